@@ -1,0 +1,66 @@
+//! The only source of time. Instants are epoch milliseconds (UTC), as the metadata stores them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type Millis = i64;
+
+/// Reads the time: the system's, or in tests one that moves only when told.
+#[derive(Clone, Debug, Default)]
+pub struct Clock(Option<Arc<AtomicI64>>);
+
+impl Clock {
+    /// The machine's clock.
+    pub fn system() -> Self {
+        Self(None)
+    }
+
+    /// A clock that stands at `at` until [`Clock::advance`] moves it; clones share it.
+    pub fn manual(at: Millis) -> Self {
+        Self(Some(Arc::new(AtomicI64::new(at))))
+    }
+
+    /// Now, in epoch milliseconds.
+    #[expect(clippy::disallowed_methods, reason = "this is the door that the ban points to")]
+    pub fn now(&self) -> Millis {
+        match &self.0 {
+            Some(fixed) => fixed.load(Ordering::SeqCst),
+            None => SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .map_or(0, |since| since.as_millis() as Millis),
+        }
+    }
+
+    /// Moves a manual clock forward; the system's clock does not move.
+    pub fn advance(&self, by: Duration) {
+        if let Some(fixed) = &self.0 {
+            fixed.fetch_add(by.as_millis() as Millis, Ordering::SeqCst);
+        }
+    }
+}
+
+/// `2026-11-21T22:07:48.123Z`, the form of every time that leaves the service (RFC 3339, UTC).
+pub fn rfc3339(at: Millis) -> String {
+    jiff::Timestamp::from_millisecond(at).map_or_else(|_| at.to_string(), |t| format!("{t:.3}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manual_clock_moves_only_when_told_and_its_clones_move_with_it() {
+        let clock = Clock::manual(1_000);
+        let twin = clock.clone();
+        assert_eq!(clock.now(), 1_000);
+        twin.advance(Duration::from_secs(2));
+        assert_eq!(clock.now(), 3_000);
+    }
+
+    #[test]
+    fn times_leave_as_rfc3339_in_utc() {
+        assert_eq!(rfc3339(1_357_016_400_000), "2013-01-01T05:00:00.000Z");
+    }
+}

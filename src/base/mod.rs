@@ -1,0 +1,8 @@
+//! Time, chance, network and telemetry: each has one door here, and nothing in here knows the product.
+
+pub mod clock;
+pub mod cursor;
+pub mod id;
+pub mod outbound;
+pub mod secret;
+pub mod telemetry;

@@ -1,0 +1,167 @@
+//! Chance and secrets: random bytes, digests, comparison in constant time, sealing at rest.
+//! All primitives are AWS-LC's; nothing here is home-made cryptography.
+
+use std::fmt;
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, RandomizedNonceKey};
+use aws_lc_rs::{constant_time, digest, hmac};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// A text that must not be seen: `Debug` hides it, and it has no `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself; each call is a place to look at in review.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+/// Bytes from the operating system's generator.
+pub fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    #[expect(clippy::expect_used, reason = "no service can run safely without randomness")]
+    aws_lc_rs::rand::fill(&mut bytes).expect("the system's random generator answers");
+    bytes
+}
+
+/// `prefix` followed by 256 random bits in URL-safe base64 without padding.
+pub fn random_token(prefix: &str) -> Secret {
+    Secret(format!("{prefix}{}", base64url(&random_bytes::<32>())))
+}
+
+/// URL-safe base64 without padding (RFC 4648 §5).
+pub fn base64url(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The inverse of [`base64url`]; `None` for anything that it would not have written.
+pub fn from_base64url(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
+
+/// SHA-256 in lower-case hex: how codes, tokens and session ids of 256 random bits are kept.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex::encode(digest::digest(&digest::SHA256, bytes))
+}
+
+/// SHA-256, raw.
+pub fn sha256(bytes: &[u8]) -> Vec<u8> {
+    digest::digest(&digest::SHA256, bytes).as_ref().to_vec()
+}
+
+/// HMAC-SHA-256 (RFC 2104) in lower-case hex.
+pub fn hmac_hex(key: &[u8], message: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+    hex::encode(hmac::sign(&key, message))
+}
+
+/// Equality that takes the same time whatever differs (the lengths may show).
+pub fn same(left: &[u8], right: &[u8]) -> bool {
+    constant_time::verify_slices_are_equal(left, right).is_ok()
+}
+
+/// The master key of the installation: seals private keys at rest and peppers digests.
+#[derive(Clone)]
+pub struct MasterKey([u8; 32]);
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[master key]")
+    }
+}
+
+/// A sealed value could not be opened: other key, other label, or damaged.
+#[derive(Debug, thiserror::Error)]
+#[error("a sealed value could not be opened with this master key")]
+pub struct NotOpened;
+
+impl MasterKey {
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn generate() -> Self {
+        Self(random_bytes())
+    }
+
+    /// From 64 hex digits.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        hex::decode(text.trim()).ok()?.try_into().ok().map(Self)
+    }
+
+    pub fn to_hex(&self) -> Secret {
+        Secret(hex::encode(self.0))
+    }
+
+    /// A key for one purpose, so that no key serves two.
+    pub fn derive(&self, purpose: &str) -> Vec<u8> {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
+        hmac::sign(&key, purpose.as_bytes()).as_ref().to_vec()
+    }
+
+    /// AES-256-GCM with a random nonce in front; `label` is authenticated (a value cannot be moved to another row).
+    pub fn seal(&self, label: &str, plain: &[u8]) -> Result<Vec<u8>, NotOpened> {
+        let key = self.aead()?;
+        let mut body = plain.to_vec();
+        let nonce = key.seal_in_place_append_tag(Aad::from(label.as_bytes()), &mut body).map_err(|_| NotOpened)?;
+        Ok([nonce.as_ref().as_slice(), &body].concat())
+    }
+
+    /// The inverse of [`MasterKey::seal`].
+    pub fn open(&self, label: &str, sealed: &[u8]) -> Result<Vec<u8>, NotOpened> {
+        let (nonce, body) = sealed.split_at_checked(12).ok_or(NotOpened)?;
+        let nonce = aws_lc_rs::aead::Nonce::try_assume_unique_for_key(nonce).map_err(|_| NotOpened)?;
+        let mut body = body.to_vec();
+        let plain =
+            self.aead()?.open_in_place(nonce, Aad::from(label.as_bytes()), &mut body).map_err(|_| NotOpened)?;
+        Ok(plain.to_vec())
+    }
+
+    fn aead(&self) -> Result<RandomizedNonceKey, NotOpened> {
+        RandomizedNonceKey::new(&AES_256_GCM, &self.derive("seal")).map_err(|_| NotOpened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_value_opens_only_with_its_key_and_label() {
+        let key = MasterKey::generate();
+        let sealed = key.seal("kid-1", b"private").unwrap();
+        assert_eq!(key.open("kid-1", &sealed).unwrap(), b"private");
+        assert!(key.open("kid-2", &sealed).is_err());
+        assert!(MasterKey::generate().open("kid-1", &sealed).is_err());
+        assert!(key.open("kid-1", &sealed[..5]).is_err());
+        assert!(!sealed.windows(7).any(|w| w == b"private"));
+    }
+
+    #[test]
+    fn digests_match_published_vectors() {
+        // FIPS 180-2 appendix B.1; RFC 4231 §4.3.
+        assert_eq!(sha256_hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            hmac_hex(b"Jefe", b"what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+    }
+
+    #[test]
+    fn a_secret_does_not_show_itself() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), "[secret]");
+    }
+}

@@ -1,0 +1,116 @@
+//! The numbers: rates, budgets and lifetimes. Each is a setting; the defaults are the product's published ones.
+
+use std::time::Duration;
+
+/// All limits of the service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    pub rates: Rates,
+    pub budgets: Budgets,
+    pub lifetimes: Lifetimes,
+}
+
+/// How often. All are per minute unless the name says otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rates {
+    /// Calls per token.
+    pub token: u32,
+    /// `dragoman_sql` per token.
+    pub sql: u32,
+    /// `ask_question` per token.
+    pub ask: u32,
+    /// Resource reads per token.
+    pub resources: u32,
+    /// Calls per workspace.
+    pub workspace: u32,
+    /// Calls at the same time per token.
+    pub in_flight: usize,
+    /// Calls at the same time for the whole instance.
+    pub instance_in_flight: usize,
+    /// Failed log-ins or tokens per address before it is blocked.
+    pub failures: u32,
+    /// How long a blocked address stays blocked.
+    pub block: Duration,
+    /// `authorize` per address.
+    pub authorize: u32,
+    /// Client registrations per address.
+    pub register: u32,
+}
+
+/// How much one call may use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Budgets {
+    pub sql_time: Duration,
+    pub sql_rows: usize,
+    pub sql_memory_mb: u64,
+    pub sql_threads: u32,
+    pub sql_chars: usize,
+    /// Workers that may run SQL at the same time on this node.
+    pub sql_workers: usize,
+    /// Largest reply in bytes.
+    pub reply_bytes: usize,
+    /// Largest uploaded file in bytes.
+    pub upload_bytes: u64,
+}
+
+/// How long things live.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lifetimes {
+    pub access: Duration,
+    pub code: Duration,
+    pub refresh: Duration,
+    pub refresh_absolute: Duration,
+    /// Within it, a repeated refresh with the same token gets the same successor.
+    pub refresh_retry: Duration,
+    pub consent: Duration,
+    /// A browser session without use.
+    pub browser_session: Duration,
+    /// An MCP session without use.
+    pub mcp_session: Duration,
+    /// MCP sessions per principal.
+    pub mcp_sessions: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MINUTE: u64 = 60;
+        const DAY: u64 = 24 * 60 * MINUTE;
+        let secs = Duration::from_secs;
+        Self {
+            rates: Rates {
+                token: 30,
+                sql: 10,
+                ask: 5,
+                resources: 30,
+                workspace: 120,
+                in_flight: 3,
+                instance_in_flight: 64,
+                failures: 5,
+                block: secs(5 * MINUTE),
+                authorize: 10,
+                register: 20,
+            },
+            budgets: Budgets {
+                sql_time: secs(10),
+                sql_rows: 500,
+                sql_memory_mb: 256,
+                sql_threads: 2,
+                sql_chars: 4096,
+                sql_workers: 4,
+                reply_bytes: 130_000,
+                upload_bytes: 512 << 20,
+            },
+            lifetimes: Lifetimes {
+                access: secs(10 * MINUTE),
+                code: secs(60),
+                refresh: secs(30 * DAY),
+                refresh_absolute: secs(180 * DAY),
+                refresh_retry: secs(30),
+                consent: secs(10 * MINUTE),
+                browser_session: secs(12 * 60 * MINUTE),
+                mcp_session: secs(60 * MINUTE),
+                mcp_sessions: 20,
+            },
+        }
+    }
+}

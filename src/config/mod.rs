@@ -1,0 +1,81 @@
+//! Settings as plain data, read once. This is the only reader of the environment; every problem is reported at once.
+
+mod limits;
+mod read;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use url::Url;
+
+use crate::base::secret::Secret;
+use crate::base::telemetry::LogFormat;
+pub use limits::{Budgets, Lifetimes, Limits, Rates};
+pub use read::{Problems, VARIABLES, Variable};
+
+/// Everything that an operator can set.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where databases, tables, vectors and the master key live.
+    pub data_dir: PathBuf,
+    /// The address of the service.
+    pub listen: SocketAddr,
+    /// Where metrics are served; `None` switches them off.
+    pub admin_listen: Option<SocketAddr>,
+    /// The address that the outside uses, without a trailing slash; every published URL and the issuer come from it.
+    pub public_url: Url,
+    /// PostgreSQL for metadata; SQLite in the data folder when absent.
+    pub database_url: Option<Secret>,
+    /// 64 hex digits; a generated file in the data folder when absent.
+    pub master_key: Option<Secret>,
+    /// Peers whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Browser origins that may call `/mcp` besides our own.
+    pub allowed_origins: Vec<String>,
+    /// Log filter in `tracing` syntax.
+    pub log: String,
+    pub log_format: LogFormat,
+    pub limits: Limits,
+}
+
+impl Config {
+    /// Reads the process's environment.
+    ///
+    /// # Errors
+    /// Every variable that is wrong, each with what was expected.
+    #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
+    pub fn from_env() -> Result<Self, Problems> {
+        Self::read(|name| std::env::var(name).ok())
+    }
+
+    /// Reads from any source; unset and empty are the same.
+    ///
+    /// # Errors
+    /// As [`Config::from_env`].
+    pub fn read(source: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
+        read::config(source)
+    }
+
+    /// The issuer of tokens (RFC 8414 §2): the public URL without a trailing slash.
+    pub fn issuer(&self) -> String {
+        self.public_url.as_str().trim_end_matches('/').to_owned()
+    }
+
+    /// An absolute public URL; `path` starts with `/`.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.issuer())
+    }
+
+    /// The MCP endpoint, which is also the resource that tokens are bound to (RFC 8707).
+    pub fn resource(&self) -> String {
+        self.url("/mcp")
+    }
+
+    /// Whether the outside reaches us over TLS: decides cookie prefixes and HSTS.
+    pub fn is_https(&self) -> bool {
+        self.public_url.scheme() == "https"
+    }
+}
+
+#[cfg(test)]
+mod tests;

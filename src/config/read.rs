@@ -1,0 +1,240 @@
+//! From variables to [`Config`]: one table of names, and a reader that collects every problem.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::time::Duration;
+
+use url::Url;
+
+use super::{Config, Limits};
+use crate::base::secret::{MasterKey, Secret};
+use crate::base::telemetry::LogFormat;
+
+/// A variable that the service reads, for `.env.example` and the README.
+#[derive(Debug)]
+pub struct Variable {
+    pub name: &'static str,
+    /// As it would be written; empty when there is none.
+    pub default: &'static str,
+    pub meaning: &'static str,
+}
+
+macro_rules! variables {
+    ($($name:literal = $default:literal: $meaning:literal;)*) => {
+        /// Every variable, in the order of `.env.example`.
+        pub const VARIABLES: &[Variable] = &[$(Variable { name: $name, default: $default, meaning: $meaning }),*];
+    };
+}
+
+variables! {
+    "DRAGOMAN_DATA_DIR" = "./data": "folder of databases, tables, vectors and keys";
+    "DRAGOMAN_LISTEN" = "127.0.0.1:8787": "address of the service";
+    "DRAGOMAN_PUBLIC_URL" = "": "address that clients use; taken from the listen address on loopback, required otherwise, https required off loopback";
+    "DRAGOMAN_ADMIN_LISTEN" = "127.0.0.1:8788": "address of /metrics; 'off' switches it off";
+    "DATABASE_URL" = "": "PostgreSQL for metadata (postgres://…); SQLite in the data folder when empty";
+    "DRAGOMAN_MASTER_KEY" = "": "64 hex digits that seal keys at rest; a file in the data folder when empty; required to be the same on every node";
+    "DRAGOMAN_TRUSTED_PROXIES" = "": "comma-separated addresses whose X-Forwarded-For is believed";
+    "DRAGOMAN_ALLOWED_ORIGINS" = "": "comma-separated browser origins that may call /mcp, such as http://localhost:6274 for a local inspector";
+    "DRAGOMAN_LOG" = "info": "log filter, such as info,dragoman=debug";
+    "DRAGOMAN_LOG_FORMAT" = "text": "text or json";
+    "DRAGOMAN_ACCESS_TTL" = "600": "seconds that an access token lives";
+    "DRAGOMAN_CODE_TTL" = "60": "seconds that an authorization code lives";
+    "DRAGOMAN_REFRESH_TTL" = "2592000": "seconds that a refresh token lives unused";
+    "DRAGOMAN_REFRESH_ABSOLUTE_TTL" = "15552000": "seconds after which a grant ends whatever its use";
+    "DRAGOMAN_REFRESH_RETRY_WINDOW" = "30": "seconds in which a repeated refresh gets the same successor";
+    "DRAGOMAN_CONSENT_TTL" = "600": "seconds that a person may take to approve";
+    "DRAGOMAN_BROWSER_SESSION_TTL" = "43200": "seconds that a browser session lives unused";
+    "DRAGOMAN_MCP_SESSION_TTL" = "3600": "seconds that an MCP session lives unused";
+    "DRAGOMAN_MCP_SESSIONS" = "20": "MCP sessions for each principal";
+    "DRAGOMAN_EXT_RATE_TOKEN" = "30": "calls a minute for each token";
+    "DRAGOMAN_EXT_RATE_SQL" = "10": "SQL queries a minute for each token";
+    "DRAGOMAN_EXT_RATE_ASK" = "5": "questions a minute for each token";
+    "DRAGOMAN_EXT_RATE_RESOURCES" = "30": "resource reads a minute for each token";
+    "DRAGOMAN_EXT_RATE_WORKSPACE" = "120": "calls a minute for each workspace";
+    "DRAGOMAN_EXT_IN_FLIGHT" = "3": "calls at the same time for each token";
+    "DRAGOMAN_IN_FLIGHT" = "64": "calls at the same time for this instance";
+    "DRAGOMAN_FAILURES_PER_IP" = "5": "failed log-ins or tokens a minute from one address before it is blocked";
+    "DRAGOMAN_BLOCK_TTL" = "300": "seconds that a blocked address stays blocked";
+    "DRAGOMAN_RATE_AUTHORIZE" = "10": "authorization requests a minute from one address";
+    "DRAGOMAN_RATE_REGISTER" = "20": "client registrations a minute from one address";
+    "DRAGOMAN_SQL_SECONDS" = "10": "seconds that a query may run";
+    "DRAGOMAN_SQL_ROWS" = "500": "rows that a query may return";
+    "DRAGOMAN_SQL_MEMORY_MB" = "256": "megabytes that a query may use";
+    "DRAGOMAN_SQL_THREADS" = "2": "threads that a query may use";
+    "DRAGOMAN_SQL_CHARS" = "4096": "characters that a query may have";
+    "DRAGOMAN_SQL_WORKERS" = "4": "queries at the same time on this node";
+    "DRAGOMAN_REPLY_BYTES" = "130000": "bytes of the largest reply";
+    "DRAGOMAN_UPLOAD_BYTES" = "536870912": "bytes of the largest uploaded file";
+}
+
+/// Everything that is wrong with the settings.
+#[derive(Debug)]
+pub struct Problems(pub Vec<String>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} setting(s) cannot be used:", self.0.len())?;
+        self.0.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}
+impl std::error::Error for Problems {}
+
+struct Reader<F> {
+    source: F,
+    problems: Vec<String>,
+}
+
+impl<F: Fn(&str) -> Option<String>> Reader<F> {
+    /// The value as written, or the table's default; `None` when both are empty.
+    fn text(&mut self, name: &str) -> Option<String> {
+        let default = VARIABLES.iter().find(|variable| variable.name == name).map_or("", |v| v.default);
+        (self.source)(name)
+            .map(|value| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
+            .or_else(|| (!default.is_empty()).then(|| default.to_owned()))
+    }
+
+    fn parse<T: FromStr>(&mut self, name: &str, expected: &str) -> Option<T> {
+        let text = self.text(name)?;
+        let parsed = text.parse().ok();
+        if parsed.is_none() {
+            self.problems.push(format!("{name}: expected {expected}"));
+        }
+        parsed
+    }
+
+    /// A whole number of at least one.
+    fn number<T: TryFrom<u64>>(&mut self, name: &str, fallback: T) -> T {
+        let number = self.parse::<u64>(name, "a whole number of at least 1").filter(|n| *n > 0);
+        match number.and_then(|n| T::try_from(n).ok()) {
+            Some(number) => number,
+            None => {
+                let said = format!("{name}: expected a whole number of at least 1");
+                if !self.problems.contains(&said) {
+                    self.problems.push(said);
+                }
+                fallback
+            }
+        }
+    }
+
+    fn seconds(&mut self, name: &str) -> Duration {
+        Duration::from_secs(self.number(name, 1u64))
+    }
+
+    fn list<T: FromStr>(&mut self, name: &str, expected: &str) -> Vec<T> {
+        let text = self.text(name).unwrap_or_default();
+        let mut items = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            match item.parse() {
+                Ok(item) => items.push(item),
+                Err(_) => self.problems.push(format!("{name}: expected {expected}")),
+            }
+        }
+        items
+    }
+}
+
+pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, Problems> {
+    let mut read = Reader { source, problems: Vec::new() };
+    let loopback = SocketAddr::from(([127, 0, 0, 1], 8787));
+    let listen = read.parse("DRAGOMAN_LISTEN", "an address such as 127.0.0.1:8787").unwrap_or(loopback);
+    let config = Config {
+        data_dir: read.text("DRAGOMAN_DATA_DIR").unwrap_or_default().into(),
+        listen,
+        admin_listen: match read.text("DRAGOMAN_ADMIN_LISTEN").as_deref() {
+            Some("off") => None,
+            _ => read.parse("DRAGOMAN_ADMIN_LISTEN", "an address such as 127.0.0.1:8788, or 'off'"),
+        },
+        public_url: public_url(&mut read, listen),
+        database_url: read.text("DATABASE_URL").map(Secret::new),
+        master_key: read.text("DRAGOMAN_MASTER_KEY").map(Secret::new),
+        trusted_proxies: read.list::<IpAddr>("DRAGOMAN_TRUSTED_PROXIES", "addresses separated by commas"),
+        allowed_origins: read.list("DRAGOMAN_ALLOWED_ORIGINS", "origins separated by commas"),
+        log: read.text("DRAGOMAN_LOG").unwrap_or_default(),
+        log_format: match read.text("DRAGOMAN_LOG_FORMAT").as_deref() {
+            Some("json") => LogFormat::Json,
+            Some("text") => LogFormat::Text,
+            _ => {
+                read.problems.push("DRAGOMAN_LOG_FORMAT: expected text or json".into());
+                LogFormat::Text
+            }
+        },
+        limits: limits(&mut read),
+    };
+    if let Some(url) = &config.database_url
+        && !["postgres://", "postgresql://"].iter().any(|scheme| url.expose().starts_with(scheme))
+    {
+        read.problems.push("DATABASE_URL: expected postgres://…, or nothing for SQLite in the data folder".into());
+    }
+    if let Some(key) = &config.master_key
+        && MasterKey::from_hex(key.expose()).is_none()
+    {
+        read.problems.push("DRAGOMAN_MASTER_KEY: expected 64 hex digits".into());
+    }
+    if read.problems.is_empty() { Ok(config) } else { Err(Problems(read.problems)) }
+}
+
+/// On loopback the public URL is the listen address; anywhere else it must be said, and be https.
+fn public_url(read: &mut Reader<impl Fn(&str) -> Option<String>>, listen: SocketAddr) -> Url {
+    let said = read.parse::<Url>("DRAGOMAN_PUBLIC_URL", "a URL such as https://data.example.com");
+    let url = said.or_else(|| Url::parse(&format!("http://{listen}")).ok().filter(|_| listen.ip().is_loopback()));
+    let Some(url) = url else {
+        let said = "DRAGOMAN_PUBLIC_URL: required when DRAGOMAN_LISTEN is not a loopback address";
+        if !read.problems.iter().any(|problem| problem.starts_with("DRAGOMAN_PUBLIC_URL")) {
+            read.problems.push(said.into());
+        }
+        #[expect(clippy::expect_used, reason = "a constant; the problem above keeps it from being used")]
+        return Url::parse("http://127.0.0.1:8787").expect("a constant URL");
+    };
+    let local = match url.host() {
+        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    if url.scheme() != "https" && !(url.scheme() == "http" && local) {
+        read.problems.push("DRAGOMAN_PUBLIC_URL: https is required off loopback".into());
+    }
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() {
+        read.problems.push("DRAGOMAN_PUBLIC_URL: expected scheme, host and port only".into());
+    }
+    url
+}
+
+fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
+    let mut limits = Limits::default();
+    let rates = &mut limits.rates;
+    rates.token = read.number("DRAGOMAN_EXT_RATE_TOKEN", rates.token);
+    rates.sql = read.number("DRAGOMAN_EXT_RATE_SQL", rates.sql);
+    rates.ask = read.number("DRAGOMAN_EXT_RATE_ASK", rates.ask);
+    rates.resources = read.number("DRAGOMAN_EXT_RATE_RESOURCES", rates.resources);
+    rates.workspace = read.number("DRAGOMAN_EXT_RATE_WORKSPACE", rates.workspace);
+    rates.in_flight = read.number("DRAGOMAN_EXT_IN_FLIGHT", rates.in_flight);
+    rates.instance_in_flight = read.number("DRAGOMAN_IN_FLIGHT", rates.instance_in_flight);
+    rates.failures = read.number("DRAGOMAN_FAILURES_PER_IP", rates.failures);
+    rates.block = read.seconds("DRAGOMAN_BLOCK_TTL");
+    rates.authorize = read.number("DRAGOMAN_RATE_AUTHORIZE", rates.authorize);
+    rates.register = read.number("DRAGOMAN_RATE_REGISTER", rates.register);
+    let budgets = &mut limits.budgets;
+    budgets.sql_time = read.seconds("DRAGOMAN_SQL_SECONDS");
+    budgets.sql_rows = read.number("DRAGOMAN_SQL_ROWS", budgets.sql_rows);
+    budgets.sql_memory_mb = read.number("DRAGOMAN_SQL_MEMORY_MB", budgets.sql_memory_mb);
+    budgets.sql_threads = read.number("DRAGOMAN_SQL_THREADS", budgets.sql_threads);
+    budgets.sql_chars = read.number("DRAGOMAN_SQL_CHARS", budgets.sql_chars);
+    budgets.sql_workers = read.number("DRAGOMAN_SQL_WORKERS", budgets.sql_workers);
+    budgets.reply_bytes = read.number("DRAGOMAN_REPLY_BYTES", budgets.reply_bytes);
+    budgets.upload_bytes = read.number("DRAGOMAN_UPLOAD_BYTES", budgets.upload_bytes);
+    let lifetimes = &mut limits.lifetimes;
+    lifetimes.access = read.seconds("DRAGOMAN_ACCESS_TTL");
+    lifetimes.code = read.seconds("DRAGOMAN_CODE_TTL");
+    lifetimes.refresh = read.seconds("DRAGOMAN_REFRESH_TTL");
+    lifetimes.refresh_absolute = read.seconds("DRAGOMAN_REFRESH_ABSOLUTE_TTL");
+    lifetimes.refresh_retry = read.seconds("DRAGOMAN_REFRESH_RETRY_WINDOW");
+    lifetimes.consent = read.seconds("DRAGOMAN_CONSENT_TTL");
+    lifetimes.browser_session = read.seconds("DRAGOMAN_BROWSER_SESSION_TTL");
+    lifetimes.mcp_session = read.seconds("DRAGOMAN_MCP_SESSION_TTL");
+    lifetimes.mcp_sessions = read.number("DRAGOMAN_MCP_SESSIONS", lifetimes.mcp_sessions);
+    limits
+}

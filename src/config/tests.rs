@@ -1,0 +1,46 @@
+use std::collections::HashMap;
+
+use super::*;
+
+fn read(pairs: &[(&str, &str)]) -> Result<Config, Problems> {
+    let map: HashMap<String, String> = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Config::read(|name| map.get(name).cloned())
+}
+
+#[test]
+fn nothing_set_gives_the_published_defaults_on_loopback() {
+    let config = read(&[]).unwrap();
+    assert_eq!(config.issuer(), "http://127.0.0.1:8787");
+    assert_eq!(config.resource(), "http://127.0.0.1:8787/mcp");
+    assert_eq!(config.limits, Limits::default(), "the table of variables and the defaults agree");
+    assert!(!config.is_https());
+}
+
+#[test]
+fn every_problem_is_reported_at_once_and_no_value_is_echoed() {
+    let Problems(problems) = read(&[
+        ("DRAGOMAN_LISTEN", "nowhere"),
+        ("DRAGOMAN_SQL_ROWS", "0"),
+        ("DRAGOMAN_LOG_FORMAT", "xml"),
+        ("DATABASE_URL", "mysql://root:hunter2@db/x"),
+        ("DRAGOMAN_MASTER_KEY", "short"),
+    ])
+    .unwrap_err();
+    let all = problems.join("\n");
+    for name in ["DRAGOMAN_LISTEN", "DRAGOMAN_SQL_ROWS", "DRAGOMAN_LOG_FORMAT", "DATABASE_URL", "DRAGOMAN_MASTER_KEY"] {
+        assert!(all.contains(name), "{name} in {all}");
+    }
+    assert_eq!(problems.len(), 5, "{all}");
+    assert!(!all.contains("hunter2"));
+}
+
+#[test]
+fn off_loopback_the_public_url_must_be_given_and_be_https() {
+    assert!(read(&[("DRAGOMAN_LISTEN", "0.0.0.0:8787")]).is_err());
+    let plain = [("DRAGOMAN_LISTEN", "0.0.0.0:8787"), ("DRAGOMAN_PUBLIC_URL", "http://data.example.com")];
+    assert!(read(&plain).is_err());
+    let tls = [("DRAGOMAN_LISTEN", "0.0.0.0:8787"), ("DRAGOMAN_PUBLIC_URL", "https://data.example.com/")];
+    assert_eq!(read(&tls).unwrap().resource(), "https://data.example.com/mcp");
+    let deep = [("DRAGOMAN_PUBLIC_URL", "https://data.example.com/sub?x=1")];
+    assert!(read(&deep).is_err());
+}

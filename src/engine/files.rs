@@ -1,0 +1,108 @@
+//! Where data live: one folder a workspace, one immutable file or shard folder a dataset version.
+//!
+//! ```text
+//! <data>/workspaces/<org>/tables/<dataset>/<version>.duckdb
+//! <data>/workspaces/<org>/vectors/<dataset>/<version>/
+//! <data>/workspaces/<org>/staging/<upload>…        unfinished work; removed at start
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::base::id::Id;
+use crate::model::dataset::Dataset;
+use crate::model::org::Org;
+
+/// The layout under a data folder.
+#[derive(Clone, Debug)]
+pub struct Files {
+    root: PathBuf,
+}
+
+impl Files {
+    /// `data_dir` is made absolute, since workers run elsewhere.
+    pub fn new(data_dir: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(data_dir)?;
+        Ok(Self { root: data_dir.canonicalize()?.join("workspaces") })
+    }
+
+    fn org(&self, org: Id<Org>) -> PathBuf {
+        self.root.join(org.to_string())
+    }
+
+    /// The immutable DuckDB file of a table version.
+    pub fn table(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> PathBuf {
+        self.org(org).join("tables").join(dataset.to_string()).join(format!("{version}.duckdb"))
+    }
+
+    /// The immutable vector shard of a documents version.
+    pub fn vectors(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> PathBuf {
+        self.org(org).join("vectors").join(dataset.to_string()).join(version)
+    }
+
+    /// A fresh, empty, private folder for work that is not published yet.
+    pub fn staging(&self, org: Id<Org>) -> io::Result<tempfile::TempDir> {
+        let folder = self.org(org).join("staging");
+        std::fs::create_dir_all(&folder)?;
+        tempfile::Builder::new().prefix("import-").tempdir_in(folder)
+    }
+
+    /// Moves finished work to its place: after the rename, and not before, it is there whole. The folder's entry is
+    /// synced, so that it survives a crash.
+    pub fn publish(&self, staged: &Path, place: &Path) -> io::Result<()> {
+        let folder = place.parent().ok_or_else(|| io::Error::other("a place has a folder"))?;
+        std::fs::create_dir_all(folder)?;
+        std::fs::rename(staged, place)?;
+        std::fs::File::open(folder)?.sync_all()
+    }
+
+    /// Removes a version that is no longer named by the metadata; absent is fine.
+    pub fn remove(&self, place: &Path) -> io::Result<()> {
+        let removed = if place.is_dir() { std::fs::remove_dir_all(place) } else { std::fs::remove_file(place) };
+        match removed {
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Removes what interrupted imports left, in every workspace.
+    pub fn sweep_staging(&self) -> io::Result<()> {
+        if !self.root.exists() {
+            return Ok(());
+        }
+        for org in std::fs::read_dir(&self.root)? {
+            let staging = org?.path().join("staging");
+            if staging.exists() {
+                std::fs::remove_dir_all(staging)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Clock;
+
+    #[test]
+    fn published_work_appears_whole_and_staging_is_swept() {
+        let data = tempfile::tempdir().unwrap();
+        let files = Files::new(data.path()).unwrap();
+        let clock = Clock::system();
+        let (org, dataset) = (Id::new(&clock), Id::new(&clock));
+        let staging = files.staging(org).unwrap();
+        let staged = staging.path().join("t.duckdb");
+        std::fs::write(&staged, "rows").unwrap();
+        let place = files.table(org, dataset, "v1");
+        files.publish(&staged, &place).unwrap();
+        assert_eq!(std::fs::read(&place).unwrap(), b"rows");
+
+        let abandoned = files.staging(org).unwrap().keep();
+        files.sweep_staging().unwrap();
+        assert!(!abandoned.exists() && place.exists());
+        files.remove(&place).unwrap();
+        files.remove(&place).unwrap();
+        assert!(!place.exists());
+    }
+}

@@ -1,0 +1,10 @@
+//! # Dragoman
+pub mod base;
+pub mod config;
+pub mod engine;
+pub mod gateway;
+pub mod identity;
+pub mod model;
+pub mod ops;
+pub mod store;
+pub mod surface;

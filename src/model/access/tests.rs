@@ -1,0 +1,136 @@
+use std::net::{IpAddr, Ipv4Addr};
+
+use super::*;
+use crate::base::clock::Clock;
+use crate::model::caller::{Client, Proof};
+use crate::model::dataset::Kind;
+
+fn org(clock: &Clock, connectivity_enabled: bool) -> Org {
+    Org { id: Id::new(clock), slug: "acme".into(), name: "Acme".into(), connectivity_enabled, created_at: 0 }
+}
+
+fn caller(org: &Org, role: Role, rights: Rights, proof: Proof) -> Caller {
+    Caller {
+        org: org.id,
+        user: None,
+        role,
+        rights,
+        proof,
+        client: Client::default(),
+        session: None,
+        ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        request_id: "r".into(),
+    }
+}
+
+fn dataset(clock: &Clock, org: &Org, name: &str, published: bool, ready: bool) -> Dataset {
+    Dataset {
+        id: Id::new(clock),
+        org: org.id,
+        name: name.into(),
+        description: String::new(),
+        kind: Kind::Table,
+        externally_queryable: published,
+        version: ready.then(|| "v1".into()),
+        row_count: 0,
+        bytes: 0,
+        columns: vec![],
+        source: String::new(),
+        created_at: 0,
+        updated_at: 0,
+    }
+}
+
+fn token() -> Proof {
+    Proof::AccessToken { family: "f".into(), auth_time: 0 }
+}
+
+#[test]
+fn the_table_of_roles_is_the_published_one() {
+    let may = |role, action| Rights::of_role(role).allow(action);
+    for action in [Action::ListDatasets, Action::ReadSchema, Action::Search, Action::ReadOntologies] {
+        assert!(may(Role::Viewer, action), "{action:?}");
+    }
+    for action in [Action::RunSql, Action::WriteDatasets, Action::DeleteDatasets] {
+        assert!(!may(Role::Viewer, action) && may(Role::Contributor, action), "{action:?}");
+    }
+    assert!(!may(Role::Contributor, Action::Administer) && may(Role::Admin, Action::Administer));
+}
+
+#[test]
+fn a_connectivity_token_never_writes_or_administers() {
+    let all = Rights::of_ext_scopes(&ExtScope::ALL);
+    for action in [Action::WriteDatasets, Action::DeleteDatasets, Action::Administer] {
+        assert!(!all.allow(action), "{action:?}");
+    }
+}
+
+#[test]
+fn rights_only_shrink_when_combined() {
+    let session = Rights::of_scopes(&[Scope::DataRead]);
+    let token = Rights::of_scopes(&[Scope::DataRead, Scope::DataWrite]);
+    assert!(!session.and(token).allow(Action::RunSql));
+    assert!(session.and(token).allow(Action::Search));
+}
+
+#[test]
+fn a_pass_covers_only_what_the_caller_may_see() {
+    let clock = Clock::manual(1);
+    let (home, other) = (org(&clock, true), org(&clock, true));
+    let all = || {
+        vec![
+            dataset(&clock, &home, "b", true, true),
+            dataset(&clock, &home, "a", true, true),
+            dataset(&clock, &home, "hidden", false, true),
+            dataset(&clock, &home, "loading", true, false),
+            dataset(&clock, &other, "foreign", true, true),
+        ]
+    };
+    let names = |pass: &Pass| pass.datasets().iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+
+    let outside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), token());
+    let pass = authorize(&outside, &home, Action::ListDatasets, &Want::All, all()).unwrap();
+    assert_eq!(names(&pass), ["a", "b"]);
+
+    let inside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), Proof::BrowserSession);
+    let pass = authorize(&inside, &home, Action::ListDatasets, &Want::All, all()).unwrap();
+    assert_eq!(names(&pass), ["a", "b", "hidden"]);
+}
+
+#[test]
+fn absent_foreign_and_unpublished_datasets_look_the_same() {
+    let clock = Clock::manual(1);
+    let (home, other) = (org(&clock, true), org(&clock, true));
+    let outside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), token());
+    let hidden = dataset(&clock, &home, "hidden", false, true);
+    let foreign = dataset(&clock, &other, "foreign", true, true);
+    let absent = Id::new(&clock);
+    let answer = |id| {
+        let all = vec![hidden.clone(), foreign.clone()];
+        authorize(&outside, &home, Action::ReadSchema, &Want::One(id), all).unwrap_err().body("r")
+    };
+    assert_eq!(answer(hidden.id), answer(absent));
+    assert_eq!(answer(foreign.id), answer(absent));
+}
+
+#[test]
+fn the_switch_of_a_workspace_stops_external_callers_only() {
+    let clock = Clock::manual(1);
+    let off = org(&clock, false);
+    let rights = Rights::of_role(Role::Admin);
+    let refused = authorize(&caller(&off, Role::Admin, rights, token()), &off, Action::ListDatasets, &Want::All, vec![]);
+    assert_eq!(refused.unwrap_err().code, Code::ServiceUnavailable);
+    let inside = caller(&off, Role::Admin, rights, Proof::BrowserSession);
+    assert!(authorize(&inside, &off, Action::ListDatasets, &Want::All, vec![]).is_ok());
+}
+
+#[test]
+fn a_refusal_names_the_missing_scope_and_the_role() {
+    let clock = Clock::manual(1);
+    let home = org(&clock, true);
+    let viewer = caller(&home, Role::Viewer, Rights::of_role(Role::Viewer), token());
+    let refused = authorize(&viewer, &home, Action::RunSql, &Want::All, vec![]).unwrap_err();
+    assert_eq!(refused.code, Code::ScopeDenied);
+    assert_eq!(refused.details["required"], json!(["data_agent:write"]));
+    assert_eq!(refused.details["required_role"], "contributor");
+}

@@ -1,0 +1,49 @@
+//! One row an answer: what the record keeps of a call, and how rows are chained.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::base::secret::sha256_hex;
+use crate::model::org::Org;
+
+/// Characters of SQL or text that an entry keeps.
+pub const TEXT_LIMIT: usize = 500;
+
+/// An entry before it is chained. No secret, no row content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub at: Millis,
+    /// The workspace; entries about no workspace (a failed log-in) have none and chain among themselves.
+    pub org: Option<Id<Org>>,
+    /// `user:<id>`, `token:<id>`, `local`, or empty when nobody was proven.
+    pub principal: String,
+    pub client: String,
+    pub client_version: String,
+    pub session: String,
+    pub ip: String,
+    pub request_id: String,
+    /// `mcp.tool.call`, `mcp.resource.read`, `rest.call`, `oauth.token`, `login.password`, `admin.…`
+    pub action: String,
+    /// What it was about: a tool, a dataset, a client; SQL cut to [`TEXT_LIMIT`] characters.
+    pub target: String,
+    /// `ok`, or an error's code.
+    pub outcome: String,
+    pub duration_ms: i64,
+    pub rows: i64,
+    pub bytes: i64,
+}
+
+impl Entry {
+    /// SHA-256 over the previous hash and the entry's canonical JSON: changing, moving or dropping a row breaks every
+    /// later hash of the workspace.
+    pub fn hash(&self, seq: i64, previous: &str) -> String {
+        let canonical = serde_json::to_string(self).unwrap_or_default();
+        sha256_hex(format!("{seq}\n{previous}\n{canonical}").as_bytes())
+    }
+}
+
+/// Cuts a text for an entry, at a character.
+pub fn clip(text: &str) -> String {
+    text.chars().take(TEXT_LIMIT).collect()
+}

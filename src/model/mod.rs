@@ -1,0 +1,12 @@
+//! Types and rules of the product: no async, no SQL, no HTTP.
+
+pub mod access;
+pub mod audit;
+pub mod caller;
+pub mod dataset;
+pub mod document;
+pub mod error;
+pub mod grant;
+pub mod org;
+pub mod table;
+pub mod user;

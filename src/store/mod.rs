@@ -1,0 +1,176 @@
+//! Metadata in SQLite or PostgreSQL through one SQL text (sqlx's `Any` driver). Plain async functions, one file a
+//! table family; the executor comes first, then the tenant's id, then the rest.
+//!
+//! Portable SQL: `$1` placeholders, TEXT ids (UUIDv7) and JSON, BIGINT epoch milliseconds, BIGINT 0/1 for flags,
+//! `ON CONFLICT`, `RETURNING`.
+
+use std::fs::File;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::any::{AnyPoolOptions, install_default_drivers};
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{AnyConnection, AnyPool, SqlSafeStr as _, Transaction};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use crate::base::secret::Secret;
+
+/// Migrations in order; the same text runs on both engines.
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "identity", include_str!("../../migrations/0001_identity.sql")),
+    (2, "data", include_str!("../../migrations/0002_data.sql")),
+];
+
+/// Which engine holds the metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    Sqlite,
+    Postgres,
+}
+
+/// The metadata database: a pool, and for SQLite the turn of its single writer.
+#[derive(Clone, Debug)]
+pub struct Db {
+    pool: AnyPool,
+    backend: Backend,
+    writer: Arc<Mutex<()>>,
+}
+
+/// A write transaction; dropped without [`Tx::commit`] it is rolled back.
+pub struct Tx {
+    inner: Transaction<'static, sqlx::Any>,
+    _turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl Tx {
+    /// Makes it durable.
+    pub async fn commit(self) -> sqlx::Result<()> {
+        self.inner.commit().await
+    }
+}
+
+impl Deref for Tx {
+    type Target = AnyConnection;
+    fn deref(&self) -> &AnyConnection {
+        &self.inner
+    }
+}
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut AnyConnection {
+        &mut self.inner
+    }
+}
+
+impl Db {
+    /// SQLite in `file`, created when absent: WAL with full sync, so that an acknowledged write survives a crash.
+    pub async fn open_sqlite(file: &Path) -> sqlx::Result<Self> {
+        install_default_drivers();
+        let pool = AnyPoolOptions::new()
+            .max_connections(8)
+            .acquire_timeout(Duration::from_secs(10))
+            .after_connect(|connection, _| {
+                Box::pin(async move {
+                    for pragma in [
+                        "PRAGMA busy_timeout = 10000",
+                        "PRAGMA journal_mode = WAL",
+                        "PRAGMA synchronous = FULL",
+                        "PRAGMA foreign_keys = ON",
+                    ] {
+                        sqlx::query(pragma).execute(&mut *connection).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .connect(&format!("sqlite://{}?mode=rwc", file.display()))
+            .await?;
+        Self { pool, backend: Backend::Sqlite, writer: Arc::default() }.migrated().await
+    }
+
+    /// PostgreSQL at `url`.
+    pub async fn open_postgres(url: &Secret) -> sqlx::Result<Self> {
+        install_default_drivers();
+        let options = AnyPoolOptions::new().max_connections(16).acquire_timeout(Duration::from_secs(10));
+        let pool = options.connect(url.expose()).await?;
+        Self { pool, backend: Backend::Postgres, writer: Arc::default() }.migrated().await
+    }
+
+    async fn migrated(self) -> sqlx::Result<Self> {
+        let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+            Migration::new(*version, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false)
+        });
+        Migrator::with_migrations(migrations.collect()).run(&self.pool).await?;
+        Ok(self)
+    }
+
+    /// The executor for reads and for writes of one statement.
+    pub fn pool(&self) -> &AnyPool {
+        &self.pool
+    }
+
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// A transaction that may write. On SQLite writers take turns and start with the write lock, so none fails half
+    /// way because another was faster; on PostgreSQL rows are locked by the statements themselves.
+    pub async fn begin(&self) -> sqlx::Result<Tx> {
+        Ok(match self.backend {
+            Backend::Sqlite => {
+                let turn = self.writer.clone().lock_owned().await;
+                Tx { inner: self.pool.begin_with("BEGIN IMMEDIATE").await?, _turn: Some(turn) }
+            }
+            Backend::Postgres => Tx { inner: self.pool.begin().await?, _turn: None },
+        })
+    }
+
+    /// Waits for running statements and closes every connection.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+impl From<sqlx::Error> for crate::model::error::Error {
+    fn from(cause: sqlx::Error) -> Self {
+        Self::internal(cause)
+    }
+}
+
+/// The data folder is another process's.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error("another dragoman process is using the data folder {0}; stop it first, or choose another folder with --data")]
+    InUse(String),
+    #[error("the data folder {0} cannot be used: {1}")]
+    Io(String, std::io::Error),
+}
+
+/// Exclusive use of a data folder, for as long as the value lives.
+#[derive(Debug)]
+pub struct FolderLock {
+    _file: File,
+}
+
+impl FolderLock {
+    /// Takes the folder (creating it, readable by its owner only), or says who cannot.
+    ///
+    /// # Errors
+    /// [`FolderError`].
+    pub fn take(folder: &Path) -> Result<Self, FolderError> {
+        let name = folder.display().to_string();
+        let io = |problem| FolderError::Io(name.clone(), problem);
+        std::fs::create_dir_all(folder).map_err(io)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).map_err(io)?;
+        }
+        let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock")).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(std::fs::TryLockError::WouldBlock) => Err(FolderError::InUse(name)),
+            Err(std::fs::TryLockError::Error(problem)) => Err(io(problem)),
+        }
+    }
+}
