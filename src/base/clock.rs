@@ -27,9 +27,9 @@ impl Clock {
     pub fn now(&self) -> Millis {
         match &self.0 {
             Some(fixed) => fixed.load(Ordering::SeqCst),
-            None => SystemTime::now()
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .map_or(0, |since| since.as_millis() as Millis),
+            None => {
+                SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
+            }
         }
     }
 

@@ -124,7 +124,9 @@ mod tests {
 
     #[test]
     fn other_spellings_of_an_id_are_refused() {
-        for text in ["", "1", "../etc/passwd", "0190A3C2-0000-7000-8000-000000000000", "0190a3c2000070008000000000000000"] {
+        for text in
+            ["", "1", "../etc/passwd", "0190A3C2-0000-7000-8000-000000000000", "0190a3c2000070008000000000000000"]
+        {
             assert!(text.parse::<Id<Thing>>().is_err(), "{text}");
         }
     }

@@ -160,10 +160,34 @@ mod tests {
     #[test]
     fn special_addresses_are_not_public() {
         for text in [
-            "127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.0.1", "169.254.169.254", "100.64.0.1",
-            "0.0.0.0", "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.7", "203.0.113.9", "224.0.0.1",
-            "240.0.0.1", "255.255.255.255", "::1", "::", "fc00::1", "fd12::1", "fe80::1", "ff02::1",
-            "::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001::1", "2001:db8::1",
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.0.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "192.0.0.8",
+            "192.0.2.1",
+            "198.18.0.1",
+            "198.51.100.7",
+            "203.0.113.9",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fc00::1",
+            "fd12::1",
+            "fe80::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:7f00:1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001::1",
+            "2001:db8::1",
         ] {
             assert!(!is_public(text.parse().unwrap()), "{text}");
         }
@@ -186,8 +210,15 @@ mod tests {
     async fn odd_urls_are_refused_before_a_socket_is_opened() {
         let limits = FetchLimits { max_bytes: 100, total: Duration::from_secs(2) };
         for text in [
-            "http://example.com/a", "https://example.com:22/", "https://user@example.com/", "https://example.com/#f",
-            "https://127.0.0.1/", "https://2130706433/", "https://0x7f.1/", "https://[::1]/", "file:///etc/passwd",
+            "http://example.com/a",
+            "https://example.com:22/",
+            "https://user@example.com/",
+            "https://example.com/#f",
+            "https://127.0.0.1/",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://[::1]/",
+            "file:///etc/passwd",
         ] {
             let refused = fetch(&Url::parse(text).unwrap(), limits).await.unwrap_err();
             assert!(matches!(refused, Refused::Address), "{text}: {refused}");

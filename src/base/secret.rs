@@ -125,8 +125,7 @@ impl MasterKey {
         let (nonce, body) = sealed.split_at_checked(12).ok_or(NotOpened)?;
         let nonce = aws_lc_rs::aead::Nonce::try_assume_unique_for_key(nonce).map_err(|_| NotOpened)?;
         let mut body = body.to_vec();
-        let plain =
-            self.aead()?.open_in_place(nonce, Aad::from(label.as_bytes()), &mut body).map_err(|_| NotOpened)?;
+        let plain = self.aead()?.open_in_place(nonce, Aad::from(label.as_bytes()), &mut body).map_err(|_| NotOpened)?;
         Ok(plain.to_vec())
     }
 

@@ -70,15 +70,17 @@ pub struct ColumnInfo {
 
 /// A dataset's name made from a file's: lower-case, `_` for the rest, never empty, never starting with a digit.
 pub fn name_from_file(stem: &str) -> String {
-    let mut name: String = stem
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
-        .collect();
+    let mut name: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     while name.contains("__") {
         name = name.replace("__", "_");
     }
     let name = name.trim_matches('_');
-    let name = if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) { format!("t_{name}") } else { name.to_owned() };
+    let name = if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("t_{name}")
+    } else {
+        name.to_owned()
+    };
     name.chars().take(63).collect::<String>().trim_end_matches('_').to_owned()
 }
 
@@ -95,7 +97,9 @@ mod tests {
 
     #[test]
     fn file_names_become_sql_names() {
-        for (file, name) in [("Flights 2013", "flights_2013"), ("2013", "t_2013"), ("--", "t"), ("Ünï", "n"), ("a__b", "a_b")] {
+        for (file, name) in
+            [("Flights 2013", "flights_2013"), ("2013", "t_2013"), ("--", "t"), ("Ünï", "n"), ("a__b", "a_b")]
+        {
             assert_eq!(name_from_file(file), name, "{file}");
             assert!(is_name(&name_from_file(file)), "{file}");
         }

@@ -29,7 +29,8 @@ pub struct Membership {
 pub fn normal_email(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     let (local, domain) = text.split_once('@')?;
-    let plain = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control() || c == '@');
+    let plain =
+        |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control() || c == '@');
     (text.len() <= 254 && plain(local) && plain(domain)).then_some(text)
 }
 

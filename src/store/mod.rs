@@ -21,6 +21,7 @@ use crate::base::secret::Secret;
 const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "identity", include_str!("../../migrations/0001_identity.sql")),
     (2, "data", include_str!("../../migrations/0002_data.sql")),
+    (3, "browser", include_str!("../../migrations/0003_browser.sql")),
 ];
 
 /// Which engine holds the metadata.
@@ -140,7 +141,9 @@ impl From<sqlx::Error> for crate::model::error::Error {
 /// The data folder is another process's.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    #[error("another dragoman process is using the data folder {0}; stop it first, or choose another folder with --data")]
+    #[error(
+        "another dragoman process is using the data folder {0}; stop it first, or choose another folder with --data"
+    )]
     InUse(String),
     #[error("the data folder {0} cannot be used: {1}")]
     Io(String, std::io::Error),

@@ -118,7 +118,8 @@ fn the_switch_of_a_workspace_stops_external_callers_only() {
     let clock = Clock::manual(1);
     let off = org(&clock, false);
     let rights = Rights::of_role(Role::Admin);
-    let refused = authorize(&caller(&off, Role::Admin, rights, token()), &off, Action::ListDatasets, &Want::All, vec![]);
+    let refused =
+        authorize(&caller(&off, Role::Admin, rights, token()), &off, Action::ListDatasets, &Want::All, vec![]);
     assert_eq!(refused.unwrap_err().code, Code::ServiceUnavailable);
     let inside = caller(&off, Role::Admin, rights, Proof::BrowserSession);
     assert!(authorize(&inside, &off, Action::ListDatasets, &Want::All, vec![]).is_ok());
