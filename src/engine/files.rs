@@ -65,18 +65,38 @@ impl Files {
         }
     }
 
+    /// Every version in place, with its workspace.
+    pub fn versions(&self) -> io::Result<Vec<(Id<Org>, PathBuf)>> {
+        let mut found = Vec::new();
+        for org in entries(&self.root)? {
+            let Some(id) = org.file_name().and_then(|name| name.to_str()?.parse().ok()) else { continue };
+            for kind in ["tables", "vectors"] {
+                for dataset in entries(&org.join(kind))? {
+                    found.extend(entries(&dataset)?.into_iter().map(|version| (id, version)));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Removes what interrupted imports left, in every workspace.
     pub fn sweep_staging(&self) -> io::Result<()> {
-        if !self.root.exists() {
-            return Ok(());
-        }
-        for org in std::fs::read_dir(&self.root)? {
-            let staging = org?.path().join("staging");
+        for org in entries(&self.root)? {
+            let staging = org.join("staging");
             if staging.exists() {
                 std::fs::remove_dir_all(staging)?;
             }
         }
         Ok(())
+    }
+}
+
+/// The paths in a folder; none when it is not there.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match std::fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(problem) => Err(problem),
     }
 }
 

@@ -45,6 +45,11 @@ impl<'a> Job<'a> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
+    /// Who receives progress, for work that runs elsewhere.
+    pub fn on_progress(&self) -> Option<OnProgress> {
+        self.on_progress.clone()
+    }
+
     /// Tells whoever waits how far it is.
     pub fn emit(&self, fraction: Option<f64>, message: impl Into<String>) {
         if let Some(on_progress) = &self.on_progress {

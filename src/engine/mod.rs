@@ -1,7 +1,36 @@
 //! What computes. Every function that touches data demands a [`job::Job`], and with it a pass.
 
+pub mod catalog;
 pub mod files;
 pub mod ingest;
 pub mod job;
 pub mod search;
 pub mod sql;
+
+use std::path::PathBuf;
+
+use crate::base::clock::Clock;
+use crate::config::Config;
+use crate::store::Db;
+
+/// The engines of the process; built once and moved into the gateway, which alone hands them out.
+pub struct Engines {
+    pub catalog: catalog::Catalog,
+    pub sql: sql::SqlEngine,
+    pub search: search::SearchEngine,
+    pub ingest: ingest::Ingest,
+}
+
+impl Engines {
+    /// `worker` is the executable that runs SQL (this program itself).
+    ///
+    /// # Errors
+    /// The data folder cannot be used.
+    pub fn new(config: &Config, db: &Db, clock: &Clock, worker: PathBuf) -> std::io::Result<Self> {
+        let files = files::Files::new(&config.data_dir)?;
+        let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
+        let search = search::SearchEngine::new(files.clone());
+        let ingest = ingest::Ingest::new(db.clone(), clock.clone(), files, sql.clone(), search.clone());
+        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest })
+    }
+}

@@ -1,1 +1,186 @@
+//! The one door. Every answer to a caller, from every surface, passes [`Gateway::call`]: limit, authorize, run under
+//! a deadline, meter, audit (durable before the answer leaves; denials too). The engines are a private field: there
+//! is no second way in.
 
+pub mod audit;
+mod limit;
+pub mod operation;
+
+use std::time::Instant;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::base::clock::Clock;
+use crate::engine::job::{Job, OnProgress};
+use crate::gateway::audit::AuditLog;
+use crate::gateway::limit::Limiter;
+use crate::gateway::operation::{Info, Operation, Parts};
+use crate::model::access::{Pass, Want, authorize};
+use crate::model::audit::{Entry, clip};
+use crate::model::caller::{Caller, Proof};
+use crate::model::error::{Code, Error, Result};
+use crate::store::{self, Db};
+
+/// How a call arrived.
+pub struct Via {
+    /// The audit log's word: `mcp.tool.call`, `mcp.resource.read`, `rest.call`, `admin.call`.
+    pub action: &'static str,
+    /// Cancelled when the caller leaves.
+    pub cancel: CancellationToken,
+    pub on_progress: Option<OnProgress>,
+}
+
+impl Via {
+    pub fn new(action: &'static str) -> Self {
+        Self { action, cancel: CancellationToken::new(), on_progress: None }
+    }
+}
+
+/// See the module.
+pub struct Gateway {
+    parts: Parts,
+    db: Db,
+    clock: Clock,
+    limiter: Limiter,
+    audit: AuditLog,
+}
+
+impl Gateway {
+    pub fn new(parts: Parts, db: Db, clock: Clock, audit: AuditLog) -> Self {
+        let limiter = Limiter::new(parts.config.limits.rates.clone(), clock.clone());
+        Self { parts, db, clock, limiter, audit }
+    }
+
+    /// Answers one call. The reply is the operation's, as a JSON object with `request_id` added.
+    ///
+    /// # Errors
+    /// Any [`Error`]; whatever it is, it was recorded first.
+    pub async fn call<O: Operation>(&self, caller: &Caller, op: O, via: Via) -> Result<Value> {
+        let started = Instant::now();
+        let target = op.target();
+        let answer = self.answer(caller, op, &via).await;
+        let elapsed = started.elapsed();
+        let outcome = match &answer {
+            Ok(_) => "ok",
+            Err(error) => error.code.info().name,
+        };
+        metrics::histogram!("dragoman_call_seconds", "operation" => O::INFO.name, "outcome" => outcome)
+            .record(elapsed.as_secs_f64());
+        let (rows, bytes) = answer.as_ref().map_or((0, 0), |(_, rows, bytes)| (*rows, *bytes));
+        let entry = Entry {
+            target: clip(&format!("{} {target}", O::INFO.name)),
+            outcome: outcome.into(),
+            duration_ms: i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX),
+            rows: i64::try_from(rows).unwrap_or(i64::MAX),
+            bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
+            ..self.entry(caller, via.action)
+        };
+        self.audit.record(entry).await?;
+        answer.map(|(reply, _, _)| reply)
+    }
+
+    /// Records a refusal that a surface made before an operation could be formed (unknown tool, wrong arguments).
+    ///
+    /// # Errors
+    /// The row could not be written.
+    pub async fn refused(&self, caller: &Caller, action: &'static str, target: &str, error: &Error) -> Result<()> {
+        let outcome = error.code.info().name.to_owned();
+        self.audit.record(Entry { target: clip(target), outcome, ..self.entry(caller, action) }).await
+    }
+
+    /// Records an event that is not a call (`mcp.session.created`).
+    ///
+    /// # Errors
+    /// The row could not be written.
+    pub async fn record(&self, caller: &Caller, action: &'static str, target: &str) -> Result<()> {
+        let entry = Entry { target: clip(target), outcome: "ok".into(), ..self.entry(caller, action) };
+        self.audit.record(entry).await
+    }
+
+    /// What is known of an operation's rights without running it: whether the caller may ask it at all.
+    pub fn may(caller: &Caller, info: &Info) -> bool {
+        caller.rights.allow(info.action)
+    }
+
+    /// Room for files on their way into the caller's workspace; removed when dropped.
+    ///
+    /// # Errors
+    /// The caller may not write datasets.
+    pub fn staging(&self, caller: &Caller) -> Result<tempfile::TempDir> {
+        let action = crate::model::access::Action::WriteDatasets;
+        if !caller.rights.allow(action) {
+            return Err(crate::model::access::denied(caller, action));
+        }
+        self.parts.engines.ingest.staging(caller.org)
+    }
+
+    /// Work that is due now and then: forgotten buckets.
+    pub fn sweep(&self) {
+        self.limiter.sweep();
+    }
+
+    async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<(Value, usize, usize)> {
+        let _permit = self.limiter.take(caller, O::INFO.cost)?;
+        let pass = self.authorize(caller, &O::INFO, &op.want()).await?;
+        let limits = &self.parts.config.limits;
+        let time = (O::INFO.time)(&limits.budgets);
+        let job = Job::new(&pass, &limits.budgets, time, via.cancel.clone(), via.on_progress.clone());
+        let late = || Error::new(Code::QueryTimeout, format!("The call took longer than {} s.", time.as_secs()));
+        // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
+        let grace = std::time::Duration::from_secs(2);
+        let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));
+        let reply = run.await.unwrap_or_else(|_| Err(late()))?;
+        let rows = O::rows(&reply);
+        let mut reply = serde_json::to_value(reply).map_err(Error::internal)?;
+        if let Some(object) = reply.as_object_mut() {
+            object.insert("request_id".into(), caller.request_id.clone().into());
+        }
+        let bytes = reply.to_string().len();
+        let most = limits.budgets.reply_bytes;
+        if bytes > most {
+            let message = format!("The reply has {bytes} bytes, more than {most}. Ask for fewer rows or columns.");
+            let details = serde_json::json!({ "limit": "reply_bytes", "max": most, "was": bytes });
+            return Err(Error::new(Code::LimitExceeded, message).with(details));
+        }
+        Ok((reply, rows, bytes))
+    }
+
+    async fn authorize(&self, caller: &Caller, info: &Info, want: &Want) -> Result<Pass> {
+        let org = store::orgs::by_id(self.db.pool(), caller.org).await?;
+        let Some(org) = org else {
+            return Err(Error::new(Code::AuthRevoked, "This workspace is no longer there."));
+        };
+        let datasets = match want {
+            Want::Nothing => Vec::new(),
+            Want::One(id) => store::datasets::by_id(self.db.pool(), caller.org, *id).await?.into_iter().collect(),
+            Want::All => store::datasets::list(self.db.pool(), caller.org).await?,
+        };
+        authorize(caller, &org, info.action, want, datasets)
+    }
+
+    fn entry(&self, caller: &Caller, action: &str) -> Entry {
+        Entry {
+            at: self.clock.now(),
+            org: Some(caller.org),
+            principal: match &caller.proof {
+                Proof::ConnectivityToken { id } => format!("token:{id}"),
+                Proof::Local => "local".into(),
+                Proof::AccessToken { .. } | Proof::BrowserSession => {
+                    caller.user.map(|user| format!("user:{user}")).unwrap_or_default()
+                }
+            },
+            client: clip(if caller.client.name.is_empty() { &caller.client.id } else { &caller.client.name }),
+            client_version: clip(&caller.client.version),
+            session: caller.session.clone().unwrap_or_default(),
+            ip: caller.ip.to_string(),
+            request_id: caller.request_id.clone(),
+            action: action.into(),
+            target: String::new(),
+            outcome: String::new(),
+            duration_ms: 0,
+            rows: 0,
+            bytes: 0,
+        }
+    }
+}

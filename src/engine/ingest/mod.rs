@@ -1,1 +1,269 @@
+//! Files into datasets, all or nothing: read and build in a staging folder, move the finished file (or shard) to its
+//! place, then let the metadata name it in one transaction. Whatever fails before leaves nothing that anyone sees.
+//!
+//! A dataset that exists under the name gets a new version; readers of the version before it finish undisturbed.
 
+mod detect;
+pub mod text;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub use detect::{FileKind, UNDERSTOOD, kind_of};
+
+use crate::base::clock::Clock;
+use crate::base::id::Id;
+use crate::engine::files::Files;
+use crate::engine::job::{Job, OnProgress};
+use crate::engine::search::SearchEngine;
+use crate::engine::sql::{SqlEngine, TableFormat};
+use crate::model::dataset::{Dataset, Kind, is_name};
+use crate::model::document::Document;
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+use crate::store::{self, Db};
+
+/// A file that was handed in: the name that a person gave it, and where its bytes are now.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+/// What to import, under which name.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The dataset's name; an existing one of the same kind gets a new version.
+    pub name: String,
+    pub description: String,
+    /// One table file, or any number of text files.
+    pub files: Vec<SourceFile>,
+    /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
+    pub publish: bool,
+}
+
+/// Imports files.
+#[derive(Clone)]
+pub struct Ingest {
+    db: Db,
+    clock: Clock,
+    files: Files,
+    sql: SqlEngine,
+    search: SearchEngine,
+}
+
+/// Names the version files of an import.
+struct Version;
+
+impl Ingest {
+    pub fn new(db: Db, clock: Clock, files: Files, sql: SqlEngine, search: SearchEngine) -> Self {
+        Self { db, clock, files, sql, search }
+    }
+
+    /// A private folder for bytes on their way in; removed when dropped.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn staging(&self, org: Id<Org>) -> Result<tempfile::TempDir> {
+        self.files.staging(org).map_err(Error::internal)
+    }
+
+    /// Imports into the workspace of the job's pass, and returns the dataset as published in the metadata.
+    ///
+    /// # Errors
+    /// `invalid_argument` with the row and column, line, or name that is wrong; nothing is left behind.
+    pub async fn import(&self, job: &Job<'_>, request: Request) -> Result<Dataset> {
+        if !is_name(&request.name) {
+            let message = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
+            return Err(Error::invalid("name", message));
+        }
+        let kinds = request.files.iter().map(|file| kind_of(&file.name)).collect::<Result<Vec<_>>>()?;
+        let (kind, format) = match kinds.as_slice() {
+            [] => return Err(Error::invalid("file", "Give at least one file.")),
+            [FileKind::Table(format)] => (Kind::Table, Some(*format)),
+            kinds if kinds.iter().all(|kind| *kind == FileKind::Text) => (Kind::Documents, None),
+            _ => {
+                let message = "One dataset is made of one table file, or of text files only. Import them one by one.";
+                return Err(Error::invalid("file", message));
+            }
+        };
+        let org = job.pass.org();
+        let before = store::datasets::by_name(self.db.pool(), org, &request.name).await?;
+        if before.as_ref().is_some_and(|before| before.kind != kind) {
+            let message = format!("{:?} exists and holds {}. Choose another name.", request.name, other(kind));
+            return Err(Error::invalid("name", message));
+        }
+        let dataset = self.blank(org, kind, &request, before.as_ref());
+        let done = match format {
+            Some(format) => self.table(dataset, &request, format, job.on_progress()).await,
+            None => self.documents(dataset, &request, job.on_progress()).await,
+        }?;
+        self.retire(&done, before.as_ref().and_then(|before| before.version.as_deref()));
+        Ok(done)
+    }
+
+    /// Publishes a dataset of the workspace to external clients, or withdraws it.
+    ///
+    /// # Errors
+    /// `dataset_not_found`.
+    pub async fn publish(&self, job: &Job<'_>, id: Id<Dataset>, published: bool) -> Result<()> {
+        let now = self.clock.now();
+        let found = store::datasets::publish(self.db.pool(), job.pass.org(), id, published, now).await?;
+        if found { Ok(()) } else { Err(Error::dataset_not_found()) }
+    }
+
+    /// Removes what no dataset names: staging of interrupted imports, and versions that were moved into place but
+    /// never named. Only for the start of the process, when nobody reads.
+    ///
+    /// # Errors
+    /// The data folder or the metadata cannot be read.
+    pub async fn sweep(&self) -> Result<()> {
+        self.files.sweep_staging().map_err(Error::internal)?;
+        for (org, place) in self.files.versions().map_err(Error::internal)? {
+            let named = store::datasets::list(self.db.pool(), org).await?;
+            let current = named.iter().any(|dataset| self.place(dataset) == place);
+            if !current {
+                tracing::info!(path = %place.display(), "removing a version that no dataset names");
+                self.files.remove(&place).map_err(Error::internal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the dataset's current version lives.
+    fn place(&self, dataset: &Dataset) -> PathBuf {
+        let version = dataset.version.as_deref().unwrap_or_default();
+        match dataset.kind {
+            Kind::Table => self.files.table(dataset.org, dataset.id, version),
+            Kind::Documents => self.files.vectors(dataset.org, dataset.id, version),
+        }
+    }
+
+    /// The dataset as it will be, less what only the import can tell.
+    fn blank(&self, org: Id<Org>, kind: Kind, request: &Request, before: Option<&Dataset>) -> Dataset {
+        let now = self.clock.now();
+        let kept = before.map(|before| before.description.clone()).unwrap_or_default();
+        Dataset {
+            id: before.map_or_else(|| Id::new(&self.clock), |before| before.id),
+            org,
+            name: request.name.clone(),
+            description: if request.description.is_empty() { kept } else { request.description.clone() },
+            kind,
+            externally_queryable: request.publish,
+            version: Some(Id::<Version>::new(&self.clock).to_string()),
+            row_count: 0,
+            bytes: 0,
+            columns: Vec::new(),
+            source: request.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", "),
+            created_at: before.map_or(now, |before| before.created_at),
+            updated_at: now,
+        }
+    }
+
+    async fn table(
+        &self,
+        mut dataset: Dataset,
+        request: &Request,
+        format: TableFormat,
+        on_progress: Option<OnProgress>,
+    ) -> Result<Dataset> {
+        let [file] = request.files.as_slice() else {
+            return Err(Error::internal("a table is made of one file"));
+        };
+        let staging = self.staging(dataset.org)?;
+        let staged = staging.path().join("table.duckdb");
+        let imported = self.sql.import(&file.path, format, &staged, on_progress).await?;
+        dataset.row_count = imported.row_count;
+        dataset.bytes = imported.bytes;
+        dataset.columns = imported.columns;
+        let place = self.place(&dataset);
+        self.files.publish(&staged, &place).map_err(Error::internal)?;
+        self.name_version(&dataset, &[], request.publish, &place).await?;
+        Ok(dataset)
+    }
+
+    async fn documents(
+        &self,
+        mut dataset: Dataset,
+        request: &Request,
+        on_progress: Option<OnProgress>,
+    ) -> Result<Dataset> {
+        let version = dataset.version.clone().unwrap_or_default();
+        let mut documents = Vec::new();
+        let mut rows = Vec::new();
+        for file in &request.files {
+            let bytes = tokio::fs::read(&file.path).await.map_err(Error::internal)?;
+            let parsed = text::parse(&file.name, &bytes)?;
+            let id = Id::<Document>::new(&self.clock);
+            rows.push(Document {
+                id,
+                org: dataset.org,
+                dataset: dataset.id,
+                version: version.clone(),
+                title: parsed.title.clone(),
+                source_file: file.name.clone(),
+                text: parsed.text.clone(),
+                created_at: dataset.updated_at,
+            });
+            documents.push((id, parsed));
+        }
+        let staging = self.staging(dataset.org)?;
+        let staged = staging.path().join("vectors");
+        let indexed = self.search.index(dataset.org, dataset.id, &documents, &staged, on_progress).await?;
+        dataset.row_count = indexed.chunks;
+        dataset.bytes = indexed.bytes;
+        let place = self.place(&dataset);
+        self.files.publish(&staged, &place).map_err(Error::internal)?;
+        self.name_version(&dataset, &rows, request.publish, &place).await?;
+        Ok(dataset)
+    }
+
+    /// The moment of publication. When it fails, the file that nobody names is removed again.
+    async fn name_version(&self, dataset: &Dataset, rows: &[Document], publish: bool, place: &Path) -> Result<()> {
+        let named = self.write(dataset, rows, publish).await;
+        if named.is_err() {
+            self.files.remove(place).map_err(Error::internal)?;
+        }
+        named
+    }
+
+    async fn write(&self, dataset: &Dataset, rows: &[Document], publish: bool) -> Result<()> {
+        let version = dataset.version.as_deref().unwrap_or_default();
+        let mut tx = self.db.begin().await?;
+        store::datasets::put(&mut *tx, dataset).await?;
+        for row in rows {
+            store::documents::insert(&mut *tx, row).await?;
+        }
+        store::documents::keep_only(&mut *tx, dataset.org, dataset.id, version).await?;
+        if publish {
+            store::datasets::publish(&mut *tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Removes versions that nobody can be reading any more: all but the current one and the one before it.
+    fn retire(&self, dataset: &Dataset, before: Option<&str>) {
+        let current = dataset.version.as_deref().unwrap_or_default();
+        let keep: BTreeSet<&str> = [current, before.unwrap_or(current)].into();
+        let versions = self.place(dataset).parent().map(std::fs::read_dir).transpose().ok().flatten();
+        for version in versions.into_iter().flatten().flatten() {
+            let path = version.path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+            if keep.contains(stem.as_str()) {
+                continue;
+            }
+            self.search.forget(dataset.org, dataset.id, &stem);
+            if let Err(problem) = self.files.remove(&path) {
+                tracing::warn!(dataset = %dataset.id, %problem, "an old version could not be removed");
+            }
+        }
+    }
+}
+
+fn other(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Table => "documents",
+        Kind::Documents => "a table",
+    }
+}

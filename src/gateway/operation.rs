@@ -1,0 +1,103 @@
+//! A thing that a caller may ask, on every surface: its name, its right, its cost, its types, and how it runs.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::config::{Budgets, Config, Rates};
+use crate::engine::Engines;
+use crate::engine::job::Job;
+use crate::model::access::{Action, Want};
+use crate::model::error::Result;
+
+/// Which bucket a call draws from, besides the token's and the workspace's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cost {
+    /// Metadata and small reads.
+    Read,
+    /// A resource of MCP.
+    Resource,
+    /// A query of the caller's own making.
+    Sql,
+}
+
+impl Cost {
+    /// Calls a minute for each token.
+    pub fn per_minute(self, rates: &Rates) -> u32 {
+        match self {
+            Cost::Read => rates.token,
+            Cost::Resource => rates.resources,
+            Cost::Sql => rates.sql,
+        }
+    }
+}
+
+/// Where an operation can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// An MCP tool, and the same on REST.
+    Tool,
+    /// Behind an MCP resource only.
+    Resource,
+    /// The management API and the command line.
+    Manage,
+}
+
+/// How an operation is reached on REST. `{dataset_id}` in a path is taken from the URL.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    pub method: &'static str,
+    /// Below `/api/v1/ext`, or below `/api/v1` for management.
+    pub path: &'static str,
+}
+
+/// What is known of an operation before it is asked.
+#[derive(Debug)]
+pub struct Info {
+    /// The MCP tool's name: `^[a-zA-Z0-9_-]{1,40}$`.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// For a language model: what it does, what to call before and after.
+    pub description: &'static str,
+    pub action: Action,
+    pub cost: Cost,
+    pub read_only: bool,
+    pub surface: Surface,
+    pub route: Route,
+    /// The longest that a call may take.
+    pub time: fn(&Budgets) -> Duration,
+    /// Arguments of an example call, for documents.
+    pub example: &'static str,
+}
+
+/// What an operation may use: the engines, and the settings.
+pub struct Parts {
+    pub engines: Engines,
+    pub config: std::sync::Arc<Config>,
+    pub cursors: crate::base::cursor::Cursors,
+}
+
+/// See the module.
+pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
+    const INFO: Info;
+    type Reply: Serialize + JsonSchema + Send;
+
+    /// The datasets that it names.
+    fn want(&self) -> Want {
+        Want::Nothing
+    }
+
+    /// What the audit log keeps of the arguments.
+    fn target(&self) -> String {
+        String::new()
+    }
+
+    /// Rows in a reply, for the audit log.
+    fn rows(_reply: &Self::Reply) -> usize {
+        0
+    }
+
+    fn run(self, on: &Parts, job: &Job<'_>) -> impl Future<Output = Result<Self::Reply>> + Send;
+}

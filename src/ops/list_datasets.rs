@@ -1,0 +1,107 @@
+//! `dragoman_list_datasets`: what there is to ask about.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::rfc3339;
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::model::access::{Action, Want};
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::{Error, Result};
+
+/// Datasets on one page.
+const PAGE: usize = 200;
+
+/// Arguments.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListDatasets {
+    /// `next_cursor` of the page before; absent for the first page.
+    #[serde(default)]
+    pub cursor: Option<String>,
+}
+
+/// One dataset in the list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Listed {
+    pub id: Id<Dataset>,
+    /// For tables also the name to use in SQL.
+    pub name: String,
+    pub description: String,
+    pub r#type: Kind,
+    /// Rows of a table, searchable chunks of documents.
+    pub row_count: i64,
+    pub column_count: usize,
+    /// RFC 3339.
+    pub created_at: String,
+    /// Whether dragoman_search looks into it.
+    pub has_vectors: bool,
+}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reply {
+    pub datasets: Vec<Listed>,
+    /// Datasets on this page.
+    pub count: usize,
+    /// Present when there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Operation for ListDatasets {
+    const INFO: Info = Info {
+        name: "dragoman_list_datasets",
+        title: "List datasets",
+        description: "Lists the datasets that you may use: tables for dragoman_sql, documents for dragoman_search. \
+                      Call it first; then dragoman_get_schema with a dataset's id.",
+        action: Action::ListDatasets,
+        cost: Cost::Read,
+        read_only: true,
+        surface: Surface::Tool,
+        route: Route { method: "GET", path: "/datasets" },
+        time: super::quick,
+        example: "{}",
+    };
+    type Reply = Reply;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn rows(reply: &Reply) -> usize {
+        reply.count
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        let scope = format!("{}:datasets", job.pass.org());
+        let after = match &self.cursor {
+            None => None,
+            Some(cursor) => Some(on.cursors.read(&scope, cursor).ok_or_else(|| {
+                Error::invalid("cursor", "This cursor is not one of this listing. Start without a cursor.")
+            })?),
+        };
+        let rest = job.pass.datasets().iter().filter(|dataset| after.as_ref().is_none_or(|after| dataset.name > *after));
+        let mut page: Vec<&Dataset> = rest.take(PAGE + 1).collect();
+        let more = page.len() > PAGE;
+        page.truncate(PAGE);
+        let next_cursor = page.last().filter(|_| more).map(|last| on.cursors.make(&scope, &last.name));
+        let datasets: Vec<Listed> = page.into_iter().map(listed).collect();
+        Ok(Reply { count: datasets.len(), datasets, next_cursor })
+    }
+}
+
+fn listed(dataset: &Dataset) -> Listed {
+    Listed {
+        id: dataset.id,
+        name: dataset.name.clone(),
+        description: dataset.description.clone(),
+        r#type: dataset.kind,
+        row_count: dataset.row_count,
+        column_count: dataset.columns.len(),
+        created_at: rfc3339(dataset.created_at),
+        has_vectors: dataset.kind == Kind::Documents,
+    }
+}

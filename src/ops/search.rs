@@ -1,0 +1,127 @@
+//! `dragoman_search`: passages of documents, by meaning and by words together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::engine::search::Match;
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::model::access::{Action, Want};
+use crate::model::dataset::Dataset;
+use crate::model::error::{Error, Result};
+
+fn five() -> u32 {
+    5
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// What to look for, in plain words.
+    #[schemars(length(min = 1, max = 1000))]
+    pub query: String,
+    /// When given, only this dataset is searched.
+    #[serde(default)]
+    pub dataset_id: Option<Id<Dataset>>,
+    /// Passages to return.
+    #[serde(default = "five")]
+    #[schemars(range(min = 1, max = 20))]
+    pub top_k: u32,
+}
+
+/// Where a passage comes from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Metadata {
+    pub source_file: String,
+    pub title: String,
+    /// Headings above the passage, outermost first.
+    pub heading: String,
+    pub dataset_id: Id<Dataset>,
+    pub dataset_name: String,
+    /// dragoman://documents/{document_id} holds the whole text.
+    pub document_id: String,
+    /// Page of the source, where it has pages.
+    pub page: Option<u32>,
+    pub chunk_index: u32,
+}
+
+/// One passage.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Passage {
+    pub id: String,
+    /// 0 to 1, rising with relevance.
+    pub score: f64,
+    pub text: String,
+    pub metadata: Metadata,
+}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reply {
+    /// Best first.
+    pub matches: Vec<Passage>,
+    pub count: usize,
+    /// Whether more passages matched than were asked for.
+    pub truncated: bool,
+    /// Present when a part of the search failed: which, and what it means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
+}
+
+impl Operation for Search {
+    const INFO: Info = Info {
+        name: "dragoman_search",
+        title: "Search documents",
+        description: "Finds passages in the documents of dragoman_list_datasets, by meaning and by words together. \
+                      Ask in plain words; each match names its document. For numbers over tables use dragoman_sql.",
+        action: Action::Search,
+        cost: Cost::Read,
+        read_only: true,
+        surface: Surface::Tool,
+        route: Route { method: "POST", path: "/search" },
+        time: super::quick,
+        example: r#"{"query":"what does a negative delay mean","top_k":3}"#,
+    };
+    type Reply = Reply;
+
+    fn want(&self) -> Want {
+        self.dataset_id.map_or(Want::All, Want::One)
+    }
+
+    fn target(&self) -> String {
+        self.query.clone()
+    }
+
+    fn rows(reply: &Reply) -> usize {
+        reply.count
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        if !(1..=20).contains(&self.top_k) {
+            return Err(Error::invalid("top_k", "top_k is a number from 1 to 20."));
+        }
+        let found = on.engines.search.search(job, &self.query, self.top_k as usize).await?;
+        let matches: Vec<Passage> = found.matches.into_iter().map(passage).collect();
+        Ok(Reply { count: matches.len(), matches, truncated: found.truncated, degraded: found.degraded })
+    }
+}
+
+fn passage(found: Match) -> Passage {
+    Passage {
+        id: found.id,
+        score: found.score,
+        text: found.text,
+        metadata: Metadata {
+            source_file: found.source_file,
+            title: found.title,
+            heading: found.heading,
+            dataset_id: found.dataset,
+            dataset_name: found.dataset_name,
+            document_id: found.document.to_string(),
+            page: None,
+            chunk_index: found.chunk_index,
+        },
+    }
+}

@@ -1,0 +1,106 @@
+//! The audit log: append only, one hash chain a workspace. Taking the head of the chain with an UPDATE locks it until
+//! the commit, so that concurrent writers (threads or nodes) keep one chain.
+
+use std::collections::BTreeMap;
+
+use sqlx::{AnyConnection, Row as _};
+
+use crate::base::id::Id;
+use crate::model::audit::Entry;
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+use crate::store::{Db, Tx};
+
+/// The hash that the first entry of a chain follows.
+const ROOT: &str = "";
+
+fn chain_of(org: Option<Id<Org>>) -> String {
+    org.map_or_else(|| "-".to_owned(), |org| org.to_string())
+}
+
+/// Appends entries in one transaction: all are durable when it returns, or none is there.
+pub async fn append(db: &Db, entries: &[Entry]) -> Result<()> {
+    let mut tx = db.begin().await?;
+    // Sorted by chain: two nodes take the heads in the same order and cannot deadlock.
+    let mut by_chain: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        by_chain.entry(chain_of(entry.org)).or_default().push(entry);
+    }
+    for (chain, entries) in &by_chain {
+        append_to(&mut tx, chain, entries).await?;
+    }
+    tx.commit().await?;
+    Ok(())
+}
+
+async fn append_to(tx: &mut Tx, chain: &str, entries: &[&Entry]) -> Result<()> {
+    let start = "INSERT INTO audit_heads (chain, seq, hash) VALUES ($1, 0, $2) ON CONFLICT (chain) DO NOTHING";
+    sqlx::query(start).bind(chain.to_owned()).bind(ROOT).execute(&mut **tx).await?;
+    let count = i64::try_from(entries.len()).map_err(Error::internal)?;
+    let take = "UPDATE audit_heads SET seq = seq + $1 WHERE chain = $2 RETURNING seq, hash";
+    let head = sqlx::query(take).bind(count).bind(chain.to_owned()).fetch_one(&mut **tx).await?;
+    let mut seq = head.try_get::<i64, _>("seq")? - count;
+    let mut hash: String = head.try_get("hash")?;
+    for entry in entries {
+        seq += 1;
+        hash = entry.hash(seq, &hash);
+        insert(tx, chain, seq, entry, &hash).await?;
+    }
+    let set = "UPDATE audit_heads SET hash = $1 WHERE chain = $2";
+    sqlx::query(set).bind(hash).bind(chain.to_owned()).execute(&mut **tx).await?;
+    Ok(())
+}
+
+async fn insert(on: &mut AnyConnection, chain: &str, seq: i64, entry: &Entry, hash: &str) -> Result<()> {
+    let sql = "INSERT INTO audit (chain, seq, at, action, outcome, entry, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    sqlx::query(sql)
+        .bind(chain.to_owned())
+        .bind(seq)
+        .bind(entry.at)
+        .bind(entry.action.clone())
+        .bind(entry.outcome.clone())
+        .bind(serde_json::to_string(entry).map_err(Error::internal)?)
+        .bind(hash.to_owned())
+        .execute(on)
+        .await?;
+    Ok(())
+}
+
+/// The newest entries of a workspace (or of the chain of none), newest first, with their numbers.
+pub async fn newest(db: &Db, org: Option<Id<Org>>, limit: i64) -> Result<Vec<(i64, Entry)>> {
+    let sql = "SELECT seq, entry FROM audit WHERE chain = $1 ORDER BY seq DESC LIMIT $2";
+    let rows = sqlx::query(sql).bind(chain_of(org)).bind(limit).fetch_all(db.pool()).await?;
+    rows.iter()
+        .map(|row| {
+            let entry: String = row.try_get("entry")?;
+            Ok((row.try_get("seq")?, serde_json::from_str(&entry).map_err(Error::internal)?))
+        })
+        .collect()
+}
+
+/// Walks a chain from its start. `Ok(None)`: whole; `Ok(Some(seq))`: the first entry that is missing or changed.
+pub async fn verify(db: &Db, org: Option<Id<Org>>) -> Result<Option<i64>> {
+    let (mut hash, mut seq) = (ROOT.to_owned(), 0);
+    loop {
+        let sql = "SELECT seq, entry, hash FROM audit WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT 1000";
+        let rows = sqlx::query(sql).bind(chain_of(org)).bind(seq).fetch_all(db.pool()).await?;
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows {
+            let stored: String = row.try_get("entry")?;
+            let expected = serde_json::from_str::<Entry>(&stored).ok().map(|entry| entry.hash(seq + 1, &hash));
+            let found: String = row.try_get("hash")?;
+            if row.try_get::<i64, _>("seq")? != seq + 1 || expected.as_deref() != Some(found.as_str()) {
+                return Ok(Some(seq + 1));
+            }
+            seq += 1;
+            hash = found;
+        }
+    }
+    let sql = "SELECT seq, hash FROM audit_heads WHERE chain = $1";
+    let head = sqlx::query(sql).bind(chain_of(org)).fetch_optional(db.pool()).await?;
+    let Some(head) = head else { return Ok(None) };
+    let whole = head.try_get::<i64, _>("seq")? == seq && head.try_get::<String, _>("hash")? == hash;
+    Ok((!whole).then_some(seq + 1))
+}

@@ -1,0 +1,99 @@
+//! Datasets of a workspace. A version becomes visible by one statement, after its file is in place.
+
+use sqlx::Row as _;
+use sqlx::any::{AnyExecutor, AnyRow};
+
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+
+const COLUMNS: &str = "org_id, id, name, description, kind, externally_queryable, version, row_count, bytes, \
+                       columns_json, source, created_at, updated_at";
+
+/// All datasets of a workspace, by name.
+pub async fn list(on: impl AnyExecutor<'_>, org: Id<Org>) -> Result<Vec<Dataset>> {
+    let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 ORDER BY name");
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).fetch_all(on).await?;
+    rows.iter().map(read).collect()
+}
+
+/// One dataset of the workspace, if it is there.
+pub async fn by_id(on: impl AnyExecutor<'_>, org: Id<Org>, id: Id<Dataset>) -> Result<Option<Dataset>> {
+    let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 AND id = $2");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(id.to_string());
+    query.fetch_optional(on).await?.as_ref().map(read).transpose()
+}
+
+/// One dataset by its name in the workspace.
+pub async fn by_name(on: impl AnyExecutor<'_>, org: Id<Org>, name: &str) -> Result<Option<Dataset>> {
+    let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 AND name = $2");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(name.to_owned());
+    query.fetch_optional(on).await?.as_ref().map(read).transpose()
+}
+
+/// Inserts the dataset, or replaces everything but its id, creation time and publication: a re-import neither
+/// publishes nor withdraws.
+pub async fn put(on: impl AnyExecutor<'_>, dataset: &Dataset) -> Result<()> {
+    let sql = "INSERT INTO datasets (org_id, id, name, description, kind, externally_queryable, version, row_count, \
+               bytes, columns_json, source, created_at, updated_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+               ON CONFLICT (org_id, id) DO UPDATE SET description = excluded.description, kind = excluded.kind, \
+               version = excluded.version, row_count = excluded.row_count, bytes = excluded.bytes, \
+               columns_json = excluded.columns_json, source = excluded.source, updated_at = excluded.updated_at";
+    sqlx::query(sql)
+        .bind(dataset.org.to_string())
+        .bind(dataset.id.to_string())
+        .bind(dataset.name.clone())
+        .bind(dataset.description.clone())
+        .bind(dataset.kind.name())
+        .bind(i64::from(dataset.externally_queryable))
+        .bind(dataset.version.clone())
+        .bind(dataset.row_count)
+        .bind(dataset.bytes)
+        .bind(serde_json::to_string(&dataset.columns).map_err(Error::internal)?)
+        .bind(dataset.source.clone())
+        .bind(dataset.created_at)
+        .bind(dataset.updated_at)
+        .execute(on)
+        .await?;
+    Ok(())
+}
+
+/// Publishes to external clients, or withdraws; `false` when there is no such dataset.
+pub async fn publish(
+    on: impl AnyExecutor<'_>,
+    org: Id<Org>,
+    id: Id<Dataset>,
+    published: bool,
+    now: Millis,
+) -> Result<bool> {
+    let sql = "UPDATE datasets SET externally_queryable = $1, updated_at = $2 WHERE org_id = $3 AND id = $4";
+    let query = sqlx::query(sql).bind(i64::from(published)).bind(now).bind(org.to_string()).bind(id.to_string());
+    Ok(query.execute(on).await?.rows_affected() == 1)
+}
+
+fn read(row: &AnyRow) -> Result<Dataset> {
+    let kind: String = row.try_get("kind")?;
+    let columns: String = row.try_get("columns_json")?;
+    Ok(Dataset {
+        org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
+        id: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
+        name: row.try_get("name")?,
+        description: row.try_get("description")?,
+        kind: match kind.as_str() {
+            "table" => Kind::Table,
+            "documents" => Kind::Documents,
+            other => return Err(Error::internal(format!("datasets.kind is {other}"))),
+        },
+        externally_queryable: row.try_get::<i64, _>("externally_queryable")? != 0,
+        version: row.try_get("version")?,
+        row_count: row.try_get("row_count")?,
+        bytes: row.try_get("bytes")?,
+        columns: serde_json::from_str(&columns).map_err(Error::internal)?,
+        source: row.try_get("source")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+    })
+}

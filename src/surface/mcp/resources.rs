@@ -1,0 +1,152 @@
+//! Resources: `dragoman://datasets`, `dragoman://datasets/{id}`, `dragoman://datasets/{id}/rows{?limit}` and
+//! `dragoman://documents/{document_id}`. Each is an operation read through the gateway.
+
+use std::sync::Arc;
+
+use rmcp::model::{ErrorCode, Resource, ResourceContents, ResourceTemplate};
+use serde_json::Value;
+use url::Url;
+
+use crate::gateway::{Gateway, Via};
+use crate::model::caller::Caller;
+use crate::model::error::{Code, Error, Result};
+use crate::ops::get_document::GetDocument;
+use crate::ops::get_schema::GetSchema;
+use crate::ops::list_datasets::ListDatasets;
+use crate::ops::preview_rows::PreviewRows;
+
+const JSON: &str = "application/json";
+
+/// What a URI names.
+#[derive(Debug)]
+enum Named {
+    Datasets,
+    Schema(GetSchema),
+    Rows(PreviewRows),
+    Document(GetDocument),
+}
+
+/// The resources of one page: the catalogue first (on the first page), then a schema for each dataset, by name.
+pub async fn list(
+    gateway: &Gateway,
+    caller: &Caller,
+    cursor: Option<String>,
+    via: Via,
+) -> Result<(Vec<Resource>, Option<String>)> {
+    let first = cursor.is_none();
+    let reply = gateway.call(caller, ListDatasets { cursor }, via).await?;
+    let catalogue = Resource::new("dragoman://datasets", "datasets")
+        .with_title("Datasets")
+        .with_description("The datasets that you may use")
+        .with_mime_type(JSON);
+    let mut resources: Vec<Resource> = if first { vec![catalogue] } else { Vec::new() };
+    for dataset in reply["datasets"].as_array().into_iter().flatten() {
+        let text = |key: &str| dataset[key].as_str().unwrap_or_default().to_owned();
+        resources.push(
+            Resource::new(format!("dragoman://datasets/{}", text("id")), text("name"))
+                .with_title(text("name"))
+                .with_description(text("description"))
+                .with_mime_type(JSON),
+        );
+    }
+    Ok((resources, reply["next_cursor"].as_str().map(str::to_owned)))
+}
+
+/// Shapes of addresses that are not listed one by one.
+pub fn templates() -> Vec<ResourceTemplate> {
+    vec![
+        ResourceTemplate::new("dragoman://datasets/{id}", "dataset")
+            .with_title("Schema of a dataset")
+            .with_mime_type(JSON),
+        ResourceTemplate::new("dragoman://datasets/{id}/rows{?limit}", "rows")
+            .with_title("First rows of a table")
+            .with_mime_type(JSON),
+        ResourceTemplate::new("dragoman://documents/{document_id}", "document")
+            .with_title("Text of a document")
+            .with_mime_type("text/plain"),
+    ]
+}
+
+/// Reads one resource.
+pub async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via: Via) -> Result<ResourceContents> {
+    let named = match parse(uri) {
+        Ok(named) => named,
+        Err(error) => {
+            gateway.refused(caller, via.action, uri, &error).await?;
+            return Err(error);
+        }
+    };
+    let json = |reply: &Value| ResourceContents::text(reply.to_string(), uri).with_mime_type(JSON);
+    Ok(match named {
+        Named::Datasets => json(&gateway.call(caller, ListDatasets::default(), via).await?),
+        Named::Schema(op) => json(&gateway.call(caller, op, via).await?),
+        Named::Rows(op) => json(&gateway.call(caller, op, via).await?),
+        Named::Document(op) => {
+            let reply = gateway.call(caller, op, via).await?;
+            let cut = if reply["truncated"] == true { "\n\n[The document goes on; it was cut here.]" } else { "" };
+            let text = format!("{}{cut}", reply["text"].as_str().unwrap_or_default());
+            ResourceContents::text(text, uri).with_mime_type("text/plain")
+        }
+    })
+}
+
+/// An id that is none, and a place that is none, look like a dataset that is not there.
+fn parse(uri: &str) -> Result<Named> {
+    let missing = Error::dataset_not_found;
+    let url = Url::parse(uri).map_err(|_| missing())?;
+    if url.scheme() != "dragoman" || url.fragment().is_some() {
+        return Err(missing());
+    }
+    let path: Vec<&str> = url.path().trim_start_matches('/').split('/').filter(|part| !part.is_empty()).collect();
+    let query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    match (url.host_str(), path.as_slice(), query.as_slice()) {
+        (Some("datasets"), [], []) => Ok(Named::Datasets),
+        (Some("datasets"), [id], []) => Ok(Named::Schema(GetSchema { dataset_id: id.parse().map_err(|_| missing())? })),
+        (Some("datasets"), [id, "rows"], query) => {
+            let limit = match query {
+                [] => 10,
+                [(key, limit)] if key == "limit" => {
+                    limit.parse().map_err(|_| Error::invalid("limit", "limit is a number from 1 to 50."))?
+                }
+                _ => return Err(missing()),
+            };
+            Ok(Named::Rows(PreviewRows { dataset_id: id.parse().map_err(|_| missing())?, limit }))
+        }
+        (Some("documents"), [id], []) => {
+            Ok(Named::Document(GetDocument { document_id: id.parse().map_err(|_| Error::document_not_found())? }))
+        }
+        _ => Err(missing()),
+    }
+}
+
+/// An error as a protocol error; what is not there has the protocol's own code for it.
+pub fn protocol_error(error: &Error, request_id: &str) -> rmcp::ErrorData {
+    let message = error.message.clone();
+    let data = Some(error.body(request_id));
+    match error.code {
+        Code::DatasetNotFound | Code::DocumentNotFound => rmcp::ErrorData::resource_not_found(message, data),
+        code => rmcp::ErrorData::new(ErrorCode(code.info().json_rpc), message, data),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_strictly() {
+        let id = "01936f2e-7c1a-7000-8000-000000000001";
+        assert!(matches!(parse("dragoman://datasets").unwrap(), Named::Datasets));
+        assert!(matches!(parse(&format!("dragoman://datasets/{id}")).unwrap(), Named::Schema(_)));
+        let Named::Rows(rows) = parse(&format!("dragoman://datasets/{id}/rows?limit=7")).unwrap() else { panic!() };
+        assert_eq!(rows.limit, 7);
+        assert!(matches!(parse(&format!("dragoman://documents/{id}")).unwrap(), Named::Document(_)));
+        for bad in [
+            "", "file:///etc/passwd", "dragoman://datasets/../keys", "dragoman://datasets/x", "dragoman://keys",
+            &format!("dragoman://datasets/{id}/rows?limit=7&limit=8"), &format!("dragoman://datasets/{id}#x"),
+            &format!("http://datasets/{id}"), &format!("dragoman://datasets/{id}?x=1"),
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Tools: the operations of [`crate::ops::each`] that are tools, with their schemas and a way to call them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::Value;
+
+use crate::gateway::operation::{Info, Operation, Surface};
+use crate::gateway::{Gateway, Via};
+use crate::model::access::Action;
+use crate::model::caller::Caller;
+use crate::model::error::{Error, Result};
+use crate::ops;
+use crate::surface::arguments as arguments_of;
+use crate::surface::schema;
+
+type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<Value>>;
+
+/// One tool.
+pub struct Entry {
+    /// The right that it needs.
+    pub action: Action,
+    pub tool: Tool,
+    call: CallFn,
+}
+
+/// All tools, by name.
+pub struct Tools(BTreeMap<&'static str, Entry>);
+
+struct Collect(BTreeMap<&'static str, Entry>);
+
+impl ops::Visitor for Collect {
+    fn visit<O: Operation>(&mut self) {
+        let info = O::INFO;
+        if info.surface == Surface::Tool {
+            self.0.insert(info.name, Entry { action: info.action, tool: tool::<O>(&info), call: call::<O> });
+        }
+    }
+}
+
+fn tool<O: Operation>(info: &Info) -> Tool {
+    let hints = ToolAnnotations::with_title(info.title)
+        .read_only(info.read_only)
+        .destructive(false)
+        .idempotent(info.read_only)
+        .open_world(false);
+    Tool::new(info.name, info.description, Arc::new(schema::of::<O>()))
+        .with_title(info.title)
+        .with_raw_output_schema(Arc::new(schema::of_reply::<O::Reply>()))
+        .with_annotations(hints)
+}
+
+fn call<O: Operation>(
+    gateway: Arc<Gateway>,
+    caller: Caller,
+    arguments: JsonObject,
+    via: Via,
+) -> BoxFuture<'static, Result<Value>> {
+    Box::pin(async move {
+        match arguments_of::<O>(arguments) {
+            Ok(op) => gateway.call(&caller, op, via).await,
+            Err(error) => {
+                gateway.refused(&caller, via.action, O::INFO.name, &error).await?;
+                Err(error)
+            }
+        }
+    })
+}
+
+impl Tools {
+    pub fn collect() -> Self {
+        let mut collect = Collect(BTreeMap::new());
+        ops::each(&mut collect);
+        Self(collect.0)
+    }
+
+    /// By name; dots are accepted for underscores, as older clients write them.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.0.get(name).or_else(|| self.0.get(name.replace('.', "_").as_str()))
+    }
+
+    /// Those that the caller may use, sorted by name.
+    pub fn of(&self, caller: &Caller) -> Vec<Tool> {
+        self.0.values().filter(|entry| caller.rights.allow(entry.action)).map(|entry| entry.tool.clone()).collect()
+    }
+}
+
+impl Entry {
+    /// Calls it. A failure of the tool is a result that the model can read and act on, not a protocol error.
+    pub async fn call(&self, gateway: Arc<Gateway>, caller: Caller, arguments: JsonObject, via: Via) -> CallToolResult {
+        let request_id = caller.request_id.clone();
+        match (self.call)(gateway, caller, arguments, via).await {
+            Ok(reply) => {
+                // Some clients show the model only the text, others only the structure: each is complete by itself.
+                let mut result = CallToolResult::success(vec![ContentBlock::text(reply.to_string())]);
+                result.structured_content = Some(reply);
+                result
+            }
+            Err(error) => failure(&error, &request_id),
+        }
+    }
+}
+
+/// An error as a tool's result. Text only: structured content would have to fit the tool's output schema.
+pub fn failure(error: &Error, request_id: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(error.body(request_id).to_string())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_is_one_that_all_clients_accept() {
+        let tools = Tools::collect();
+        assert_eq!(
+            tools.0.keys().copied().collect::<Vec<_>>(),
+            ["dragoman_get_schema", "dragoman_list_datasets", "dragoman_preview_rows", "dragoman_search", "dragoman_sql"]
+        );
+        for entry in tools.0.values() {
+            let tool = &entry.tool;
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            assert!(tool.name.len() <= 40 && tool.name.chars().all(plain), "{}: Claude rejects the set", tool.name);
+            let hints = tool.annotations.as_ref().unwrap();
+            let all = [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint];
+            assert!(all.iter().all(Option::is_some) && tool.title.is_some(), "{}", tool.name);
+            for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
+                assert_eq!(schema["type"], "object", "{}", tool.name);
+                for word in ["anyOf", "oneOf", "allOf", "$schema", "$ref", "$defs"] {
+                    assert!(!schema.contains_key(word), "{} has {word} at the root", tool.name);
+                }
+                let text = serde_json::to_string(schema).unwrap();
+                assert!(!text.contains("$ref"), "{}: {text}", tool.name);
+            }
+            assert!(tool.icons.is_none());
+        }
+    }
+}

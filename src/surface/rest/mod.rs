@@ -1,0 +1,128 @@
+//! The REST tiers: `/api/v1/ext` for external models and programs, `/api/v1` for management. Routes come from
+//! [`crate::ops::each`]; a path's `{dataset_id}`, the query and the JSON body together are the operation's arguments.
+
+pub mod openapi;
+mod upload;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, get, on, post};
+use axum::{Extension, Json, Router};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Method};
+use serde_json::{Map, Value, json};
+
+use crate::gateway::operation::{Operation, Surface};
+use crate::gateway::{Gateway, Via};
+use crate::model::caller::Caller;
+use crate::model::error::{Code, Error, Result};
+use crate::ops;
+use crate::ops::import::Import;
+use crate::surface::arguments as read_arguments;
+use crate::surface::error::problem;
+
+/// Largest JSON body in bytes.
+const BODY: usize = 64 << 10;
+
+/// What the handlers share.
+#[derive(Clone)]
+pub struct Rest {
+    pub gateway: Arc<Gateway>,
+    /// Largest upload in bytes.
+    pub upload_bytes: u64,
+}
+
+struct Routes(Router<Rest>);
+
+impl ops::Visitor for Routes {
+    fn visit<O: Operation>(&mut self) {
+        let info = O::INFO;
+        let base = openapi::base(info.surface);
+        let path = format!("{base}{}", info.route.path);
+        let method = match info.route.method {
+            "GET" => MethodFilter::GET,
+            "PATCH" => MethodFilter::PATCH,
+            _ => MethodFilter::POST,
+        };
+        // An import is the one operation that does not arrive as JSON.
+        let route = if info.name == Import::INFO.name { post(upload::upload) } else { on(method, answer::<O>) };
+        let router = std::mem::take(&mut self.0);
+        self.0 = router.route(&path, route);
+    }
+}
+
+/// All operations' routes, still without the guard.
+pub fn routes(rest: Rest) -> Router {
+    let mut routes = Routes(Router::new());
+    ops::each(&mut routes);
+    routes.0.with_state(rest)
+}
+
+/// What needs no credential: the documents themselves, and whether the tier is there.
+pub fn open_routes() -> Router {
+    Router::new()
+        .route("/api/v1/ext/health", get(async || Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))))
+        .route("/api/v1/ext/openapi.json", get(async || Json(openapi::document(Surface::Tool))))
+        .route("/api/v1/openapi.json", get(async || Json(openapi::document(Surface::Manage))))
+}
+
+async fn answer<O: Operation>(
+    State(rest): State<Rest>,
+    Extension(caller): Extension<Caller>,
+    Path(path): Path<HashMap<String, String>>,
+    request: Request,
+) -> Response {
+    let request_id = caller.request_id.clone();
+    let op = match arguments(path, request).await.and_then(read_arguments::<O>) {
+        Ok(op) => op,
+        Err(error) => return refused(&rest.gateway, &caller, O::INFO.name, error).await,
+    };
+    match rest.gateway.call(&caller, op, Via::new("rest.call")).await {
+        Ok(reply) => success(reply),
+        Err(error) => problem(&error, &request_id),
+    }
+}
+
+/// A refusal before there was an operation: recorded, then answered.
+async fn refused(gateway: &Gateway, caller: &Caller, target: &str, error: Error) -> Response {
+    match gateway.refused(caller, "rest.call", target, &error).await {
+        Ok(()) => problem(&error, &caller.request_id),
+        Err(unrecorded) => problem(&unrecorded, &caller.request_id),
+    }
+}
+
+fn success(reply: Value) -> Response {
+    let mut response = Json(reply).into_response();
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Body first, then query, then path: what stands in the address cannot be overruled.
+async fn arguments(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let mut arguments = if request.method() == Method::GET { Map::new() } else { body(request).await? };
+    for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        // Numbers of a query string are numbers of the arguments; everything else is text.
+        let value = value.parse::<u32>().map_or_else(|_| Value::from(value.as_ref()), Value::from);
+        arguments.insert(key.into_owned(), value);
+    }
+    arguments.extend(path.into_iter().map(|(key, value)| (key, Value::from(value))));
+    Ok(arguments)
+}
+
+async fn body(request: Request) -> Result<Map<String, Value>> {
+    let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
+        value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+    });
+    if !json {
+        return Err(Error::invalid("Content-Type", "Send the arguments as application/json."));
+    }
+    let bytes = axum::body::to_bytes(request.into_body(), BODY).await.map_err(|_| {
+        Error::new(Code::FileTooLarge, format!("The body is larger than {BODY} bytes."))
+    })?;
+    serde_json::from_slice(&bytes)
+        .map_err(|problem| Error::invalid("body", format!("The body is not a JSON object: {problem}.")))
+}
