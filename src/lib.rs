@@ -1,5 +1,53 @@
-//! # Dragoman
+//! # Dragoman: the architecture
+//!
+//! A dragoman was the interpreter who guided foreigners through a court whose language they did not speak, and answered
+//! for them at its doors. This one stands between people's AI clients and an organisation's data: it checks who asks,
+//! lets them see what they may, answers from the data, and keeps a record.
+//!
+//! ## The layers
+//!
+//! Data enter at [`surface`], go down to [`engine`] and [`store`], and come back the same way. A layer uses those above
+//! it in this table only; a test reads the sources and fails on an import that looks the other way.
+//!
+//! | layer | holds |
+//! |---|---|
+//! | [`base`] | clock, ids, secrets, outbound fetches, cursors, telemetry: could be copied into another product |
+//! | [`config`] | settings as plain data; the only reader of the environment |
+//! | [`model`] | types and rules: caller, access, errors, datasets; no async, no SQL, no HTTP |
+//! | [`store`] | metadata in SQLite or PostgreSQL; plain functions, the tenant's id first |
+//! | [`identity`] | who is calling: passwords, grants, tokens, keys, members; no HTTP |
+//! | [`engine`] | what computes: SQL in worker processes, retrieval, ingest |
+//! | [`gateway`] | the one door: limit, authorize, run, meter, audit |
+//! | [`ops`] | the product: one file for each thing that a caller may ask, and the only list of them |
+//! | [`surface`] | protocols, no rules: MCP, REST, OAuth, pages; never the engines |
+//! | [`app`], [`cli`] | composition, start and stop; the commands |
+//!
+//! ## One call, file by file
+//!
+//! `POST /mcp` with `tools/call dragoman_sql`:
+//!
+//! 1. `surface/mod.rs` gives the request an id and the client's address;
+//! 2. `surface/guard.rs` verifies the credential (`identity/token.rs`) before a body is read, and makes the
+//!    [`model::caller::Caller`];
+//! 3. `surface/mcp/mod.rs` puts client quirks right, checks whose session it is, and challenges for missing scopes;
+//! 4. `surface/mcp/handler.rs` and `tools.rs` find the operation and read its arguments;
+//! 5. [`gateway::Gateway::call`] limits, authorizes (`model/access.rs` makes the [`model::access::Pass`]), and starts
+//!    the deadline;
+//! 6. `ops/sql.rs` asks `engine/sql`, which sends the text to a worker process: judged there by DuckDB's own parser,
+//!    run over views of the permitted tables, killed when late;
+//! 7. the gateway meters, writes the audit row, and only then lets the answer go.
+//!
+//! The same steps from 5 on serve REST, the command line, and whatever surface comes next.
+//!
+//! ## What the compiler keeps
+//!
+//! [`engine::Engines`] is a private field of the gateway; engine functions demand a [`engine::job::Job`], a job holds a
+//! pass, and only [`model::access::authorize`] makes one. A caller is made by the guard, and for commands by the
+//! operator at the machine.
+
+pub mod app;
 pub mod base;
+pub mod cli;
 pub mod config;
 pub mod engine;
 pub mod gateway;

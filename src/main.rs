@@ -1,1 +1,28 @@
-fn main() {}
+//! The program: a worker when started as one, the command line otherwise.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use dragoman::cli::Cli;
+
+fn main() -> ExitCode {
+    // Before anything else: a worker runs hostile SQL and starts no runtime, no log, no settings.
+    if std::env::args().nth(1).as_deref() == Some("sql-worker") {
+        return dragoman::engine::sql::worker::main();
+    }
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(problem) => {
+            eprintln!("dragoman: no runtime: {problem}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on(cli.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("dragoman: {problem:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -43,9 +43,17 @@ impl Config {
     ///
     /// # Errors
     /// Every variable that is wrong, each with what was expected.
-    #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
     pub fn from_env() -> Result<Self, Problems> {
-        Self::read(|name| std::env::var(name).ok())
+        Self::from_env_with(|_| None)
+    }
+
+    /// As [`Config::from_env`], where `instead` may stand for variables (the command line's arguments).
+    ///
+    /// # Errors
+    /// As [`Config::from_env`].
+    #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
+    pub fn from_env_with(instead: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
+        Self::read(|name| instead(name).or_else(|| std::env::var(name).ok()))
     }
 
     /// Reads from any source; unset and empty are the same.

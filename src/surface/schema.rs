@@ -1,9 +1,12 @@
-//! JSON Schemas of operations, as MCP clients and OpenAPI readers accept them: draft 2020-12, sub-schemas inlined,
-//! an object at the root, no `$schema` (Claude refuses other dialects and combinators at the root).
+//! Arguments and replies as JSON. Schemas are written as MCP clients and OpenAPI readers accept them: draft 2020-12,
+//! sub-schemas inlined, an object at the root, no `$schema` (Claude refuses other dialects and combinators there).
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
+
+use crate::gateway::operation::Operation;
+use crate::model::error::{Error, Result};
 
 /// The schema of `T` as a JSON object.
 pub fn of<T: JsonSchema>() -> Map<String, Value> {
@@ -30,4 +33,27 @@ pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
         properties.insert("request_id".into(), json!({ "type": "string", "description": "Name it when you report a problem." }));
     }
     object
+}
+
+/// Arguments as the operation's type.
+///
+/// # Errors
+/// `invalid_argument` that names the field and what was expected of it.
+pub fn parse<O: Operation>(arguments: Map<String, Value>) -> Result<O> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|problem| {
+        let text = problem.to_string();
+        let field = text.split('`').nth(1).unwrap_or("arguments").to_owned();
+        Error::invalid(&field, format!("The arguments of {} are wrong: {text}.", O::INFO.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn wrong_arguments_name_the_field_and_the_right_ones() {
+        let arguments = serde_json::json!({ "datasetid": "x" }).as_object().unwrap().clone();
+        let error = super::parse::<crate::ops::get_schema::GetSchema>(arguments).unwrap_err();
+        assert_eq!(error.details["field"], "datasetid");
+        assert!(error.message.contains("dataset_id"), "{}", error.message);
+    }
 }

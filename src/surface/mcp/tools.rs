@@ -13,7 +13,6 @@ use crate::model::access::Action;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
 use crate::ops;
-use crate::surface::arguments as arguments_of;
 use crate::surface::schema;
 
 type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<Value>>;
@@ -59,7 +58,7 @@ fn call<O: Operation>(
     via: Via,
 ) -> BoxFuture<'static, Result<Value>> {
     Box::pin(async move {
-        match arguments_of::<O>(arguments) {
+        match schema::parse::<O>(arguments) {
             Ok(op) => gateway.call(&caller, op, via).await,
             Err(error) => {
                 gateway.refused(&caller, via.action, O::INFO.name, &error).await?;

@@ -21,8 +21,8 @@ use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops;
 use crate::ops::import::Import;
-use crate::surface::arguments as read_arguments;
 use crate::surface::error::problem;
+use crate::surface::schema;
 
 /// Largest JSON body in bytes.
 const BODY: usize = 64 << 10;
@@ -76,7 +76,7 @@ async fn answer<O: Operation>(
     request: Request,
 ) -> Response {
     let request_id = caller.request_id.clone();
-    let op = match arguments(path, request).await.and_then(read_arguments::<O>) {
+    let op = match arguments(path, request).await.and_then(schema::parse::<O>) {
         Ok(op) => op,
         Err(error) => return refused(&rest.gateway, &caller, O::INFO.name, error).await,
     };

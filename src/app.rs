@@ -1,0 +1,187 @@
+//! The composition root: opens the data folder, builds every part once, serves, and stops in order.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::base::clock::Clock;
+use crate::base::cursor::Cursors;
+use crate::base::secret::MasterKey;
+use crate::config::Config;
+use crate::engine::Engines;
+use crate::gateway::Gateway;
+use crate::gateway::audit::AuditLog;
+use crate::gateway::operation::Parts;
+use crate::identity::Identity;
+use crate::store::{Db, FolderLock};
+use crate::surface::Surface;
+use crate::surface::mcp::Mcp;
+
+/// How long open requests may go on after the signal to stop.
+const DRAIN: Duration = Duration::from_secs(10);
+/// How often idle sessions and spent counters are swept.
+const SWEEP: Duration = Duration::from_secs(15 * 60);
+
+/// Every part of the service, ready.
+pub struct App {
+    pub config: Arc<Config>,
+    pub clock: Clock,
+    pub db: Db,
+    pub identity: Identity,
+    pub gateway: Arc<Gateway>,
+    pub audit: AuditLog,
+    master: MasterKey,
+    audit_writer: tokio::task::JoinHandle<()>,
+    _folder: FolderLock,
+}
+
+impl App {
+    /// Opens the data folder (or refuses, when another process has it), the metadata and the keys.
+    ///
+    /// # Errors
+    /// A sentence that says what to do.
+    pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        Self::open_with_worker(config, clock, std::env::current_exe()?).await
+    }
+
+    /// As [`App::open`], with another executable for SQL workers: tests run from a program of their own.
+    ///
+    /// # Errors
+    /// As [`App::open`].
+    pub async fn open_with_worker(config: Config, clock: Clock, worker: PathBuf) -> anyhow::Result<Self> {
+        // TLS without a chosen provider would panic at its first use.
+        let _already_chosen = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let config = Arc::new(config);
+        let folder = FolderLock::take(&config.data_dir)?;
+        let master = master_key(&config)?;
+        let db = match &config.database_url {
+            Some(url) => Db::open_postgres(url).await.context("PostgreSQL at DATABASE_URL cannot be used")?,
+            None => Db::open_sqlite(&config.data_dir.join("metadata.sqlite")).await?,
+        };
+        let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
+        let engines = Engines::new(&config, &db, &clock, worker)?;
+        engines.ingest.sweep().await?;
+        let (audit, audit_writer) = AuditLog::start(db.clone());
+        let parts = Parts { engines, config: config.clone(), cursors: Cursors::new(master.derive("cursors")) };
+        let gateway = Arc::new(Gateway::new(parts, db.clone(), clock.clone(), audit.clone()));
+        Ok(Self { config, clock, db, identity, gateway, audit, master, audit_writer, _folder: folder })
+    }
+
+    /// A key for one purpose, derived from the installation's own.
+    pub fn secret_for(&self, purpose: &str) -> Vec<u8> {
+        self.master.derive(purpose)
+    }
+
+    /// Serves until `stop` is ready: first no new connections, then open streams end, then requests in flight have
+    /// their time, then the audit log is written out and the databases close.
+    ///
+    /// # Errors
+    /// An address cannot be listened on.
+    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) -> anyhow::Result<()> {
+        let stopping = CancellationToken::new();
+        let mcp = Mcp::new(self.gateway.clone(), self.config.clone(), self.clock.clone(), stopping.clone());
+        let surface = Surface {
+            config: self.config.clone(),
+            clock: self.clock.clone(),
+            db: self.db.clone(),
+            identity: self.identity.clone(),
+            gateway: self.gateway.clone(),
+            audit: self.audit.clone(),
+            form_key: self.secret_for("forms"),
+        };
+        let router = surface.router(mcp.clone());
+        let admin = self.admin(stopping.clone()).await?;
+        let sweeper = tokio::spawn(sweep(self.gateway.clone(), mcp, stopping.clone()));
+
+        let signal = stopping.clone();
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let server = axum::serve(listener, service).with_graceful_shutdown(async move {
+            stop.await;
+            tracing::info!("stopping");
+            signal.cancel();
+        });
+        let drained = stopping.clone();
+        tokio::select! {
+            ended = server => ended?,
+            () = async { drained.cancelled().await; tokio::time::sleep(DRAIN).await } => {
+                tracing::warn!("requests were still running after {} s", DRAIN.as_secs());
+            }
+        }
+        stopping.cancel();
+        sweeper.await?;
+        if let Some(admin) = admin {
+            admin.await?;
+        }
+        self.close().await;
+        Ok(())
+    }
+
+    /// Ends without serving: what is queued for the audit log is written, the databases close.
+    pub async fn close(self) {
+        let Self { db, gateway, audit, audit_writer, identity, .. } = self;
+        drop((gateway, audit, identity));
+        if tokio::time::timeout(DRAIN, audit_writer).await.is_err() {
+            tracing::error!("the audit log could not be written out in time");
+        }
+        db.close().await;
+    }
+
+    async fn admin(&self, stop: CancellationToken) -> anyhow::Result<Option<tokio::task::JoinHandle<()>>> {
+        let metrics = crate::base::telemetry::start_metrics();
+        let Some(address) = self.config.admin_listen else { return Ok(None) };
+        let listener = TcpListener::bind(address).await.with_context(|| {
+            format!("cannot listen on {address} for metrics; set DRAGOMAN_ADMIN_LISTEN to another address, or to 'off'")
+        })?;
+        let router = crate::surface::health::metrics(metrics);
+        Ok(Some(tokio::spawn(async move {
+            let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
+            if let Err(problem) = served {
+                tracing::error!(%problem, "the admin listener ended");
+            }
+        })))
+    }
+}
+
+async fn sweep(gateway: Arc<Gateway>, mcp: Arc<Mcp>, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(SWEEP) => {
+                gateway.sweep();
+                mcp.sweep().await;
+            }
+        }
+    }
+}
+
+/// From the settings, or from a file in the data folder that only its owner reads; made at the first start.
+fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
+    if let Some(key) = &config.master_key {
+        return MasterKey::from_hex(key.expose()).context("DRAGOMAN_MASTER_KEY is not 64 hex digits");
+    }
+    let file = config.data_dir.join("master.key");
+    match std::fs::read_to_string(&file) {
+        Ok(text) => MasterKey::from_hex(&text).with_context(|| format!("{} is damaged", file.display())),
+        Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => {
+            let key = MasterKey::generate();
+            write_private(&file, key.to_hex().expose())?;
+            Ok(key)
+        }
+        Err(problem) => Err(problem).with_context(|| format!("{} cannot be read", file.display())),
+    }
+}
+
+fn write_private(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    Ok(())
+}

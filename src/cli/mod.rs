@@ -1,0 +1,94 @@
+//! The command line. Facts go to stdout (`--json` for programs), progress and problems to stderr.
+
+pub mod admin;
+mod demo;
+mod import;
+mod serve;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::app::App;
+use crate::base::clock::Clock;
+use crate::base::telemetry;
+use crate::config::Config;
+
+/// Ask your own data from the AI client you already use.
+#[derive(Debug, Parser)]
+#[command(name = "dragoman", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// Data folder (instead of DRAGOMAN_DATA_DIR)
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Print facts as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the service
+    Serve(serve::Serve),
+    /// Import files into a workspace: CSV, TSV, JSON, NDJSON, Parquet; text and Markdown
+    Import(import::Import),
+    /// Workspaces, people, roles, tokens and keys
+    #[command(subcommand)]
+    Admin(admin::AdminCommand),
+}
+
+impl Cli {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// What went wrong, and what to do.
+    pub async fn run(self) -> anyhow::Result<()> {
+        let mut config = settings(self.data, self.listen())?;
+        match self.command {
+            Command::Serve(serve) => {
+                start_logging(&config, None)?;
+                serve.run(config).await
+            }
+            Command::Import(import) => {
+                start_logging(&config, Some("warn"))?;
+                let app = App::open(config, Clock::system()).await?;
+                let done = import.run(&app, self.json).await;
+                app.close().await;
+                done
+            }
+            Command::Admin(command) => {
+                config.admin_listen = None;
+                start_logging(&config, Some("warn"))?;
+                let app = App::open(config, Clock::system()).await?;
+                let done = admin::run(command, &app.identity, self.json).await;
+                app.close().await;
+                done
+            }
+        }
+    }
+
+    fn listen(&self) -> Option<SocketAddr> {
+        match &self.command {
+            Command::Serve(serve) => serve.listen,
+            Command::Import(_) | Command::Admin(_) => None,
+        }
+    }
+}
+
+/// The environment's settings, with the two that the command line may stand for.
+fn settings(data: Option<PathBuf>, listen: Option<SocketAddr>) -> anyhow::Result<Config> {
+    Ok(Config::from_env_with(|name| match name {
+        "DRAGOMAN_DATA_DIR" => data.as_ref().map(|folder| folder.display().to_string()),
+        "DRAGOMAN_LISTEN" => listen.map(|address| address.to_string()),
+        _ => None,
+    })?)
+}
+
+/// Commands that end are quiet unless the person asked for more.
+fn start_logging(config: &Config, quiet: Option<&str>) -> anyhow::Result<()> {
+    let filter = quiet.filter(|_| config.log == "info").unwrap_or(&config.log);
+    telemetry::start_logging(filter, config.log_format).map_err(|problem| anyhow::anyhow!("DRAGOMAN_LOG: {problem}"))
+}

@@ -1,0 +1,67 @@
+//! `dragoman serve [--demo]`.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::Args;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::demo;
+use crate::app::App;
+use crate::base::clock::Clock;
+use crate::config::Config;
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Load a demo workspace once: the flights that left New York City in 2013, and documents about them
+    #[arg(long)]
+    demo: bool,
+    /// Address of the service (instead of DRAGOMAN_LISTEN)
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+}
+
+impl Serve {
+    pub async fn run(self, config: Config) -> anyhow::Result<()> {
+        let started = Instant::now();
+        anyhow::ensure!(
+            !self.demo || config.listen.ip().is_loopback(),
+            "--demo has a person whose password is printed: it runs on a loopback address only"
+        );
+        // The address first: a port that is taken should not cost the load of a demo.
+        let listener = TcpListener::bind(config.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}; choose another address with --listen", config.listen))?;
+        let app = App::open(config, Clock::system()).await?;
+        let demo = if self.demo { Some(demo::prepare(&app).await?) } else { None };
+        println!("Dragoman is up on {} ({} ms)", app.config.issuer(), started.elapsed().as_millis());
+        println!("  Give this address to your AI client:  {}", app.config.resource());
+        match demo {
+            Some(person) => {
+                println!("  Log in as:                            {}", person.email);
+                println!("  with the password:                    {}", person.password.expose());
+                println!("  Then ask it: \"Which carrier had the longest average departure delay in 2013?\"");
+                println!("  Stop with Ctrl-C; everything stays in {}.", app.config.data_dir.display());
+            }
+            None => {
+                println!("  First time here? `dragoman admin workspace create`, `person create`, `role set`;");
+                println!("  then `dragoman import FILE --workspace W --publish`. Or try `dragoman serve --demo`.");
+            }
+        }
+        app.serve(listener, stop_signal()?).await
+    }
+}
+
+/// Ready at Ctrl-C or SIGTERM.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
