@@ -1,1 +1,245 @@
+//! The protocols: every route and every layer of the service, on this page.
+//!
+//! From the outside in: [`arrive`] (request id, client address, security headers, log line), panics caught, then one of
+//! - open: metadata, OAuth endpoints and pages (`web.rs`), probes, the OpenAPI documents;
+//! - guarded: MCP and REST, where the guard answers 401 before a body is read.
 
+pub mod context;
+pub mod error;
+mod form;
+pub mod guard;
+pub mod health;
+mod html;
+pub mod login;
+pub mod mcp;
+pub mod oauth;
+pub mod rest;
+mod schema;
+pub mod web;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
+
+use self::context::{ClientIp, RequestId};
+use self::guard::{GuardState, Guards, Refused};
+use self::mcp::Mcp;
+use self::rest::Rest;
+use self::web::{AuditEvent, Web};
+use crate::base::clock::Clock;
+use crate::base::id::Id;
+use crate::base::throttle::{Throttle, ThrottleRates};
+use crate::config::Config;
+use crate::gateway::Gateway;
+use crate::gateway::audit::AuditLog;
+use crate::identity::Identity;
+use crate::model::audit::{Entry, clip};
+use crate::store::Db;
+
+/// How long a page or an OAuth endpoint may take.
+const PAGE_TIME: Duration = Duration::from_secs(30);
+
+/// What the surface is made of.
+#[derive(Clone)]
+pub struct Surface {
+    pub config: Arc<Config>,
+    pub clock: Clock,
+    pub db: Db,
+    pub identity: Identity,
+    pub gateway: Arc<Gateway>,
+    pub audit: AuditLog,
+    /// Authenticates form tokens.
+    pub form_key: Vec<u8>,
+}
+
+impl Surface {
+    /// The whole service.
+    pub fn router(&self, mcp: Arc<Mcp>) -> Router {
+        let rates = &self.config.limits.rates;
+        let throttle = Arc::new(Throttle::new(
+            ThrottleRates {
+                failures: rates.failures,
+                block: rates.block,
+                authorize: rates.authorize,
+                register: rates.register,
+            },
+            self.clock.clone(),
+        ));
+        let rest = Rest { gateway: self.gateway.clone(), upload_bytes: self.config.limits.budgets.upload_bytes };
+        let guarded_mcp = mcp.routes().layer(from_fn_with_state(self.guard(&throttle, Guards::Mcp), guard::guard));
+        // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
+        let guarded_rest = rest::routes(rest)
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(self.guard(&throttle, Guards::Rest), guard::guard));
+        let pages = web::routes(self.web(throttle))
+            .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PAGE_TIME));
+        Router::new()
+            .merge(pages)
+            .merge(guarded_mcp)
+            .merge(guarded_rest)
+            .merge(rest::open_routes())
+            .merge(health::routes(self.db.clone()))
+            .fallback(error::not_found)
+            .layer(CatchPanicLayer::custom(error::panicked))
+            .layer(from_fn_with_state(self.clone(), arrive))
+    }
+
+    fn web(&self, throttle: Arc<Throttle>) -> Web {
+        let surface = self.clone();
+        Web {
+            identity: self.identity.clone(),
+            config: self.config.clone(),
+            throttle,
+            audit: Arc::new(move |event| {
+                let entry = surface.entry(event);
+                let audit = surface.audit.clone();
+                Box::pin(async move { audit.record(entry).await })
+            }),
+            form_key: self.form_key.clone().into(),
+        }
+    }
+
+    fn guard(&self, throttle: &Arc<Throttle>, guards: Guards) -> GuardState {
+        let surface = self.clone();
+        GuardState {
+            identity: self.identity.clone(),
+            config: self.config.clone(),
+            throttle: throttle.clone(),
+            guards,
+            on_refused: Arc::new(move |refused: Refused| {
+                let event = AuditEvent {
+                    action: "auth.refused",
+                    org: None,
+                    principal: String::new(),
+                    client: String::new(),
+                    target: refused.path,
+                    outcome: refused.outcome.into(),
+                    ip: refused.ip,
+                    request_id: refused.request_id,
+                };
+                let entry = surface.entry(event);
+                let audit = surface.audit.clone();
+                Box::pin(async move { audit.record(entry).await })
+            }),
+        }
+    }
+
+    /// An event of the pages, the OAuth endpoints or the guard, as the audit log keeps it.
+    fn entry(&self, event: AuditEvent) -> Entry {
+        Entry {
+            at: self.clock.now(),
+            org: event.org,
+            principal: event.principal,
+            client: clip(&event.client),
+            client_version: String::new(),
+            session: String::new(),
+            ip: event.ip.to_string(),
+            request_id: event.request_id,
+            action: event.action.into(),
+            target: clip(&event.target),
+            outcome: event.outcome,
+            duration_ms: 0,
+            rows: 0,
+            bytes: 0,
+        }
+    }
+}
+
+/// Gives every request its id and its client's address, every response the headers that no page may lack, and every
+/// answer one log line. Never logged: the query string (it may hold a code), headers, bodies.
+async fn arrive(
+    State(surface): State<Surface>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    struct Arrived;
+    let started = Instant::now();
+    let id = Id::<Arrived>::new(&surface.clock).to_string();
+    let ip = client_ip(peer.ip(), request.headers(), &surface.config.trusted_proxies);
+    request.extensions_mut().insert(RequestId(id.clone()));
+    request.extensions_mut().insert(ClientIp(ip));
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    secure(headers, surface.config.is_https());
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        headers.insert(HeaderName::from_static("x-request-id"), id);
+    }
+    let (status, ms) = (response.status().as_u16(), started.elapsed().as_secs_f64() * 1000.0);
+    tracing::info!(target: "dragoman::http", request_id = %id, %method, path, status, ms, %ip, "answered");
+    response
+}
+
+/// The address that a chain of trusted proxies vouches for: from the right, the first that is not one of them. What a
+/// stranger writes further left is never believed (H08).
+fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[IpAddr]) -> IpAddr {
+    if !trusted.contains(&peer) {
+        return peer;
+    }
+    let forwarded: Vec<&str> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|text| text.split(','))
+        .collect();
+    let mut nearest = peer;
+    for text in forwarded.iter().rev() {
+        match text.trim().parse::<IpAddr>() {
+            Ok(ip) if trusted.contains(&ip) => nearest = ip,
+            Ok(ip) => return ip,
+            Err(_) => return nearest,
+        }
+    }
+    nearest
+}
+
+/// Headers for every response; pages add their own content policy, which is kept.
+fn secure(headers: &mut HeaderMap, https: bool) {
+    let always = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    ];
+    for (name, value) in always {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if https {
+        let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+        headers.entry(header::STRICT_TRANSPORT_SECURITY).or_insert(year);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append("x-forwarded-for", value.parse().unwrap());
+        }
+        let trusted: Vec<IpAddr> = trusted.iter().map(|ip| ip.parse().unwrap()).collect();
+        client_ip(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn h08_only_trusted_hops_count_and_the_leftmost_is_never_believed() {
+        assert_eq!(from("9.9.9.9", &["1.1.1.1"], &[]), "9.9.9.9");
+        assert_eq!(from("9.9.9.9", &["1.1.1.1"], &["10.0.0.1"]), "9.9.9.9");
+        assert_eq!(from("10.0.0.1", &["1.1.1.1, 2.2.2.2"], &["10.0.0.1"]), "2.2.2.2");
+        assert_eq!(from("10.0.0.1", &["1.1.1.1, 2.2.2.2, 10.0.0.2"], &["10.0.0.1", "10.0.0.2"]), "2.2.2.2");
+        assert_eq!(from("10.0.0.1", &["1.1.1.1", "2.2.2.2"], &["10.0.0.1"]), "2.2.2.2");
+        assert_eq!(from("10.0.0.1", &["nonsense"], &["10.0.0.1"]), "10.0.0.1");
+        assert_eq!(from("10.0.0.1", &[], &["10.0.0.1"]), "10.0.0.1");
+    }
+}

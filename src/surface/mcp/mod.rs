@@ -146,7 +146,7 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
         parts.extensions.insert(Caller { session: session.clone(), ..caller.clone() });
     }
     compat::normalise(&mut parts.headers, &peek, version.as_deref());
-    if let Some(challenge) = mcp.challenge(&caller, &peek).await {
+    if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
         return challenge;
     }
     let ends = parts.method == Method::DELETE;
@@ -185,7 +185,7 @@ async fn read(method: &Method, body: Body) -> Result<(Peek, Body), Response> {
 impl Mcp {
     /// A call of a tool whose scope the token lacks is answered with the challenge that lets the client ask for it
     /// (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the tool's own refusal.
-    async fn challenge(&self, caller: &Caller, peek: &Peek) -> Option<Response> {
+    async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek) -> Option<Response> {
         let entry = self.shared.tools.get(peek.tool()?)?;
         let (scope, _, role) = entry.action.needs();
         if caller.rights.allow(entry.action) || caller.role < role || caller.proof.is_connectivity_token() {
@@ -200,7 +200,7 @@ impl Mcp {
             "id": peek.id,
             "error": { "code": error.code.info().json_rpc, "message": error.message, "data": error.body(&caller.request_id) },
         });
-        Some(guard::insufficient_scope(&self.config, &[scope], body))
+        Some(guard::insufficient_scope(&self.config, path, &[scope], body))
     }
 
     /// Keeps the table of sessions true, and the record of their beginnings and ends.
