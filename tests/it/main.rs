@@ -1,1 +1,5 @@
-fn main() {}
+//! All tests that need more than one module: one binary, so that everything is linked once.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+mod identity;
+mod support;
