@@ -4,6 +4,9 @@
 //! Portable SQL: `$1` placeholders, TEXT ids (UUIDv7) and JSON, BIGINT epoch milliseconds, BIGINT 0/1 for flags,
 //! `ON CONFLICT`, `RETURNING`.
 
+pub mod pending;
+pub mod sessions;
+
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;

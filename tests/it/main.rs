@@ -1,1 +1,4 @@
-fn main() {}
+//! One binary for every test that needs more than one module.
+
+mod oauth;
+mod site;
