@@ -6,3 +6,4 @@ pub mod id;
 pub mod outbound;
 pub mod secret;
 pub mod telemetry;
+pub mod throttle;

@@ -12,6 +12,8 @@ pub mod grants;
 pub mod keys;
 pub mod members;
 pub mod orgs;
+pub mod pending;
+pub mod sessions;
 pub mod tokens;
 pub mod users;
 

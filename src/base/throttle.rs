@@ -1,0 +1,213 @@
+//! How often one network address may try. IPv4 addresses count alone, IPv6 addresses by their /64 (what one
+//! subscriber gets). Memory is bounded: idle rates are forgotten, and failures are kept for the latest addresses.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use governor::clock::Clock as GovernorClock;
+use governor::nanos::Nanos;
+use governor::{Quota, RateLimiter};
+use lru::LruCache;
+
+use crate::base::clock::{Clock, Millis};
+
+/// Addresses whose failures are remembered.
+const FAILING: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
+/// Addresses whose rate is remembered before idle ones are dropped.
+const RATED: usize = 10_000;
+/// The window of failures.
+const WINDOW: Millis = 60_000;
+
+/// The rates; all per minute and address.
+#[derive(Clone, Debug)]
+pub struct ThrottleRates {
+    /// Failures after which an address is blocked.
+    pub failures: u32,
+    pub block: Duration,
+    pub authorize: u32,
+    pub register: u32,
+}
+
+/// Counts by address.
+#[derive(Debug)]
+pub struct Throttle {
+    rates: ThrottleRates,
+    clock: Clock,
+    failing: Mutex<LruCache<IpAddr, Failing>>,
+    authorize: Rate,
+    register: Rate,
+}
+
+#[derive(Debug, Default)]
+struct Failing {
+    /// When the failures of the last minute happened.
+    at: Vec<Millis>,
+    blocked_until: Millis,
+}
+
+/// Seconds to wait.
+pub type Wait = u64;
+
+impl Throttle {
+    pub fn new(rates: ThrottleRates, clock: Clock) -> Self {
+        Self {
+            failing: Mutex::new(LruCache::new(FAILING)),
+            authorize: Rate::new(rates.authorize, &clock),
+            register: Rate::new(rates.register, &clock),
+            rates,
+            clock,
+        }
+    }
+
+    /// Whether the address is blocked for its failures.
+    ///
+    /// # Errors
+    /// Seconds until it is free.
+    pub fn check_login(&self, ip: IpAddr) -> Result<(), Wait> {
+        let now = self.clock.now();
+        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        match failing.get(&subscriber(ip)) {
+            Some(entry) if entry.blocked_until > now => {
+                Err(u64::try_from(entry.blocked_until - now).unwrap_or(0).div_ceil(1000))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a wrong password or credential. The block starts with the failure that reaches the limit.
+    pub fn record_failure(&self, ip: IpAddr) {
+        let now = self.clock.now();
+        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = failing.get_or_insert_mut(subscriber(ip), Failing::default);
+        entry.at.retain(|at| *at > now - WINDOW);
+        entry.at.push(now);
+        if entry.at.len() >= self.rates.failures as usize {
+            entry.at.clear();
+            entry.blocked_until = now + Millis::try_from(self.rates.block.as_millis()).unwrap_or(Millis::MAX / 2);
+        }
+    }
+
+    /// Counts an authorization request.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_authorize(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.authorize.check(ip)
+    }
+
+    /// Counts a client registration.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_register(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.register.check(ip)
+    }
+}
+
+/// The part of an address that stands for one subscriber.
+fn subscriber(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
+        v4 => v4,
+    }
+}
+
+type Store = governor::state::keyed::DashMapStateStore<IpAddr>;
+type Limiter = RateLimiter<IpAddr, Store, Ticks, governor::middleware::NoOpMiddleware<Nanos>>;
+
+/// So many a minute, a burst of all of them allowed.
+#[derive(Debug)]
+struct Rate {
+    limiter: Limiter,
+    ticks: Ticks,
+}
+
+impl Rate {
+    fn new(per_minute: u32, clock: &Clock) -> Self {
+        let ticks = Ticks(clock.clone());
+        let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
+        Self { limiter: RateLimiter::new(quota, Store::default(), ticks.clone()), ticks }
+    }
+
+    fn check(&self, ip: IpAddr) -> Result<(), Wait> {
+        if self.limiter.len() > RATED {
+            self.limiter.retain_recent();
+        }
+        self.limiter.check_key(&subscriber(ip)).map_err(|until| {
+            let wait = until.wait_time_from(self.ticks.now());
+            u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).div_ceil(1000).max(1)
+        })
+    }
+}
+
+/// Our clock, as governor reads it.
+#[derive(Clone, Debug)]
+struct Ticks(Clock);
+
+impl GovernorClock for Ticks {
+    type Instant = Nanos;
+    fn now(&self) -> Nanos {
+        Nanos::from(Duration::from_millis(u64::try_from(self.0.now()).unwrap_or(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn throttle(clock: &Clock) -> Throttle {
+        let rates = ThrottleRates { failures: 5, block: Duration::from_secs(300), authorize: 10, register: 20 };
+        Throttle::new(rates, clock.clone())
+    }
+
+    #[test]
+    fn the_fifth_failure_of_a_minute_blocks_for_five_minutes() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let throttle = throttle(&clock);
+        let (ip, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        for _ in 0..4 {
+            throttle.record_failure(ip);
+        }
+        assert_eq!(throttle.check_login(ip), Ok(()));
+        throttle.record_failure(ip);
+        assert_eq!(throttle.check_login(ip), Err(300));
+        assert_eq!(throttle.check_login(other), Ok(()));
+        clock.advance(Duration::from_secs(299));
+        assert_eq!(throttle.check_login(ip), Err(1));
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(throttle.check_login(ip), Ok(()));
+    }
+
+    #[test]
+    fn failures_a_minute_apart_do_not_add_up() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let throttle = throttle(&clock);
+        let ip = IpAddr::from([192, 0, 2, 1]);
+        for _ in 0..20 {
+            throttle.record_failure(ip);
+            clock.advance(Duration::from_secs(20));
+        }
+        assert_eq!(throttle.check_login(ip), Ok(()));
+    }
+
+    #[test]
+    fn rates_are_by_subscriber_and_say_when_to_come_back() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let throttle = throttle(&clock);
+        for host in 0..10_u8 {
+            let ip: IpAddr = format!("2001:db8:1:2::{host}").parse().unwrap();
+            assert_eq!(throttle.check_authorize(ip), Ok(()));
+        }
+        assert_eq!(throttle.check_authorize("2001:db8:1:2:ffff::9".parse().unwrap()), Err(6));
+        assert_eq!(throttle.check_authorize("2001:db8:1:3::1".parse().unwrap()), Ok(()));
+        clock.advance(Duration::from_secs(6));
+        assert_eq!(throttle.check_authorize("2001:db8:1:2::9".parse().unwrap()), Ok(()));
+    }
+
+    #[test]
+    fn an_ipv4_address_in_ipv6_clothes_is_the_same_address() {
+        assert_eq!(subscriber("::ffff:192.0.2.1".parse().unwrap()), IpAddr::from([192, 0, 2, 1]));
+    }
+}

@@ -1,0 +1,280 @@
+//! From a credential to a [`Caller`], before anything else of a request is looked at.
+//!
+//! Only the `Authorization` header counts: a token in a query, a form or a cookie is no credential (RFC 6750 §5.3,
+//! I21). The body is not touched, so that nobody without a credential can make us read one, and so that clients which
+//! probe with an empty request learn of the authorization server (RFC 9728 §5.1).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::future::BoxFuture;
+use serde_json::json;
+
+use crate::base::throttle::Throttle;
+use crate::config::Config;
+use crate::identity::Identity;
+use crate::identity::token::{Proven, Refusal};
+use crate::model::access::Scope;
+use crate::model::caller::Caller;
+use crate::model::error::{Code, Error, Result};
+use crate::model::grant::{DEFAULT_SCOPES, scope_text};
+use crate::surface::context::Context;
+use crate::surface::oauth::resource::Resource;
+
+/// Which endpoint is guarded: decides the audience that tokens need, and how a refusal is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guards {
+    /// `/mcp` and `/t/{workspace}/mcp`: the audience is the endpoint's own address; errors as in RFC 6750.
+    Mcp,
+    /// REST: the audience is that of `/mcp`; errors as everywhere on REST.
+    Rest,
+}
+
+/// A request without a good credential, for the record.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    pub ip: IpAddr,
+    pub request_id: String,
+    pub path: String,
+    /// `auth_missing`, or the code of the refusal.
+    pub outcome: &'static str,
+}
+
+/// Writes a refusal to the record; the answer waits for it.
+pub type OnRefused = Arc<dyn Fn(Refused) -> BoxFuture<'static, Result<()>> + Send + Sync>;
+
+/// The state of [`guard`].
+#[derive(Clone)]
+pub struct GuardState {
+    pub identity: Identity,
+    pub config: Arc<Config>,
+    pub throttle: Arc<Throttle>,
+    pub guards: Guards,
+    pub on_refused: OnRefused,
+}
+
+impl std::fmt::Debug for GuardState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GuardState").field("guards", &self.guards).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no caller.
+enum NoCaller {
+    /// Nothing that claims to be a bearer token: the bare challenge (RFC 6750 §3.1).
+    Missing,
+    Bad(Error),
+}
+
+/// The middleware (`axum::middleware::from_fn_with_state`). Needs the extensions of [`Context`]; adds a [`Caller`].
+pub async fn guard(State(state): State<GuardState>, mut request: Request, next: Next) -> Response {
+    let Some(context) = Context::of(request.extensions()) else {
+        let error = Error::internal("the guard runs before the request id and client address layers");
+        return plain(&error, "");
+    };
+    let resource = match state.guards {
+        Guards::Rest => Some(Resource::Any),
+        Guards::Mcp => {
+            let path = request.uri().path();
+            Resource::of_path(path.strip_suffix('/').unwrap_or(path))
+        }
+    };
+    // No workspace can be named so: there is no audience that a token could have.
+    let Some(resource) = resource else {
+        return (StatusCode::NOT_FOUND, Json(json!({ "error": "not_found" }))).into_response();
+    };
+    match prove(&state, &context, &resource, request.headers()).await {
+        Ok(proven) => {
+            request.extensions_mut().insert(caller(proven, context));
+            next.run(request).await
+        }
+        Err(reason) => refuse(&state, context, &resource, request.uri().path(), reason).await,
+    }
+}
+
+async fn prove(
+    state: &GuardState,
+    context: &Context,
+    resource: &Resource,
+    headers: &HeaderMap,
+) -> Result<Proven, NoCaller> {
+    if let Err(wait) = state.throttle.check_login(context.ip) {
+        let text = format!("Too many bad credentials from this address; try again in {wait} seconds.");
+        return Err(NoCaller::Bad(Error::new(Code::IpBlocked, text).retry_after(wait)));
+    }
+    let token = bearer(headers)?;
+    match state.identity.verify(token, &resource.url(&state.config)).await {
+        Ok(proven) => Ok(proven),
+        Err(Refusal::Invalid) => {
+            // Expired and revoked ones are not counted: they come from honest clients, many behind one address.
+            state.throttle.record_failure(context.ip);
+            Err(NoCaller::Bad(Error::new(Code::AuthInvalid, "The credential is not valid here.")))
+        }
+        Err(Refusal::Expired) => Err(NoCaller::Bad(Error::new(Code::AuthExpired, "The credential has expired."))),
+        Err(Refusal::Revoked) => Err(NoCaller::Bad(Error::new(Code::AuthRevoked, "The credential was revoked."))),
+        Err(Refusal::Internal(error)) => Err(NoCaller::Bad(error)),
+    }
+}
+
+/// The token of the one `Authorization: Bearer` header (RFC 6750 §2.1; the scheme's case does not matter).
+fn bearer(headers: &HeaderMap) -> Result<&str, NoCaller> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(value) = values.next() else { return Err(NoCaller::Missing) };
+    let bad = || NoCaller::Bad(Error::new(Code::AuthInvalid, "The credential is not valid here."));
+    if values.next().is_some() {
+        return Err(bad());
+    }
+    let text = value.to_str().map_err(|_| bad())?;
+    let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(NoCaller::Missing);
+    }
+    // RFC 6750 §2.1 `b64token`: no comma, no space, so that two tokens in one header are none.
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    if token.is_empty() || token.len() > 8 << 10 || !token.bytes().all(fits) {
+        return Err(bad());
+    }
+    Ok(token)
+}
+
+fn caller(proven: Proven, context: Context) -> Caller {
+    Caller {
+        org: proven.org.id,
+        user: proven.user.map(|user| user.id),
+        role: proven.role,
+        rights: proven.rights,
+        proof: proven.proof,
+        client: proven.client,
+        session: None,
+        ip: context.ip,
+        request_id: context.request_id,
+    }
+}
+
+async fn refuse(state: &GuardState, context: Context, resource: &Resource, path: &str, reason: NoCaller) -> Response {
+    let outcome = match &reason {
+        NoCaller::Missing => "auth_missing",
+        NoCaller::Bad(error) => error.code.info().name,
+    };
+    let request_id = context.request_id.clone();
+    let refused = Refused { ip: context.ip, request_id: context.request_id, path: path.to_owned(), outcome };
+    if let Err(error) = (state.on_refused)(refused).await {
+        return plain(&error, &request_id);
+    }
+    let error = match &reason {
+        NoCaller::Missing => &Error::new(Code::AuthInvalid, "Authorization is needed: send a bearer token."),
+        NoCaller::Bad(error) => error,
+    };
+    if error.code.info().status != 401 {
+        return plain(error, &request_id);
+    }
+    let challenge = match &reason {
+        NoCaller::Missing => challenge(&state.config, resource, &DEFAULT_SCOPES, None),
+        NoCaller::Bad(_) => challenge(&state.config, resource, &DEFAULT_SCOPES, Some(("invalid_token", &error.message))),
+    };
+    let mut response = match state.guards {
+        // Some clients read the body for the error's name.
+        Guards::Mcp => {
+            let body = json!({ "error": "invalid_token", "error_description": error.message });
+            (StatusCode::UNAUTHORIZED, Json(body)).into_response()
+        }
+        Guards::Rest => plain(error, &request_id),
+    };
+    set_challenge(&mut response, &challenge);
+    response
+}
+
+/// 403 for a credential that lacks scopes: every scope that the operation needs, in one challenge (RFC 6750 §3.1, and
+/// MCP's step-up). `path` is the request's, for the metadata address.
+pub fn insufficient_scope(config: &Config, path: &str, needed: &[Scope]) -> Response {
+    let resource = Resource::of_path(path.strip_suffix('/').unwrap_or(path)).unwrap_or(Resource::Any);
+    let text = "The client was not given the scopes that this needs.";
+    let body = json!({ "error": "insufficient_scope", "error_description": text, "scope": scope_text(needed) });
+    let mut response = (StatusCode::FORBIDDEN, Json(body)).into_response();
+    set_challenge(&mut response, &challenge(config, &resource, needed, Some(("insufficient_scope", text))));
+    response
+}
+
+/// `WWW-Authenticate` (RFC 6750 §3, RFC 9728 §5.1). All parts are ours, so that nothing needs to be escaped.
+fn challenge(config: &Config, resource: &Resource, scopes: &[Scope], error: Option<(&str, &str)>) -> String {
+    let metadata = resource.metadata_url(config);
+    let mut text = format!("Bearer resource_metadata=\"{metadata}\", scope=\"{}\"", scope_text(scopes));
+    if let Some((error, description)) = error {
+        text.push_str(&format!(", error=\"{error}\", error_description=\"{description}\""));
+    }
+    text
+}
+
+fn set_challenge(response: &mut Response, challenge: &str) {
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::try_from(challenge) {
+        headers.insert(header::WWW_AUTHENTICATE, value);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}
+
+/// The error as REST writes it.
+fn plain(error: &Error, request_id: &str) -> Response {
+    let status = StatusCode::from_u16(error.code.info().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, Json(error.body(request_id))).into_response();
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(values: &[&str]) -> &'static str {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(header::AUTHORIZATION, HeaderValue::try_from(*value).unwrap());
+        }
+        match bearer(&headers) {
+            Ok(_) => "token",
+            Err(NoCaller::Missing) => "bare",
+            Err(NoCaller::Bad(_)) => "invalid",
+        }
+    }
+
+    #[test]
+    fn i01_i02_i03_i22_only_one_well_formed_bearer_header_is_a_token() {
+        for (values, expected) in [
+            (vec![], "bare"),
+            (vec!["Basic YTpi"], "bare"),
+            (vec!["DPoP abc"], "bare"),
+            (vec!["Bearer abc.def.ghi"], "token"),
+            (vec!["bearer dgmcp_AAAAAAAA_00"], "token"),
+            (vec!["Bearer"], "invalid"),
+            (vec!["Bearer "], "invalid"),
+            (vec!["Bearer a,b"], "invalid"),
+            (vec!["Bearer a, Bearer b"], "invalid"),
+            (vec!["Bearer a b"], "invalid"),
+            (vec!["Bearer a", "Bearer b"], "invalid"),
+            (vec!["Bearer a", "Basic b"], "invalid"),
+        ] {
+            assert_eq!(outcome(&values), expected, "{values:?}");
+        }
+        assert_eq!(outcome(&[&format!("Bearer {}", "a".repeat(8193))]), "invalid");
+    }
+
+    #[test]
+    fn i19_one_challenge_names_every_scope_and_the_path_inserted_metadata() {
+        let config = Config::read(|_| None).unwrap();
+        let response = insufficient_scope(&config, "/t/acme/mcp", &[Scope::DataRead, Scope::DataWrite]);
+        assert_eq!(response.status(), 403);
+        let header = response.headers()["www-authenticate"].to_str().unwrap();
+        assert!(header.starts_with(
+            "Bearer resource_metadata=\"http://127.0.0.1:8787/.well-known/oauth-protected-resource/t/acme/mcp\", \
+             scope=\"data_agent:read data_agent:write\", error=\"insufficient_scope\""
+        ));
+    }
+}

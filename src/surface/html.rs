@@ -1,0 +1,179 @@
+//! Pages: rendered on the server, without scripts and without anything from elsewhere.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::base::secret::sha256_hex;
+use crate::model::error::{Code, Error};
+
+const CSS: &str = include_str!("assets/dragoman.css");
+
+/// The stylesheet's address changes with its content, so that it may be cached for ever.
+static STYLESHEET: LazyLock<String> =
+    LazyLock::new(|| format!("dragoman.{}.css", sha256_hex(CSS.as_bytes()).get(..12).unwrap_or_default()));
+
+/// `form-action` holds the answers of our forms to our own origin. Chromium applies it to redirects of a form's answer
+/// too, which is why a person leaves for a client through [`leave`] and never through a redirect after a form.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
+
+/// For `<link>`.
+pub fn stylesheet() -> String {
+    format!("/assets/{}", *STYLESHEET)
+}
+
+/// `GET /assets/{name}`.
+pub async fn asset(Path(name): Path<String>) -> Response {
+    if name != *STYLESHEET {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let headers = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, CSS).into_response()
+}
+
+/// A page with the headers of every page. Pages are never stored and never framed. The referrer stays within our
+/// origin; with `no-referrer` browsers would send `Origin: null` with our own forms, which we refuse.
+pub fn page(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(html) => {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [
+                (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+                (header::CONTENT_SECURITY_POLICY, POLICY),
+                (header::X_FRAME_OPTIONS, "DENY"),
+                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+                (header::REFERRER_POLICY, "same-origin"),
+                (header::CACHE_CONTROL, "no-store"),
+            ] {
+                headers.insert(name, HeaderValue::from_static(value));
+            }
+            (status, headers, html).into_response()
+        }
+        Err(cause) => {
+            Error::internal(cause);
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "problem.html", config = "src/surface/askama.toml")]
+struct ProblemPage<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+/// A page that says what went wrong and goes nowhere.
+pub fn problem(status: StatusCode, title: &str, text: &str) -> Response {
+    page(status, &ProblemPage { title, text })
+}
+
+/// The page of an error from below.
+pub fn failure(error: &Error) -> Response {
+    let status = StatusCode::from_u16(error.code.info().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let title = match error.code {
+        Code::RateLimited | Code::IpBlocked => "Please wait",
+        Code::InternalError | Code::ServiceUnavailable => "Something went wrong",
+        _ => "That did not work",
+    };
+    let mut response = problem(status, title, &error.message);
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// "Too many attempts".
+pub fn too_many(code: Code, wait: u64) -> Response {
+    let text = format!("There were too many attempts from your network. Try again in {wait} seconds.");
+    failure(&Error::new(code, text).retry_after(wait))
+}
+
+#[derive(Template)]
+#[template(path = "leave.html", config = "src/surface/askama.toml")]
+struct LeavePage<'a> {
+    title: &'a str,
+    client: &'a str,
+    to: &'a str,
+}
+
+/// Sends the browser to a client after a form: a page of our own that ends the form's navigation, then a refresh
+/// (and a link, for browsers that ask before they open an installed program).
+pub fn leave(title: &str, client: &str, to: &str) -> Response {
+    let mut response = page(StatusCode::OK, &LeavePage { title, client, to });
+    let headers = response.headers_mut();
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    match HeaderValue::try_from(format!("0; url={to}")) {
+        Ok(refresh) => headers.insert(header::REFRESH, refresh),
+        Err(cause) => {
+            Error::internal(cause);
+            None
+        }
+    };
+    response
+}
+
+/// A redirect after which the method is GET (RFC 9700 §4.12 forbids 307 after a password).
+pub fn see_other(to: &str) -> Response {
+    match HeaderValue::try_from(to) {
+        Ok(location) => {
+            let headers = [
+                (header::LOCATION, location),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+                (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+            ];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        Err(cause) => failure(&Error::internal(cause)),
+    }
+}
+
+/// A name that a program gave itself, fit to be shown: without control, invisible and direction-changing characters
+/// (B12), on one line, and cut.
+pub fn display_name(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}')
+            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
+            || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    let visible: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !hidden(*c)).collect();
+    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None if line.is_empty() => "A program without a name".to_owned(),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b12_names_are_shown_plainly() {
+        assert_eq!(display_name("Claude Code (dragoman)"), "Claude Code (dragoman)");
+        assert_eq!(display_name("Goo\u{200b}gle\u{202e}\u{2066} \n x\u{0}"), "Google x");
+        assert_eq!(display_name(" \u{200f}\u{feff} "), "A program without a name");
+        assert_eq!(display_name(&"é".repeat(10_000)).chars().count(), 61);
+        assert_eq!(display_name("Анна 日本"), "Анна 日本");
+    }
+
+    #[test]
+    fn b10_b11_every_page_forbids_frames_scripts_and_storing() {
+        let response = problem(StatusCode::BAD_REQUEST, "<b>", "<script>");
+        let header = |name| response.headers()[name].to_str().unwrap();
+        assert!(header("content-security-policy").starts_with("default-src 'none'"));
+        assert!(header("content-security-policy").contains("frame-ancestors 'none'"));
+        assert_eq!(header("x-frame-options"), "DENY");
+        assert_eq!(header("cache-control"), "no-store");
+    }
+}

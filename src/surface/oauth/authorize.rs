@@ -1,0 +1,323 @@
+//! `/api/oauth/authorize` (RFC 6749 §4.1.1, RFC 7636, RFC 8707, RFC 9207).
+//!
+//! 1. Client and redirect address are checked first. While either is in doubt the answer is a page of ours: a redirect
+//!    to an unproven address would make us an open redirector (RFC 9700 §4.11).
+//! 2. Every later check answers by redirect, with `error`, `state` and `iss`.
+//! 3. Nobody logged in: the browser goes to `/login` with this very request as the place to return to. Nothing is
+//!    stored for strangers; everything is checked again when it comes back.
+//! 4. Logged in: the request is stored and the browser goes to `/consent`, always; no client is approved silently.
+
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use tower_sessions::Session;
+
+use crate::base::clock::Millis;
+use crate::config::Config;
+use crate::identity::clients::OAuthClient;
+use crate::model::access::Scope;
+use crate::model::error::{Code, Error};
+use crate::model::grant::{parse_scopes, scope_text};
+use crate::surface::context::Context;
+use crate::surface::form::{FormError, Params};
+use crate::surface::html;
+use crate::surface::login::session::SignedIn;
+use crate::surface::login::{Pending, return_to};
+use crate::surface::oauth::redirect;
+use crate::surface::oauth::resource::Resource;
+use crate::surface::web::{AuditEvent, Web};
+
+/// Bytes of the longest request (A27).
+const LONGEST: usize = 8 << 10;
+/// Parameters that must not be repeated, `client_id` and `redirect_uri` besides (A13).
+const ONCE: [&str; 12] = [
+    "response_type",
+    "response_mode",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+    "resource",
+    "prompt",
+    "max_age",
+    "request",
+    "request_uri",
+    RETURNED,
+];
+/// Added by us to the request that a browser returns with after logging in: only a log-in since then (epoch
+/// milliseconds) counts. It stands for `prompt=login` and `max_age`, which would ask for a log-in again and again.
+const RETURNED: &str = "login_after";
+
+/// Why a request goes no further.
+enum Stop {
+    /// A page of ours: where the browser would be sent is not proven.
+    Page(StatusCode, &'static str),
+    /// An answer to the client.
+    Redirect(&'static str, &'static str),
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+/// A proven place to answer to.
+struct Destination {
+    client: OAuthClient,
+    redirect_uri: String,
+    state: Option<String>,
+}
+
+/// Everything that was asked, checked.
+struct Asked {
+    scopes: Vec<Scope>,
+    resource: Resource,
+    code_challenge: String,
+    /// `prompt=none`: no page may be shown.
+    silent: bool,
+    /// A log-in before this does not count.
+    login_after: Millis,
+}
+
+/// `GET` and `POST`.
+pub async fn authorize(State(web): State<Web>, context: Context, session: Session, request: Request) -> Response {
+    if request.method() == Method::HEAD {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    if let Err(wait) = web.throttle.check_authorize(context.ip) {
+        return html::too_many(Code::RateLimited, wait);
+    }
+    let params = match read(request).await {
+        Ok(params) => params,
+        Err(problem) => {
+            let status = StatusCode::from_u16(problem.status()).unwrap_or(StatusCode::BAD_REQUEST);
+            return html::problem(status, "This request cannot be used", &problem.to_string());
+        }
+    };
+    let (answer, destination) = match find_destination(&web, &params).await {
+        Ok(found) => (proceed(&web, &context, &session, &params, &found).await, Some(found)),
+        Err(stop) => (Err(stop), None),
+    };
+    match answer {
+        Ok(response) => response,
+        Err(stop) => refuse(&web, &context, &params, destination.as_ref(), stop).await,
+    }
+}
+
+async fn read(request: Request) -> Result<Params, FormError> {
+    let query = request.uri().query().unwrap_or("").to_owned();
+    if query.len() > LONGEST {
+        return Err(FormError::TooLarge);
+    }
+    let params = Params::parse(&query)?;
+    if request.method() == Method::GET {
+        return Ok(params);
+    }
+    let (parts, body) = request.into_parts();
+    Ok(params.and(Params::of_body(&parts.headers, body).await?))
+}
+
+/// Step 1: who asks, and whether the answer may go where they want it.
+async fn find_destination(web: &Web, params: &Params) -> Result<Destination, Stop> {
+    let page = |text| Stop::Page(StatusCode::BAD_REQUEST, text);
+    if params.repeats(&["client_id", "redirect_uri"]) {
+        return Err(page("client_id or redirect_uri was sent more than once."));
+    }
+    let client_id = params.get("client_id").filter(|id| id.len() <= 200);
+    let client = match client_id {
+        Some(id) => web.identity.client(id).await?,
+        None => None,
+    };
+    let client = client.ok_or(page(
+        "The program that sent you here is not registered with this service. Remove the connection in your AI client \
+         and add it again.",
+    ))?;
+    let presented = params.get("redirect_uri").ok_or(page("redirect_uri is missing."))?;
+    if !client.redirect_uris.iter().any(|registered| redirect::matches(registered, presented)) {
+        return Err(page(
+            "The address that the program wants you to be sent back to is not one that it registered. Remove the \
+             connection in your AI client and add it again.",
+        ));
+    }
+    let redirect_uri = presented.to_owned();
+    Ok(Destination { client, redirect_uri, state: params.get("state").map(str::to_owned) })
+}
+
+/// Steps 2 to 4.
+async fn proceed(
+    web: &Web,
+    context: &Context,
+    session: &Session,
+    params: &Params,
+    to: &Destination,
+) -> Result<Response, Stop> {
+    let now = web.identity.clock().now();
+    let asked = check(&web.config, params, now)?;
+    let person = SignedIn::find(web, session).await?.filter(|person| person.auth_time >= asked.login_after);
+    let Some(person) = person else {
+        if asked.silent {
+            return Err(Stop::Redirect("login_required", "The person is not logged in."));
+        }
+        return Ok(html::see_other(&login_url(params, asked.login_after)));
+    };
+    let org = match &asked.resource {
+        Resource::Any => None,
+        Resource::Workspace(slug) => {
+            let memberships = web.identity.memberships(person.user.id).await?;
+            let found = memberships.into_iter().find(|membership| membership.org.slug == *slug);
+            // The same answer for a workspace that is another's and for one that does not exist (A17).
+            Some(found.ok_or(Stop::Redirect("access_denied", "The workspace is not open to this person."))?.org.id)
+        }
+    };
+    if asked.silent {
+        return Err(Stop::Redirect("consent_required", "The person must approve on a page."));
+    }
+    let pending = Pending {
+        client_id: to.client.id.clone(),
+        redirect_uri: to.redirect_uri.clone(),
+        state: to.state.clone(),
+        resource: asked.resource.url(&web.config),
+        scope: scope_text(&asked.scopes),
+        code_challenge: asked.code_challenge,
+        org,
+    };
+    let page = pending.store(web, &person).await?;
+    let event = AuditEvent::new(context, "oauth.authorize", "ok").by(person.principal()).org(org);
+    web.record(event.client(&to.client.id).target(redirect::shown(&to.redirect_uri))).await?;
+    Ok(html::see_other(&page))
+}
+
+/// The checks of step 2, in order.
+fn check(config: &Config, params: &Params, now: Millis) -> Result<Asked, Stop> {
+    check_once(params)?;
+    check_no_request_object(params)?;
+    check_response_type(params)?;
+    check_response_mode(params)?;
+    let code_challenge = check_pkce(params)?;
+    let scopes = check_scope(params)?;
+    let resource = check_resource(config, params)?;
+    let silent = check_prompt(params)?;
+    let login_after = check_age(params, now)?;
+    Ok(Asked { scopes, resource, code_challenge, silent, login_after })
+}
+
+fn check_once(params: &Params) -> Result<(), Stop> {
+    if params.repeats(&ONCE) {
+        return Err(Stop::Redirect("invalid_request", "A parameter was sent more than once."));
+    }
+    Ok(())
+}
+
+fn check_no_request_object(params: &Params) -> Result<(), Stop> {
+    if params.get("request").is_some() {
+        return Err(Stop::Redirect("request_not_supported", "Request objects are not supported."));
+    }
+    if params.get("request_uri").is_some() {
+        return Err(Stop::Redirect("request_uri_not_supported", "Request objects are not supported."));
+    }
+    Ok(())
+}
+
+fn check_response_type(params: &Params) -> Result<(), Stop> {
+    match params.get("response_type") {
+        Some("code") => Ok(()),
+        Some(_) => Err(Stop::Redirect("unsupported_response_type", "response_type must be code.")),
+        None => Err(Stop::Redirect("invalid_request", "response_type is missing.")),
+    }
+}
+
+fn check_response_mode(params: &Params) -> Result<(), Stop> {
+    match params.get("response_mode") {
+        None | Some("query") => Ok(()),
+        Some(_) => Err(Stop::Redirect("invalid_request", "response_mode must be query.")),
+    }
+}
+
+/// RFC 7636 §4.3, S256 only: 43 characters are the base64url of a SHA-256; up to 128 are allowed by the grammar.
+fn check_pkce(params: &Params) -> Result<String, Stop> {
+    let challenge = params.get("code_challenge");
+    let challenge = challenge.ok_or(Stop::Redirect("invalid_request", "code_challenge is missing (PKCE, RFC 7636)."))?;
+    if params.get("code_challenge_method") != Some("S256") {
+        return Err(Stop::Redirect("invalid_request", "code_challenge_method must be S256."));
+    }
+    let fits = challenge.len() == 43 && challenge.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    if fits { Ok(challenge.to_owned()) } else { Err(Stop::Redirect("invalid_request", "code_challenge is malformed.")) }
+}
+
+fn check_scope(params: &Params) -> Result<Vec<Scope>, Stop> {
+    parse_scopes(params.get("scope").unwrap_or(""))
+        .map_err(|_| Stop::Redirect("invalid_scope", "The scope is not one of scopes_supported."))
+}
+
+fn check_resource(config: &Config, params: &Params) -> Result<Resource, Stop> {
+    match params.get("resource") {
+        None => Ok(Resource::Any),
+        Some(text) => Resource::parse(config, text)
+            .ok_or(Stop::Redirect("invalid_target", "The resource is not one that this service issues tokens for.")),
+    }
+}
+
+/// `prompt` (OpenID Connect Core §3.1.2.1): whether no page may be shown. `login` is read by [`check_age`]; `consent`
+/// and `select_account` ask for what we always do.
+fn check_prompt(params: &Params) -> Result<bool, Stop> {
+    let prompts: Vec<&str> = params.get("prompt").unwrap_or("").split(' ').filter(|p| !p.is_empty()).collect();
+    match prompts.as_slice() {
+        ["none"] => Ok(true),
+        several if several.contains(&"none") => Err(Stop::Redirect("invalid_request", "prompt=none stands alone.")),
+        _ => Ok(false),
+    }
+}
+
+/// How fresh the log-in must be; 0 when any will do.
+fn check_age(params: &Params, now: Millis) -> Result<Millis, Stop> {
+    let returned = params.get(RETURNED).and_then(|text| text.parse::<Millis>().ok()).unwrap_or(0).min(now);
+    if params.get("prompt").is_some_and(|prompt| prompt.split(' ').any(|p| p == "login")) {
+        return Ok(now);
+    }
+    match params.get("max_age") {
+        None => Ok(returned),
+        Some(text) => {
+            let seconds: u32 = text.parse().map_err(|_| Stop::Redirect("invalid_request", "max_age is malformed."))?;
+            Ok(returned.max(now.saturating_sub(Millis::from(seconds) * 1000)))
+        }
+    }
+}
+
+/// The log-in page, with this request to return to.
+fn login_url(params: &Params, login_after: Millis) -> String {
+    let query = params.query_without(&["prompt", "max_age", RETURNED]);
+    let back = format!("{}?{query}&{RETURNED}={login_after}", return_to::AUTHORIZE);
+    let encoded: String = url::form_urlencoded::byte_serialize(back.as_bytes()).collect();
+    format!("/login?return_to={encoded}")
+}
+
+async fn refuse(web: &Web, context: &Context, params: &Params, to: Option<&Destination>, stop: Stop) -> Response {
+    let event = |outcome: &str| {
+        let event = AuditEvent::new(context, "oauth.authorize", outcome);
+        match to {
+            Some(to) => event.client(&to.client.id).target(redirect::shown(&to.redirect_uri)),
+            None => event,
+        }
+    };
+    let (outcome, response) = match (stop, to) {
+        (Stop::Redirect(error, description), Some(to)) => {
+            let answer = [("error", error), ("error_description", description)];
+            let url = super::answer_url(&web.config, &to.redirect_uri, to.state.as_deref(), &answer);
+            // A browser that has just sent the log-in form may not be redirected elsewhere; see `html::leave`.
+            let response = match params.get(RETURNED) {
+                Some(_) => html::leave("Not connected", &html::display_name(&to.client.name), &url),
+                None => html::see_other(&url),
+            };
+            (error, response)
+        }
+        (Stop::Redirect(error, text), None) => (error, html::problem(StatusCode::BAD_REQUEST, "Not possible", text)),
+        (Stop::Page(status, text), _) => ("refused", html::problem(status, "This request cannot be used", text)),
+        (Stop::Failed(error), _) => (error.code.info().name, html::failure(&error)),
+    };
+    match web.record(event(outcome)).await {
+        Ok(()) => response,
+        Err(error) => html::failure(&error),
+    }
+}

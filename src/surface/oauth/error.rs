@@ -1,0 +1,93 @@
+//! Errors of the endpoints that programs call: RFC 6749 §5.2 and RFC 7591 §3.2.2.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::identity::grants::GrantError;
+use crate::model::error::{Code, Error};
+use crate::surface::form::FormError;
+
+/// `{"error", "error_description"}` with its status.
+#[derive(Clone, Debug)]
+pub struct OAuthError {
+    pub status: StatusCode,
+    /// From the registry of the RFC.
+    pub error: &'static str,
+    pub description: String,
+    /// Seconds, with 429 and 503.
+    pub retry_after: Option<u64>,
+    /// The client tried HTTP Basic: RFC 6749 §5.2 wants the challenge.
+    pub basic: bool,
+}
+
+impl OAuthError {
+    pub fn bad(error: &'static str, description: impl Into<String>) -> Self {
+        let status = StatusCode::BAD_REQUEST;
+        Self { status, error, description: description.into(), retry_after: None, basic: false }
+    }
+
+    /// 401: clients that were forgotten register again when they see it.
+    pub fn invalid_client(description: &str) -> Self {
+        Self { status: StatusCode::UNAUTHORIZED, ..Self::bad("invalid_client", description) }
+    }
+
+    pub fn too_many(wait: u64) -> Self {
+        let description = format!("Too many requests from this address; try again in {wait} seconds.");
+        let error = Self::bad("temporarily_unavailable", description);
+        Self { status: StatusCode::TOO_MANY_REQUESTS, retry_after: Some(wait), ..error }
+    }
+}
+
+impl From<FormError> for OAuthError {
+    fn from(problem: FormError) -> Self {
+        let status = StatusCode::from_u16(problem.status()).unwrap_or(StatusCode::BAD_REQUEST);
+        Self { status, ..Self::bad("invalid_request", problem.to_string()) }
+    }
+}
+
+impl From<Error> for OAuthError {
+    fn from(error: Error) -> Self {
+        let busy = matches!(error.code, Code::ServiceUnavailable | Code::RateLimited);
+        let (status, name) = match busy {
+            true => (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable"),
+            false => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
+        };
+        Self { status, retry_after: error.retry_after, ..Self::bad(name, error.message) }
+    }
+}
+
+impl From<GrantError> for OAuthError {
+    fn from(problem: GrantError) -> Self {
+        match problem {
+            GrantError::InvalidGrant(why) => Self::bad("invalid_grant", why),
+            GrantError::InvalidTarget => {
+                Self::bad("invalid_target", "The resource differs from the one that was authorized.")
+            }
+            GrantError::InvalidScope => Self::bad("invalid_scope", "The scope is wider than what was authorized."),
+            GrantError::Internal(error) => error.into(),
+        }
+    }
+}
+
+impl IntoResponse for OAuthError {
+    fn into_response(self) -> Response {
+        let mut response =
+            answer(self.status, json!({ "error": self.error, "error_description": self.description }));
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.basic {
+            let challenge = HeaderValue::from_static("Basic realm=\"dragoman\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}
+
+/// JSON that no cache keeps (RFC 6749 §5.1).
+pub fn answer(status: StatusCode, body: Value) -> Response {
+    let headers = [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
+    (status, headers, Json(body)).into_response()
+}

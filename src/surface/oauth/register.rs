@@ -1,0 +1,217 @@
+//! `POST /api/oauth/register` (RFC 7591): a program makes itself known. It proves nothing, gets no secret and no
+//! right; the consent page says that its name is unverified. Nothing that it names is fetched.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::identity::clients::{NewClient, OAuthClient};
+use crate::surface::context::Context;
+use crate::surface::oauth::error::{OAuthError, answer};
+use crate::surface::oauth::redirect::{self, Kind, MOST, Unfit};
+use crate::surface::web::{AuditEvent, Web};
+
+/// Bytes of the longest registration (F07).
+const LONGEST: usize = 64 << 10;
+/// Characters of a name that are kept.
+const NAME: usize = 200;
+
+/// What is read of a registration. A repeated member is refused by serde; unknown members (F05: `client_id`,
+/// `client_secret`, `trusted`…) have no effect.
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    redirect_uris: Option<Vec<String>>,
+    client_name: Option<String>,
+    application_type: Option<String>,
+    grant_types: Option<Vec<String>>,
+    response_types: Option<Vec<String>>,
+    token_endpoint_auth_method: Option<String>,
+    client_uri: Option<String>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+/// Members that a person might be led to click, if we ever showed them; with their language variants (F01).
+const LINKS: [&str; 5] = ["client_uri", "logo_uri", "tos_uri", "policy_uri", "jwks_uri"];
+
+pub async fn register(State(web): State<Web>, context: Context, request: Request) -> Response {
+    // Before the body is read (F06).
+    if let Err(wait) = web.throttle.check_register(context.ip) {
+        return OAuthError::too_many(wait).into_response();
+    }
+    let outcome = match read(request).await {
+        Ok(client) => web.identity.register_client(client).await.map_err(OAuthError::from),
+        Err(error) => Err(error),
+    };
+    let event = match &outcome {
+        Ok(client) => {
+            let target = client.redirect_uris.first().map(|uri| redirect::shown(uri)).unwrap_or_default();
+            AuditEvent::new(&context, "oauth.register", "ok").client(&client.id).target(target)
+        }
+        Err(error) => AuditEvent::new(&context, "oauth.register", error.error),
+    };
+    match (web.record(event).await, outcome) {
+        (Err(error), _) => OAuthError::from(error).into_response(),
+        (Ok(()), Ok(client)) => answer(StatusCode::CREATED, registered(&client)),
+        (Ok(()), Err(error)) => error.into_response(),
+    }
+}
+
+/// No member is null or empty: strict clients refuse such answers.
+fn registered(client: &OAuthClient) -> Value {
+    let mut body = json!({
+        "client_id": client.id,
+        "client_id_issued_at": client.created_at / 1000,
+        "client_name": client.name,
+        "redirect_uris": client.redirect_uris,
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        // RFC 7591 §3.2.1: the server may replace what was asked. Clients that asked for a secret go on without one.
+        "token_endpoint_auth_method": "none",
+        "application_type": client.application_type,
+    });
+    if let (Some(uri), Some(object)) = (&client.uri, body.as_object_mut()) {
+        object.insert("client_uri".into(), uri.as_str().into());
+    }
+    body
+}
+
+async fn read(request: Request) -> Result<NewClient, OAuthError> {
+    let (_, body) = request.into_parts();
+    let bytes = axum::body::to_bytes(body, LONGEST).await.map_err(|_| OAuthError {
+        status: StatusCode::PAYLOAD_TOO_LARGE,
+        ..metadata_error("The registration is too long.")
+    })?;
+    let metadata: Metadata = serde_json::from_slice(&bytes)
+        .map_err(|_| metadata_error("The body must be a JSON object of RFC 7591 client metadata."))?;
+    judge(metadata)
+}
+
+fn metadata_error(text: &str) -> OAuthError {
+    OAuthError::bad("invalid_client_metadata", text)
+}
+
+fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
+    let redirect_uris = metadata.redirect_uris.unwrap_or_default();
+    let kinds = judge_redirects(&redirect_uris)?;
+    for (name, value) in &metadata.rest {
+        let is_link = LINKS.contains(&name.split('#').next().unwrap_or(""));
+        if is_link && !value.is_null() && !value.as_str().is_some_and(|text| text.is_empty() || is_web(text)) {
+            return Err(metadata_error("Links in client metadata must be https or http addresses."));
+        }
+    }
+    let client_uri = metadata.client_uri.filter(|uri| !uri.is_empty());
+    if client_uri.as_deref().is_some_and(|uri| !is_web(uri)) {
+        return Err(metadata_error("Links in client metadata must be https or http addresses."));
+    }
+    let lacks = |given: &Option<Vec<String>>, needed| {
+        given.as_ref().is_some_and(|given| !given.is_empty() && !given.iter().any(|one| one == needed))
+    };
+    if lacks(&metadata.grant_types, "authorization_code") || lacks(&metadata.response_types, "code") {
+        return Err(metadata_error("Only the authorization_code grant with response type code is supported."));
+    }
+    const METHODS: [&str; 6] = ["none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", ""];
+    if metadata.token_endpoint_auth_method.is_some_and(|method| !METHODS.contains(&method.as_str())) {
+        return Err(metadata_error("token_endpoint_auth_method must be none."));
+    }
+    let application_type = match metadata.application_type.as_deref() {
+        Some(stated @ ("web" | "native")) => stated,
+        None | Some("") if kinds.iter().all(|kind| *kind == Kind::Https) => "web",
+        None | Some("") => "native",
+        Some(_) => return Err(metadata_error("application_type must be web or native.")),
+    };
+    let name: String = metadata.client_name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(NAME).collect();
+    let name = if name.trim().is_empty() { "Unnamed client".to_owned() } else { name };
+    Ok(NewClient { name, redirect_uris, application_type: application_type.to_owned(), uri: client_uri })
+}
+
+fn judge_redirects(uris: &[String]) -> Result<Vec<Kind>, OAuthError> {
+    let bad = |text: &str| OAuthError::bad("invalid_redirect_uri", text);
+    if uris.is_empty() || uris.len() > MOST {
+        return Err(bad("Between 1 and 10 redirect_uris are needed."));
+    }
+    let kinds = uris.iter().map(|uri| redirect::kind(uri)).collect::<Result<Vec<_>, Unfit>>();
+    let kinds = kinds.map_err(|unfit| bad(&unfit.to_string()))?;
+    if !kinds.iter().any(|kind| kind.is_usable()) {
+        return Err(bad("A redirect_uri must be https, a loopback address, or a scheme with a dot (RFC 8252 §7.1)."));
+    }
+    Ok(kinds)
+}
+
+fn is_web(text: &str) -> bool {
+    text.len() <= 2048 && Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "https" | "http") && url.has_host())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(body: Value) -> Result<NewClient, &'static str> {
+        let metadata = serde_json::from_value(body).map_err(|_| "json")?;
+        judge(metadata).map_err(|error| error.error)
+    }
+
+    #[test]
+    fn registrations_of_real_clients_are_taken() {
+        let client = judged(json!({
+            "client_name": "Claude Code (dragoman)",
+            "redirect_uris": ["http://localhost:41234/callback"],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+            "scope": "data_agent:read",
+            "logo_uri": null,
+        }))
+        .unwrap();
+        assert_eq!(client.name, "Claude Code (dragoman)");
+        assert_eq!(client.application_type, "native");
+        let cursor = judged(json!({
+            "client_name": "Cursor",
+            "redirect_uris": ["cursor://anysphere.cursor-mcp/oauth/callback", "https://www.cursor.com/cb"],
+            "token_endpoint_auth_method": "client_secret_post",
+            "client_uri": "https://cursor.com",
+        }))
+        .unwrap();
+        assert_eq!(cursor.uri.as_deref(), Some("https://cursor.com"));
+    }
+
+    #[test]
+    fn f01_f02_bad_addresses_refuse_the_registration() {
+        for uris in [
+            json!([]),
+            json!(["javascript:alert(1)", "https://good.example/cb"]),
+            json!(["http://example.com/cb"]),
+            json!(["https://example.com/cb#x"]),
+            json!(["/cb"]),
+            json!(["whatever://cb"]),
+            json!(vec!["https://example.com/cb"; 11]),
+        ] {
+            assert_eq!(judged(json!({ "redirect_uris": uris })).unwrap_err(), "invalid_redirect_uri", "{uris}");
+        }
+        assert_eq!(judged(json!({})).unwrap_err(), "invalid_redirect_uri");
+        for member in ["client_uri", "logo_uri", "tos_uri", "policy_uri", "jwks_uri", "logo_uri#de"] {
+            let mut body = json!({ "redirect_uris": ["https://example.com/cb"] });
+            body[member] = "javascript:alert(1)".into();
+            assert_eq!(judged(body).unwrap_err(), "invalid_client_metadata", "{member}");
+        }
+    }
+
+    #[test]
+    fn f04_what_is_not_supported_is_refused() {
+        for (member, value) in [
+            ("grant_types", json!(["implicit"])),
+            ("response_types", json!(["token"])),
+            ("token_endpoint_auth_method", json!("tls_client_auth")),
+            ("application_type", json!("toaster")),
+        ] {
+            let mut body = json!({ "redirect_uris": ["https://example.com/cb"] });
+            body[member] = value;
+            assert_eq!(judged(body).unwrap_err(), "invalid_client_metadata", "{member}");
+        }
+    }
+}

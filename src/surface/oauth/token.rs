@@ -1,0 +1,135 @@
+//! `POST /api/oauth/token` (RFC 6749 §4.1.3 and §6): a code or a refresh token becomes an access token.
+//!
+//! Every client is public: it names itself with `client_id` and proves itself with PKCE or with the refresh token.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::base::id::Id;
+use crate::base::secret::from_base64url;
+use crate::identity::grants::{CodeUse, RefreshUse, TokenPair};
+use crate::model::grant::scope_text;
+use crate::model::org::Org;
+use crate::surface::context::Context;
+use crate::surface::form::Params;
+use crate::surface::oauth::error::{OAuthError, answer};
+use crate::surface::oauth::resource::Resource;
+use crate::surface::web::{AuditEvent, Web};
+
+/// Parameters that must not be repeated (C11).
+const ONCE: [&str; 10] = [
+    "grant_type",
+    "code",
+    "redirect_uri",
+    "client_id",
+    "client_secret",
+    "client_assertion",
+    "code_verifier",
+    "refresh_token",
+    "scope",
+    "resource",
+];
+
+pub async fn token(State(web): State<Web>, context: Context, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let params = match Params::of_body(&parts.headers, body).await {
+        Ok(params) => params,
+        Err(problem) => return OAuthError::from(problem).into_response(),
+    };
+    let outcome = exchange(&web, &parts.headers, &params).await;
+    let grant = match params.get("grant_type") {
+        Some(known @ ("authorization_code" | "refresh_token")) => known,
+        _ => "other",
+    };
+    let event = match &outcome {
+        Ok((client, pair)) => {
+            let (org, principal) = subject(pair.access.expose());
+            AuditEvent::new(&context, "oauth.token", "ok").client(client).org(org).by(principal)
+        }
+        Err(error) => AuditEvent::new(&context, "oauth.token", error.error),
+    };
+    match (web.record(event.target(grant)).await, outcome) {
+        (Err(error), _) => OAuthError::from(error).into_response(),
+        (Ok(()), Ok((_, pair))) => answer(StatusCode::OK, issued(&pair)),
+        (Ok(()), Err(error)) => error.into_response(),
+    }
+}
+
+fn issued(pair: &TokenPair) -> Value {
+    json!({
+        "access_token": pair.access.expose(),
+        "token_type": "Bearer",
+        "expires_in": pair.expires_in,
+        "refresh_token": pair.refresh.expose(),
+        "scope": scope_text(&pair.scopes),
+    })
+}
+
+/// The client and its new tokens.
+async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(String, TokenPair), OAuthError> {
+    if params.repeats(&ONCE) {
+        return Err(OAuthError::bad("invalid_request", "A parameter was sent more than once."));
+    }
+    let grant = params.get("grant_type").ok_or_else(|| missing("grant_type"))?;
+    if !matches!(grant, "authorization_code" | "refresh_token") {
+        let text = "grant_type must be authorization_code or refresh_token.";
+        return Err(OAuthError::bad("unsupported_grant_type", text));
+    }
+    let client_id = authenticate(web, headers, params).await?;
+    let resource = match params.get("resource") {
+        None => None,
+        Some(text) => {
+            let target = Resource::parse(&web.config, text);
+            let target = target.ok_or_else(|| OAuthError::bad("invalid_target", "The resource is not ours."))?;
+            Some(target.url(&web.config))
+        }
+    };
+    let pair = if grant == "authorization_code" {
+        let code = CodeUse {
+            code: params.get("code").ok_or_else(|| missing("code"))?,
+            client_id: &client_id,
+            redirect_uri: params.get("redirect_uri"),
+            verifier: params.get("code_verifier").ok_or_else(|| missing("code_verifier"))?,
+            resource: resource.as_deref(),
+        };
+        web.identity.redeem(code).await?
+    } else {
+        let refresh = RefreshUse {
+            token: params.get("refresh_token").ok_or_else(|| missing("refresh_token"))?,
+            client_id: &client_id,
+            scope: params.get("scope"),
+            resource: resource.as_deref(),
+        };
+        web.identity.refresh(refresh).await?
+    };
+    Ok((client_id, pair))
+}
+
+fn missing(name: &str) -> OAuthError {
+    OAuthError::bad("invalid_request", format!("{name} is missing."))
+}
+
+/// The client's id, when it is registered and did not try to prove itself with a secret that it cannot have (E05).
+async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
+    let basic = headers.get(header::AUTHORIZATION).is_some();
+    let refused = |text| OAuthError { basic, ..OAuthError::invalid_client(text) };
+    if basic || params.get("client_secret").is_some() || params.get("client_assertion").is_some() {
+        return Err(refused("This client is public: send client_id in the body, and no secret."));
+    }
+    let id = params.get("client_id").ok_or_else(|| missing("client_id"))?;
+    match web.identity.client(id.get(..200).unwrap_or(id)).await? {
+        Some(client) => Ok(client.id),
+        None => Err(refused("This client is not registered.")),
+    }
+}
+
+/// Workspace and person of a token that we have just signed, for the record.
+fn subject(access: &str) -> (Option<Id<Org>>, String) {
+    let claims = access.split('.').nth(1).and_then(from_base64url);
+    let claims: Value = claims.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    let org = text("org").and_then(|org| org.parse().ok());
+    (org, text("sub").map(|sub| format!("user:{sub}")).unwrap_or_default())
+}
