@@ -1,1 +1,3 @@
-fn main() {}
+//! The integration tests: one binary, one module a subject.
+
+mod search;
