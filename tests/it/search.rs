@@ -259,7 +259,7 @@ async fn another_tenants_shard_never_answers() {
     let text = std::fs::read_to_string(&manifest).unwrap();
     std::fs::write(&manifest, text.replace(&theirs.org.id.to_string(), &ours.org.id.to_string())).unwrap();
     let found = ours.find(&[&ours.dataset(secret.id, "copied")], "merger").await;
-    assert_eq!(found.matches, []);
+    assert_eq!((found.matches, found.degraded), (vec![], None), "opened, asked, and nothing of theirs was a candidate");
 }
 
 #[tokio::test]
@@ -340,13 +340,14 @@ async fn an_import_that_is_dropped_half_way_leaves_nothing_published() {
     assert!(!tenant.place(dataset).exists());
 }
 
-/// Publishes one dataset, builds another without publishing it, says so, and waits to be killed.
+/// Publishes one dataset and searches it, builds another without publishing it, says so, and waits to be killed.
 #[tokio::test]
 #[ignore = "the child of a_killed_process_loses_nothing_published_and_publishes_nothing_else"]
 async fn child_of_the_kill_test() {
     let files = Files::new(Path::new("data")).unwrap();
     let tenant = Tenant::new(&files);
     let (published, _) = tenant.publish("published", HANDBOOK).await;
+    assert_eq!(tenant.find(&[&published], "pump").await.matches.len(), 5, "its shard is open from here on");
     let unpublished: Id<Dataset> = Id::new(&tenant.clock);
     let staging = files.staging(tenant.org.id).unwrap();
     let documents = tenant.documents(HANDBOOK);

@@ -227,3 +227,18 @@ fn a_long_text_is_cut_at_a_character() {
     let short = Stored { text: "é".repeat(TEXT_CHARS), ..stored };
     assert!(!to_match(&world.dataset("notes"), short, 0.5).1);
 }
+
+#[tokio::test]
+async fn a_build_whose_folder_vanished_fails_and_does_not_end_the_process() {
+    let world = World::new();
+    let dataset = world.dataset("notes");
+    let place = world.place(&dataset);
+    let owner = Owner { org: world.org.id, dataset: dataset.id };
+    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    std::fs::remove_dir_all(&place).unwrap();
+    assert_eq!(blocking(move || builder.finish()).await.unwrap_err().code, crate::model::error::Code::InternalError);
+
+    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    std::fs::remove_dir_all(&place).unwrap();
+    drop(builder);
+}
