@@ -31,3 +31,26 @@ pub struct Chunk {
     pub heading: String,
     pub text: String,
 }
+
+/// How a text is marked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markup {
+    Plain,
+    Markdown,
+}
+
+/// A document as read from a file, before it has an id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParsedDocument {
+    /// At most [`ParsedDocument::TITLE_CHARS`] characters, never empty.
+    pub title: String,
+    /// The file's name without its folders.
+    pub source_file: String,
+    /// The whole text; lines end in `\n`.
+    pub text: String,
+    pub markup: Markup,
+}
+
+impl ParsedDocument {
+    pub const TITLE_CHARS: usize = 200;
+}

@@ -4,5 +4,6 @@
 mod architecture;
 mod identity;
 mod oauth;
+mod search;
 mod site;
 mod support;

@@ -1,0 +1,160 @@
+//! What a shard folder says of itself: whose it is, which encoder made its vectors, how long each file is. Written
+//! last, checked before anything else is opened: the vector files are mapped into memory, and a file that is shorter
+//! than the engine believes would end the process instead of being an error.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::Id;
+use crate::model::dataset::Dataset;
+use crate::model::org::Org;
+
+const FILE: &str = "manifest.json";
+/// Raised when a shard of the past can no longer be read.
+const FORMAT: u32 = 1;
+
+/// The dataset that a shard holds, and the tenant that the dataset belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Owner {
+    pub org: Id<Org>,
+    pub dataset: Id<Dataset>,
+}
+
+/// Why a shard cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error("the shard belongs to another dataset")]
+    Foreign,
+    #[error("the shard was made with another encoder or format: {0}")]
+    OtherModel(String),
+    #[error("the shard is damaged: {0}")]
+    Damaged(String),
+    #[error("the vector engine failed: {0}")]
+    Engine(String),
+    #[error("the shard cannot be read or written: {0}")]
+    Io(#[from] io::Error),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    format: u32,
+    owner: Owner,
+    /// [`crate::engine::search::embed::Encoder::identity`].
+    encoder: String,
+    /// [`crate::engine::search::shard::Terms::IDENTITY`].
+    terms: String,
+    points: u64,
+    /// Path within the folder, and length in bytes, sorted by path.
+    files: Vec<(String, u64)>,
+}
+
+/// Seals a closed shard: writes the manifest, then syncs every file and folder. Returns the bytes on disk.
+pub fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, points: u64) -> Result<u64, Fault> {
+    let mut files = Vec::new();
+    let mut folders = Vec::new();
+    walk(folder, &mut files, &mut folders)?;
+    files.sort();
+    let mut listed = Vec::new();
+    for path in &files {
+        let name = path.strip_prefix(folder).map_err(|problem| Fault::Damaged(problem.to_string()))?;
+        let name = name.to_str().ok_or_else(|| Fault::Damaged("a file's name is not UTF-8".into()))?;
+        listed.push((name.to_owned(), fs::metadata(path)?.len()));
+    }
+    let manifest =
+        Manifest { format: FORMAT, owner, encoder: encoder.into(), terms: terms.into(), points, files: listed };
+    let text = serde_json::to_vec(&manifest).map_err(io::Error::from)?;
+    let place = folder.join(FILE);
+    fs::write(&place, text)?;
+    files.push(place);
+    let mut bytes = 0;
+    for path in files.iter().chain(&folders) {
+        let file = File::open(path)?;
+        file.sync_all()?;
+        // Blocks, not lengths: the engine's files are sparse. A block here is 512 bytes (stat(2)).
+        bytes += file.metadata()?.blocks() * 512;
+    }
+    Ok(bytes)
+}
+
+/// Checks that a folder is whole, of this owner and of these models. Returns its number of points.
+pub fn verify(folder: &Path, owner: Owner, encoder: &str, terms: &str) -> Result<u64, Fault> {
+    let text = fs::read(folder.join(FILE))?;
+    let manifest: Manifest =
+        serde_json::from_slice(&text).map_err(|problem| Fault::Damaged(format!("{FILE}: {problem}")))?;
+    if manifest.owner != owner {
+        return Err(Fault::Foreign);
+    }
+    if manifest.format != FORMAT || manifest.encoder != encoder || manifest.terms != terms {
+        return Err(Fault::OtherModel(format!("{}, {}, {}", manifest.format, manifest.encoder, manifest.terms)));
+    }
+    for (name, length) in &manifest.files {
+        let found = fs::metadata(folder.join(name)).map_err(|problem| Fault::Damaged(format!("{name}: {problem}")))?;
+        if found.len() != *length {
+            return Err(Fault::Damaged(format!("{name} has {} bytes instead of {length}", found.len())));
+        }
+    }
+    Ok(manifest.points)
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>, folders: &mut Vec<PathBuf>) -> io::Result<()> {
+    folders.push(folder.to_owned());
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            walk(&entry.path(), files, folders)?;
+        } else {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Clock;
+
+    fn sealed() -> (tempfile::TempDir, Owner) {
+        let clock = Clock::manual(1);
+        let owner = Owner { org: Id::new(&clock), dataset: Id::new(&clock) };
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("segments")).unwrap();
+        fs::write(folder.path().join("segments/vectors"), "0123456789").unwrap();
+        seal(folder.path(), owner, "encoder", "terms", 7).unwrap();
+        (folder, owner)
+    }
+
+    #[test]
+    fn a_sealed_folder_is_accepted_with_its_number_of_points() {
+        let (folder, owner) = sealed();
+        assert_eq!(verify(folder.path(), owner, "encoder", "terms").unwrap(), 7);
+    }
+
+    #[test]
+    fn another_owner_or_model_is_refused() {
+        let (folder, owner) = sealed();
+        let other = Owner { org: Id::new(&Clock::manual(2)), ..owner };
+        assert!(matches!(verify(folder.path(), other, "encoder", "terms"), Err(Fault::Foreign)));
+        assert!(matches!(verify(folder.path(), owner, "newer", "terms"), Err(Fault::OtherModel(_))));
+        assert!(matches!(verify(folder.path(), owner, "encoder", "newer"), Err(Fault::OtherModel(_))));
+    }
+
+    #[test]
+    fn a_short_or_missing_file_and_a_broken_manifest_are_refused() {
+        let (folder, owner) = sealed();
+        let vectors = folder.path().join("segments/vectors");
+        let check = || verify(folder.path(), owner, "encoder", "terms");
+        fs::write(&vectors, "012345678").unwrap();
+        assert!(matches!(check(), Err(Fault::Damaged(_))));
+        fs::remove_file(&vectors).unwrap();
+        assert!(matches!(check(), Err(Fault::Damaged(_))));
+        fs::write(folder.path().join(FILE), "{").unwrap();
+        assert!(matches!(check(), Err(Fault::Damaged(_))));
+        fs::remove_file(folder.path().join(FILE)).unwrap();
+        assert!(matches!(check(), Err(Fault::Io(_))));
+    }
+}

@@ -1,0 +1,108 @@
+//! The open shards: opened by the first query, closed when others were used since, or when told. The engine lets a
+//! shard be open only once, so each has a lock of its own: queries share it, opening and closing have it alone.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+
+use lru::LruCache;
+
+use crate::engine::search::manifest::{Fault, Owner};
+use crate::engine::search::shard::Shard;
+
+/// A dataset version of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub owner: Owner,
+    pub version: String,
+}
+
+type Slot = Arc<RwLock<Option<Shard>>>;
+
+/// At most `capacity` open shards (a few more while queries on evicted ones end).
+#[derive(Debug)]
+pub struct OpenShards {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    /// A key keeps its slot when its shard is closed, so that there is never a second lock for one shard.
+    slots: HashMap<Key, Slot>,
+    recent: LruCache<Key, ()>,
+}
+
+impl OpenShards {
+    pub fn new(capacity: NonZeroUsize) -> Self {
+        Self { inner: Mutex::new(Inner { slots: HashMap::new(), recent: LruCache::new(capacity) }) }
+    }
+
+    /// Runs `work` on a shard, opening it when it is closed. Blocks.
+    ///
+    /// # Errors
+    /// The shard cannot be opened; the next call tries again.
+    pub fn with<T>(
+        &self,
+        key: &Key,
+        folder: &Path,
+        encoder: &str,
+        work: impl FnOnce(&Shard) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let (slot, evicted) = self.touch(key);
+        if let Some(evicted) = evicted {
+            *alone(&evicted) = None;
+        }
+        {
+            let open = slot.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(shard) = open.as_ref() {
+                return work(shard);
+            }
+        }
+        let mut open = alone(&slot);
+        if open.is_none() {
+            *open = Some(Shard::open(folder, key.owner, encoder)?);
+        }
+        let open = RwLockWriteGuard::downgrade(open);
+        match open.as_ref() {
+            Some(shard) => work(shard),
+            None => Err(Fault::Damaged("the shard closed while it was opened".into())),
+        }
+    }
+
+    /// Closes a shard and forgets it; waits for its queries.
+    pub fn close(&self, key: &Key) {
+        let slot = {
+            let mut inner = self.inner();
+            inner.recent.pop(key);
+            inner.slots.remove(key)
+        };
+        if let Some(slot) = slot {
+            *alone(&slot) = None;
+        }
+    }
+
+    /// The slot of a key, which is now the most recent, and the slot that it pushes out.
+    fn touch(&self, key: &Key) -> (Slot, Option<Slot>) {
+        let mut inner = self.inner();
+        let slot = inner.slots.entry(key.clone()).or_default().clone();
+        let pushed = inner.recent.push(key.clone(), ()).map(|(pushed, ())| pushed).filter(|pushed| pushed != key);
+        let evicted = pushed.and_then(|pushed| inner.slots.get(&pushed).cloned());
+        (slot, evicted)
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many are open now.
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.inner().slots.values().filter(|slot| slot.read().unwrap().is_some()).count()
+    }
+}
+
+/// A panic in the engine while a shard is opened leaves the slot empty, so the lock is good.
+fn alone(slot: &Slot) -> RwLockWriteGuard<'_, Option<Shard>> {
+    slot.write().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,244 @@
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::base::clock::Clock;
+use crate::config::{Budgets, Limits};
+use crate::engine::ingest::text;
+use crate::model::access::{Action, Pass, Rights, Role, Want, authorize};
+use crate::model::caller::{Caller, Client, Proof};
+
+struct World {
+    files: Files,
+    engine: SearchEngine,
+    clock: Clock,
+    org: Org,
+    budget: Budgets,
+    /// Dropped last: open shards live in it.
+    _data: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let files = Files::new(data.path()).unwrap();
+        let clock = Clock::manual(1_700_000_000_000);
+        let org = Org {
+            id: Id::new(&clock),
+            slug: "acme".into(),
+            name: "Acme".into(),
+            connectivity_enabled: true,
+            created_at: 0,
+        };
+        let engine = SearchEngine::new(files.clone());
+        Self { files, engine, clock, org, budget: Limits::default().budgets, _data: data }
+    }
+
+    fn dataset(&self, name: &str) -> Dataset {
+        Dataset {
+            id: Id::new(&self.clock),
+            org: self.org.id,
+            name: name.into(),
+            description: String::new(),
+            kind: Kind::Documents,
+            externally_queryable: true,
+            version: Some("v1".into()),
+            row_count: 0,
+            bytes: 0,
+            columns: vec![],
+            source: String::new(),
+            created_at: 0,
+            updated_at: 0,
+        }
+    }
+
+    async fn published(&self, name: &str, texts: &[&str]) -> Dataset {
+        let dataset = self.dataset(name);
+        let documents: Vec<_> = texts
+            .iter()
+            .enumerate()
+            .map(|(n, body)| (Id::new(&self.clock), text::parse(&format!("{name}{n}.txt"), body.as_bytes()).unwrap()))
+            .collect();
+        let staging = self.files.staging(self.org.id).unwrap();
+        let folder = staging.path().join("shard");
+        self.engine.index(self.org.id, dataset.id, &documents, &folder, None).await.unwrap();
+        self.files.publish(&folder, &self.place(&dataset)).unwrap();
+        dataset
+    }
+
+    fn place(&self, dataset: &Dataset) -> PathBuf {
+        self.files.vectors(self.org.id, dataset.id, "v1")
+    }
+
+    fn pass(&self, datasets: Vec<Dataset>) -> Pass {
+        let caller = Caller {
+            org: self.org.id,
+            user: None,
+            role: Role::Viewer,
+            rights: Rights::of_role(Role::Viewer),
+            proof: Proof::BrowserSession,
+            client: Client::default(),
+            session: None,
+            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            request_id: "r".into(),
+        };
+        authorize(&caller, &self.org, Action::Search, &Want::All, datasets).unwrap()
+    }
+
+    async fn find(&self, datasets: &[&Dataset], query: &str) -> Found {
+        let pass = self.pass(datasets.iter().map(|dataset| (*dataset).clone()).collect());
+        let job = Job::new(&pass, &self.budget, Duration::from_secs(60), CancellationToken::new(), None);
+        self.engine.search(&job, query, 5).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn without_the_encoder_exact_words_still_answer_and_the_answer_says_so() {
+    let world = World::new();
+    let dataset = world.published("notes", &["The xenolith lay in the basalt.", "Bread needs flour."]).await;
+    world.engine.encoder.break_down();
+    let found = world.find(&[&dataset], "xenolith").await;
+    assert_eq!(found.matches.len(), 1);
+    assert!(found.matches[0].text.contains("xenolith"));
+    assert!(found.degraded.unwrap().contains("meaning"));
+}
+
+#[tokio::test]
+async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
+    let world = World::new();
+    let dataset = world.published("notes", &["The plane left late.", "Bread needs flour."]).await;
+    let place = world.place(&dataset);
+    let owner = Owner { org: world.org.id, dataset: dataset.id };
+    let shard = Shard::open(&place, owner, &Encoder::identity().unwrap()).unwrap();
+    shard.drop_words();
+    let query = Query {
+        dense: world.engine.encoder.embed(vec!["delayed flight".into()]).await.unwrap().pop(),
+        sparse: Terms::new().unwrap().of_query("delayed flight"),
+        limit: 10,
+    };
+    let answer = ask(&shard, &query);
+    assert_eq!(answer.failed, ["words"]);
+    let best = answer.hits.iter().max_by(|a, b| a.dense.unwrap().total_cmp(&b.dense.unwrap())).unwrap();
+    assert!(shard.read(&[best.point]).unwrap()[0].1.text.contains("plane"));
+}
+
+#[tokio::test]
+async fn the_least_recent_shard_is_closed_and_opens_again() {
+    let mut world = World::new();
+    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(2).unwrap()));
+    let mut datasets = vec![];
+    for name in ["a", "b", "c"] {
+        datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
+    }
+    for dataset in &datasets {
+        assert_eq!(world.find(&[dataset], "text").await.matches.len(), 1);
+    }
+    assert_eq!(world.engine.open.count(), 2);
+    // The first was closed: the engine would refuse to open it here otherwise.
+    let owner = Owner { org: world.org.id, dataset: datasets[0].id };
+    drop(Shard::open(&world.place(&datasets[0]), owner, &Encoder::identity().unwrap()).unwrap());
+    let again = world.find(&[&datasets[0]], "text").await;
+    assert_eq!((again.matches.len(), again.degraded), (1, None));
+    assert_eq!(world.engine.open.count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_queries_over_more_shards_than_may_be_open_all_answer() {
+    let mut world = World::new();
+    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(1).unwrap()));
+    let mut datasets = vec![];
+    for name in ["a", "b", "c"] {
+        datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
+    }
+    let all: Vec<&Dataset> = datasets.iter().collect();
+    let answers = futures_util::future::join_all((0..8).map(|_| world.find(&all, "text"))).await;
+    for found in answers {
+        assert_eq!((found.matches.len(), found.degraded), (3, None));
+    }
+}
+
+#[tokio::test]
+async fn a_forgotten_shard_is_closed() {
+    let world = World::new();
+    let dataset = world.published("notes", &["Bread needs flour."]).await;
+    world.find(&[&dataset], "bread").await;
+    assert_eq!(world.engine.open.count(), 1);
+    world.engine.forget(world.org.id, dataset.id, "v1");
+    assert_eq!(world.engine.open.count(), 0);
+    world.engine.forget(world.org.id, dataset.id, "v1");
+}
+
+#[tokio::test]
+async fn a_shard_of_another_encoder_is_not_compared_with_ours() {
+    let world = World::new();
+    let dataset = world.dataset("old");
+    let place = world.place(&dataset);
+    let owner = Owner { org: world.org.id, dataset: dataset.id };
+    Builder::create(&place, owner, "another encoder".into()).unwrap().finish().unwrap();
+    let found = world.find(&[&dataset], "bread").await;
+    assert!(found.matches.is_empty());
+    assert!(found.degraded.unwrap().contains("old could not be searched"));
+}
+
+#[test]
+fn unsound_vectors_and_foreign_chunks_are_refused() {
+    let world = World::new();
+    let dataset = world.dataset("notes");
+    let owner = Owner { org: world.org.id, dataset: dataset.id };
+    let mut builder = Builder::create(&world.place(&dataset), owner, "e".into()).unwrap();
+    let stored = Stored {
+        tenant: world.org.id,
+        dataset: dataset.id,
+        document: Id::new(&world.clock),
+        chunk_index: 0,
+        heading: String::new(),
+        text: "text".into(),
+        source_file: "f".into(),
+        title: "t".into(),
+    };
+    let terms = || Terms::new().unwrap().of_chunk("text");
+    let mut broken = vec![0.5; embed::DIMENSION];
+    broken[7] = f32::NAN;
+    assert!(builder.add(vec![(stored.clone(), broken, terms())]).is_err());
+    assert!(builder.add(vec![(stored.clone(), vec![0.5; 3], terms())]).is_err());
+    let foreign = Stored { tenant: Id::new(&world.clock), ..stored.clone() };
+    assert!(matches!(builder.add(vec![(foreign, vec![0.5; embed::DIMENSION], terms())]), Err(Fault::Foreign)));
+    assert!(builder.add(vec![(stored, vec![0.5; embed::DIMENSION], terms())]).is_ok());
+}
+
+#[test]
+fn a_long_text_is_cut_at_a_character() {
+    let world = World::new();
+    let stored = Stored {
+        tenant: world.org.id,
+        dataset: Id::new(&world.clock),
+        document: Id::new(&world.clock),
+        chunk_index: 3,
+        heading: String::new(),
+        text: "é".repeat(TEXT_CHARS + 1),
+        source_file: "f".into(),
+        title: "t".into(),
+    };
+    let (found, cut) = to_match(&world.dataset("notes"), stored.clone(), 0.5);
+    assert!(cut);
+    assert_eq!(found.text, "é".repeat(TEXT_CHARS));
+    let short = Stored { text: "é".repeat(TEXT_CHARS), ..stored };
+    assert!(!to_match(&world.dataset("notes"), short, 0.5).1);
+}
+
+#[tokio::test]
+async fn a_build_whose_folder_vanished_fails_and_does_not_end_the_process() {
+    let world = World::new();
+    let dataset = world.dataset("notes");
+    let place = world.place(&dataset);
+    let owner = Owner { org: world.org.id, dataset: dataset.id };
+    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    std::fs::remove_dir_all(&place).unwrap();
+    assert_eq!(blocking(move || builder.finish()).await.unwrap_err().code, crate::model::error::Code::InternalError);
+
+    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    std::fs::remove_dir_all(&place).unwrap();
+    drop(builder);
+}
