@@ -25,7 +25,7 @@ use crate::surface::mcp::Mcp;
 
 /// How long open requests may go on after the signal to stop.
 const DRAIN: Duration = Duration::from_secs(10);
-/// How often idle sessions and spent counters are swept.
+/// How often idle sessions are swept.
 const SWEEP: Duration = Duration::from_secs(15 * 60);
 
 /// Every part of the service, ready.
@@ -97,7 +97,7 @@ impl App {
         };
         let router = surface.router(mcp.clone());
         let admin = self.admin(stopping.clone()).await?;
-        let sweeper = tokio::spawn(sweep(self.gateway.clone(), mcp, stopping.clone()));
+        let sweeper = tokio::spawn(sweep(mcp, stopping.clone()));
 
         let signal = stopping.clone();
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
@@ -148,14 +148,11 @@ impl App {
     }
 }
 
-async fn sweep(gateway: Arc<Gateway>, mcp: Arc<Mcp>, stop: CancellationToken) {
+async fn sweep(mcp: Arc<Mcp>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(SWEEP) => {
-                gateway.sweep();
-                mcp.sweep().await;
-            }
+            () = tokio::time::sleep(SWEEP) => mcp.sweep().await,
         }
     }
 }

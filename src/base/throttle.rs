@@ -1,13 +1,16 @@
-//! How often one network address may try. IPv4 addresses count alone, IPv6 addresses by their /64 (what one
+//! How often one key, and how often one network address may try. IPv4 addresses count alone, IPv6 addresses by their /64 (what one
 //! subscriber gets). Memory is bounded: idle rates are forgotten, and failures are kept for the latest addresses.
 
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use governor::clock::Clock as GovernorClock;
+use governor::middleware::NoOpMiddleware;
 use governor::nanos::Nanos;
+use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 use lru::LruCache;
 
@@ -15,7 +18,7 @@ use crate::base::clock::{Clock, Millis};
 
 /// Addresses whose failures are remembered.
 const FAILING: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
-/// Addresses whose rate is remembered before idle ones are dropped.
+/// Keys whose rate is remembered before idle ones are dropped.
 const RATED: usize = 10_000;
 /// The window of failures.
 const WINDOW: Millis = 60_000;
@@ -36,8 +39,8 @@ pub struct Throttle {
     rates: ThrottleRates,
     clock: Clock,
     failing: Mutex<LruCache<IpAddr, Failing>>,
-    authorize: Rate,
-    register: Rate,
+    authorize: Rate<IpAddr>,
+    register: Rate<IpAddr>,
 }
 
 #[derive(Debug, Default)]
@@ -94,7 +97,7 @@ impl Throttle {
     /// # Errors
     /// Seconds until the next one is welcome.
     pub fn check_authorize(&self, ip: IpAddr) -> Result<(), Wait> {
-        self.authorize.check(ip)
+        self.authorize.check(&subscriber(ip))
     }
 
     /// Counts a client registration.
@@ -102,7 +105,7 @@ impl Throttle {
     /// # Errors
     /// Seconds until the next one is welcome.
     pub fn check_register(&self, ip: IpAddr) -> Result<(), Wait> {
-        self.register.check(ip)
+        self.register.check(&subscriber(ip))
     }
 }
 
@@ -114,31 +117,40 @@ fn subscriber(ip: IpAddr) -> IpAddr {
     }
 }
 
-type Store = governor::state::keyed::DashMapStateStore<IpAddr>;
-type Limiter = RateLimiter<IpAddr, Store, Ticks, governor::middleware::NoOpMiddleware<Nanos>>;
+type Store<K> = DashMapStateStore<K>;
 
-/// So many a minute, a burst of all of them allowed.
-#[derive(Debug)]
-struct Rate {
-    limiter: Limiter,
+/// So many a minute for each key, a burst of all of them allowed (generic cell rate algorithm). Keys that are idle are
+/// forgotten when there are many.
+pub struct Rate<K: Clone + Eq + Hash> {
+    limiter: RateLimiter<K, Store<K>, Ticks, NoOpMiddleware<Nanos>>,
     ticks: Ticks,
 }
 
-impl Rate {
-    fn new(per_minute: u32, clock: &Clock) -> Self {
+impl<K: Clone + Eq + Hash> Rate<K> {
+    pub fn new(per_minute: u32, clock: &Clock) -> Self {
         let ticks = Ticks(clock.clone());
         let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
         Self { limiter: RateLimiter::new(quota, Store::default(), ticks.clone()), ticks }
     }
 
-    fn check(&self, ip: IpAddr) -> Result<(), Wait> {
+    /// Counts one.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome; at least 1.
+    pub fn check(&self, key: &K) -> Result<(), Wait> {
         if self.limiter.len() > RATED {
             self.limiter.retain_recent();
         }
-        self.limiter.check_key(&subscriber(ip)).map_err(|until| {
+        self.limiter.check_key(key).map_err(|until| {
             let wait = until.wait_time_from(self.ticks.now());
             u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).div_ceil(1000).max(1)
         })
+    }
+}
+
+impl<K: Clone + Eq + Hash> std::fmt::Debug for Rate<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rate").field("keys", &self.limiter.len()).finish()
     }
 }
 

@@ -46,7 +46,8 @@ impl Cli {
     /// # Errors
     /// What went wrong, and what to do.
     pub async fn run(self) -> anyhow::Result<()> {
-        let mut config = settings(self.data, self.listen())?;
+        let listen = self.listen();
+        let mut config = settings(self.data, listen)?;
         match self.command {
             Command::Serve(serve) => {
                 start_logging(&config, None)?;

@@ -1,41 +1,23 @@
 //! How often and how many at once: per token, per token and kind of call, per workspace, per instance.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use governor::clock::Clock as GovernorClock;
-use governor::nanos::Nanos;
-use governor::state::keyed::DefaultKeyedStateStore;
-use governor::{Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::base::clock::Clock;
+use crate::base::throttle::Rate;
 use crate::config::Rates;
 use crate::gateway::operation::Cost;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 
-/// Our clock in the form that `governor` takes.
-#[derive(Clone, Debug)]
-struct Ticks(Clock);
-
-impl GovernorClock for Ticks {
-    type Instant = Nanos;
-    fn now(&self) -> Nanos {
-        Nanos::from(u64::try_from(self.0.now()).unwrap_or(0).saturating_mul(1_000_000))
-    }
-}
-
-type Buckets = RateLimiter<String, DefaultKeyedStateStore<String>, Ticks>;
-
 /// The limits of one node.
 pub struct Limiter {
     rates: Rates,
-    clock: Ticks,
-    token: Buckets,
-    kinds: HashMap<Cost, Buckets>,
-    workspace: Buckets,
+    token: Rate<String>,
+    kinds: HashMap<Cost, Rate<String>>,
+    workspace: Rate<String>,
     in_flight: Arc<Mutex<HashMap<String, usize>>>,
     instance: Arc<Semaphore>,
 }
@@ -61,19 +43,14 @@ impl Drop for Permit {
 }
 
 impl Limiter {
-    pub fn new(rates: Rates, clock: Clock) -> Self {
-        let clock = Ticks(clock);
-        let buckets = |per_minute: u32| {
-            let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
-            RateLimiter::new(quota, DefaultKeyedStateStore::default(), clock.clone())
-        };
+    pub fn new(rates: Rates, clock: &Clock) -> Self {
+        let rate = |per_minute| Rate::new(per_minute, clock);
         Self {
-            token: buckets(rates.token),
-            kinds: [Cost::Resource, Cost::Sql].map(|cost| (cost, buckets(cost.per_minute(&rates)))).into(),
-            workspace: buckets(rates.workspace),
+            token: rate(rates.token),
+            kinds: [Cost::Resource, Cost::Sql].map(|cost| (cost, rate(cost.per_minute(&rates)))).into(),
+            workspace: rate(rates.workspace),
             in_flight: Arc::default(),
             instance: Arc::new(Semaphore::new(rates.instance_in_flight)),
-            clock,
             rates,
         }
     }
@@ -102,19 +79,14 @@ impl Limiter {
             Cost::Sql => ("token_sql", self.rates.sql),
             Cost::Read => ("token", self.rates.token),
         };
-        self.kinds.get(&cost).map_or(Ok(()), |buckets| self.check(buckets, key, name, number))
+        self.kinds.get(&cost).map_or(Ok(()), |rate| self.check(rate, key, name, number))
     }
 
-    fn check(&self, buckets: &Buckets, key: &str, name: &str, number: u32) -> Result<()> {
-        buckets.check_key(&key.to_owned()).map_err(|not_until| {
-            let wait = not_until.wait_time_from(self.clock.now()).as_millis().div_ceil(1000);
-            let wait = u64::try_from(wait).unwrap_or(60).max(1);
-            Error::new(
-                Code::RateLimited,
-                format!("The limit of {number} calls a minute ({name}) is reached. Try again in {wait} s."),
-            )
-            .with(serde_json::json!({ "limit": name, "per_minute": number }))
-            .retry_after(wait)
+    fn check(&self, rate: &Rate<String>, key: &str, name: &str, number: u32) -> Result<()> {
+        rate.check(&key.to_owned()).map_err(|wait| {
+            let message = format!("The limit of {number} calls a minute ({name}) is reached. Try again in {wait} s.");
+            let details = serde_json::json!({ "limit": name, "per_minute": number });
+            Error::new(Code::RateLimited, message).with(details).retry_after(wait)
         })
     }
 
@@ -132,13 +104,6 @@ impl Limiter {
         }
         *count += 1;
         Ok(Permit { key, in_flight: self.in_flight.clone(), _instance: instance })
-    }
-
-    /// Forgets buckets that are full again, so that memory follows use.
-    pub fn sweep(&self) {
-        for buckets in self.kinds.values().chain([&self.token, &self.workspace]) {
-            buckets.retain_recent();
-        }
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Gateway {
 
 impl Gateway {
     pub fn new(parts: Parts, db: Db, clock: Clock, audit: AuditLog) -> Self {
-        let limiter = Limiter::new(parts.config.limits.rates.clone(), clock.clone());
+        let limiter = Limiter::new(parts.config.limits.rates.clone(), &clock);
         Self { parts, db, clock, limiter, audit }
     }
 
@@ -113,11 +113,6 @@ impl Gateway {
             return Err(crate::model::access::denied(caller, action));
         }
         self.parts.engines.ingest.staging(caller.org)
-    }
-
-    /// Work that is due now and then: forgotten buckets.
-    pub fn sweep(&self) {
-        self.limiter.sweep();
     }
 
     async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<(Value, usize, usize)> {

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::base::throttle::Throttle;
 use crate::config::Config;
@@ -24,6 +24,7 @@ use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::model::grant::{DEFAULT_SCOPES, scope_text};
 use crate::surface::context::Context;
+use crate::surface::error::problem;
 use crate::surface::oauth::resource::Resource;
 
 /// Which endpoint is guarded: decides the audience that tokens need, and how a refusal is written.
@@ -75,7 +76,7 @@ enum NoCaller {
 pub async fn guard(State(state): State<GuardState>, mut request: Request, next: Next) -> Response {
     let Some(context) = Context::of(request.extensions()) else {
         let error = Error::internal("the guard runs before the request id and client address layers");
-        return plain(&error, "");
+        return problem(&error, "");
     };
     let resource = match state.guards {
         Guards::Rest => Some(Resource::Any),
@@ -164,14 +165,14 @@ async fn refuse(state: &GuardState, context: Context, resource: &Resource, path:
     let request_id = context.request_id.clone();
     let refused = Refused { ip: context.ip, request_id: context.request_id, path: path.to_owned(), outcome };
     if let Err(error) = (state.on_refused)(refused).await {
-        return plain(&error, &request_id);
+        return problem(&error, &request_id);
     }
     let error = match &reason {
         NoCaller::Missing => &Error::new(Code::AuthInvalid, "Authorization is needed: send a bearer token."),
         NoCaller::Bad(error) => error,
     };
     if error.code.info().status != 401 {
-        return plain(error, &request_id);
+        return problem(error, &request_id);
     }
     let challenge = match &reason {
         NoCaller::Missing => challenge(&state.config, resource, &DEFAULT_SCOPES, None),
@@ -183,18 +184,17 @@ async fn refuse(state: &GuardState, context: Context, resource: &Resource, path:
             let body = json!({ "error": "invalid_token", "error_description": error.message });
             (StatusCode::UNAUTHORIZED, Json(body)).into_response()
         }
-        Guards::Rest => plain(error, &request_id),
+        Guards::Rest => problem(error, &request_id),
     };
     set_challenge(&mut response, &challenge);
     response
 }
 
 /// 403 for a credential that lacks scopes: every scope that the operation needs, in one challenge (RFC 6750 §3.1, and
-/// MCP's step-up). `path` is the request's, for the metadata address.
-pub fn insufficient_scope(config: &Config, path: &str, needed: &[Scope]) -> Response {
+/// MCP's step-up). `path` is the request's, for the metadata address; `body` is written in the protocol of the endpoint.
+pub fn insufficient_scope(config: &Config, path: &str, needed: &[Scope], body: Value) -> Response {
     let resource = Resource::of_path(path.strip_suffix('/').unwrap_or(path)).unwrap_or(Resource::Any);
     let text = "The client was not given the scopes that this needs.";
-    let body = json!({ "error": "insufficient_scope", "error_description": text, "scope": scope_text(needed) });
     let mut response = (StatusCode::FORBIDDEN, Json(body)).into_response();
     set_challenge(&mut response, &challenge(config, &resource, needed, Some(("insufficient_scope", text))));
     response
@@ -216,17 +216,6 @@ fn set_challenge(response: &mut Response, challenge: &str) {
         headers.insert(header::WWW_AUTHENTICATE, value);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-}
-
-/// The error as REST writes it.
-fn plain(error: &Error, request_id: &str) -> Response {
-    let status = StatusCode::from_u16(error.code.info().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, Json(error.body(request_id))).into_response();
-    if let Some(seconds) = error.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 #[cfg(test)]
@@ -269,7 +258,7 @@ mod tests {
     #[test]
     fn i19_one_challenge_names_every_scope_and_the_path_inserted_metadata() {
         let config = Config::read(|_| None).unwrap();
-        let response = insufficient_scope(&config, "/t/acme/mcp", &[Scope::DataRead, Scope::DataWrite]);
+        let response = insufficient_scope(&config, "/t/acme/mcp", &[Scope::DataRead, Scope::DataWrite], json!({}));
         assert_eq!(response.status(), 403);
         let header = response.headers()["www-authenticate"].to_str().unwrap();
         assert!(header.starts_with(

@@ -234,14 +234,13 @@ impl SearchEngine {
         };
         job.check()?;
         let query = Query { dense, sparse: terms, limit: CANDIDATES.max(top_k) };
-        let answers: Vec<_> = stream::iter(&shards)
+        let asked: Vec<_> = (shards.iter())
             .map(|(_, key)| {
                 let query = query.clone();
                 self.on_shard(key, move |shard| Ok(ask(shard, &query)))
             })
-            .buffered(AT_ONCE)
-            .collect()
-            .await;
+            .collect();
+        let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
         job.check()?;
         let mut hits = Vec::new();
         for (at, (answer, (dataset, _))) in answers.into_iter().zip(&shards).enumerate() {

@@ -24,7 +24,7 @@ fn caller(clock: &Clock, token: &str) -> Caller {
 #[test]
 fn a_token_gets_its_calls_then_is_told_when_to_come_back() {
     let clock = Clock::manual(1_000_000);
-    let limiter = Limiter::new(Limits::default().rates, clock.clone());
+    let limiter = Limiter::new(Limits::default().rates, &clock);
     let ann = caller(&clock, "ann");
     for _ in 0..30 {
         limiter.take(&ann, Cost::Read).unwrap();
@@ -39,7 +39,7 @@ fn a_token_gets_its_calls_then_is_told_when_to_come_back() {
 #[test]
 fn sql_has_its_own_smaller_limit() {
     let clock = Clock::manual(1_000_000);
-    let limiter = Limiter::new(Limits::default().rates, clock.clone());
+    let limiter = Limiter::new(Limits::default().rates, &clock);
     let ann = caller(&clock, "ann");
     for _ in 0..10 {
         limiter.take(&ann, Cost::Sql).unwrap();
@@ -52,7 +52,7 @@ fn sql_has_its_own_smaller_limit() {
 fn one_workspace_shares_one_limit_over_its_tokens() {
     let clock = Clock::manual(1_000_000);
     let rates = Rates { workspace: 3, ..Limits::default().rates };
-    let limiter = Limiter::new(rates, clock.clone());
+    let limiter = Limiter::new(rates, &clock);
     let ann = caller(&clock, "ann");
     let bob = Caller { proof: Proof::ConnectivityToken { id: "bob".into() }, ..ann.clone() };
     for who in [&ann, &bob, &ann] {
@@ -64,7 +64,7 @@ fn one_workspace_shares_one_limit_over_its_tokens() {
 #[test]
 fn three_at_once_and_a_finished_call_makes_room() {
     let clock = Clock::manual(1_000_000);
-    let limiter = Limiter::new(Limits::default().rates, clock.clone());
+    let limiter = Limiter::new(Limits::default().rates, &clock);
     let ann = caller(&clock, "ann");
     let mut running: Vec<Permit> = (0..3).map(|_| limiter.take(&ann, Cost::Read).unwrap()).collect();
     assert_eq!(limiter.take(&ann, Cost::Read).unwrap_err().details["limit"], "in_flight");
