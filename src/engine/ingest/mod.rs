@@ -4,6 +4,7 @@
 //! A dataset that exists under the name gets a new version; readers of the version before it finish undisturbed.
 
 mod detect;
+mod table;
 pub mod text;
 
 use std::collections::BTreeSet;

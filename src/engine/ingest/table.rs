@@ -1,0 +1,86 @@
+//! Uploaded files into tables. The file is hostile: only a worker process reads it, which can read nothing else and
+//! write nowhere but beside the destination.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::job::OnProgress;
+use crate::engine::sql::{ImportedTable, Outcome, SqlEngine, TableFormat, Task, TaskLimits};
+use crate::model::error::{Error, Result};
+
+/// The least memory of an import; wide Parquet files need some whatever a query may have.
+const MEMORY_MB: u64 = 1_024;
+
+/// The longest that an import may take.
+const TIME: Duration = Duration::from_secs(30 * 60);
+
+impl SqlEngine {
+    /// Reads `source` into a new table file at `destination`, whose folder holds nothing of value to others. The
+    /// table is `main.data`; the file is closed and synced when this returns. A failed import, and one whose future
+    /// is dropped, leave no file.
+    ///
+    /// # Errors
+    /// `invalid_argument` with `line` or `row`, and `column` where it is known, for a file that cannot be read;
+    /// `limit_exceeded` when it needs too much memory; `query_timeout` after half an hour.
+    pub async fn import(
+        &self,
+        source: &Path,
+        format: TableFormat,
+        destination: &Path,
+        on_progress: Option<OnProgress>,
+    ) -> Result<ImportedTable> {
+        let _turn = self.imports.acquire().await.map_err(Error::internal)?;
+        // The worker runs elsewhere and must not follow links out of what it may read.
+        let source = source.canonicalize().map_err(Error::internal)?;
+        let folder = destination.parent().ok_or_else(|| Error::internal("a destination has a folder"))?;
+        let folder = folder.canonicalize().map_err(Error::internal)?;
+        let name = destination.file_name().ok_or_else(|| Error::internal("a destination has a name"))?;
+        let destination = folder.join(name);
+        if destination.exists() {
+            return Err(Error::internal("the destination of an import exists already"));
+        }
+        let limits = TaskLimits {
+            memory_mb: self.budgets.sql_memory_mb.max(MEMORY_MB),
+            threads: self.budgets.sql_threads,
+            time_ms: u64::try_from(TIME.as_millis()).unwrap_or(u64::MAX),
+            rows: 0,
+            bytes: 0,
+        };
+        let unfinished = Unfinished(Some(destination.clone()));
+        let task = Task::Import { source, format, destination, limits };
+        match self.pool.run(&task, TIME, &CancellationToken::new(), on_progress).await? {
+            Outcome::Imported(table) => {
+                unfinished.keep();
+                Ok(table)
+            }
+            Outcome::Rows { .. } => Err(Error::internal("a worker sent rows where it was asked to import")),
+        }
+    }
+}
+
+/// A file that is removed, with its log, unless it is kept.
+struct Unfinished(Option<PathBuf>);
+
+impl Unfinished {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let Some(file) = &self.0 else { return };
+        for suffix in ["", ".wal", ".wal.checkpoint", ".wal.recovery"] {
+            let mut path = file.clone().into_os_string();
+            path.push(suffix);
+            match std::fs::remove_file(&path) {
+                Err(problem) if problem.kind() != std::io::ErrorKind::NotFound => {
+                    tracing::warn!(%problem, "an unfinished table file cannot be removed");
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Which functions may be called, and with what. The list of the pinned engine is committed as `functions.txt`
+//! (`+` may be called in an expression, `-` may not, with the reason); a name that is not in it is refused.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::{Refusal, Verdict, nearest};
+
+/// Every name that the engine knows, one a line: verdict, name, reason, separated by tabs.
+const LIST: &str = include_str!("functions.txt");
+
+/// Functions in the place of a table. They have a list of their own, since one name can be a harmless aggregate and
+/// a macro that reads any table (`histogram`).
+const TABLE_FUNCTIONS: [&str; 6] = ["range", "generate_series", "unnest", "json_each", "json_tree", "repeat_row"];
+
+/// Largest count that may be asked of a function which makes much out of little.
+pub const MAX_AMPLIFICATION: i64 = 100_000;
+
+/// Functions that the binder may run over column names (`COLUMNS(lambda …)`): linear and not amplifying.
+const NAME_TESTS: [&str; 20] = [
+    "~~",
+    "!~~",
+    "~~*",
+    "!~~*",
+    "~~~",
+    "like_escape",
+    "ilike_escape",
+    "regexp_matches",
+    "regexp_full_match",
+    "starts_with",
+    "ends_with",
+    "prefix",
+    "suffix",
+    "contains",
+    "lower",
+    "upper",
+    "length",
+    "^@",
+    "||",
+    "list_filter",
+];
+
+/// Functions that build values in literals and in the bounds of series.
+const LITERAL_BUILDERS: [&str; 26] = [
+    "+",
+    "-",
+    "*",
+    "/",
+    "trunc",
+    "list_value",
+    "list_pack",
+    "row",
+    "struct_pack",
+    "map",
+    "to_years",
+    "to_quarters",
+    "to_months",
+    "to_weeks",
+    "to_days",
+    "to_hours",
+    "to_minutes",
+    "to_seconds",
+    "to_milliseconds",
+    "to_microseconds",
+    "to_decades",
+    "to_centuries",
+    "to_millennia",
+    "make_date",
+    "make_timestamp",
+    "array_value",
+];
+
+/// Functions whose arguments from the second on are read while binding: they must be literals.
+const LITERAL_FROM_SECOND: [&str; 20] = [
+    "quantile",
+    "quantile_cont",
+    "quantile_disc",
+    "approx_quantile",
+    "reservoir_quantile",
+    "approx_top_k",
+    "string_agg",
+    "group_concat",
+    "listagg",
+    "json_transform",
+    "json_transform_strict",
+    "from_json",
+    "from_json_strict",
+    "list_sort",
+    "array_sort",
+    "list_reverse_sort",
+    "array_reverse_sort",
+    "list_grade_up",
+    "array_grade_up",
+    "grade_up",
+];
+
+const LIST_AGGREGATES: [&str; 5] = ["list_aggregate", "list_aggr", "array_aggregate", "array_aggr", "aggregate"];
+
+const LAMBDA_TAKERS: [&str; 14] = [
+    "list_transform",
+    "array_transform",
+    "list_apply",
+    "array_apply",
+    "apply",
+    "list_filter",
+    "array_filter",
+    "filter",
+    "list_reduce",
+    "array_reduce",
+    "reduce",
+    "list_where",
+    "list_select",
+    "array_select",
+];
+
+fn verdicts() -> &'static HashMap<&'static str, Result<(), &'static str>> {
+    static VERDICTS: OnceLock<HashMap<&'static str, Result<(), &'static str>>> = OnceLock::new();
+    VERDICTS.get_or_init(|| {
+        LIST.lines()
+            .filter_map(|line| {
+                let mut fields = line.split('\t');
+                let (verdict, name) = (fields.next()?, fields.next()?);
+                let reason = fields.next().unwrap_or("not for queries");
+                Some((name, if verdict == "+" { Ok(()) } else { Err(reason) }))
+            })
+            .collect()
+    })
+}
+
+/// Every name in the list, allowed or not.
+#[cfg(test)]
+pub fn known() -> std::collections::BTreeSet<&'static str> {
+    verdicts().keys().copied().collect()
+}
+
+/// Whether a function may stand in an expression.
+pub fn in_expression(name: &str) -> Verdict {
+    match verdicts().get(name) {
+        Some(Ok(())) => Ok(()),
+        Some(Err(reason)) => Err(Refusal::new(
+            "function",
+            name,
+            format!("The function {name} may not be used: it is {}.", article(reason)),
+            "Query the tables themselves; use the schema tool for columns.",
+        )),
+        None => {
+            let known = verdicts().iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| *name);
+            let hint = match nearest(name, known) {
+                Some(near) => format!("Did you mean {near}?"),
+                None => "Use DuckDB's built-in functions.".to_owned(),
+            };
+            Err(Refusal::new("function", name, format!("There is no function {name}."), hint))
+        }
+    }
+}
+
+fn article(reason: &str) -> String {
+    match reason.split(' ').next() {
+        Some("runs" | "dispatches" | "shows" | "ends" | "waits" | "describes") => format!("one that {reason}"),
+        _ => reason.to_owned(),
+    }
+}
+
+/// Whether a function may stand in the place of a table.
+pub fn in_from(name: &str) -> Verdict {
+    if TABLE_FUNCTIONS.contains(&name) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        "table_function",
+        name,
+        format!("The table function {name} may not be used: queries read the listed tables and nothing else."),
+        format!("Query a table by its name. In FROM these functions work: {}.", TABLE_FUNCTIONS.join(", ")),
+    ))
+}
+
+/// Whether a function may be evaluated while names are being resolved.
+pub fn tests_names(name: &str) -> bool {
+    NAME_TESTS.contains(&name)
+}
+
+pub fn takes_lambda(name: &str) -> bool {
+    LAMBDA_TAKERS.contains(&name)
+}
+
+/// Whether a function multiplies its input, so that calls of it must not be nested.
+pub fn amplifies(name: &str) -> bool {
+    matches!(
+        name,
+        "repeat"
+            | "lpad"
+            | "rpad"
+            | "range"
+            | "generate_series"
+            | "list_resize"
+            | "array_resize"
+            | "bitstring"
+            | "printf"
+            | "format"
+            | "equi_width_bins"
+    )
+}
+
+/// Checks the arguments of functions for which they decide about work or names. `arguments` are the elements of the
+/// tree's `arguments`; `is_method` tells `x.f(y)`, whose first argument is then missing from them.
+pub fn arguments(name: &str, arguments: &[Value], is_method: bool) -> Verdict {
+    if amplifies(name) {
+        if is_method || arguments.iter().any(|argument| argument.get("name").is_some()) {
+            let hint = format!("Write {name}(value, 10).");
+            return Err(amplifier(name, format!("{name} must be called with plain arguments, not as a method."), hint));
+        }
+        return amplification(name, arguments);
+    }
+    let rest = arguments.get(usize::from(!is_method)..).unwrap_or_default();
+    if LIST_AGGREGATES.contains(&name) {
+        let inner = rest.first().and_then(|argument| text(argument.get("expression")?));
+        let Some(inner) = inner else {
+            return Err(not_literal(name, "the name of the aggregate"));
+        };
+        in_expression(&inner.to_ascii_lowercase())?;
+        return arguments_are_literal(name, rest);
+    }
+    if LITERAL_FROM_SECOND.contains(&name) {
+        return arguments_are_literal(name, rest);
+    }
+    Ok(())
+}
+
+fn arguments_are_literal(name: &str, arguments: &[Value]) -> Verdict {
+    match arguments.iter().all(|argument| argument.get("expression").is_some_and(is_literal)) {
+        true => Ok(()),
+        false => Err(not_literal(name, "every argument after the first")),
+    }
+}
+
+fn not_literal(name: &str, what: &str) -> Refusal {
+    let message = format!("In {name}, {what} must be written as a literal.");
+    Refusal::new("literal", name, message, "Write the value itself, such as 0.5 or 'sum'.")
+}
+
+fn amplification(name: &str, arguments: &[Value]) -> Verdict {
+    let argument = |index: usize| arguments.get(index).and_then(|argument| argument.get("expression"));
+    let bounded = |index: usize| match argument(index) {
+        None => true,
+        Some(count) => number(count).is_some_and(|n| n.abs() <= MAX_AMPLIFICATION),
+    };
+    let fits = match name {
+        "range" | "generate_series" => series_is_short(arguments),
+        "printf" | "format" => argument(0).and_then(text).is_some_and(|pattern| widths_are_small(&pattern)),
+        "equi_width_bins" => bounded(2),
+        _ => bounded(1),
+    };
+    if fits {
+        return Ok(());
+    }
+    let hint = match name {
+        "range" | "generate_series" => {
+            format!("Use it in FROM (FROM {name}(1, 10) AS t(i)), or with literals that give few values.")
+        }
+        "printf" | "format" => "Write the pattern as a literal with widths of at most 1000.".to_owned(),
+        _ => format!("Write a literal of at most {MAX_AMPLIFICATION}."),
+    };
+    Err(amplifier(name, format!("{name} could make more data than the limit."), hint))
+}
+
+/// The refusal of a call that makes much out of little.
+pub fn amplifier(name: &str, message: String, hint: impl Into<String>) -> Refusal {
+    Refusal::new("amplifier", name, message, hint)
+}
+
+/// At most [`MAX_AMPLIFICATION`] values: literal whole numbers, or literal dates with a literal step.
+fn series_is_short(arguments: &[Value]) -> bool {
+    let expressions: Option<Vec<&Value>> = arguments.iter().map(|argument| argument.get("expression")).collect();
+    let Some(expressions) = expressions else { return false };
+    if let Some(numbers) = expressions.iter().map(|value| number(value)).collect::<Option<Vec<i64>>>() {
+        let (start, stop, step) = match numbers[..] {
+            [stop] => (0, stop, 1),
+            [start, stop] => (start, stop, 1),
+            [start, stop, step] => (start, stop, step),
+            _ => return false,
+        };
+        return step != 0 && stop.saturating_sub(start).saturating_abs() / step.saturating_abs() <= MAX_AMPLIFICATION;
+    }
+    let [from, to, step] = expressions[..] else { return false };
+    let years = match (year(from), year(to)) {
+        (Some(from), Some(to)) => (to - from).abs(),
+        _ => return false,
+    };
+    match function_name(step) {
+        Some("to_days" | "to_weeks" | "to_months" | "to_quarters" | "to_years") => years <= 200 && step_is_whole(step),
+        Some("to_hours") => years <= 10 && step_is_whole(step),
+        _ => false,
+    }
+}
+
+/// A step of at least one unit: `INTERVAL 3 DAY` is `to_days(CAST(trunc(CAST(3 …)) …))` in the tree.
+fn step_is_whole(step: &Value) -> bool {
+    let mut inner = step;
+    loop {
+        if let Some(n) = number(inner) {
+            return n != 0;
+        }
+        inner = match inner.get("class").and_then(Value::as_str) {
+            Some("CAST") => match inner.get("child") {
+                Some(child) => child,
+                None => return false,
+            },
+            Some("FUNCTION") => match inner.pointer("/arguments/0/expression") {
+                Some(argument) => argument,
+                None => return false,
+            },
+            _ => return false,
+        };
+    }
+}
+
+/// The year of a literal date or timestamp, with or without a cast around it.
+fn year(value: &Value) -> Option<i64> {
+    text(value)?.get(..4)?.parse().ok()
+}
+
+/// No width or precision above three digits' worth, and none taken from an argument.
+fn widths_are_small(pattern: &str) -> bool {
+    let dynamic = pattern.contains('*')
+        || pattern.match_indices('{').any(|(at, _)| {
+            let rest = &pattern[at + 1..];
+            rest.find('{').is_some_and(|inner| rest.find('}').is_none_or(|end| inner < end)) && !rest.starts_with('{')
+        });
+    let numbers = pattern.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    !dynamic && numbers.into_iter().all(|digits| digits.parse::<u32>().is_ok_and(|n| n <= 1_000))
+}
+
+/// A literal whole number, with sign or cast.
+fn number(value: &Value) -> Option<i64> {
+    match value.get("class")?.as_str()? {
+        "CONSTANT" => value.pointer("/literal/text")?.as_str()?.replace('_', "").parse().ok(),
+        "CAST" => number(value.get("child")?),
+        "FUNCTION" if function_name(value) == Some("-") => match value.get("arguments")?.as_array()?.as_slice() {
+            [one] => number(one.get("expression")?)?.checked_neg(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The text of a literal, with or without a cast.
+fn text(value: &Value) -> Option<String> {
+    match value.get("class")?.as_str()? {
+        "CONSTANT" => Some(value.pointer("/literal/text")?.as_str()?.to_owned()),
+        "CAST" => text(value.get("child")?),
+        _ => None,
+    }
+}
+
+fn function_name(value: &Value) -> Option<&str> {
+    value.pointer("/qualified_name/path")?.as_array()?.last()?.as_str()
+}
+
+/// A value written out: constants, casts of them, and lists, structs and intervals made of them.
+pub fn is_literal(value: &Value) -> bool {
+    made_of(value, &|_| false)
+}
+
+/// A literal, or a column, or arithmetic over them: cheap, and nothing in it can amplify.
+pub fn is_simple(value: &Value) -> bool {
+    made_of(value, &|class| class == "COLUMN_REF")
+}
+
+fn made_of(value: &Value, also: &dyn Fn(&str) -> bool) -> bool {
+    match value.get("class").and_then(Value::as_str) {
+        Some("CONSTANT") => true,
+        Some("CAST") => value.get("child").is_some_and(|child| made_of(child, also)),
+        Some("FUNCTION") => {
+            let builds = function_name(value).is_some_and(|name| LITERAL_BUILDERS.contains(&name));
+            let arguments = value.get("arguments").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            builds && arguments.iter().all(|argument| argument.get("expression").is_some_and(|it| made_of(it, also)))
+        }
+        Some(class) => also(class),
+        None => false,
+    }
+}

@@ -1,0 +1,282 @@
+//! The judge of SQL: it walks the tree that the engine's own parser made, and lets through what it knows to be
+//! harmless. Node types, table references, expression classes, keys and functions are all allowed by name; whatever is
+//! not named here is refused, so that a new feature of the engine is closed until someone looks at it.
+//!
+//! The tree comes from `json_serialize_sql`, which parses and never binds or runs. Another parser would read another
+//! text: comments, strings and scopes differ, and each difference is a way in.
+
+mod expression;
+mod functions;
+mod query;
+mod tree;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::error::{Code, Error};
+
+/// What one statement may have of each, so that planning it stays cheap. The engine looks at neither its deadline nor
+/// an interrupt while it plans.
+mod limit {
+    pub const NODES: usize = 5_000;
+    pub const CTES: usize = 64;
+    pub const TABLES: usize = 32;
+    pub const ARMS: usize = 1_000;
+    pub const LAMBDAS: usize = 4;
+    /// `CUBE` over six columns has 64 sets.
+    pub const GROUPING_SETS: usize = 64;
+}
+
+/// Why a statement may not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The class of the reason, a stable word.
+    pub rule: &'static str,
+    /// The thing that was refused, as written.
+    pub name: String,
+    pub message: String,
+    /// What to write instead.
+    pub hint: String,
+    /// Whether the text is no SQL at all.
+    pub is_syntax: bool,
+}
+
+type Verdict<T = ()> = Result<T, Refusal>;
+
+impl Refusal {
+    fn new(rule: &'static str, name: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let name = name.chars().take(100).collect();
+        Self { rule, name, message: message.into(), hint: hint.into(), is_syntax: false }
+    }
+
+    /// As callers see it: `forbidden_sql`, or `invalid_argument` where the text does not parse.
+    pub fn into_error(self) -> Error {
+        let code = if self.is_syntax { Code::InvalidArgument } else { Code::ForbiddenSql };
+        Error::new(code, format!("{} {}", self.message, self.hint).trim().to_owned())
+            .with(json!({ "rule": self.rule, "name": self.name, "hint": self.hint }))
+    }
+}
+
+/// Judges one statement, and answers which of the tables it reads. `tree` is what the engine's `json_serialize_sql` gave for `sql`; `tables` are the names
+/// that may be read, in lower case.
+///
+/// # Errors
+/// The first thing that is not allowed.
+pub fn check(sql: &str, tree: &str, tables: &[String]) -> Verdict<BTreeSet<String>> {
+    let tree = tree::parse(tree).map_err(|problem| unknown("the parser's answer", &problem))?;
+    if tree.get("error").and_then(Value::as_bool) != Some(false) {
+        return Err(unparsed(sql, &tree));
+    }
+    let statement = match tree.get("statements").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([statement]) => statement,
+        Some([]) => {
+            return Err(Refusal::new("statement", "", "There is no statement.", "Write one SELECT statement."));
+        }
+        _ => {
+            let message = "There is more than one statement.";
+            return Err(Refusal::new("statement", ";", message, "Send one SELECT statement at a time."));
+        }
+    };
+    let mut walk = Walk { tables, ..Walk::default() };
+    walk.statement(statement)?;
+    walk.compare(&tree)?;
+    Ok(walk.used)
+}
+
+/// The state of a walk.
+#[derive(Default)]
+struct Walk<'a> {
+    tables: &'a [String],
+    /// Names of common table expressions that can be seen from here, innermost last.
+    scope: Vec<String>,
+    ctes: usize,
+    table_refs: usize,
+    arms: usize,
+    /// Lambdas around this place.
+    lambdas: usize,
+    /// Amplifying calls around this place.
+    amplifiers: usize,
+    /// Whether this place is evaluated while names are resolved.
+    binding: bool,
+    /// Permitted tables that the statement reads.
+    used: BTreeSet<String>,
+    visited: Count,
+}
+
+/// How many expressions, and how many queries and table references, a tree holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    expressions: usize,
+    relations: usize,
+}
+
+impl Count {
+    /// Counts without understanding: every object anywhere that looks like an expression, a query or a table.
+    fn blindly(value: &Value) -> Self {
+        let mut count = Self::default();
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Array(list) => open.extend(list),
+                Value::Object(map) => {
+                    open.extend(map.values());
+                    if map.contains_key("class") {
+                        count.expressions += 1;
+                    } else if map.get("type").and_then(Value::as_str).is_some_and(query::is_relation) {
+                        count.relations += 1;
+                    } else if map.contains_key("info_type") {
+                        count.relations += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        count
+    }
+}
+
+impl Walk<'_> {
+    /// A part of the tree that the walk never reached is a hole in the walk: refuse.
+    fn compare(&self, tree: &Value) -> Verdict {
+        let blind = Count::blindly(tree);
+        if blind != self.visited {
+            let (name, seen) = (format!("{blind:?}"), self.visited);
+            return Err(Refusal::new(
+                "count",
+                &name,
+                format!("Only {seen:?} of it is understood."),
+                "Write it simpler.",
+            ));
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, what: fn(&mut Count) -> &mut usize) -> Verdict {
+        *what(&mut self.visited) += 1;
+        if self.visited.expressions + self.visited.relations > limit::NODES {
+            return Err(too_many("parts", limit::NODES, "Send a smaller query."));
+        }
+        Ok(())
+    }
+}
+
+/// Checks that an object has no other keys than these, and that the `plain` ones hold no objects.
+fn keys<'v>(value: &'v Value, what: &str, plain: &[&str], deep: &[&str]) -> Verdict<&'v Map<String, Value>> {
+    let Value::Object(map) = value else { return Err(unknown(what, "not an object")) };
+    for (key, value) in map {
+        let allowed = match plain.contains(&key.as_str()) {
+            true => is_plain(value),
+            false => deep.contains(&key.as_str()),
+        };
+        if !allowed {
+            return Err(match key.as_str() {
+                "at_clause" => Refusal::new("node", "AT", "AT (…) is not supported.", "Query the table as it is."),
+                _ => unknown(what, key),
+            });
+        }
+    }
+    Ok(map)
+}
+
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => false,
+        Value::Array(list) => list.iter().all(is_plain),
+        _ => true,
+    }
+}
+
+fn list<'v>(map: &'v Map<String, Value>, key: &str) -> Verdict<&'v [Value]> {
+    match map.get(key) {
+        None => Ok(&[]),
+        Some(Value::Array(list)) => Ok(list),
+        Some(_) => Err(unknown("list", key)),
+    }
+}
+
+/// The parts of a name, in lower case. Only ASCII is folded: folding more than the engine does would join names
+/// that it keeps apart.
+fn path(map: &Map<String, Value>) -> Verdict<Vec<String>> {
+    let Some(name) = map.get("qualified_name") else { return Ok(vec![]) };
+    let name = keys(name, "name", &["path"], &[])?;
+    let parts = list(name, "path")?.iter().map(|part| part.as_str().map(str::to_ascii_lowercase));
+    parts.collect::<Option<Vec<String>>>().ok_or_else(|| unknown("name", "path"))
+}
+
+fn unknown(what: &str, name: &str) -> Refusal {
+    let message = format!("This form of SQL is not supported ({what}: {name}).");
+    Refusal::new("node", name, message, "Use plain SELECT, FROM, JOIN, WHERE, GROUP BY, HAVING, ORDER BY and LIMIT.")
+}
+
+fn too_many(what: &str, limit: usize, hint: &str) -> Refusal {
+    Refusal::new("planner", what, format!("The query has too many {what}; at most {limit} are allowed."), hint)
+}
+
+/// The parser's own refusal, in words of ours.
+fn unparsed(sql: &str, tree: &Value) -> Refusal {
+    let field = |key: &str| tree.get(key).and_then(Value::as_str).unwrap_or_default();
+    if field("error_type") == "not implemented" {
+        let first: String = sql.trim_start().chars().take_while(|c| c.is_ascii_alphabetic()).take(20).collect();
+        let first = first.to_ascii_uppercase();
+        if sql.to_ascii_lowercase().contains("pivot") {
+            let message = "This PIVOT finds out its columns by itself, which takes more than one statement.";
+            return Refusal::new(
+                "statement",
+                "PIVOT",
+                message,
+                "Name the values: PIVOT t ON a IN ('x', 'y') USING sum(b).",
+            );
+        }
+        let message = format!("Only queries may run, and {first} is none.");
+        return Refusal::new(
+            "statement",
+            &first,
+            message,
+            "Write one statement that starts with SELECT, WITH or FROM.",
+        );
+    }
+    let text = field("error_message");
+    let quoted = text.split('"').nth(1).unwrap_or_default();
+    let place = match field("position").parse::<usize>() {
+        Ok(position) => format!(" at character {}", position + 1),
+        Err(_) => String::new(),
+    };
+    let message = match quoted {
+        "" => format!("The SQL cannot be parsed{place}."),
+        near => format!("The SQL cannot be parsed: syntax error at or near {near:?}{place}."),
+    };
+    let mut refusal = Refusal::new("syntax", quoted, message, "The dialect is DuckDB's; it is close to PostgreSQL's.");
+    refusal.is_syntax = true;
+    refusal
+}
+
+/// The candidate that is most like `name`, when one is near: at most a third of it differs.
+pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let name = name.to_ascii_lowercase();
+    let allowed = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (distance(&name, &candidate.to_ascii_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edits between two texts (Levenshtein): insertions, deletions, replacements.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, right) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(left != *right);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Over real trees: the pinned engine parses, in memory.
+
+use std::collections::BTreeSet;
+
+use duckdb::Connection;
+
+use super::*;
+
+fn tree(sql: &str) -> String {
+    let engine = Connection::open_in_memory().unwrap();
+    let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
+    engine.query_row(serialize, [sql], |row| row.get(0)).unwrap()
+}
+
+fn judge(sql: &str) -> Verdict<BTreeSet<String>> {
+    check(sql, &tree(sql), &["flights".to_owned(), "carriers".to_owned()])
+}
+
+fn rule(sql: &str) -> &'static str {
+    judge(sql).expect_err(sql).rule
+}
+
+#[test]
+fn the_list_of_functions_is_that_of_the_pinned_engine() {
+    let engine = Connection::open_in_memory().unwrap();
+    let mut statement = engine.prepare("SELECT DISTINCT lower(function_name) FROM duckdb_functions()").unwrap();
+    let names: BTreeSet<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let listed: BTreeSet<String> = functions::known().into_iter().map(str::to_owned).collect();
+    let (new, gone) = (names.difference(&listed).collect::<Vec<_>>(), listed.difference(&names).collect::<Vec<_>>());
+    assert!(new.is_empty() && gone.is_empty(), "review and add: {new:#?}; remove: {gone:#?}");
+}
+
+#[test]
+fn says_which_tables_are_read() {
+    let used = judge("WITH x AS (SELECT * FROM Flights) SELECT * FROM x WHERE EXISTS (FROM carriers)").unwrap();
+    assert_eq!(used.into_iter().collect::<Vec<_>>(), ["carriers", "flights"]);
+    assert!(judge("WITH flights AS (SELECT 1) SELECT * FROM flights").unwrap().is_empty());
+}
+
+#[test]
+fn the_scope_of_with_is_positional() {
+    for sql in [
+        "WITH t AS (SELECT * FROM t) SELECT * FROM t",
+        "WITH a AS (SELECT * FROM b), b AS (SELECT 1) SELECT * FROM a",
+        "SELECT * FROM (WITH c AS (SELECT 1) SELECT * FROM c) x, c",
+        "(WITH c AS (SELECT 1 AS s) SELECT s FROM c) UNION ALL SELECT s FROM c",
+        "WITH RECURSIVE r AS (SELECT * FROM r UNION ALL SELECT 1) SELECT * FROM r",
+    ] {
+        assert_eq!(rule(sql), "table", "{sql}");
+    }
+    for sql in [
+        "WITH a AS (SELECT 1 AS x), b AS (SELECT * FROM a) SELECT * FROM b",
+        "WITH a AS (SELECT 1 AS x) SELECT (SELECT x FROM a), * FROM (SELECT * FROM a)",
+        "WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 3) SELECT * FROM r",
+    ] {
+        assert!(judge(sql).is_ok(), "{sql}");
+    }
+}
+
+#[test]
+fn a_table_that_is_hidden_and_one_that_is_absent_look_the_same() {
+    let words = |sql: &str, name: &str| judge(sql).unwrap_err().into_error().body("r").to_string().replace(name, "?");
+    assert_eq!(words("FROM secret", "secret"), words("FROM nosuch", "nosuch"));
+}
+
+#[test]
+fn the_nearest_permitted_name_is_offered() {
+    assert_eq!(judge("FROM fligths").unwrap_err().hint, "Did you mean flights?");
+    assert_eq!(judge("SELECT uper('a')").unwrap_err().hint, "Did you mean upper?");
+    assert!(judge("FROM something_else").unwrap_err().hint.starts_with("List the datasets"));
+}
+
+#[test]
+fn a_part_of_the_tree_that_the_walk_does_not_know_is_refused() {
+    let mut known: Value = serde_json::from_str(&tree("SELECT 1")).unwrap();
+    let tables = ["flights".to_owned()];
+    let hidden = json!({ "type": "BASE_TABLE", "qualified_name": { "path": ["secret"] } });
+    let node = known.pointer_mut("/statements/0/node").unwrap();
+    node["select_list"][0]["alias"] = json!([hidden.clone()]);
+    assert_eq!(check("", &known.to_string(), &tables).unwrap_err().rule, "node");
+
+    let mut beside: Value = serde_json::from_str(&tree("SELECT 1")).unwrap();
+    beside["more"] = hidden;
+    assert_eq!(check("", &beside.to_string(), &tables).unwrap_err().rule, "count");
+}
+
+#[test]
+fn only_ascii_is_folded() {
+    // The Kelvin sign's lower case is k; the engine keeps the two apart.
+    assert_eq!(rule("WITH \"\u{212a}\" AS (SELECT 1) SELECT * FROM k"), "table");
+}
+
+#[test]
+fn text_that_does_not_parse_is_an_invalid_argument_with_a_place() {
+    let refused = judge("SELECT * FORM flights WHERE").unwrap_err();
+    assert!(refused.is_syntax && refused.message.contains("at character"), "{refused:?}");
+    assert_eq!(refused.into_error().code, Code::InvalidArgument);
+    let refused = judge("DELETE FROM flights").unwrap_err().into_error();
+    assert_eq!((refused.code, &refused.details["name"]), (Code::ForbiddenSql, &json!("DELETE")));
+}
+
+#[test]
+fn a_pivot_without_values_says_what_to_write() {
+    assert!(judge("PIVOT flights ON origin USING count(*)").unwrap_err().message.contains("PIVOT"));
+    assert!(judge("PIVOT flights ON origin IN ('JFK') USING count(*)").is_ok());
+}
+
+#[test]
+fn edits_are_counted() {
+    for (a, b, edits) in [("", "abc", 3), ("flights", "fligths", 2), ("kitten", "sitting", 3), ("same", "same", 0)] {
+        assert_eq!(distance(a, b), edits);
+    }
+}

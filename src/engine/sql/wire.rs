@@ -1,0 +1,155 @@
+//! What a server and its SQL workers say to each other: frames of JSON over the worker's standard input and output,
+//! each with its length before it. A worker first says [`Reply::Ready`], gets one [`Task`], may be told to stop, and
+//! answers once.
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::sql::{ImportedTable, TableFormat};
+use crate::model::error::{Code, Error};
+use crate::model::table::Table;
+
+/// Longest frame; a reply is capped far below it.
+const MAX_FRAME: u32 = 64 << 20;
+
+/// What one task may use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskLimits {
+    pub memory_mb: u64,
+    pub threads: u32,
+    /// Wall-clock time in milliseconds.
+    pub time_ms: u64,
+    pub rows: usize,
+    /// Bytes of the rows as JSON.
+    pub bytes: usize,
+}
+
+/// What a worker does in its life.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Task {
+    /// Untrusted SQL over tables: their public names and files.
+    Query { tables: Vec<(String, PathBuf)>, sql: String, limits: TaskLimits },
+    /// The first rows of a table.
+    Preview { file: PathBuf, limits: TaskLimits },
+    /// An untrusted file becomes a table file.
+    Import { source: PathBuf, format: TableFormat, destination: PathBuf, limits: TaskLimits },
+}
+
+/// What a server says after the task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Order {
+    /// Interrupts the task; it answers that it was interrupted.
+    Stop,
+}
+
+/// What a worker says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// It can take a task.
+    Ready,
+    /// How far an import is, 0 to 1.
+    Progress(f64),
+    Done {
+        outcome: Result<Outcome, Failure>,
+        /// Whether the kernel confined its file access.
+        confined: bool,
+    },
+}
+
+/// The fruit of a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Outcome {
+    Rows { table: Table, execution_ms: u64 },
+    Imported(ImportedTable),
+}
+
+/// A [`crate::model::error::Error`] on its way between processes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    code: String,
+    message: String,
+    details: Value,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { code: error.code.info().name.to_owned(), message: error.message, details: error.details }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match Code::ALL.into_iter().find(|code| code.info().name == failure.code) {
+            // The worker logs nothing; what it could not explain is logged here.
+            Some(Code::InternalError) | None => Error::internal(failure.message),
+            Some(code) => Error::new(code, failure.message).with(failure.details),
+        }
+    }
+}
+
+/// One frame: length (four bytes, little endian) and JSON.
+pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let body = serde_json::to_vec(message)?;
+    let length = u32::try_from(body.len()).ok().filter(|length| *length <= MAX_FRAME);
+    let length = length.ok_or_else(|| io::Error::other("the message is too long for a frame"))?;
+    let mut frame = length.to_le_bytes().to_vec();
+    frame.extend(body);
+    Ok(frame)
+}
+
+/// How many bytes follow a frame's head.
+pub fn body_length(head: [u8; 4]) -> io::Result<usize> {
+    let length = u32::from_le_bytes(head);
+    if length > MAX_FRAME {
+        return Err(io::Error::other("the frame is longer than any message"));
+    }
+    Ok(length as usize)
+}
+
+pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    to.write_all(&encode(message)?)?;
+    to.flush()
+}
+
+/// The next message; an error at the end of the stream.
+pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
+    let mut head = [0; 4];
+    from.read_exact(&mut head)?;
+    let mut body = vec![0; body_length(head)?];
+    from.read_exact(&mut body)?;
+    Ok(serde_json::from_slice(&body)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_survive_the_wire() {
+        let limits = TaskLimits { memory_mb: 1, threads: 2, time_ms: 3, rows: 4, bytes: 5 };
+        let task = Task::Query { tables: vec![("t".into(), "/a b".into())], sql: "SELECT 'é'".into(), limits };
+        let mut pipe = Vec::new();
+        write(&mut pipe, &task).unwrap();
+        write(&mut pipe, &Order::Stop).unwrap();
+        let mut from = pipe.as_slice();
+        assert_eq!(read::<Task>(&mut from).unwrap(), task);
+        assert_eq!(read::<Order>(&mut from).unwrap(), Order::Stop);
+        assert!(read::<Order>(&mut from).is_err());
+    }
+
+    #[test]
+    fn an_absurd_length_is_refused_before_it_is_allocated() {
+        assert!(read::<Order>(&mut [0xff; 8].as_slice()).is_err());
+    }
+
+    #[test]
+    fn an_error_keeps_code_words_and_particulars() {
+        let error = Error::invalid("sql", "The SQL is empty.");
+        let back = Error::from(Failure::from(error.clone()));
+        assert_eq!(back.body("r"), error.body("r"));
+    }
+}

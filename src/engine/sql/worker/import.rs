@@ -1,0 +1,209 @@
+//! An uploaded file becomes one immutable table file.
+
+use std::path::Path;
+
+use duckdb::Connection;
+use serde_json::json;
+
+use super::instance::{self, internal, literal, quoted};
+use super::problem;
+use crate::engine::sql::wire::TaskLimits;
+use crate::engine::sql::{ImportedTable, TableFormat};
+use crate::model::dataset::ColumnInfo;
+use crate::model::error::{Code, Error, Result};
+
+/// Below this many bytes a file gets small blocks, so that a small table does not take half a megabyte.
+const SMALL: u64 = 4 << 20;
+
+/// Distinct values shown of a column, how long each may be, and how many rows are looked at for them.
+const SAMPLES: usize = 5;
+const SAMPLE_CHARS: usize = 100;
+const SAMPLE_ROWS: usize = 10_000;
+
+/// Reads `source`, writes `destination` with the table `main.data`, closed and on disk when this returns.
+pub fn run(
+    connection: Connection,
+    source: &Path,
+    format: TableFormat,
+    destination: &Path,
+    limits: &TaskLimits,
+) -> Result<ImportedTable> {
+    let size = std::fs::metadata(source).map_err(|cause| internal(&cause))?.len();
+    if size == 0 {
+        return Err(Error::invalid("file", "The file is empty."));
+    }
+    let from = source.to_str().ok_or_else(|| internal(&"the source's path is not UTF-8"))?;
+    let to = destination.to_str().ok_or_else(|| internal(&"the destination's path is not UTF-8"))?;
+    let block_size = if size < SMALL { "(BLOCK_SIZE 16384)" } else { "" };
+    instance::limit(&connection, limits)
+        .and_then(|()| connection.set_query_progress_tracking(true))
+        .and_then(|()| {
+            connection.execute_batch(&format!(
+                "ATTACH {} AS made {block_size}; USE made; SET allowed_paths=[{}]; SET enable_external_access=false;
+                 SET lock_configuration=true;",
+                literal(to),
+                literal(from)
+            ))
+        })
+        .map_err(|cause| internal(&cause))?;
+
+    let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {}", reader(from, format));
+    connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
+    if format == TableFormat::Csv {
+        no_rejects(&connection)?;
+    }
+    name_columns(&connection)?;
+    let (row_count, columns) = describe(&connection).map_err(|cause| internal(&cause))?;
+    connection.execute_batch("USE memory; CHECKPOINT made; DETACH made;").map_err(|cause| internal(&cause))?;
+    drop(connection);
+
+    let file = std::fs::File::open(destination).map_err(|cause| internal(&cause))?;
+    file.sync_all().map_err(|cause| internal(&cause))?;
+    let bytes = file.metadata().map_err(|cause| internal(&cause))?.len();
+    Ok(ImportedTable { row_count, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), columns })
+}
+
+/// The whole file decides about types, so that a late row cannot fail; quoting is fixed, since a guess at it would
+/// hide a missing quote.
+fn reader(path: &str, format: TableFormat) -> String {
+    let path = literal(path);
+    match format {
+        TableFormat::Csv => format!(
+            "read_csv({path}, sample_size=-1, quote='\"', escape='\"', comment='', store_rejects=true, rejects_limit=1)"
+        ),
+        TableFormat::Json => format!("read_json({path}, sample_size=-1, format='auto')"),
+        TableFormat::Parquet => format!("read_parquet({path})"),
+    }
+}
+
+/// The reader sets broken rows aside; here one is enough to refuse the file.
+fn no_rejects(connection: &Connection) -> Result<()> {
+    let first = "SELECT line, column_idx, column_name, CAST(error_type AS VARCHAR) FROM temp.reject_errors
+                 ORDER BY line, column_idx LIMIT 1";
+    let read = |row: &duckdb::Row<'_>| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, Option<String>>(2)?, row.get::<_, String>(3)?))
+    };
+    let (line, index, column, kind) = match connection.query_row(first, [], read) {
+        Ok(reject) => reject,
+        Err(duckdb::Error::QueryReturnedNoRows) => return Ok(()),
+        Err(cause) => return Err(internal(&cause)),
+    };
+    let what = match kind.as_str() {
+        "TOO MANY COLUMNS" => "it has more columns than the header",
+        "MISSING COLUMNS" => "it has fewer columns than the header",
+        "UNQUOTED VALUE" => "a quote is not closed",
+        "INVALID ENCODING" => "it is not UTF-8 text",
+        "LINE SIZE OVER MAXIMUM" => "it is too long",
+        _ => "a value does not fit the type of its column",
+    };
+    let place = column.as_ref().map_or_else(|| format!("column {index}"), |name| format!("column {name}"));
+    let details = json!({ "field": "file", "line": line, "column": column.map_or(json!(index), Into::into) });
+    let message = format!("The file cannot be imported: line {line}, {place}: {what}.");
+    Err(Error::new(Code::InvalidArgument, message).with(details))
+}
+
+/// A name stays as it is when it can be written without quotes; another becomes lower-case words joined by `_`,
+/// made unique by a number.
+fn name_columns(connection: &Connection) -> Result<()> {
+    let reserved: Vec<String> = list(
+        connection,
+        "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category IN ('reserved', 'type_function')",
+    )?;
+    let names: Vec<String> = list(
+        connection,
+        "SELECT column_name FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data' ORDER BY column_index",
+    )?;
+    let mut renames = String::new();
+    for (old, new) in names.iter().zip(plain_names(&names, &reserved)).filter(|(old, new)| *old != new) {
+        renames += &format!("ALTER TABLE made.main.data RENAME COLUMN {} TO {};", quoted(old), quoted(&new));
+    }
+    connection.execute_batch(&renames).map_err(|cause| internal(&cause))
+}
+
+fn list(connection: &Connection, sql: &str) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(sql).map_err(|cause| internal(&cause))?;
+    let rows = statement.query_map([], |row| row.get(0)).map_err(|cause| internal(&cause))?;
+    rows.collect::<duckdb::Result<_>>().map_err(|cause| internal(&cause))
+}
+
+fn plain_names(names: &[String], reserved: &[String]) -> Vec<String> {
+    let is_plain = |name: &str| {
+        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            && !reserved.contains(&name.to_ascii_lowercase())
+    };
+    let mut taken: Vec<String> = names.iter().filter(|name| is_plain(name)).map(|name| name.to_lowercase()).collect();
+    let mut given = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        if is_plain(name) {
+            given.push(name.clone());
+            continue;
+        }
+        let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let mut base = words.collect::<Vec<_>>().join("_").to_lowercase();
+        if base.is_empty() {
+            base = format!("column_{}", index + 1);
+        } else if !base.starts_with(char::is_alphabetic) || reserved.contains(&base) {
+            base = format!("c_{base}");
+        }
+        let mut unique = base.clone();
+        let mut number = 2;
+        while taken.contains(&unique) {
+            unique = format!("{base}_{number}");
+            number += 1;
+        }
+        taken.push(unique.clone());
+        given.push(unique);
+    }
+    given
+}
+
+/// How many rows there are, and the columns with a few of their values. A column without NULL is not nullable.
+fn describe(connection: &Connection) -> duckdb::Result<(i64, Vec<ColumnInfo>)> {
+    let mut statement = connection.prepare(
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data'
+         ORDER BY column_index",
+    )?;
+    let typed: Vec<(String, String)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<duckdb::Result<_>>()?;
+    let counts: Vec<String> = typed.iter().map(|(name, _)| format!("count({})", quoted(name))).collect();
+    let counts = format!("SELECT count(*), [{}] FROM made.main.data", counts.join(", "));
+    let (row_count, filled): (i64, Vec<i64>) = connection.query_row(&counts, [], |row| {
+        let filled = match row.get::<_, duckdb::types::Value>(1)? {
+            duckdb::types::Value::List(list) => list
+                .into_iter()
+                .map(|value| if let duckdb::types::Value::BigInt(count) = value { count } else { 0 })
+                .collect(),
+            _ => vec![],
+        };
+        Ok((row.get(0)?, filled))
+    })?;
+    let mut columns = Vec::new();
+    for (index, (name, r#type)) in typed.into_iter().enumerate() {
+        let column = quoted(&name);
+        let samples = format!(
+            "SELECT DISTINCT left(CAST({column} AS VARCHAR), {SAMPLE_CHARS}) AS sample
+             FROM (SELECT {column} FROM made.main.data WHERE {column} IS NOT NULL LIMIT {SAMPLE_ROWS})
+             ORDER BY sample LIMIT {SAMPLES}"
+        );
+        let mut statement = connection.prepare(&samples)?;
+        let sample_values = statement.query_map([], |row| row.get(0))?.collect::<duckdb::Result<_>>()?;
+        let nullable = filled.get(index) != Some(&row_count);
+        columns.push(ColumnInfo { name, r#type, nullable, description: String::new(), sample_values });
+    }
+    Ok((row_count, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_work_stay_and_others_become_words() {
+        let names = ["Year", "dep time", "order", "", "2013", "%", "dep_time", "Größe", "dep.time"].map(str::to_owned);
+        let given = plain_names(&names, &["order".to_owned()]);
+        let expected =
+            ["Year", "dep_time_2", "c_order", "column_4", "c_2013", "column_6", "dep_time", "Größe", "dep_time_3"];
+        assert_eq!(given, expected);
+    }
+}

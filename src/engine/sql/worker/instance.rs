@@ -1,0 +1,166 @@
+//! An engine instance that holds the permitted tables and nothing else.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use duckdb::{Config, Connection};
+use serde_json::{Value, json};
+
+use super::render::{self, Shape};
+use super::{problem, sandbox};
+use crate::engine::sql::guard;
+use crate::engine::sql::wire::{Outcome, TaskLimits};
+use crate::model::error::{Code, Error, Result};
+use crate::model::table::{Column, Table};
+
+/// What does not depend on the task; set before it is known. One thread only: threads that run before the kernel's
+/// confinement would not be under it.
+const AT_OPEN: &str = "
+    SET autoinstall_known_extensions=false;
+    SET autoload_known_extensions=false;
+    SET allow_community_extensions=false;
+    SET allow_persistent_secrets=false;
+    SET allow_extension_repositories='forbidden';
+    SET async_threads=0;
+    SET temp_directory='';
+    SET max_temp_directory_size='0B';
+    SET max_expression_depth=250;
+    SET pivot_limit=1000;
+    SET enable_external_file_cache=false;
+    SET enable_progress_bar_print=false;
+    SET errors_as_json=true;";
+
+/// The door closes behind the attached files. The order matters: after attaching, external access goes first, then
+/// the file system (the open handles keep reading), then the settings themselves. Without the second, the attached
+/// file itself could be overwritten, read-only or not.
+const LOCK: &str = "
+    SET enable_external_access=false;
+    SET disabled_filesystems='LocalFileSystem';
+    SET lock_configuration=true;";
+
+/// A fresh instance in memory.
+pub fn open() -> duckdb::Result<Connection> {
+    let connection = Connection::open_in_memory_with_flags(Config::default().threads(1)?)?;
+    connection.execute_batch(AT_OPEN)?;
+    Ok(connection)
+}
+
+/// Applies the task's limits.
+pub fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()> {
+    let TaskLimits { memory_mb, threads, time_ms, .. } = limits;
+    connection.execute_batch(&format!(
+        "SET memory_limit='{memory_mb}MiB'; SET threads={threads}; SET max_execution_time={time_ms};"
+    ))
+}
+
+/// Judges and runs one statement over views of the given tables.
+pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, limits: &TaskLimits) -> Result<Outcome> {
+    let names: Vec<String> = tables.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+    let used = guard::check(sql, &parse(connection, sql)?, &names).map_err(guard::Refusal::into_error)?;
+
+    limit(connection, limits).map_err(|cause| internal(&cause))?;
+    let used = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase()));
+    for (index, (name, file)) in used.enumerate() {
+        let view = format!("CREATE VIEW {} AS SELECT * FROM d{index}.main.data", quoted(name));
+        attach(connection, index, file)
+            .and_then(|()| connection.execute_batch(&view))
+            .map_err(|cause| internal(&cause))?;
+    }
+    connection.execute_batch(LOCK).map_err(|cause| internal(&cause))?;
+    let columns = columns(connection).map_err(|cause| internal(&cause))?;
+    sandbox::forbid_processes().map_err(|cause| internal(&cause))?;
+    rows(connection, sql, limits, &columns)
+}
+
+/// The first rows of one table.
+pub fn preview(connection: &Connection, file: &Path, limits: &TaskLimits) -> Result<Outcome> {
+    limit(connection, limits)
+        .and_then(|()| attach(connection, 0, file))
+        .and_then(|()| connection.execute_batch(LOCK))
+        .map_err(|cause| internal(&cause))?;
+    rows(connection, "SELECT * FROM d0.main.data", limits, &[])
+}
+
+/// The engine's tree of a text: parsed, never bound or run.
+pub fn parse(connection: &Connection, sql: &str) -> Result<String> {
+    let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
+    connection.query_row(serialize, [sql], |row| row.get(0)).map_err(|cause| internal(&cause))
+}
+
+fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<()> {
+    let path = file.to_str().ok_or_else(|| duckdb::Error::InvalidPath(file.to_owned()))?;
+    connection.execute_batch(&format!("ATTACH {} AS d{index} (READ_ONLY)", literal(path)))
+}
+
+/// The columns that the views show, for hints.
+fn columns(connection: &Connection) -> duckdb::Result<Vec<String>> {
+    let mut statement = connection
+        .prepare("SELECT DISTINCT column_name FROM duckdb_columns() WHERE database_name = 'memory' ORDER BY 1")?;
+    statement.query_map([], |row| row.get(0))?.collect()
+}
+
+fn rows(connection: &Connection, sql: &str, limits: &TaskLimits, known_columns: &[String]) -> Result<Outcome> {
+    let started = Instant::now();
+    let failed = |cause: &duckdb::Error| problem::of_query(cause, known_columns);
+    let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
+    let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
+    let mut stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
+
+    let schema = stream.get_schema();
+    let fields = schema.fields();
+    let shapes: Vec<Shape> =
+        handles.iter().zip(fields).map(|(handle, field)| Shape::of(handle, field.data_type())).collect();
+    let named = fields.iter().zip(&shapes);
+    let columns =
+        named.map(|(field, shape)| Column { name: field.name().clone(), r#type: shape.name().to_owned() }).collect();
+
+    let mut table = Table { columns, rows: vec![], truncated: false };
+    let mut bytes = 0;
+    'batches: while let Some(batch) = stream.next() {
+        let batch = batch.map_err(|cause| failed(&cause))?;
+        for index in 0..batch.num_rows() {
+            if table.rows.len() == limits.rows {
+                table.truncated = true;
+                break 'batches;
+            }
+            let cells = batch.columns().iter().zip(&shapes);
+            let row = cells.map(|(column, shape)| render::value(column, index, Some(shape)));
+            let row: Vec<Value> = row.collect::<Result<_, _>>().map_err(|r#type| unreadable(&r#type))?;
+            bytes += serde_json::to_vec(&row).map_or(usize::MAX, |text| text.len() + 1);
+            if bytes > limits.bytes {
+                if table.rows.is_empty() {
+                    return Err(too_wide(limits.bytes));
+                }
+                table.truncated = true;
+                break 'batches;
+            }
+            table.rows.push(row);
+        }
+    }
+    let execution_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(Outcome::Rows { table, execution_ms })
+}
+
+fn unreadable(r#type: &str) -> Error {
+    let message = format!("Values of type {type} cannot be returned. Convert them: CAST(… AS VARCHAR).");
+    Error::new(Code::InvalidArgument, message).with(json!({ "type": r#type }))
+}
+
+fn too_wide(limit: usize) -> Error {
+    let message =
+        format!("A single row is larger than {limit} bytes. Select fewer columns, or shorten texts: left(c, 200).");
+    Error::new(Code::LimitExceeded, message).with(json!({ "limit": "bytes", "bytes": limit }))
+}
+
+/// A failure that is none of the caller's; the server logs the message and says nothing of it.
+pub fn internal(cause: &impl std::fmt::Display) -> Error {
+    Error { message: cause.to_string(), ..Error::new(Code::InternalError, "") }
+}
+
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

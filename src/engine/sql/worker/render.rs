@@ -1,0 +1,334 @@
+//! Values of the engine as JSON, so that no client loses a digit: whole numbers beyond 2^53, decimals, times,
+//! intervals and binary values are texts; NaN and infinities too.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use duckdb::arrow::array::{Array, ArrayRef, AsArray, StructArray};
+use duckdb::arrow::datatypes as arrow;
+use duckdb::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
+use duckdb::core::{LogicalTypeHandle, LogicalTypeId};
+use serde_json::{Map, Number, Value};
+
+/// The largest whole number up to which every JSON reader is exact (2^53).
+const EXACT: i128 = 1 << 53;
+
+/// A column's type, as far as the transport format loses it.
+pub struct Shape {
+    id: LogicalTypeId,
+    name: String,
+    children: Vec<Shape>,
+}
+
+impl Shape {
+    /// Reads the engine's description of a type.
+    pub fn of(handle: &LogicalTypeHandle, transport: &DataType) -> Self {
+        let id = handle.id();
+        let children: Vec<Shape> = (0..handle.num_children())
+            .map(|index| Shape::of(&handle.child(index), &child_transport(transport, index)))
+            .collect();
+        let field = |index: usize| {
+            let name = handle.child_name(index);
+            let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            let name = if is_plain { name } else { format!("\"{}\"", name.replace('"', "\"\"")) };
+            format!("{name} {}", children[index].name)
+        };
+        let fields = || (0..children.len()).map(field).collect::<Vec<_>>().join(", ");
+        let name = match (handle.get_alias(), id) {
+            (Some(alias), _) if !alias.is_empty() => alias,
+            (_, LogicalTypeId::Decimal) => format!("DECIMAL({},{})", handle.decimal_width(), handle.decimal_scale()),
+            (_, LogicalTypeId::List) => format!("{}[]", children[0].name),
+            (_, LogicalTypeId::Array) => match transport {
+                DataType::FixedSizeList(_, size) => format!("{}[{size}]", children[0].name),
+                _ => format!("{}[]", children[0].name),
+            },
+            (_, LogicalTypeId::Struct) => format!("STRUCT({})", fields()),
+            (_, LogicalTypeId::Union) => format!("UNION({})", fields()),
+            (_, LogicalTypeId::Map) => format!("MAP({}, {})", children[0].name, children[1].name),
+            (_, LogicalTypeId::TimestampTZ) => "TIMESTAMP WITH TIME ZONE".to_owned(),
+            (_, LogicalTypeId::TimeTZ) => "TIME WITH TIME ZONE".to_owned(),
+            (_, LogicalTypeId::TimestampS) => "TIMESTAMP_S".to_owned(),
+            (_, LogicalTypeId::TimestampMs) => "TIMESTAMP_MS".to_owned(),
+            (_, LogicalTypeId::TimestampNs) => "TIMESTAMP_NS".to_owned(),
+            (_, LogicalTypeId::TimeNs) => "TIME_NS".to_owned(),
+            (_, LogicalTypeId::SqlNull) => "NULL".to_owned(),
+            (_, other) => format!("{other:?}").to_ascii_uppercase(),
+        };
+        Self { id, name, children }
+    }
+
+    /// DuckDB's name of the type.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn child(&self, index: usize) -> Option<&Shape> {
+        self.children.get(index)
+    }
+}
+
+fn child_transport(transport: &DataType, index: usize) -> DataType {
+    match transport {
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            field.data_type().clone()
+        }
+        DataType::Struct(fields) => fields.get(index).map_or(DataType::Null, |field| field.data_type().clone()),
+        DataType::Map(entries, _) => child_transport(entries.data_type(), index),
+        DataType::Union(fields, _) => {
+            fields.iter().nth(index).map_or(DataType::Null, |(_, field)| field.data_type().clone())
+        }
+        _ => DataType::Null,
+    }
+}
+
+/// One value. A type that has no form here is an error that names it.
+pub fn value(array: &dyn Array, row: usize, shape: Option<&Shape>) -> Result<Value, String> {
+    if array.is_null(row) {
+        return Ok(Value::Null);
+    }
+    let id = shape.map(|shape| shape.id);
+    if matches!(id, Some(LogicalTypeId::Bignum | LogicalTypeId::TimeTZ | LogicalTypeId::Variant)) {
+        return Err(shape.map(|shape| shape.name.clone()).unwrap_or_default());
+    }
+    Ok(match array.data_type() {
+        DataType::Null => Value::Null,
+        DataType::Boolean => array.as_boolean().value(row).into(),
+        DataType::Int8 => array.as_primitive::<arrow::Int8Type>().value(row).into(),
+        DataType::Int16 => array.as_primitive::<arrow::Int16Type>().value(row).into(),
+        DataType::Int32 => array.as_primitive::<arrow::Int32Type>().value(row).into(),
+        DataType::Int64 => whole(array.as_primitive::<arrow::Int64Type>().value(row).into()),
+        DataType::UInt8 => array.as_primitive::<arrow::UInt8Type>().value(row).into(),
+        DataType::UInt16 => array.as_primitive::<arrow::UInt16Type>().value(row).into(),
+        DataType::UInt32 => array.as_primitive::<arrow::UInt32Type>().value(row).into(),
+        DataType::UInt64 => whole(array.as_primitive::<arrow::UInt64Type>().value(row).into()),
+        DataType::Float32 => {
+            // The shortest text of the single keeps 0.1 from becoming 0.10000000149011612.
+            let text = array.as_primitive::<arrow::Float32Type>().value(row).to_string();
+            text.parse().map_or(Value::String(text), float)
+        }
+        DataType::Float64 => float(array.as_primitive::<arrow::Float64Type>().value(row)),
+        DataType::Decimal32(_, scale) => {
+            decimal(array.as_primitive::<arrow::Decimal32Type>().value(row).into(), *scale)
+        }
+        DataType::Decimal64(_, scale) => {
+            decimal(array.as_primitive::<arrow::Decimal64Type>().value(row).into(), *scale)
+        }
+        DataType::Decimal128(_, scale) => {
+            let number = array.as_primitive::<arrow::Decimal128Type>().value(row);
+            match id {
+                Some(LogicalTypeId::Hugeint) => whole(number),
+                Some(LogicalTypeId::UHugeint) if number < 0 => number.cast_unsigned().to_string().into(),
+                Some(LogicalTypeId::UHugeint) => whole(number),
+                _ => decimal(number, *scale),
+            }
+        }
+        DataType::Utf8 => array.as_string::<i32>().value(row).into(),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(row).into(),
+        DataType::Utf8View => array.as_string_view().value(row).into(),
+        DataType::Binary => STANDARD.encode(array.as_binary::<i32>().value(row)).into(),
+        DataType::LargeBinary => STANDARD.encode(array.as_binary::<i64>().value(row)).into(),
+        DataType::FixedSizeBinary(_) => STANDARD.encode(array.as_fixed_size_binary().value(row)).into(),
+        DataType::Date32 => match array.as_primitive::<arrow::Date32Type>().value(row) {
+            i32::MAX => "infinity".into(),
+            days if days == -i32::MAX => "-infinity".into(),
+            days => date(days.into()).into(),
+        },
+        DataType::Time64(TimeUnit::Microsecond) => {
+            time_of_day(array.as_primitive::<arrow::Time64MicrosecondType>().value(row), 6).into()
+        }
+        DataType::Time64(_) => time_of_day(array.as_primitive::<arrow::Time64NanosecondType>().value(row), 9).into(),
+        DataType::Timestamp(unit, zone) => timestamp(array, row, *unit, zone.is_some()).into(),
+        DataType::Interval(IntervalUnit::MonthDayNano) => {
+            let interval = array.as_primitive::<arrow::IntervalMonthDayNanoType>().value(row);
+            duration(interval.months, interval.days, interval.nanoseconds).into()
+        }
+        DataType::List(_) => items(&array.as_list::<i32>().value(row), shape)?,
+        DataType::LargeList(_) => items(&array.as_list::<i64>().value(row), shape)?,
+        DataType::FixedSizeList(..) => items(&array.as_fixed_size_list().value(row), shape)?,
+        DataType::Struct(_) => Value::Object(fields(array.as_struct(), row, shape)?),
+        DataType::Map(..) => entries(&array.as_map().value(row), shape)?,
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let key = dictionary.normalized_keys().get(row).copied().unwrap_or_default();
+            value(dictionary.values(), key, None)?
+        }
+        DataType::Union(..) => {
+            let union = array.as_union();
+            let member = usize::try_from(union.type_id(row)).unwrap_or_default();
+            value(&union.value(row), 0, shape.and_then(|shape| shape.child(member)))?
+        }
+        other => return Err(other.to_string()),
+    })
+}
+
+fn items(list: &ArrayRef, shape: Option<&Shape>) -> Result<Value, String> {
+    let shape = shape.and_then(|shape| shape.child(0));
+    (0..list.len()).map(|row| value(list, row, shape)).collect::<Result<Vec<_>, _>>().map(Value::Array)
+}
+
+fn fields(array: &StructArray, row: usize, shape: Option<&Shape>) -> Result<Map<String, Value>, String> {
+    let columns = array.columns().iter().zip(array.column_names()).enumerate();
+    columns
+        .map(|(index, (column, name))| {
+            Ok((name.to_owned(), value(column, row, shape.and_then(|shape| shape.child(index)))?))
+        })
+        .collect()
+}
+
+/// A map with text keys is an object; another is a list of `{key, value}`.
+fn entries(entries: &StructArray, shape: Option<&Shape>) -> Result<Value, String> {
+    let pairs = (0..entries.len()).map(|row| {
+        let part = |index: usize| value(entries.column(index), row, shape.and_then(|shape| shape.child(index)));
+        Ok((part(0)?, part(1)?))
+    });
+    let pairs: Vec<(Value, Value)> = pairs.collect::<Result<_, String>>()?;
+    let texts = shape.and_then(|shape| shape.child(0)).is_some_and(|key| key.id == LogicalTypeId::Varchar);
+    if texts {
+        let named = pairs.into_iter().map(|(key, value)| (key.as_str().unwrap_or_default().to_owned(), value));
+        return Ok(Value::Object(named.collect()));
+    }
+    let listed = pairs.into_iter().map(|(key, value)| serde_json::json!({ "key": key, "value": value }));
+    Ok(Value::Array(listed.collect()))
+}
+
+fn whole(number: i128) -> Value {
+    match i64::try_from(number) {
+        Ok(exact) if number.abs() <= EXACT => exact.into(),
+        _ => number.to_string().into(),
+    }
+}
+
+fn float(number: f64) -> Value {
+    match Number::from_f64(number) {
+        Some(number) => Value::Number(number),
+        None if number.is_nan() => "NaN".into(),
+        None if number > 0.0 => "Infinity".into(),
+        None => "-Infinity".into(),
+    }
+}
+
+fn decimal(number: i128, scale: i8) -> Value {
+    let scale = usize::try_from(scale).unwrap_or(0);
+    let digits = format!("{:0>width$}", number.unsigned_abs(), width = scale + 1);
+    let (before, after) = digits.split_at(digits.len() - scale);
+    let sign = if number < 0 { "-" } else { "" };
+    let text = if scale == 0 { format!("{sign}{before}") } else { format!("{sign}{before}.{after}") };
+    Value::String(text)
+}
+
+/// `2013-01-31` from days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant's algorithm).
+fn date(days: i64) -> String {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// `04:05:06.789` from ticks since midnight; `digits` of a second make a tick.
+fn time_of_day(ticks: i64, digits: u32) -> String {
+    let per_second = 10_i64.pow(digits);
+    let (seconds, fraction) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
+    let mut text = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if fraction != 0 {
+        let digits = format!("{fraction:0width$}", width = digits as usize);
+        text = format!("{text}.{}", digits.trim_end_matches('0'));
+    }
+    text
+}
+
+/// RFC 3339; without an offset for local timestamps, `Z` for those with a zone, which the engine keeps in UTC.
+fn timestamp(array: &dyn Array, row: usize, unit: TimeUnit, zoned: bool) -> String {
+    let (ticks, digits) = match unit {
+        TimeUnit::Second => (array.as_primitive::<arrow::TimestampSecondType>().value(row), 0),
+        TimeUnit::Millisecond => (array.as_primitive::<arrow::TimestampMillisecondType>().value(row), 3),
+        TimeUnit::Microsecond => (array.as_primitive::<arrow::TimestampMicrosecondType>().value(row), 6),
+        TimeUnit::Nanosecond => (array.as_primitive::<arrow::TimestampNanosecondType>().value(row), 9),
+    };
+    if ticks == i64::MAX {
+        return "infinity".to_owned();
+    }
+    if ticks == -i64::MAX {
+        return "-infinity".to_owned();
+    }
+    let per_day = 86_400 * 10_i64.pow(digits);
+    let zone = if zoned { "Z" } else { "" };
+    format!("{}T{}{zone}", date(ticks.div_euclid(per_day)), time_of_day(ticks.rem_euclid(per_day), digits))
+}
+
+/// `1 year 2 months 3 days 04:05:06`, as the engine writes intervals.
+fn duration(months: i32, days: i32, nanos: i64) -> String {
+    let mut parts = Vec::new();
+    for (count, unit) in [(months / 12, "year"), (months % 12, "month"), (days, "day")] {
+        match count {
+            0 => {}
+            1 | -1 => parts.push(format!("{count} {unit}")),
+            _ => parts.push(format!("{count} {unit}s")),
+        }
+    }
+    if nanos != 0 || parts.is_empty() {
+        let sign = if nanos < 0 { "-" } else { "" };
+        let micros = i64::try_from(nanos.unsigned_abs() / 1_000).unwrap_or(i64::MAX);
+        parts.push(format!("{sign}{}", time_of_day(micros, 6)));
+    }
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_numbers_as_long_as_every_reader_is_exact() {
+        assert_eq!(whole(9_007_199_254_740_992), json!(9_007_199_254_740_992_i64));
+        assert_eq!(whole(9_007_199_254_740_993), json!("9007199254740993"));
+        assert_eq!(whole(-9_007_199_254_740_993), json!("-9007199254740993"));
+    }
+
+    #[test]
+    fn decimals_keep_their_zeros() {
+        for (number, scale, text) in [(1, 2, "0.01"), (-150, 2, "-1.50"), (0, 2, "0.00"), (7, 0, "7"), (-5, 1, "-0.5")]
+        {
+            assert_eq!(decimal(number, scale), json!(text));
+        }
+    }
+
+    #[test]
+    fn dates_are_right_around_leap_days_and_the_epoch() {
+        for (days, text) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (15_706, "2013-01-01"),
+            (-719_528, "0000-01-01"),
+            (-141_427, "1582-10-15"),
+        ] {
+            assert_eq!(date(days), text);
+        }
+    }
+
+    #[test]
+    fn times_and_intervals_read_as_people_write_them() {
+        assert_eq!(time_of_day(14_706_789_000, 6), "04:05:06.789");
+        assert_eq!(time_of_day(0, 9), "00:00:00");
+        assert_eq!(duration(14, 3, 14_706_000_000_000), "1 year 2 months 3 days 04:05:06");
+        assert_eq!(duration(0, 0, 0), "00:00:00");
+        assert_eq!(duration(0, 0, -1_500_000_000), "-00:00:01.5");
+    }
+
+    #[test]
+    fn no_float_is_lost() {
+        assert_eq!(
+            [float(0.5), float(f64::NAN), float(f64::NEG_INFINITY)],
+            [json!(0.5), json!("NaN"), json!("-Infinity")]
+        );
+    }
+}

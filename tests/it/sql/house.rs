@@ -1,0 +1,149 @@
+//! Two workspaces with tables, and an engine whose workers are the real program.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dragoman::base::clock::Clock;
+use dragoman::base::id::Id;
+use dragoman::config::{Budgets, Limits};
+use dragoman::engine::files::Files;
+use dragoman::engine::job::Job;
+use dragoman::engine::sql::{Answer, SqlEngine, TableFormat};
+use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
+use dragoman::model::caller::{Caller, Client, Proof};
+use dragoman::model::dataset::{Dataset, Kind};
+use dragoman::model::error::Result;
+use dragoman::model::org::Org;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// What no answer may hold: the content of tables that the caller may not read.
+pub const CANARY: &str = "CANARY-5f1c";
+
+pub struct House {
+    pub data: TempDir,
+    pub files: Files,
+    pub engine: SqlEngine,
+    pub budgets: Budgets,
+    clock: Clock,
+    org: Org,
+    datasets: Vec<Dataset>,
+}
+
+impl House {
+    /// The tables flights, carriers, weather and notes; `secret` belongs to another workspace.
+    pub async fn new(change: impl FnOnce(&mut Budgets)) -> Self {
+        let mut budgets = Limits::default().budgets;
+        change(&mut budgets);
+        let data = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(1_000);
+        let files = Files::new(data.path()).unwrap();
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_dragoman"));
+        let engine = SqlEngine::new(program, files.clone(), budgets.clone());
+        let org = org(&clock);
+        let mut house = Self { data, files, engine, budgets, clock, org, datasets: vec![] };
+        let mut flights = "id,carrier,origin,day,dep_delay,distance\n".to_owned();
+        for i in 0..20 {
+            let (carrier, origin) = (["AA", "UA", "B6"][i % 3], ["JFK", "LGA"][i % 2]);
+            flights +=
+                &format!("{i},{carrier},{origin},2013-01-{:02},{},{}\n", i + 1, (i * 7 % 40) as i32 - 10, i * 100);
+        }
+        house.add("flights", TableFormat::Csv, &flights).await;
+        house
+            .add("carriers", TableFormat::Csv, "carrier,name\nAA,American Airlines\nUA,United\nB6,JetBlue Air\n")
+            .await;
+        let weather = "origin,day,temp,wind\nJFK,2013-01-01,10.5,3\nLGA,2013-01-02,-2.0,5\n";
+        house.add("weather", TableFormat::Csv, weather).await;
+        house.add("notes", TableFormat::Json, r#"[{"body": "{\"kind\": \"x\"}"}]"#).await;
+        let home = std::mem::replace(&mut house.org, self::org(&house.clock));
+        house.add("secret", TableFormat::Csv, &format!("s,t\n{CANARY},1\n")).await;
+        house.org = home;
+        house
+    }
+
+    /// Imports a table for the current workspace.
+    pub async fn add(&mut self, name: &str, format: TableFormat, content: &str) {
+        let staging = self.files.staging(self.org.id).unwrap();
+        let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
+        std::fs::write(&source, content).unwrap();
+        let table = self.engine.import(&source, format, &made, None).await.unwrap();
+        let id = Id::new(&self.clock);
+        self.files.publish(&made, &self.files.table(self.org.id, id, "v1")).unwrap();
+        self.datasets.push(Dataset {
+            id,
+            org: self.org.id,
+            name: name.into(),
+            description: String::new(),
+            kind: Kind::Table,
+            externally_queryable: true,
+            version: Some("v1".into()),
+            row_count: table.row_count,
+            bytes: table.bytes,
+            columns: table.columns,
+            source: name.into(),
+            created_at: 0,
+            updated_at: 0,
+        });
+    }
+
+    pub fn dataset(&self, name: &str) -> &Dataset {
+        self.datasets.iter().find(|dataset| dataset.name == name).unwrap()
+    }
+
+    /// What a person of the first workspace may see, in the browser.
+    pub fn pass(&self) -> Pass {
+        let caller = Caller {
+            org: self.org.id,
+            user: None,
+            role: Role::Contributor,
+            rights: Rights::of_role(Role::Contributor),
+            proof: Proof::BrowserSession,
+            client: Client::default(),
+            session: None,
+            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            request_id: "r".into(),
+        };
+        authorize(&caller, &self.org, Action::RunSql, &Want::All, self.datasets.clone()).unwrap()
+    }
+
+    pub async fn query(&self, sql: &str) -> Result<Answer> {
+        self.query_until(sql, CancellationToken::new()).await
+    }
+
+    pub async fn query_until(&self, sql: &str, cancel: CancellationToken) -> Result<Answer> {
+        let pass = self.pass();
+        let job = Job::new(&pass, &self.budgets, Duration::from_secs(60), cancel, None);
+        self.engine.query(&job, sql).await
+    }
+
+    pub async fn preview(&self, dataset: &Dataset, limit: usize) -> Result<dragoman::model::table::Table> {
+        let pass = self.pass();
+        let job = Job::new(&pass, &self.budgets, Duration::from_secs(60), CancellationToken::new(), None);
+        self.engine.preview(&job, dataset, limit).await
+    }
+
+    /// Every file below the data folder, with its content.
+    pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = vec![];
+        collect(self.data.path(), &mut found);
+        found.sort();
+        found
+    }
+}
+
+fn org(clock: &Clock) -> Org {
+    Org { id: Id::new(clock), slug: "acme".into(), name: "Acme".into(), connectivity_enabled: true, created_at: 0 }
+}
+
+fn collect(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else {
+            let content = std::fs::read(&path).unwrap();
+            found.push((path, content));
+        }
+    }
+}

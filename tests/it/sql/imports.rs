@@ -1,0 +1,108 @@
+//! Uploaded files into tables, through the real worker process.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dragoman::engine::sql::{ImportedTable, TableFormat};
+use dragoman::model::error::{Code, Error};
+use serde_json::json;
+
+use super::house::House;
+
+async fn import(house: &House, format: TableFormat, content: &[u8]) -> Result<ImportedTable, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
+    std::fs::write(&source, content).unwrap();
+    let outcome = house.engine.import(&source, format, &made, None).await;
+    assert_eq!(made.exists(), outcome.is_ok());
+    let left = if outcome.is_ok() { 2 } else { 1 };
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), left, "nothing but the source and the table");
+    outcome
+}
+
+fn types(table: &ImportedTable) -> Vec<(&str, &str)> {
+    table.columns.iter().map(|column| (column.name.as_str(), column.r#type.as_str())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn csv_gets_types_from_all_rows_and_plain_names() {
+    let house = House::new(|_| {}).await;
+    let mut csv = "Flight No.,order,day,delay\n".to_owned();
+    for i in 0..30_000 {
+        csv += &format!("{i},a,2013-01-01,{}\n", if i == 7 { String::new() } else { i.to_string() });
+    }
+    csv += "X1,\"b, \"\"quoted\"\"\",2013-02-01,1.5\n";
+    let table = import(&house, TableFormat::Csv, csv.as_bytes()).await.unwrap();
+    let expected = [("flight_no", "VARCHAR"), ("c_order", "VARCHAR"), ("day", "DATE"), ("delay", "DOUBLE")];
+    assert_eq!(types(&table), expected);
+    assert_eq!(table.row_count, 30_001);
+    assert_eq!(table.columns.iter().map(|column| column.nullable).collect::<Vec<_>>(), [false, false, false, true]);
+    assert_eq!(table.columns[2].sample_values, ["2013-01-01"]);
+    assert!(table.columns.iter().all(|column| column.sample_values.len() <= 5));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_arrays_and_lines_become_tables() {
+    let house = House::new(|_| {}).await;
+    for content in
+        ["[{\"a\": 1, \"b\": {\"c\": [1, 2]}},\n {\"a\": 2}]", "{\"a\": 1, \"b\": {\"c\": [1, 2]}}\n{\"a\": 2}\n"]
+    {
+        let table = import(&house, TableFormat::Json, content.as_bytes()).await.unwrap();
+        assert_eq!(types(&table), [("a", "BIGINT"), ("b", "STRUCT(c BIGINT[])")], "{content}");
+        assert_eq!(table.row_count, 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parquet_keeps_its_types() {
+    let house = House::new(|_| {}).await;
+    let folder = tempfile::tempdir().unwrap();
+    let parquet = folder.path().join("x.parquet");
+    let writer = duckdb::Connection::open_in_memory().unwrap();
+    let copy =
+        format!("COPY (SELECT 1::SMALLINT AS a, DATE '2013-01-01' AS d) TO '{}' (FORMAT parquet)", parquet.display());
+    writer.execute_batch(&copy).unwrap();
+    let table = import(&house, TableFormat::Parquet, &std::fs::read(&parquet).unwrap()).await.unwrap();
+    assert_eq!(types(&table), [("a", "SMALLINT"), ("d", "DATE")]);
+    assert!(table.bytes < 200_000, "small blocks for a small table: {}", table.bytes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_file_is_refused_with_its_place() {
+    let house = House::new(|_| {}).await;
+    let many = (0..5_000).map(|i| format!("{i},x\n")).collect::<String>();
+    let cases: Vec<(TableFormat, Vec<u8>, &str, serde_json::Value)> = vec![
+        (TableFormat::Csv, format!("a,b\n{many}7,y,z\n8,y\n").into(), "line", json!(5_002)),
+        (TableFormat::Csv, b"id,name\n1,a\n2,\xff\xfe\n3,c\n".to_vec(), "line", json!(3)),
+        (TableFormat::Json, b"{\"a\":1}\n{\"a\":2}\n{\"a\":x}\n{\"a\":4}\n".to_vec(), "line", json!(3)),
+        (TableFormat::Parquet, b"PAR1 and nothing more".to_vec(), "field", json!("file")),
+        (TableFormat::Csv, vec![], "field", json!("file")),
+    ];
+    for (format, content, key, value) in cases {
+        let error = import(&house, format, &content).await.unwrap_err();
+        assert_eq!(error.code, Code::InvalidArgument, "{error}");
+        assert_eq!(error.details[key], value, "{error} {}", error.details);
+        assert!(!error.message.contains("/tmp"), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_import_leaves_nothing() {
+    let house = House::new(|_| {}).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
+    let row = |i: u64| format!("{i},{},{},some longer text to read {}\n", i * 7, i * 13 % 1_000, i * 31);
+    std::fs::write(&source, (0..1_500_000).map(row).collect::<String>()).unwrap();
+    let begun = Arc::new(tokio::sync::Notify::new());
+    let seen = begun.clone();
+    let import = house.engine.import(&source, TableFormat::Csv, &made, Some(Arc::new(move |_| seen.notify_one())));
+    tokio::select! {
+        ended = import => panic!("it ended before it could be interrupted: {ended:?}"),
+        () = begun.notified() => {}
+    }
+    assert_eq!(names(folder.path()), ["source"]);
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
