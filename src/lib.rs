@@ -1,5 +1,6 @@
 //! # Dragoman
 pub mod base;
+pub mod cli;
 pub mod config;
 pub mod engine;
 pub mod gateway;

@@ -1,1 +1,72 @@
+//! Who is calling: people and their places, passwords, OAuth clients and grants, tokens and the keys that sign them.
+//! No HTTP. Whatever proves somebody is verified here and nowhere else; of every secret only a digest is stored.
 
+pub mod clients;
+pub mod connectivity;
+pub mod grants;
+mod keys;
+pub mod members;
+pub mod password;
+pub mod token;
+
+use std::sync::Arc;
+
+use crate::base::clock::Clock;
+use crate::base::secret::MasterKey;
+use crate::config::Config;
+use crate::model::error::Result;
+use crate::store::Db;
+pub use keys::KeyInfo;
+
+/// The identity of an installation; clones share it.
+#[derive(Clone)]
+pub struct Identity(Arc<Inner>);
+
+struct Inner {
+    db: Db,
+    config: Arc<Config>,
+    clock: Clock,
+    keys: keys::Keys,
+    hashing: password::Hashing,
+    /// Derives the successor of a refresh token.
+    refresh_key: Vec<u8>,
+    /// Keys the digests of connectivity tokens.
+    pepper: Vec<u8>,
+}
+
+impl Identity {
+    /// Opens the signing keys, and makes the first one when there is none.
+    ///
+    /// # Errors
+    /// The database fails, or the master key is not the one that sealed the signing keys.
+    pub async fn open(db: Db, config: Arc<Config>, master: MasterKey, clock: Clock) -> Result<Self> {
+        let keys = keys::Keys::open(&db, &master, &clock).await?;
+        Ok(Self(Arc::new(Inner {
+            db,
+            config,
+            clock,
+            keys,
+            hashing: password::Hashing::new(),
+            refresh_key: master.derive("refresh token successor"),
+            pepper: master.derive("connectivity token pepper"),
+        })))
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    pub fn db(&self) -> &Db {
+        &self.0.db
+    }
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").field("db", &self.0.db).finish_non_exhaustive()
+    }
+}

@@ -4,8 +4,15 @@
 //! Portable SQL: `$1` placeholders, TEXT ids (UUIDv7) and JSON, BIGINT epoch milliseconds, BIGINT 0/1 for flags,
 //! `ON CONFLICT`, `RETURNING`.
 
+pub mod clients;
+pub mod grants;
+pub mod keys;
+pub mod members;
+pub mod orgs;
 pub mod pending;
 pub mod sessions;
+pub mod tokens;
+pub mod users;
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
@@ -13,11 +20,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::any::{AnyPoolOptions, install_default_drivers};
+use sqlx::any::{AnyPoolOptions, AnyRow, install_default_drivers};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AnyConnection, AnyPool, SqlSafeStr as _, Transaction};
+use sqlx::{AnyConnection, AnyPool, Row as _, SqlSafeStr as _, Transaction};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use crate::base::id::{Id, NotAnId};
 use crate::base::secret::Secret;
 
 /// Migrations in order; the same text runs on both engines.
@@ -133,6 +141,11 @@ impl Db {
     pub async fn close(&self) {
         self.pool.close().await;
     }
+}
+
+/// An id from a TEXT column.
+fn text_id<T>(row: &AnyRow, column: &str) -> sqlx::Result<Id<T>> {
+    row.try_get::<String, _>(column)?.parse().map_err(|problem: NotAnId| sqlx::Error::Decode(problem.into()))
 }
 
 impl From<sqlx::Error> for crate::model::error::Error {

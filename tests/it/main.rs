@@ -1,4 +1,7 @@
-//! One binary for every test that needs more than one module.
+//! All tests that need more than one module: one binary, so that everything is linked once.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod identity;
 mod oauth;
 mod site;
+mod support;

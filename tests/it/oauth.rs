@@ -63,7 +63,8 @@ async fn a_client_that_knows_one_address_ends_up_with_working_tokens() {
     assert_ne!(renewed["refresh_token"], tokens["refresh_token"]);
     assert_eq!(site.call("/mcp", renewed["access_token"].as_str().unwrap()).await.status(), 200);
 
-    let actions: Vec<_> = site.events.lock().unwrap().iter().map(|event| (event.action, event.outcome.clone())).collect();
+    let actions: Vec<_> =
+        site.events.lock().unwrap().iter().map(|event| (event.action, event.outcome.clone())).collect();
     for action in ["oauth.register", "login.password", "oauth.authorize", "oauth.consent", "oauth.token"] {
         assert!(actions.contains(&(action, "ok".to_owned())), "{action} is not in {actions:?}");
     }
@@ -421,7 +422,10 @@ async fn b10_b11_a30_pages_cannot_be_framed_stored_or_scripted() {
         assert!(!page.contains("<script") && !page.contains("https://"), "{path}");
         let css = page.split_once("stylesheet\" href=\"").unwrap().1.split('"').next().unwrap().to_owned();
         let css = ann.get(&css).await;
-        assert_eq!((css.status().as_u16(), css.headers()["content-type"].to_str().unwrap()), (200, "text/css; charset=utf-8"));
+        assert_eq!(
+            (css.status().as_u16(), css.headers()["content-type"].to_str().unwrap()),
+            (200, "text/css; charset=utf-8")
+        );
     }
     let page = ann.consent_page(&site.authorize_path(&client, &[])).await;
     let left = ann.answer(&page, "approve", &[]).await;
@@ -618,7 +622,11 @@ async fn f01_to_f12_registration() {
     for (body, status, error) in [
         (r#"{"redirect_uris":["javascript:alert(1)"]}"#.to_owned(), 400, "invalid_redirect_uri"),
         (r#"{"redirect_uris":"https://a.example/cb"}"#.to_owned(), 400, "invalid_client_metadata"),
-        (r#"{"redirect_uris":["https://a.example"],"redirect_uris":["https://b.example"]}"#.to_owned(), 400, "invalid_client_metadata"),
+        (
+            r#"{"redirect_uris":["https://a.example"],"redirect_uris":["https://b.example"]}"#.to_owned(),
+            400,
+            "invalid_client_metadata",
+        ),
         ("[".repeat(10_000), 400, "invalid_client_metadata"),
         ("null".to_owned(), 400, "invalid_client_metadata"),
         (" ".repeat(1 << 20), 413, "invalid_client_metadata"),
@@ -635,11 +643,9 @@ async fn f01_to_f12_registration() {
 async fn f06_registrations_are_limited_before_the_body_is_read() {
     let site = Site::with(&[("DRAGOMAN_RATE_REGISTER", "2")]).await;
     let body = json!({ "redirect_uris": ["https://a.example/cb"] });
-    let ids: Vec<Value> = [
-        site.register(body.clone()).await.json().await.unwrap(),
-        site.register(body).await.json().await.unwrap(),
-    ]
-    .to_vec();
+    let ids: Vec<Value> =
+        [site.register(body.clone()).await.json().await.unwrap(), site.register(body).await.json().await.unwrap()]
+            .to_vec();
     assert_eq!(ids[0]["client_id"], ids[1]["client_id"], "the same registration is the same client");
     let response = site.register(json!("not even an object")).await;
     assert_eq!(response.status(), 429);

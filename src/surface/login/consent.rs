@@ -152,7 +152,10 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     let asked = read(&data)?;
     let event = |outcome: &str| {
         let target = redirect::shown(&asked.redirect_uri);
-        AuditEvent::new(context, "oauth.consent", outcome).by(person.principal()).client(&asked.client_id).target(target)
+        AuditEvent::new(context, "oauth.consent", outcome)
+            .by(person.principal())
+            .client(&asked.client_id)
+            .target(target)
     };
     if params.get("decision") != Some("approve") {
         if pending::take(pool, &key, now).await?.is_none() {
@@ -287,11 +290,8 @@ async fn page(
         role: membership.role,
         slug: membership.org.slug,
     });
-    let line = |scope: &Scope| ScopeLine {
-        name: scope.name(),
-        meaning: scope.meaning(),
-        allowed: allowed.contains(scope),
-    };
+    let line =
+        |scope: &Scope| ScopeLine { name: scope.name(), meaning: scope.meaning(), allowed: allowed.contains(scope) };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = ConsentPage {
         client: html::display_name(&client.name),

@@ -1,0 +1,426 @@
+//! `dragoman admin`: workspaces, people, roles, connectivity tokens and keys, on the machine of the service.
+//! Passwords come from standard input or are made up; never from an argument, which other users of the machine can read.
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::base::clock::{Millis, rfc3339};
+use crate::base::secret::{Secret, random_token};
+use crate::identity::Identity;
+use crate::identity::connectivity::TokenInfo;
+use crate::model::access::{ExtScope, Role};
+use crate::model::org::Org;
+use crate::model::user::User;
+
+/// What `dragoman admin` can do.
+#[derive(Debug, Subcommand)]
+pub enum AdminCommand {
+    /// Workspaces: the tenants of this installation
+    #[command(subcommand)]
+    Workspace(Workspace),
+    /// People who can log in
+    #[command(subcommand)]
+    Person(Person),
+    /// Who belongs to a workspace, and as what
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// Connectivity tokens for scripts and programs without a browser
+    #[command(subcommand)]
+    Token(Token),
+    /// Keys that sign access tokens
+    #[command(subcommand)]
+    Key(Key),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Workspace {
+    /// Create a workspace
+    Create {
+        /// In addresses: a-z, 0-9 and '-'
+        slug: String,
+        /// For people; the slug when absent
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// List workspaces
+    List,
+    /// Open or close a workspace to AI clients and tokens
+    Connectivity { slug: String, state: Switch },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Person {
+    /// Create a person; prints a made-up password unless one is given on standard input
+    Create {
+        email: String,
+        /// For other people; the address when absent
+        #[arg(long)]
+        name: Option<String>,
+        #[command(flatten)]
+        password: PasswordSource,
+    },
+    /// List people
+    List,
+    /// Replace a person's password; prints a made-up one unless one is given on standard input
+    Password {
+        email: String,
+        #[command(flatten)]
+        password: PasswordSource,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct PasswordSource {
+    /// Read the password from the first line of standard input
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RoleCommand {
+    /// Make a person a member of a workspace, or change their role
+    Set {
+        email: String,
+        /// viewer, contributor or admin
+        role: Role,
+        #[arg(long)]
+        workspace: String,
+    },
+    /// End a membership and every grant under it
+    Remove {
+        email: String,
+        #[arg(long)]
+        workspace: String,
+    },
+    /// List the members of a workspace
+    List {
+        #[arg(long)]
+        workspace: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Token {
+    /// Create a token; its secret is printed once and never again
+    Create {
+        #[arg(long)]
+        workspace: String,
+        /// What it is for
+        #[arg(long)]
+        label: String,
+        /// ext:datasets, ext:schema, ext:search, ext:sql; separated by commas
+        #[arg(long = "scopes", value_delimiter = ',', required = true, value_parser = scope)]
+        scopes: Vec<ExtScope>,
+        /// Days until it ends; never when absent
+        #[arg(long)]
+        expires_in_days: Option<u32>,
+    },
+    /// List a workspace's tokens
+    List {
+        #[arg(long)]
+        workspace: String,
+    },
+    /// Revoke a token at once
+    Revoke {
+        /// The eight characters that `token list` shows
+        id: String,
+        #[arg(long)]
+        workspace: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Key {
+    /// List signing keys
+    List,
+}
+
+/// What a command has to say: facts for a program, and the same for a person.
+struct Said {
+    facts: Value,
+    text: String,
+}
+
+/// Runs a command and prints its answer on standard output, as JSON when told.
+///
+/// # Errors
+/// What was wrong, in a sentence.
+pub async fn run(command: AdminCommand, identity: &Identity, json: bool) -> Result<()> {
+    let Said { facts, text } = answer(command, identity, first_line_of_stdin).await?;
+    let mut out = std::io::stdout().lock();
+    if json { writeln!(out, "{facts:#}") } else { writeln!(out, "{}", text.trim_end()) }.context("standard output")
+}
+
+async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce() -> Result<Secret>) -> Result<Said> {
+    match command {
+        AdminCommand::Workspace(command) => workspace(command, identity).await,
+        AdminCommand::Person(command) => person(command, identity, input).await,
+        AdminCommand::Role(command) => role(command, identity).await,
+        AdminCommand::Token(command) => token(command, identity).await,
+        AdminCommand::Key(Key::List) => Ok(keys(identity)),
+    }
+}
+
+async fn workspace(command: Workspace, identity: &Identity) -> Result<Said> {
+    match command {
+        Workspace::Create { slug, name } => {
+            let org = identity.create_org(&slug, name.as_deref().unwrap_or(&slug)).await?;
+            let text = format!(
+                "Created the workspace {slug}. It is closed to AI clients; open it with\n  dragoman admin workspace connectivity {slug} on"
+            );
+            Ok(Said { facts: org_facts(&org), text })
+        }
+        Workspace::List => {
+            let orgs = identity.list_orgs().await?;
+            let row = |org: &Org| {
+                vec![
+                    org.slug.clone(),
+                    org.name.clone(),
+                    on_off(org.connectivity_enabled).into(),
+                    rfc3339(org.created_at),
+                ]
+            };
+            let text = table(&["slug", "name", "ai clients", "created"], orgs.iter().map(row));
+            Ok(Said { facts: orgs.iter().map(org_facts).collect(), text })
+        }
+        Workspace::Connectivity { slug, state } => {
+            let org = find_org(identity, &slug).await?;
+            let on = matches!(state, Switch::On);
+            identity.set_connectivity(org.id, on).await?;
+            let text = format!("AI clients and tokens of the workspace {slug} are {}.", on_off(on));
+            Ok(Said { facts: org_facts(&Org { connectivity_enabled: on, ..org }), text })
+        }
+    }
+}
+
+async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Result<Secret>) -> Result<Said> {
+    match command {
+        Person::Create { email, name, password } => {
+            let (password, made_up) = password.take(input)?;
+            let user = identity.create_user(&email, name.as_deref().unwrap_or(&email), &password).await?;
+            Ok(with_password(format!("Created {}.", user.email), person_facts(&user), made_up))
+        }
+        Person::List => {
+            let users = identity.list_users().await?;
+            let row = |user: &User| vec![user.email.clone(), user.name.clone(), rfc3339(user.created_at)];
+            let text = table(&["email", "name", "created"], users.iter().map(row));
+            Ok(Said { facts: users.iter().map(person_facts).collect(), text })
+        }
+        Person::Password { email, password } => {
+            let user = find_person(identity, &email).await?;
+            let (password, made_up) = password.take(input)?;
+            identity.set_password(user.id, &password).await?;
+            Ok(with_password(format!("The password of {} is changed.", user.email), person_facts(&user), made_up))
+        }
+    }
+}
+
+async fn role(command: RoleCommand, identity: &Identity) -> Result<Said> {
+    match command {
+        RoleCommand::Set { email, role, workspace } => {
+            let (org, user) = (find_org(identity, &workspace).await?, find_person(identity, &email).await?);
+            identity.set_role(org.id, user.id, role).await?;
+            let text = format!("{} is {role} of the workspace {workspace}.", user.email);
+            Ok(Said { facts: member_facts(&user, role), text })
+        }
+        RoleCommand::Remove { email, workspace } => {
+            let (org, user) = (find_org(identity, &workspace).await?, find_person(identity, &email).await?);
+            identity.remove_member(org.id, user.id).await?;
+            let text = format!("{} is no longer a member of the workspace {workspace}.", user.email);
+            Ok(Said { facts: person_facts(&user), text })
+        }
+        RoleCommand::List { workspace } => {
+            let org = find_org(identity, &workspace).await?;
+            let members = identity.members(org.id).await?;
+            let row = |(user, role): &(User, Role)| vec![user.email.clone(), role.to_string(), user.name.clone()];
+            let text = table(&["email", "role", "name"], members.iter().map(row));
+            Ok(Said { facts: members.iter().map(|(user, role)| member_facts(user, *role)).collect(), text })
+        }
+    }
+}
+
+async fn token(command: Token, identity: &Identity) -> Result<Said> {
+    match command {
+        Token::Create { workspace, label, scopes, expires_in_days } => {
+            let org = find_org(identity, &workspace).await?;
+            let day = Duration::from_secs(24 * 60 * 60).as_millis() as Millis;
+            let expires_at = expires_in_days.map(|days| identity.clock().now() + Millis::from(days) * day);
+            let (token, secret) = identity.create_token(org.id, &label, &scopes, expires_at).await?;
+            let mut facts = token_facts(&token);
+            facts["token"] = secret.expose().into();
+            let mut text = format!("{}\nKeep it now: it is not shown again.", secret.expose());
+            if !org.connectivity_enabled {
+                text += &format!(
+                    "\nIt works once the workspace is open to clients:\n  dragoman admin workspace connectivity {workspace} on"
+                );
+            }
+            Ok(Said { facts, text })
+        }
+        Token::List { workspace } => {
+            let org = find_org(identity, &workspace).await?;
+            let tokens = identity.tokens(org.id).await?;
+            let now = identity.clock().now();
+            let row = |token: &TokenInfo| {
+                let at = |at: Option<Millis>| at.map_or_else(|| "-".to_owned(), rfc3339);
+                vec![
+                    token.id.clone(),
+                    token.label.clone(),
+                    scope_names(token).join(","),
+                    format!("…{}", token.last_four),
+                    state(token, now).into(),
+                    at(token.expires_at),
+                    at(token.last_used_at),
+                    token.use_count.to_string(),
+                ]
+            };
+            let head = ["id", "label", "scopes", "ends in", "state", "expires", "last used", "uses"];
+            Ok(Said { facts: tokens.iter().map(token_facts).collect(), text: table(&head, tokens.iter().map(row)) })
+        }
+        Token::Revoke { id, workspace } => {
+            let org = find_org(identity, &workspace).await?;
+            if !identity.revoke_token(org.id, &id).await? {
+                bail!(
+                    "The workspace {workspace} has no token {id:?} in force. List them with: dragoman admin token list"
+                );
+            }
+            Ok(Said { facts: json!({ "id": id, "revoked": true }), text: format!("The token {id} is revoked.") })
+        }
+    }
+}
+
+fn keys(identity: &Identity) -> Said {
+    let keys = identity.signing_keys();
+    let facts = keys.iter().map(|key| {
+        json!({ "kid": key.kid, "created_at": rfc3339(key.created_at), "active_from": rfc3339(key.active_from),
+                "retired_at": key.retired_at.map(rfc3339) })
+    });
+    let facts = facts.collect();
+    let rows = keys.iter().map(|key| {
+        let retired = key.retired_at.map_or_else(|| "-".to_owned(), rfc3339);
+        vec![key.kid.clone(), rfc3339(key.active_from), retired]
+    });
+    Said { facts, text: table(&["kid", "active from", "retired"], rows) }
+}
+
+impl PasswordSource {
+    /// The password, and a second time when it was made up here and has to be shown.
+    fn take(&self, input: impl FnOnce() -> Result<Secret>) -> Result<(Secret, Option<Secret>)> {
+        if self.password_stdin {
+            return Ok((input()?, None));
+        }
+        let password = random_token("");
+        Ok((password.clone(), Some(password)))
+    }
+}
+
+fn first_line_of_stdin() -> Result<Secret> {
+    let mut text = String::new();
+    // Longer than any password; the rest is left alone.
+    std::io::stdin().take(4096).read_to_string(&mut text).context("the password on standard input cannot be read")?;
+    first_line(&text)
+}
+
+/// The first line, without its end.
+fn first_line(text: &str) -> Result<Secret> {
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(Secret::new(line)),
+        _ => bail!("--password-stdin: there is no password on standard input"),
+    }
+}
+
+async fn find_org(identity: &Identity, slug: &str) -> Result<Org> {
+    let org = identity.org_by_slug(slug).await?;
+    org.with_context(|| format!("There is no workspace {slug:?}. See: dragoman admin workspace list"))
+}
+
+async fn find_person(identity: &Identity, email: &str) -> Result<User> {
+    let user = identity.user_by_email(email).await?;
+    user.with_context(|| format!("There is no person {email:?}. See: dragoman admin person list"))
+}
+
+fn scope(text: &str) -> Result<ExtScope, String> {
+    ExtScope::parse(text).ok_or_else(|| {
+        let names: Vec<_> = ExtScope::ALL.into_iter().map(ExtScope::name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn on_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+fn state(token: &TokenInfo, now: Millis) -> &'static str {
+    match (token.revoked_at, token.expires_at) {
+        (Some(_), _) => "revoked",
+        (None, Some(at)) if at <= now => "expired",
+        _ => "active",
+    }
+}
+
+fn org_facts(org: &Org) -> Value {
+    json!({ "id": org.id, "slug": org.slug, "name": org.name, "connectivity_enabled": org.connectivity_enabled,
+            "created_at": rfc3339(org.created_at) })
+}
+
+fn person_facts(user: &User) -> Value {
+    json!({ "id": user.id, "email": user.email, "name": user.name, "created_at": rfc3339(user.created_at) })
+}
+
+fn member_facts(user: &User, role: Role) -> Value {
+    let mut facts = person_facts(user);
+    facts["role"] = role.name().into();
+    facts
+}
+
+fn token_facts(token: &TokenInfo) -> Value {
+    json!({ "id": token.id, "label": token.label, "scopes": scope_names(token), "last_four": token.last_four,
+            "created_at": rfc3339(token.created_at), "expires_at": token.expires_at.map(rfc3339),
+            "revoked_at": token.revoked_at.map(rfc3339), "last_used_at": token.last_used_at.map(rfc3339),
+            "use_count": token.use_count })
+}
+
+fn scope_names(token: &TokenInfo) -> Vec<&'static str> {
+    token.scopes.iter().map(|scope| scope.name()).collect()
+}
+
+/// Adds a made-up password, which is shown this once.
+fn with_password(text: String, mut facts: Value, made_up: Option<Secret>) -> Said {
+    match made_up {
+        None => Said { facts, text },
+        Some(password) => {
+            facts["password"] = password.expose().into();
+            Said { text: format!("{text}\nPassword (not shown again): {}", password.expose()), facts }
+        }
+    }
+}
+
+/// Columns as wide as their widest cell, two spaces apart.
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut lines: Vec<Vec<String>> = vec![head.iter().map(|cell| (*cell).to_owned()).collect()];
+    lines.extend(rows);
+    let widths: Vec<usize> = (0..head.len())
+        .map(|column| {
+            lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        text += cells.join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+use std::sync::Arc;
+
+use clap::Parser;
+
+use super::*;
+use crate::base::clock::Clock;
+use crate::base::secret::MasterKey;
+use crate::config::Config;
+use crate::store::Db;
+
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(subcommand)]
+    command: AdminCommand,
+}
+
+struct Shell {
+    identity: Identity,
+    _folder: tempfile::TempDir,
+}
+
+impl Shell {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open_sqlite(&folder.path().join("metadata.db")).await.unwrap();
+        let config = Arc::new(Config::read(|_| None).unwrap());
+        let clock = Clock::manual(1_790_000_000_000);
+        Self { identity: Identity::open(db, config, MasterKey::generate(), clock).await.unwrap(), _folder: folder }
+    }
+
+    /// Runs a line; a `'name with spaces'` is not needed here.
+    async fn run(&self, line: &str) -> Result<Said> {
+        self.run_with(line, "").await
+    }
+
+    async fn run_with(&self, line: &str, input: &str) -> Result<Said> {
+        let line = Line::try_parse_from(std::iter::once("admin").chain(line.split(' ')))?;
+        answer(line.command, &self.identity, || first_line(input)).await
+    }
+
+    async fn facts(&self, line: &str) -> Value {
+        self.run(line).await.unwrap().facts
+    }
+}
+
+#[test]
+fn the_commands_are_well_formed() {
+    use clap::CommandFactory as _;
+    Line::command().debug_assert();
+}
+
+#[tokio::test]
+async fn a_workspace_is_set_up_from_nothing_to_a_working_login_and_token() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme --name Acme").await.unwrap();
+    shell.run("workspace connectivity acme on").await.unwrap();
+    let listed = shell.facts("workspace list").await;
+    assert_eq!(listed[0]["slug"], "acme");
+    assert_eq!(listed[0]["connectivity_enabled"], true);
+
+    let created = shell.run("person create Ann@example.com --name Ann").await.unwrap();
+    let password = created.facts["password"].as_str().unwrap();
+    assert!(created.text.contains(password));
+    let user = shell.identity.log_in("ann@example.com", &Secret::new(password)).await.unwrap().unwrap();
+    assert_eq!(created.facts["id"], user.id.to_string());
+
+    shell.run("role set ann@example.com admin --workspace acme").await.unwrap();
+    assert_eq!(shell.facts("role list --workspace acme").await[0]["role"], "admin");
+
+    let token = shell.run("token create --workspace acme --label ci --scopes ext:datasets,ext:sql").await.unwrap();
+    let secret = token.facts["token"].as_str().unwrap().to_owned();
+    assert!(token.text.starts_with(&secret));
+    shell.identity.verify(&secret, "").await.unwrap();
+    let listed = shell.run("token list --workspace acme").await.unwrap();
+    assert_eq!(listed.facts[0]["use_count"], 1);
+    assert!(!listed.text.contains(&secret) && !listed.facts.to_string().contains(&secret), "shown once only");
+
+    let id = token.facts["id"].as_str().unwrap();
+    shell.run(&format!("token revoke {id} --workspace acme")).await.unwrap();
+    assert!(shell.identity.verify(&secret, "").await.is_err());
+    assert!(shell.run("token list --workspace acme").await.unwrap().text.contains("revoked"));
+
+    shell.run("role remove ann@example.com --workspace acme").await.unwrap();
+    assert_eq!(shell.facts("role list --workspace acme").await, json!([]));
+    assert_eq!(shell.facts("key list").await.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_password_comes_from_standard_input_and_is_then_never_printed() {
+    let shell = Shell::new().await;
+    let created =
+        shell.run_with("person create ann@example.com --password-stdin", "hunter2hunter2\r\nmore").await.unwrap();
+    assert!(!created.text.contains("hunter2") && !created.facts.to_string().contains("hunter2"));
+    let log_in = async |password: &str| {
+        shell.identity.log_in("ann@example.com", &Secret::new(password)).await.unwrap().is_some()
+    };
+    assert!(log_in("hunter2hunter2").await);
+    let changed = shell.run("person password ann@example.com").await.unwrap();
+    assert!(!log_in("hunter2hunter2").await);
+    assert!(log_in(changed.facts["password"].as_str().unwrap()).await);
+    assert!(shell.run_with("person password ann@example.com --password-stdin", "").await.is_err());
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme").await.unwrap();
+    for (line, helps) in [
+        ("workspace create acme", "already"),
+        ("workspace create A", "a-z"),
+        ("workspace connectivity nowhere on", "workspace list"),
+        ("person password nobody@example.com", "person list"),
+        ("role set nobody@example.com king --workspace acme", "viewer, contributor or admin"),
+        ("role set nobody@example.com viewer --workspace acme", "person list"),
+        ("token create --workspace acme --label x --scopes ext:all", "ext:datasets"),
+        ("token create --workspace acme --label x", "--scopes"),
+        ("token create --workspace nowhere --label x --scopes ext:sql", "workspace list"),
+        ("token revoke nothing --workspace acme", "token list"),
+    ] {
+        let Err(refused) = shell.run(line).await else { panic!("{line} was accepted") };
+        assert!(refused.to_string().contains(helps), "{line}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_closed_workspace_is_pointed_out_when_a_token_is_made() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme").await.unwrap();
+    let token =
+        shell.run("token create --workspace acme --label x --scopes ext:sql --expires-in-days 7").await.unwrap();
+    assert!(token.text.contains("workspace connectivity acme on"));
+    assert_eq!(token.facts["expires_at"], rfc3339(1_790_000_000_000 + 7 * 24 * 60 * 60 * 1000));
+}
+
+#[test]
+fn tables_line_up() {
+    let rows = [vec!["a".to_owned(), "long name".to_owned()], vec!["büro".to_owned(), "x".to_owned()]];
+    assert_eq!(table(&["id", "name"], rows.into_iter()), "id    name\na     long name\nbüro  x\n");
+}

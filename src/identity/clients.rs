@@ -1,0 +1,47 @@
+//! OAuth clients that register themselves (RFC 7591). Clients of some products register on every start, so equal
+//! metadata is one client: registering is idempotent and the table stays small.
+
+use serde_json::json;
+
+use super::Identity;
+use crate::base::secret::{random_token, sha256_hex};
+use crate::model::error::Result;
+use crate::store::clients;
+pub use crate::store::clients::OAuthClient;
+
+/// Metadata of a client that registers; already checked by the registration endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewClient {
+    pub name: String,
+    pub redirect_uris: Vec<String>,
+    pub application_type: String,
+    pub uri: Option<String>,
+}
+
+impl Identity {
+    /// Registers a client, or returns the one with the same metadata.
+    pub async fn register_client(&self, new: NewClient) -> Result<OAuthClient> {
+        let client = OAuthClient {
+            id: random_token("dgc_").expose().to_owned(),
+            name: new.name,
+            redirect_uris: new.redirect_uris,
+            application_type: new.application_type,
+            uri: new.uri,
+            created_at: self.0.clock.now(),
+        };
+        Ok(clients::insert_or_get(self.0.db.pool(), &client, &fingerprint(&client)).await?)
+    }
+
+    /// A registered client by its exact id.
+    pub async fn client(&self, id: &str) -> Result<Option<OAuthClient>> {
+        Ok(clients::by_id(self.0.db.pool(), id).await?)
+    }
+}
+
+/// SHA-256 of the metadata as JSON with its members in a fixed order. The order of redirect addresses says nothing.
+fn fingerprint(client: &OAuthClient) -> String {
+    let mut redirect_uris: Vec<&str> = client.redirect_uris.iter().map(String::as_str).collect();
+    redirect_uris.sort_unstable();
+    let metadata = json!([client.name, redirect_uris, client.application_type, client.uri]);
+    sha256_hex(metadata.to_string().as_bytes())
+}

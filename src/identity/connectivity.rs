@@ -1,0 +1,243 @@
+//! Connectivity tokens: long-lived, revocable credentials of a workspace for scripts and for programs that cannot do
+//! OAuth. `dgmcp_` + 8 of `[A-Za-z0-9]` (public) + `_` + 32 hex (secret, 128 bit).
+
+use super::Identity;
+use super::token::{Proven, Refusal};
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::base::secret::{Secret, hmac_hex, random_bytes, same};
+use crate::model::access::{ExtScope, Rights, Role};
+use crate::model::caller::{Client, Proof};
+use crate::model::error::{Code, Error, Result};
+use crate::model::org::Org;
+use crate::store::orgs;
+use crate::store::tokens::{self, TokenRow};
+
+/// How every connectivity token begins.
+pub const PREFIX: &str = "dgmcp_";
+
+/// Most tokens of a workspace that may be in force.
+pub const MAX_ACTIVE: i64 = 10;
+
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const MAX_LABEL: usize = 80;
+
+/// What may be shown of a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenInfo {
+    /// The eight public characters.
+    pub id: String,
+    pub org: Id<Org>,
+    pub label: String,
+    pub scopes: Vec<ExtScope>,
+    pub last_four: String,
+    pub created_at: Millis,
+    pub expires_at: Option<Millis>,
+    pub revoked_at: Option<Millis>,
+    pub last_used_at: Option<Millis>,
+    pub use_count: i64,
+}
+
+impl Identity {
+    /// A new token and, for the only time, its secret.
+    ///
+    /// # Errors
+    /// `invalid_argument` for a bad label, no scope, an expiry that is past, or an unknown workspace;
+    /// `limit_exceeded` when the workspace has [`MAX_ACTIVE`] tokens in force.
+    pub async fn create_token(
+        &self,
+        org: Id<Org>,
+        label: &str,
+        scopes: &[ExtScope],
+        expires_at: Option<Millis>,
+    ) -> Result<(TokenInfo, Secret)> {
+        let (label, now) = (label.trim(), self.0.clock.now());
+        if label.is_empty() || label.chars().count() > MAX_LABEL || label.chars().any(char::is_control) {
+            return Err(Error::invalid("label", format!("A label has 1 to {MAX_LABEL} printable characters.")));
+        }
+        if scopes.is_empty() {
+            return Err(Error::invalid("scopes", "Name at least one scope: a token without scopes opens nothing."));
+        }
+        if expires_at.is_some_and(|at| at <= now) {
+            return Err(Error::invalid("expires_at", "The expiry must be in the future."));
+        }
+        let mut tx = self.0.db.begin().await?;
+        if !orgs::lock(&mut tx, org).await? {
+            return Err(Error::invalid("workspace", "There is no such workspace."));
+        }
+        if tokens::count_active(&mut *tx, org, now).await? >= MAX_ACTIVE {
+            let message = format!("A workspace has at most {MAX_ACTIVE} tokens in force. Revoke one first.");
+            return Err(Error::new(Code::LimitExceeded, message));
+        }
+        let mut row = TokenRow {
+            org,
+            id: String::new(),
+            label: label.to_owned(),
+            scopes: scope_text(scopes),
+            digest: String::new(),
+            last_four: String::new(),
+            created_at: now,
+            expires_at,
+            revoked_at: None,
+            last_used_at: None,
+            use_count: 0,
+        };
+        // A public id that is taken, here or in another workspace, is drawn again.
+        let secret = loop {
+            let secret = draw(&mut row, &self.0.pepper);
+            if tokens::insert(&mut *tx, &row).await? {
+                break secret;
+            }
+        };
+        tx.commit().await?;
+        Ok((info(row), secret))
+    }
+
+    /// A workspace's tokens, newest first.
+    pub async fn tokens(&self, org: Id<Org>) -> Result<Vec<TokenInfo>> {
+        Ok(tokens::list(self.0.db.pool(), org).await?.into_iter().map(info).collect())
+    }
+
+    /// Ends a token at once; `false` when the workspace has no such token in force.
+    pub async fn revoke_token(&self, org: Id<Org>, id: &str) -> Result<bool> {
+        Ok(tokens::revoke(self.0.db.pool(), org, id, self.0.clock.now()).await?)
+    }
+
+    /// Proves the bearer of a connectivity token and counts the use.
+    pub(super) async fn verify_connectivity(&self, bearer: &str) -> Result<Proven, Refusal> {
+        let id = public_id(bearer).ok_or(Refusal::Invalid)?;
+        let now = self.0.clock.now();
+        let row = tokens::by_public_id(self.0.db.pool(), id).await?;
+        let digest = digest(&self.0.pepper, bearer);
+        let row = row.filter(|row| same(row.digest.as_bytes(), digest.as_bytes())).ok_or(Refusal::Invalid)?;
+        if row.revoked_at.is_some() {
+            return Err(Refusal::Revoked);
+        }
+        if row.expires_at.is_some_and(|at| at <= now) {
+            return Err(Refusal::Expired);
+        }
+        let org = orgs::by_id(self.0.db.pool(), row.org).await?.ok_or(Refusal::Invalid)?;
+        let mut tx = self.0.db.begin().await?;
+        if !tokens::count_use(&mut *tx, row.org, &row.id, now).await? {
+            return Err(Refusal::Revoked);
+        }
+        tx.commit().await?;
+        Ok(Proven {
+            org,
+            user: None,
+            role: Role::Contributor,
+            rights: Rights::of_ext_scopes(&parse_scopes(&row.scopes)),
+            proof: Proof::ConnectivityToken { id: row.id },
+            client: Client { id: row.label, ..Client::default() },
+        })
+    }
+}
+
+/// Draws a public id and a secret for the row.
+fn draw(row: &mut TokenRow, pepper: &[u8]) -> Secret {
+    row.id = random_id();
+    let hidden = hex::encode(random_bytes::<16>());
+    row.last_four = hidden.chars().skip(28).collect();
+    let token = format!("{PREFIX}{}_{hidden}", row.id);
+    row.digest = digest(pepper, &token);
+    Secret::new(token)
+}
+
+/// Eight characters, each equally likely: bytes past the last whole multiple of 62 are thrown away.
+fn random_id() -> String {
+    let mut id = String::with_capacity(8);
+    while id.len() < 8 {
+        let [byte] = random_bytes::<1>();
+        if byte < 248 {
+            id.push(char::from(ALPHABET[usize::from(byte % 62)]));
+        }
+    }
+    id
+}
+
+/// The public part of a token that has exactly the right form; nothing else is ever looked up.
+fn public_id(bearer: &str) -> Option<&str> {
+    let (id, hidden) = bearer.strip_prefix(PREFIX)?.split_once('_')?;
+    let formed = id.len() == 8
+        && id.bytes().all(|b| b.is_ascii_alphanumeric())
+        && hidden.len() == 32
+        && hidden.bytes().all(|b| b.is_ascii_hexdigit());
+    formed.then_some(id)
+}
+
+fn digest(pepper: &[u8], token: &str) -> String {
+    hmac_hex(pepper, token.as_bytes())
+}
+
+fn scope_text(scopes: &[ExtScope]) -> String {
+    let mut scopes = scopes.to_vec();
+    scopes.sort();
+    scopes.dedup();
+    scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(" ")
+}
+
+/// All or nothing: one word that is no scope means that the text cannot be trusted.
+fn parse_scopes(text: &str) -> Vec<ExtScope> {
+    text.split(' ').map(ExtScope::parse).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+fn info(row: TokenRow) -> TokenInfo {
+    TokenInfo {
+        scopes: parse_scopes(&row.scopes),
+        id: row.id,
+        org: row.org,
+        label: row.label,
+        last_four: row.last_four,
+        created_at: row.created_at,
+        expires_at: row.expires_at,
+        revoked_at: row.revoked_at,
+        last_used_at: row.last_used_at,
+        use_count: row.use_count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_exact_form_has_a_public_id() {
+        let good = "dgmcp_Abc12345_0123456789abcdef0123456789abcdef";
+        assert_eq!(public_id(good), Some("Abc12345"));
+        for bad in [
+            "",
+            "dgmcp_",
+            "dgmcp_Abc12345",
+            "dgmcp_Abc12345_",
+            "dgmcp_Abc1234_0123456789abcdef0123456789abcdef",
+            "dgmcp_Abc123456_0123456789abcdef0123456789abcdef",
+            "dgmcp_Abc1234é_0123456789abcdef0123456789abcdef",
+            "dgmcp_Abc-2345_0123456789abcdef0123456789abcdef",
+            "dgmcp_Abc12345_0123456789abcdef0123456789abcde",
+            "dgmcp_Abc12345_0123456789abcdef0123456789abcdeff",
+            "dgmcp_Abc12345_0123456789abcdef0123456789abcdeg",
+            "dgmcp_Abc12345_0123456789abcdef_123456789abcdef",
+            " dgmcp_Abc12345_0123456789abcdef0123456789abcdef",
+            "dgmcp_Abc12345_0123456789abcdef0123456789abcdef ",
+            "DGMCP_Abc12345_0123456789abcdef0123456789abcdef",
+        ] {
+            assert_eq!(public_id(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn scopes_that_cannot_be_read_are_none() {
+        assert_eq!(parse_scopes("ext:datasets ext:sql"), [ExtScope::Datasets, ExtScope::Sql]);
+        for bad in ["", " ", "ext:datasets  ext:sql", "ext:datasets ext:all", "*", "ext:datasets,ext:sql"] {
+            assert_eq!(parse_scopes(bad), [], "{bad}");
+        }
+    }
+
+    #[test]
+    fn drawn_ids_use_the_whole_alphabet() {
+        let seen: std::collections::HashSet<char> =
+            (0..500).flat_map(|_| random_id().chars().collect::<Vec<_>>()).collect();
+        // 4,000 draws miss one of 62 characters with a probability below 1e-26.
+        assert_eq!(seen.len(), 62);
+    }
+}

@@ -1,0 +1,170 @@
+//! Access tokens: EdDSA `at+jwt` (RFC 9068), and the one place that says who a bearer is.
+
+use std::time::Duration;
+
+use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, encode};
+use serde::{Deserialize, Serialize};
+
+use super::{Identity, connectivity};
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::base::secret::{Secret, random_token};
+use crate::model::access::{Rights, Role, Scope};
+use crate::model::caller::{Client, Proof};
+use crate::model::error::Error;
+use crate::model::grant::scope_text;
+use crate::model::org::Org;
+use crate::model::user::User;
+use crate::store::grants::{self, GrantRow};
+
+/// The header's `typ` (RFC 9068 §2.1).
+const TYPE: &str = "at+jwt";
+/// Longer bearers are not looked at.
+const MAX_BYTES: usize = 8 * 1024;
+/// By how much the clocks of two nodes may differ.
+pub(super) const SKEW: Duration = Duration::from_secs(60);
+
+/// A proven bearer, with what holds for them now.
+#[derive(Clone, Debug)]
+pub struct Proven {
+    pub org: Org,
+    /// `None` for a connectivity token.
+    pub user: Option<User>,
+    pub role: Role,
+    /// What the credential and the role allow together.
+    pub rights: Rights,
+    pub proof: Proof,
+    pub client: Client,
+}
+
+/// Why a bearer is not proven. The outside must not learn more than these words.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("the token is not valid here")]
+    Invalid,
+    #[error("the token is past its time")]
+    Expired,
+    #[error("the token was revoked")]
+    Revoked,
+    #[error(transparent)]
+    Internal(#[from] Error),
+}
+
+impl From<sqlx::Error> for Refusal {
+    fn from(cause: sqlx::Error) -> Self {
+        Refusal::Internal(cause.into())
+    }
+}
+
+/// The claims. Times are whole seconds (RFC 7519 §2); a claim of another type, twice, or missing is no token of ours.
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: Id<User>,
+    client_id: String,
+    scope: String,
+    exp: i64,
+    iat: i64,
+    nbf: i64,
+    jti: String,
+    auth_time: i64,
+    org: Id<Org>,
+    fam: String,
+}
+
+impl Identity {
+    /// Signs an access token under a grant, and says for how many seconds it lives.
+    pub(super) fn sign(&self, grant: &GrantRow, scopes: &[Scope]) -> Result<(Secret, u64), Error> {
+        let now = self.0.clock.now();
+        let (kid, key) = self.0.keys.signer(now)?;
+        let access = self.0.config.limits.lifetimes.access.as_millis() as Millis;
+        let ends = grant.ends_at.min(now + access);
+        let claims = Claims {
+            iss: self.0.config.issuer(),
+            aud: grant.resource.clone(),
+            sub: grant.user,
+            client_id: grant.client_id.clone(),
+            scope: scope_text(scopes),
+            exp: ends / 1000,
+            iat: now / 1000,
+            nbf: now / 1000,
+            jti: random_token("").expose().to_owned(),
+            auth_time: grant.auth_time / 1000,
+            org: grant.org,
+            fam: grant.id.clone(),
+        };
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.typ = Some(TYPE.to_owned());
+        header.kid = Some(kid.to_owned());
+        let token = encode(&header, &claims, key).map_err(Error::internal)?;
+        Ok((Secret::new(token), u64::try_from(claims.exp - claims.iat).unwrap_or(0)))
+    }
+
+    /// Who the bearer is at `resource`, the canonical address of the endpoint that was called.
+    ///
+    /// # Errors
+    /// [`Refusal`]. A forged, foreign or malformed token is always `Invalid`; `Expired` and `Revoked` are said only of
+    /// tokens that we made.
+    pub async fn verify(&self, bearer: &str, resource: &str) -> Result<Proven, Refusal> {
+        if bearer.len() > MAX_BYTES {
+            return Err(Refusal::Invalid);
+        }
+        if bearer.starts_with(connectivity::PREFIX) {
+            return self.verify_connectivity(bearer).await;
+        }
+        let claims = self.claims(bearer, resource)?;
+        let scopes = read_scopes(&claims.scope).ok_or(Refusal::Invalid)?;
+        let state = grants::state(self.0.db.pool(), claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
+        let state = state.ok_or(Refusal::Invalid)?;
+        let role = state.role.filter(|_| state.revoked_at.is_none()).ok_or(Refusal::Revoked)?;
+        Ok(Proven {
+            org: state.org,
+            user: Some(state.user),
+            role,
+            rights: Rights::of_scopes(&scopes).and(Rights::of_role(role)),
+            proof: Proof::AccessToken { family: claims.fam, auth_time: claims.auth_time },
+            client: Client { id: claims.client_id, name: state.client_name.unwrap_or_default(), ..Client::default() },
+        })
+    }
+
+    /// The claims of a token of ours for this resource (RFC 9068 §4, RFC 8725 §3). The algorithm, the key and the type
+    /// are what our record says, never what the token says.
+    fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
+        let now = self.0.clock.now();
+        let header = decode_header(bearer).map_err(|_| Refusal::Invalid)?;
+        let typed = header.typ.is_some_and(|typ| typ.eq_ignore_ascii_case(TYPE));
+        if !typed || header.alg != Algorithm::EdDSA || header.crit.is_some() {
+            return Err(Refusal::Invalid);
+        }
+        let kid = header.kid.ok_or(Refusal::Invalid)?;
+        let key = self.0.keys.verifier(&kid, now, self.key_retention()).ok_or(Refusal::Invalid)?;
+        let issuer = self.0.config.issuer();
+        let mut validation = Validation::new(Algorithm::EdDSA);
+        validation.set_required_spec_claims(&["exp", "nbf", "iss", "aud", "sub"]);
+        validation.set_issuer(&[&issuer]);
+        validation.set_audience(&[resource]);
+        // Times are compared below, with our clock instead of the library's.
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        let claims = decode::<Claims>(bearer, key, &validation).map_err(|_| Refusal::Invalid)?.claims;
+        // The library accepts any member of a set; ours are single texts, compared whole.
+        if claims.iss != issuer || claims.aud != resource {
+            return Err(Refusal::Invalid);
+        }
+        let (now, skew) = (now / 1000, SKEW.as_secs() as i64);
+        if claims.nbf > now + skew || claims.iat > now + skew {
+            return Err(Refusal::Invalid);
+        }
+        if claims.exp.saturating_add(skew) <= now {
+            return Err(Refusal::Expired);
+        }
+        Ok(claims)
+    }
+}
+
+/// The scopes of a claim or a stored grant: unlike in a request, nothing is assumed when there are none, and an
+/// unknown one makes the whole unreadable.
+pub(super) fn read_scopes(text: &str) -> Option<Vec<Scope>> {
+    text.split(' ').filter(|word| !word.is_empty()).map(Scope::parse).collect()
+}

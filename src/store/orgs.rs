@@ -1,0 +1,75 @@
+//! Workspaces.
+
+use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::{AnyConnection, Row as _};
+
+use super::text_id;
+use crate::base::id::Id;
+use crate::model::org::Org;
+
+/// Adds a workspace; `false` when its slug is taken.
+pub async fn insert(on: impl AnyExecutor<'_>, org: &Org) -> sqlx::Result<bool> {
+    let done = sqlx::query(
+        "INSERT INTO orgs (id, slug, name, connectivity_enabled, created_at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (slug) DO NOTHING",
+    )
+    .bind(org.id.to_string())
+    .bind(org.slug.as_str())
+    .bind(org.name.as_str())
+    .bind(i64::from(org.connectivity_enabled))
+    .bind(org.created_at)
+    .execute(on)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+pub async fn by_id(on: impl AnyExecutor<'_>, id: Id<Org>) -> sqlx::Result<Option<Org>> {
+    let row = sqlx::query("SELECT id, slug, name, connectivity_enabled, created_at FROM orgs WHERE id = $1")
+        .bind(id.to_string())
+        .fetch_optional(on)
+        .await?;
+    row.as_ref().map(read).transpose()
+}
+
+pub async fn by_slug(on: impl AnyExecutor<'_>, slug: &str) -> sqlx::Result<Option<Org>> {
+    let row = sqlx::query("SELECT id, slug, name, connectivity_enabled, created_at FROM orgs WHERE slug = $1")
+        .bind(slug)
+        .fetch_optional(on)
+        .await?;
+    row.as_ref().map(read).transpose()
+}
+
+/// All workspaces by name.
+pub async fn list(on: impl AnyExecutor<'_>) -> sqlx::Result<Vec<Org>> {
+    let rows = sqlx::query("SELECT id, slug, name, connectivity_enabled, created_at FROM orgs ORDER BY name, id")
+        .fetch_all(on)
+        .await?;
+    rows.iter().map(read).collect()
+}
+
+/// Turns external clients on or off; `false` when there is no such workspace.
+pub async fn set_connectivity(on: impl AnyExecutor<'_>, id: Id<Org>, enabled: bool) -> sqlx::Result<bool> {
+    let done = sqlx::query("UPDATE orgs SET connectivity_enabled = $2 WHERE id = $1")
+        .bind(id.to_string())
+        .bind(i64::from(enabled))
+        .execute(on)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Makes other writers of this workspace wait until the transaction ends; `false` when there is no such workspace.
+pub async fn lock(on: &mut AnyConnection, id: Id<Org>) -> sqlx::Result<bool> {
+    let done = sqlx::query("UPDATE orgs SET name = name WHERE id = $1").bind(id.to_string()).execute(on).await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// A workspace from the columns `id, slug, name, connectivity_enabled, created_at`.
+pub(super) fn read(row: &AnyRow) -> sqlx::Result<Org> {
+    Ok(Org {
+        id: text_id(row, "id")?,
+        slug: row.try_get("slug")?,
+        name: row.try_get("name")?,
+        connectivity_enabled: row.try_get::<i64, _>("connectivity_enabled")? != 0,
+        created_at: row.try_get("created_at")?,
+    })
+}

@@ -1,0 +1,76 @@
+//! People.
+
+use sqlx::Row as _;
+use sqlx::any::{AnyExecutor, AnyRow};
+
+use super::text_id;
+use crate::base::id::Id;
+use crate::model::user::User;
+
+/// Adds a person; `false` when the address is taken.
+pub async fn insert(on: impl AnyExecutor<'_>, user: &User, password_hash: &str) -> sqlx::Result<bool> {
+    let done = sqlx::query(
+        "INSERT INTO users (id, email, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (email) DO NOTHING",
+    )
+    .bind(user.id.to_string())
+    .bind(user.email.as_str())
+    .bind(user.name.as_str())
+    .bind(password_hash)
+    .bind(user.created_at)
+    .execute(on)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+pub async fn by_id(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<Option<User>> {
+    let row = sqlx::query("SELECT id, email, name, created_at FROM users WHERE id = $1")
+        .bind(id.to_string())
+        .fetch_optional(on)
+        .await?;
+    row.as_ref().map(read).transpose()
+}
+
+/// By an address in its stored form.
+pub async fn by_email(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Option<User>> {
+    let row = sqlx::query("SELECT id, email, name, created_at FROM users WHERE email = $1")
+        .bind(email)
+        .fetch_optional(on)
+        .await?;
+    row.as_ref().map(read).transpose()
+}
+
+/// A person with the hash of their password, for a log-in.
+pub async fn with_password(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Option<(User, String)>> {
+    let row = sqlx::query("SELECT id, email, name, created_at, password_hash FROM users WHERE email = $1")
+        .bind(email)
+        .fetch_optional(on)
+        .await?;
+    row.as_ref().map(|row| Ok((read(row)?, row.try_get("password_hash")?))).transpose()
+}
+
+/// All people by address.
+pub async fn list(on: impl AnyExecutor<'_>) -> sqlx::Result<Vec<User>> {
+    let rows = sqlx::query("SELECT id, email, name, created_at FROM users ORDER BY email").fetch_all(on).await?;
+    rows.iter().map(read).collect()
+}
+
+/// Replaces the hash; `false` when there is no such person.
+pub async fn set_password(on: impl AnyExecutor<'_>, id: Id<User>, password_hash: &str) -> sqlx::Result<bool> {
+    let done = sqlx::query("UPDATE users SET password_hash = $2 WHERE id = $1")
+        .bind(id.to_string())
+        .bind(password_hash)
+        .execute(on)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// A person from the columns `id, email, name, created_at`.
+pub(super) fn read(row: &AnyRow) -> sqlx::Result<User> {
+    Ok(User {
+        id: text_id(row, "id")?,
+        email: row.try_get("email")?,
+        name: row.try_get("name")?,
+        created_at: row.try_get("created_at")?,
+    })
+}

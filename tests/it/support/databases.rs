@@ -1,0 +1,127 @@
+//! Every test of metadata runs on both engines: SQLite in a folder of its own, and a database of its own in a private
+//! PostgreSQL that is started once for the process from the installed binaries and goes when the process does.
+
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dragoman::base::secret::Secret;
+use dragoman::store::Db;
+use sqlx::{AssertSqlSafe, Connection as _};
+
+/// Runs a test on SQLite and then on PostgreSQL, each fresh.
+pub async fn both(test: impl AsyncFn(Db)) {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::open_sqlite(&folder.path().join("metadata.db")).await.unwrap();
+    eprintln!("on SQLite");
+    test(db.clone()).await;
+    db.close().await;
+
+    let db = Db::open_postgres(&Secret::new(postgres_url().await)).await.unwrap();
+    eprintln!("on PostgreSQL");
+    test(db.clone()).await;
+    db.close().await;
+}
+
+/// The address of a fresh, empty PostgreSQL database.
+pub async fn postgres_url() -> String {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let cluster = tokio::task::spawn_blocking(|| CLUSTER.get_or_init(Cluster::start)).await.unwrap();
+    let name = format!("test_{}", COUNT.fetch_add(1, Ordering::SeqCst));
+    sqlx::any::install_default_drivers();
+    let mut connection = sqlx::AnyConnection::connect(&cluster.url("postgres")).await.unwrap();
+    // The name is made above: nothing foreign can be in it.
+    sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    cluster.url(&name)
+}
+
+/// A running PostgreSQL, reachable through a socket in its folder only.
+struct Cluster {
+    folder: PathBuf,
+    /// The watcher reads from it, and cleans up when it closes: at the end of the process, whatever ends it.
+    _lifeline: ChildStdin,
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let folder = tempfile::Builder::new().prefix("dragoman-pg-").tempdir().unwrap().keep();
+        let as_root = folder.metadata().unwrap().uid() == 0;
+        if as_root {
+            // PostgreSQL refuses to run as root.
+            check("chown", Command::new("chown").arg("postgres:postgres").arg(&folder).output());
+        }
+        let bin = binaries();
+        let run = |program: &str| {
+            let program = bin.as_ref().map_or_else(|| PathBuf::from(program), |bin| bin.join(program));
+            if !as_root {
+                return Command::new(program);
+            }
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]).arg(program);
+            command
+        };
+        let data = folder.join("data");
+        let mut initdb = run("initdb");
+        initdb.args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale", "--no-sync", "-D"]);
+        check("initdb", initdb.arg(&data).current_dir("/").output());
+
+        let lifeline = watcher(&folder, &run("pg_ctl"));
+        let mut start = run("pg_ctl");
+        start.arg("-D").arg(&data).arg("-l").arg(folder.join("log"));
+        // Nothing here outlives the process, so nothing needs to reach the disk.
+        let options = format!(
+            "-k {} -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+             -c max_connections=300 -c shared_buffers=64MB",
+            folder.display()
+        );
+        start.args(["-w", "-t", "60", "-o", &options, "start"]).current_dir("/");
+        // Its output goes to the log: a pipe would stay open in the server and never end.
+        start.stdout(Stdio::null()).stderr(Stdio::null());
+        let started = start.status().unwrap();
+        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert!(started.success(), "PostgreSQL did not start:\n{log}");
+        Self { folder, _lifeline: lifeline }
+    }
+
+    fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@localhost/{database}?host={}", self.folder.display())
+    }
+}
+
+/// A shell in a process group of its own that waits for the end of its input, then stops the server and removes its
+/// folder. The kernel closes the pipe however the test process ends: by its end, a panic, or a signal.
+fn watcher(folder: &Path, pg_ctl: &Command) -> ChildStdin {
+    let script = r#"cat >/dev/null; folder=$1; shift
+        "$@" -D "$folder/data" -m immediate -w stop; rm -rf "$folder""#;
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "watcher"]).arg(folder).arg(pg_ctl.get_program()).args(pg_ctl.get_args());
+    command.current_dir("/").process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap().stdin.take().unwrap()
+}
+
+/// The folder of the newest installed version, where Debian's packages put it; `None` leaves it to the search path.
+fn binaries() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let version = |path: &PathBuf| path.parent()?.file_name()?.to_str()?.parse::<u32>().ok();
+    let folders = versions.filter_map(Result::ok).map(|entry| entry.path().join("bin"));
+    folders.filter(|bin| bin.join("initdb").exists()).max_by_key(version)
+}
+
+fn check(what: &str, output: std::io::Result<Output>) {
+    match output {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => {
+            panic!("{what} failed; install the package `postgresql`: {}", String::from_utf8_lossy(&output.stderr))
+        }
+        Err(problem) if problem.kind() == ErrorKind::NotFound => {
+            panic!("{what} is missing: install the package `postgresql`")
+        }
+        Err(problem) => panic!("{what}: {problem}"),
+    }
+}
