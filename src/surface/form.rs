@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 /// Parameters a request may have (A27, C14).
 const MOST: usize = 64;
 /// Bytes of a query or form.
-pub const LONGEST: usize = 16 << 10;
+const LONGEST: usize = 16 << 10;
 
 /// Decoded parameters in their order.
 #[derive(Clone, Debug, Default)]

@@ -286,6 +286,27 @@ async fn b01_b03_a_log_in_gets_a_new_id_and_the_old_one_is_dead() {
 }
 
 #[tokio::test]
+async fn b03_behind_tls_cookies_are_host_only_and_secure() {
+    let site = Site::with(&[("DRAGOMAN_PUBLIC_URL", "https://data.example.com")]).await;
+    let login = format!("{}/login", site.listen);
+    let page = site.program().get(&login).send().await.unwrap();
+    let form_cookie = page.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(form_cookie.starts_with("__Host-dragoman-form=") && form_cookie.contains("; Secure"), "{form_cookie}");
+    let csrf = field(&page.text().await.unwrap(), "csrf");
+    let form = [("csrf", &*csrf), ("email", "ann@example.com"), ("password", PASSWORD)];
+    let request = site.program().post(&login).form(&form).header("origin", "https://data.example.com");
+    let cookie = form_cookie.split(';').next().unwrap();
+    let response = request.header("cookie", cookie).send().await.unwrap();
+    assert_eq!(response.status(), 303);
+    let session = response.headers()["set-cookie"].to_str().unwrap();
+    assert!(session.starts_with("__Host-dragoman="), "{session}");
+    for flag in ["Secure", "HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(session.contains(flag), "{session}");
+    }
+    assert!(!session.contains("Domain"), "{session}");
+}
+
+#[tokio::test]
 async fn b02_b04_b05_dead_forged_and_expired_cookies_are_nobody() {
     let site = Site::start().await;
     let long = "A".repeat(5000);
@@ -518,6 +539,7 @@ async fn a_workspace_is_opened_to_ai_clients_by_an_admin_only() {
     assert!(!site.identity.org(site.quiet.id).await.unwrap().unwrap().connectivity_enabled);
     let url = refresh(&ann.answer(&page, "approve", &[("enable", "1")]).await);
     assert!(site.identity.org(site.quiet.id).await.unwrap().unwrap().connectivity_enabled);
+    assert!(site.events.lock().unwrap().iter().any(|event| event.action == "admin.connectivity"));
 
     // I14: the token is for that address alone.
     let (status, tokens) = site.redeem(&client, &param(&url, "code").unwrap()).await;
@@ -696,7 +718,11 @@ async fn h01_h02_h05_metadata_does_not_believe_request_headers_and_is_open_to_sc
     let response = request.header("origin", "https://inspector.example").send().await.unwrap();
     assert_eq!(response.status(), 204);
     assert_eq!(response.headers()["access-control-allow-origin"], "*");
-    // Pages are not open to scripts of other origins.
+    // Pages, and paths that do not exist, are not open to scripts of other origins.
+    let request = site.program().request(reqwest::Method::OPTIONS, site.url("/nothing"));
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 404);
+    assert!(response.headers().get("access-control-allow-origin").is_none());
     let response = site.program().get(site.url("/login")).header("origin", "https://a.example").send().await.unwrap();
     assert!(response.headers().get("access-control-allow-origin").is_none());
 }

@@ -174,9 +174,10 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         return Ok(gone());
     }
     let org = choice.membership.org;
-    web.record(event("ok").org(Some(org.id))).await?;
     if choice.turn_on {
         web.identity.set_connectivity(org.id, true).await?;
+        let event = AuditEvent::new(context, "admin.connectivity", "ok").by(person.principal());
+        web.record(event.org(Some(org.id)).target("on")).await?;
     }
     let approval = Approval {
         client_id: asked.client_id.clone(),
@@ -189,6 +190,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         auth_time: person.auth_time,
     };
     let code = web.identity.approve(approval).await?;
+    web.record(event("ok").org(Some(org.id))).await?;
     let to = answer_url(&web.config, &asked.redirect_uri, asked.state.as_deref(), &[("code", code.expose())]);
     Ok(html::leave("Connected", &client_name(web, &asked).await?, &to))
 }
