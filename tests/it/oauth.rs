@@ -244,8 +244,8 @@ async fn a28_strangers_write_nothing_and_are_slowed_down() {
 
 /// The value of the session cookie that an answer sets.
 fn session_cookie(response: &reqwest::Response) -> Option<(String, String)> {
-    let lines = response.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap().to_owned());
-    let line = lines.filter(|line| line.starts_with("dragoman=")).next_back()?;
+    let mut lines = response.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap().to_owned());
+    let line = lines.rfind(|line| line.starts_with("dragoman="))?;
     Some((line[9..].split(';').next().unwrap().to_owned(), line))
 }
 
