@@ -7,7 +7,7 @@ use dragoman::cli::Cli;
 
 fn main() -> ExitCode {
     // Before anything else: a worker runs hostile SQL and starts no runtime, no log, no settings.
-    if std::env::args().nth(1).as_deref() == Some("sql-worker") {
+    if std::env::args_os().nth(1).is_some_and(|first| first == dragoman::engine::sql::SUBCOMMAND) {
         return dragoman::engine::sql::worker::main();
     }
     let cli = Cli::parse();

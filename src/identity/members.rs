@@ -7,7 +7,7 @@ use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::model::org::{Org, is_slug};
 use crate::model::user::{Membership, User, normal_email};
-use crate::store::{grants, members, orgs, users};
+use crate::store::{grants, members, orgs, sessions, users};
 
 /// Longest name of a workspace or a person, in characters.
 const MAX_NAME: usize = 100;
@@ -86,13 +86,18 @@ impl Identity {
         Ok(users::list(self.0.db.pool()).await?)
     }
 
-    /// Replaces a person's password.
+    /// Replaces a person's password and signs them out of every browser.
     ///
     /// # Errors
     /// `invalid_argument` for a bad password or when there is no such person.
     pub async fn set_password(&self, user: Id<User>, password: &Secret) -> Result<()> {
         let hash = self.0.hashing.hash(password).await?;
-        if users::set_password(self.0.db.pool(), user, &hash).await? { Ok(()) } else { Err(no_such_person()) }
+        let mut tx = self.0.db.begin().await?;
+        if !users::set_password(&mut *tx, user, &hash).await? {
+            return Err(no_such_person());
+        }
+        sessions::delete_of_user(&mut *tx, user).await?;
+        Ok(tx.commit().await?)
     }
 
     /// Makes a person a member, or changes what they are.

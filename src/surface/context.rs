@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
-use axum::http::{Extensions, StatusCode};
 use axum::http::request::Parts;
+use axum::http::{Extensions, StatusCode};
 
 use crate::model::error::Error;
 

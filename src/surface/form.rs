@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 /// Parameters a request may have (A27, C14).
 const MOST: usize = 64;
 /// Bytes of a query or form.
-pub const LONGEST: usize = 16 << 10;
+const LONGEST: usize = 16 << 10;
 
 /// Decoded parameters in their order.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ impl Params {
 
     /// The value of a parameter; an empty one counts as absent (RFC 6749 §3.1).
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.all(name).next()
+        self.0.iter().find(|(n, v)| n == name && !v.is_empty()).map(|(_, value)| value.as_str())
     }
 
     /// Every non-empty value of a parameter.

@@ -176,7 +176,9 @@ async fn refuse(state: &GuardState, context: Context, resource: &Resource, path:
     }
     let challenge = match &reason {
         NoCaller::Missing => challenge(&state.config, resource, &DEFAULT_SCOPES, None),
-        NoCaller::Bad(_) => challenge(&state.config, resource, &DEFAULT_SCOPES, Some(("invalid_token", &error.message))),
+        NoCaller::Bad(_) => {
+            challenge(&state.config, resource, &DEFAULT_SCOPES, Some(("invalid_token", &error.message)))
+        }
     };
     let mut response = match state.guards {
         // Some clients read the body for the error's name.

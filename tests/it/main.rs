@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
 mod architecture;
+mod denials;
 mod identity;
 mod oauth;
 mod search;
 mod site;
+mod sql;
 mod support;

@@ -63,7 +63,8 @@ async fn a_client_that_knows_one_address_ends_up_with_working_tokens() {
     assert_ne!(renewed["refresh_token"], tokens["refresh_token"]);
     assert_eq!(site.call("/mcp", renewed["access_token"].as_str().unwrap()).await.status(), 200);
 
-    let actions: Vec<_> = site.events.lock().unwrap().iter().map(|event| (event.action, event.outcome.clone())).collect();
+    let actions: Vec<_> =
+        site.events.lock().unwrap().iter().map(|event| (event.action, event.outcome.clone())).collect();
     for action in ["oauth.register", "login.password", "oauth.authorize", "oauth.consent", "oauth.token"] {
         assert!(actions.contains(&(action, "ok".to_owned())), "{action} is not in {actions:?}");
     }
@@ -243,8 +244,8 @@ async fn a28_strangers_write_nothing_and_are_slowed_down() {
 
 /// The value of the session cookie that an answer sets.
 fn session_cookie(response: &reqwest::Response) -> Option<(String, String)> {
-    let lines = response.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap().to_owned());
-    let line = lines.filter(|line| line.starts_with("dragoman=")).next_back()?;
+    let mut lines = response.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap().to_owned());
+    let line = lines.rfind(|line| line.starts_with("dragoman="))?;
     Some((line[9..].split(';').next().unwrap().to_owned(), line))
 }
 
@@ -282,6 +283,27 @@ async fn b01_b03_a_log_in_gets_a_new_id_and_the_old_one_is_dead() {
     assert_eq!(response.status(), 303);
     assert_ne!(session_cookie(&response).unwrap().0, planted);
     assert!(!home_with(&site, planted).await.contains("ann@example.com"));
+}
+
+#[tokio::test]
+async fn b03_behind_tls_cookies_are_host_only_and_secure() {
+    let site = Site::with(&[("DRAGOMAN_PUBLIC_URL", "https://data.example.com")]).await;
+    let login = format!("{}/login", site.listen);
+    let page = site.program().get(&login).send().await.unwrap();
+    let form_cookie = page.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(form_cookie.starts_with("__Host-dragoman-form=") && form_cookie.contains("; Secure"), "{form_cookie}");
+    let csrf = field(&page.text().await.unwrap(), "csrf");
+    let form = [("csrf", &*csrf), ("email", "ann@example.com"), ("password", PASSWORD)];
+    let request = site.program().post(&login).form(&form).header("origin", "https://data.example.com");
+    let cookie = form_cookie.split(';').next().unwrap();
+    let response = request.header("cookie", cookie).send().await.unwrap();
+    assert_eq!(response.status(), 303);
+    let session = response.headers()["set-cookie"].to_str().unwrap();
+    assert!(session.starts_with("__Host-dragoman="), "{session}");
+    for flag in ["Secure", "HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(session.contains(flag), "{session}");
+    }
+    assert!(!session.contains("Domain"), "{session}");
 }
 
 #[tokio::test]
@@ -421,7 +443,10 @@ async fn b10_b11_a30_pages_cannot_be_framed_stored_or_scripted() {
         assert!(!page.contains("<script") && !page.contains("https://"), "{path}");
         let css = page.split_once("stylesheet\" href=\"").unwrap().1.split('"').next().unwrap().to_owned();
         let css = ann.get(&css).await;
-        assert_eq!((css.status().as_u16(), css.headers()["content-type"].to_str().unwrap()), (200, "text/css; charset=utf-8"));
+        assert_eq!(
+            (css.status().as_u16(), css.headers()["content-type"].to_str().unwrap()),
+            (200, "text/css; charset=utf-8")
+        );
     }
     let page = ann.consent_page(&site.authorize_path(&client, &[])).await;
     let left = ann.answer(&page, "approve", &[]).await;
@@ -514,6 +539,7 @@ async fn a_workspace_is_opened_to_ai_clients_by_an_admin_only() {
     assert!(!site.identity.org(site.quiet.id).await.unwrap().unwrap().connectivity_enabled);
     let url = refresh(&ann.answer(&page, "approve", &[("enable", "1")]).await);
     assert!(site.identity.org(site.quiet.id).await.unwrap().unwrap().connectivity_enabled);
+    assert!(site.events.lock().unwrap().iter().any(|event| event.action == "admin.connectivity"));
 
     // I14: the token is for that address alone.
     let (status, tokens) = site.redeem(&client, &param(&url, "code").unwrap()).await;
@@ -618,7 +644,11 @@ async fn f01_to_f12_registration() {
     for (body, status, error) in [
         (r#"{"redirect_uris":["javascript:alert(1)"]}"#.to_owned(), 400, "invalid_redirect_uri"),
         (r#"{"redirect_uris":"https://a.example/cb"}"#.to_owned(), 400, "invalid_client_metadata"),
-        (r#"{"redirect_uris":["https://a.example"],"redirect_uris":["https://b.example"]}"#.to_owned(), 400, "invalid_client_metadata"),
+        (
+            r#"{"redirect_uris":["https://a.example"],"redirect_uris":["https://b.example"]}"#.to_owned(),
+            400,
+            "invalid_client_metadata",
+        ),
         ("[".repeat(10_000), 400, "invalid_client_metadata"),
         ("null".to_owned(), 400, "invalid_client_metadata"),
         (" ".repeat(1 << 20), 413, "invalid_client_metadata"),
@@ -635,11 +665,9 @@ async fn f01_to_f12_registration() {
 async fn f06_registrations_are_limited_before_the_body_is_read() {
     let site = Site::with(&[("DRAGOMAN_RATE_REGISTER", "2")]).await;
     let body = json!({ "redirect_uris": ["https://a.example/cb"] });
-    let ids: Vec<Value> = [
-        site.register(body.clone()).await.json().await.unwrap(),
-        site.register(body).await.json().await.unwrap(),
-    ]
-    .to_vec();
+    let ids: Vec<Value> =
+        [site.register(body.clone()).await.json().await.unwrap(), site.register(body).await.json().await.unwrap()]
+            .to_vec();
     assert_eq!(ids[0]["client_id"], ids[1]["client_id"], "the same registration is the same client");
     let response = site.register(json!("not even an object")).await;
     assert_eq!(response.status(), 429);
@@ -690,7 +718,11 @@ async fn h01_h02_h05_metadata_does_not_believe_request_headers_and_is_open_to_sc
     let response = request.header("origin", "https://inspector.example").send().await.unwrap();
     assert_eq!(response.status(), 204);
     assert_eq!(response.headers()["access-control-allow-origin"], "*");
-    // Pages are not open to scripts of other origins.
+    // Pages, and paths that do not exist, are not open to scripts of other origins.
+    let request = site.program().request(reqwest::Method::OPTIONS, site.url("/nothing"));
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 404);
+    assert!(response.headers().get("access-control-allow-origin").is_none());
     let response = site.program().get(site.url("/login")).header("origin", "https://a.example").send().await.unwrap();
     assert!(response.headers().get("access-control-allow-origin").is_none());
 }

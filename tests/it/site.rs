@@ -29,7 +29,10 @@ pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const REDIRECT: &str = "http://127.0.0.1:43210/callback";
 
 pub struct Site {
+    /// The address that the outside uses.
     pub base: String,
+    /// Where it listens.
+    pub listen: String,
     pub identity: Identity,
     pub clock: Clock,
     pub events: Arc<Mutex<Vec<AuditEvent>>>,
@@ -122,7 +125,8 @@ impl Site {
             .layer(Extension(ClientIp(IpAddr::V4(Ipv4Addr::LOCALHOST))));
         tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         let base = config.issuer();
-        Self { base, identity, clock, events, refused, demo, quiet, ann, bob, _dir: dir }
+        let listen = format!("http://{address}");
+        Self { base, listen, identity, clock, events, refused, demo, quiet, ann, bob, _dir: dir }
     }
 
     pub fn url(&self, path: &str) -> String {

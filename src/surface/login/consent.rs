@@ -152,7 +152,10 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     let asked = read(&data)?;
     let event = |outcome: &str| {
         let target = redirect::shown(&asked.redirect_uri);
-        AuditEvent::new(context, "oauth.consent", outcome).by(person.principal()).client(&asked.client_id).target(target)
+        AuditEvent::new(context, "oauth.consent", outcome)
+            .by(person.principal())
+            .client(&asked.client_id)
+            .target(target)
     };
     if params.get("decision") != Some("approve") {
         if pending::take(pool, &key, now).await?.is_none() {
@@ -171,9 +174,10 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         return Ok(gone());
     }
     let org = choice.membership.org;
-    web.record(event("ok").org(Some(org.id))).await?;
     if choice.turn_on {
         web.identity.set_connectivity(org.id, true).await?;
+        let event = AuditEvent::new(context, "admin.connectivity", "ok").by(person.principal());
+        web.record(event.org(Some(org.id)).target("on")).await?;
     }
     let approval = Approval {
         client_id: asked.client_id.clone(),
@@ -186,6 +190,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         auth_time: person.auth_time,
     };
     let code = web.identity.approve(approval).await?;
+    web.record(event("ok").org(Some(org.id))).await?;
     let to = answer_url(&web.config, &asked.redirect_uri, asked.state.as_deref(), &[("code", code.expose())]);
     Ok(html::leave("Connected", &client_name(web, &asked).await?, &to))
 }
@@ -287,11 +292,8 @@ async fn page(
         role: membership.role,
         slug: membership.org.slug,
     });
-    let line = |scope: &Scope| ScopeLine {
-        name: scope.name(),
-        meaning: scope.meaning(),
-        allowed: allowed.contains(scope),
-    };
+    let line =
+        |scope: &Scope| ScopeLine { name: scope.name(), meaning: scope.meaning(), allowed: allowed.contains(scope) };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = ConsentPage {
         client: html::display_name(&client.name),

@@ -27,12 +27,7 @@ struct LoginPage<'a> {
 }
 
 /// `GET /login`. Shown to whoever asks, so that a client can have a person log in anew.
-pub async fn show(
-    State(web): State<Web>,
-    context: Context,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
+pub async fn show(State(web): State<Web>, context: Context, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
     if let Err(wait) = web.throttle.check_login(context.ip) {
         return html::too_many(Code::IpBlocked, wait);
     }

@@ -19,9 +19,7 @@ pub const PURPOSE: &str = "logout";
 pub async fn submit(State(web): State<Web>, context: Context, session: Session, request: Request) -> Response {
     match log_out(&web, &context, &session, request).await {
         Ok(true) => html::see_other("/"),
-        Ok(false) => {
-            html::problem(StatusCode::FORBIDDEN, "That did not work", "This form was not sent from our page.")
-        }
+        Ok(false) => html::problem(StatusCode::FORBIDDEN, "That did not work", "This form was not sent from our page."),
         Err(error) => html::failure(&error),
     }
 }
@@ -30,8 +28,7 @@ async fn log_out(web: &Web, context: &Context, session: &Session, request: Reque
     let (parts, body) = request.into_parts();
     let Some(person) = SignedIn::find(web, session).await? else { return Ok(true) };
     let params = Params::of_body(&parts.headers, body).await.unwrap_or_default();
-    if !csrf::from_our_pages(web, &parts.headers)
-        || !csrf::is_token(web, person.binding(), PURPOSE, params.get("csrf"))
+    if !csrf::from_our_pages(web, &parts.headers) || !csrf::is_token(web, person.binding(), PURPOSE, params.get("csrf"))
     {
         return Ok(false);
     }

@@ -11,10 +11,8 @@ pub mod session;
 pub use consent::Pending;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 
-use crate::surface::form::LONGEST;
 use crate::surface::web::Web;
 use crate::surface::{html, oauth};
 
@@ -26,7 +24,6 @@ pub fn routes(web: &Web) -> Router<Web> {
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize))
-        .layer(session::layer(web))
-        .layer(DefaultBodyLimit::max(LONGEST))
+        .route_layer(session::layer(web))
         .route("/assets/{name}", get(html::asset))
 }

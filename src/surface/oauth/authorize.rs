@@ -238,7 +238,8 @@ fn check_response_mode(params: &Params) -> Result<(), Stop> {
 /// RFC 7636 §4.3, S256 only: 43 characters are the base64url of a SHA-256; up to 128 are allowed by the grammar.
 fn check_pkce(params: &Params) -> Result<String, Stop> {
     let challenge = params.get("code_challenge");
-    let challenge = challenge.ok_or(Stop::Redirect("invalid_request", "code_challenge is missing (PKCE, RFC 7636)."))?;
+    let challenge =
+        challenge.ok_or(Stop::Redirect("invalid_request", "code_challenge is missing (PKCE, RFC 7636)."))?;
     if params.get("code_challenge_method") != Some("S256") {
         return Err(Stop::Redirect("invalid_request", "code_challenge_method must be S256."));
     }

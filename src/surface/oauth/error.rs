@@ -73,8 +73,7 @@ impl From<GrantError> for OAuthError {
 
 impl IntoResponse for OAuthError {
     fn into_response(self) -> Response {
-        let mut response =
-            answer(self.status, json!({ "error": self.error, "error_description": self.description }));
+        let mut response = answer(self.status, json!({ "error": self.error, "error_description": self.description }));
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

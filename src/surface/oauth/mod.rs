@@ -15,7 +15,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 
 use crate::config::Config;
 use crate::surface::login::Pending;
@@ -23,22 +23,28 @@ use crate::surface::web::Web;
 
 /// The endpoints that programs call; the browser's one is among the pages, since it needs their session.
 pub fn routes() -> Router<Web> {
-    let mut router = Router::new()
-        .route("/.well-known/jwks.json", get(metadata::jwks))
-        .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
-        .route("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_resource))
-        .route("/.well-known/oauth-protected-resource/t/{workspace}/mcp", get(metadata::protected_workspace))
+    let routes: [(&str, MethodRouter<Web>); 7] = [
+        ("/.well-known/jwks.json", get(metadata::jwks)),
+        ("/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
+        ("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_resource)),
+        ("/.well-known/oauth-protected-resource/t/{workspace}/mcp", get(metadata::protected_workspace)),
         // A hosted client probes this spelling too.
-        .route("/mcp/.well-known/oauth-protected-resource", get(metadata::protected_resource))
-        .route("/api/oauth/register", post(register::register))
-        .route("/api/oauth/token", post(token::token));
+        ("/mcp/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
+        ("/api/oauth/register", post(register::register)),
+        ("/api/oauth/token", post(token::token)),
+    ];
+    let mut router = Router::new();
+    for (path, route) in routes {
+        router = router.route(path, route.layer(from_fn(open_to_scripts)));
+    }
     // Clients look below the MCP path as well, although the issuer has none.
     for name in ["oauth-authorization-server", "openid-configuration"] {
         for path in ["", "/mcp", "/t/{workspace}/mcp"] {
-            router = router.route(&format!("/.well-known/{name}{path}"), get(metadata::server));
+            let route = get(metadata::server).layer(from_fn(open_to_scripts));
+            router = router.route(&format!("/.well-known/{name}{path}"), route);
         }
     }
-    router.layer(from_fn(open_to_scripts))
+    router
 }
 
 /// Any origin may call these from a browser; none of them looks at cookies (H05).

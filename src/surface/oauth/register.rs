@@ -115,7 +115,8 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
     if lacks(&metadata.grant_types, "authorization_code") || lacks(&metadata.response_types, "code") {
         return Err(metadata_error("Only the authorization_code grant with response type code is supported."));
     }
-    const METHODS: [&str; 6] = ["none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", ""];
+    const METHODS: [&str; 6] =
+        ["none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", ""];
     if metadata.token_endpoint_auth_method.is_some_and(|method| !METHODS.contains(&method.as_str())) {
         return Err(metadata_error("token_endpoint_auth_method must be none."));
     }
@@ -125,7 +126,8 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
         None | Some("") => "native",
         Some(_) => return Err(metadata_error("application_type must be web or native.")),
     };
-    let name: String = metadata.client_name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(NAME).collect();
+    let name: String =
+        metadata.client_name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(NAME).collect();
     let name = if name.trim().is_empty() { "Unnamed client".to_owned() } else { name };
     Ok(NewClient { name, redirect_uris, application_type: application_type.to_owned(), uri: client_uri })
 }

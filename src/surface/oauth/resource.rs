@@ -64,8 +64,7 @@ mod tests {
     use super::*;
 
     fn config() -> Config {
-        let source =
-            |name: &str| (name == "DRAGOMAN_PUBLIC_URL").then(|| "https://data.example.com".to_owned());
+        let source = |name: &str| (name == "DRAGOMAN_PUBLIC_URL").then(|| "https://data.example.com".to_owned());
         Config::read(source).unwrap()
     }
 

@@ -39,10 +39,8 @@ pub async fn token(State(web): State<Web>, context: Context, request: Request) -
         Err(problem) => return OAuthError::from(problem).into_response(),
     };
     let outcome = exchange(&web, &parts.headers, &params).await;
-    let grant = match params.get("grant_type") {
-        Some(known @ ("authorization_code" | "refresh_token")) => known,
-        _ => "other",
-    };
+    let known = |grant: &&str| matches!(*grant, "authorization_code" | "refresh_token");
+    let grant = params.get("grant_type").filter(known).unwrap_or("other");
     let event = match &outcome {
         Ok((client, pair)) => {
             let (org, principal) = subject(pair.access.expose());
