@@ -16,6 +16,8 @@ const BUDGET: usize = 112;
 const LEAST: usize = 48;
 /// Repeated from the end of the chunk before, so that a sentence on the border is whole in one of both.
 const OVERLAP: usize = 16;
+/// Bytes that the splitter gets at once.
+const BLOCK: usize = 16 << 10;
 /// Characters that are kept of one heading.
 const HEADING_CHARS: usize = 80;
 
@@ -63,11 +65,33 @@ fn heading(path: &[String]) -> String {
 fn cut(text: &str, room: usize, markup: Markup) -> Result<Vec<String>> {
     let config = ChunkConfig::new(room).with_sizer(WordPieces).with_overlap(OVERLAP).map_err(Error::internal)?;
     let mut chunks: Vec<String> = match markup {
-        Markup::Markdown => MarkdownSplitter::new(config).chunks(text).map(str::to_owned).collect(),
-        Markup::Plain => TextSplitter::new(config).chunks(text).map(str::to_owned).collect(),
+        Markup::Markdown => {
+            let splitter = MarkdownSplitter::new(config);
+            blocks(text).into_iter().flat_map(|block| splitter.chunks(block)).map(str::to_owned).collect()
+        }
+        Markup::Plain => {
+            let splitter = TextSplitter::new(config);
+            blocks(text).into_iter().flat_map(|block| splitter.chunks(block)).map(str::to_owned).collect()
+        }
     };
     chunks.retain(|chunk| !chunk.trim().is_empty());
     Ok(chunks)
+}
+
+/// A text in pieces of at most [`BLOCK`] bytes, ended where possible after a paragraph, a line or a word: the splitter's
+/// time grows with the square of a text that it finds no border in, and files come from strangers.
+fn blocks(mut text: &str) -> Vec<&str> {
+    let mut blocks = Vec::new();
+    while text.len() > BLOCK {
+        let window = &text[..text.floor_char_boundary(BLOCK)];
+        let after = |border: &str| window.rfind(border).map(|at| at + border.len()).filter(|at| *at > BLOCK / 2);
+        let at = after("\n\n").or_else(|| after("\n")).or_else(|| after(" ")).unwrap_or(window.len());
+        let (block, rest) = text.split_at(at);
+        blocks.push(block);
+        text = rest;
+    }
+    blocks.push(text);
+    blocks
 }
 
 struct WordPieces;
@@ -184,6 +208,18 @@ mod tests {
             assert!(!chunks.is_empty());
             assert!(chunks.iter().all(|chunk| chunk.text.chars().count() <= 2_000));
         }
+    }
+
+    #[test]
+    fn long_texts_go_to_the_splitter_in_blocks_that_lose_nothing() {
+        for text in ["x".repeat(100_000), "漢".repeat(30_000), prose(10_000), "line\n\n".repeat(10_000), String::new()]
+        {
+            let blocks = blocks(&text);
+            assert_eq!(blocks.concat(), text);
+            assert!(blocks.iter().all(|block| block.len() <= BLOCK));
+            assert!(blocks.len() <= 1 + text.len() / (BLOCK / 2), "no block but the last is small");
+        }
+        assert!(blocks(&prose(10_000)).iter().all(|block| block.ends_with(' ')), "words stay whole");
     }
 
     #[test]

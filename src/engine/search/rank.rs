@@ -12,7 +12,7 @@
 //!
 //! On the Cranfield collection (1,400 abstracts, 225 questions; best chunk of a document, any grade counts) nDCG@10 is
 //! 0.33 by meaning, 0.37 by words, 0.41 by both, and 0.39 by reciprocal rank fusion. The constants sit on a plateau:
-//! weights of 0.3 to 0.6 and halves of 5 to 30 stay within 0.015.
+//! with weights of 0.3 to 0.6 and halves of 5 to 30 it is 0.40 to 0.41.
 
 use std::cmp::Ordering;
 
