@@ -151,7 +151,9 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     }
     let ends = parts.method == Method::DELETE;
     let response = CAPTURED.scope(caller.rights, next.run(Request::from_parts(parts, body))).await;
-    if let Err(refusal) = mcp.follow(&caller, &peek, session.filter(|_| ends), &response).await {
+    let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let ended = session.filter(|_| ends && response.status().is_success());
+    if let Err(refusal) = mcp.follow(&caller, &peek, opened, ended).await {
         return refusal;
     }
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
@@ -208,21 +210,18 @@ impl Mcp {
         &self,
         caller: &Caller,
         peek: &Peek,
+        opened: Option<String>,
         ended: Option<String>,
-        response: &Response,
     ) -> Result<(), Response> {
         let gateway = &self.shared.gateway;
-        let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok());
-        let recorded = if peek.method == "initialize"
-            && let Some(id) = opened
-        {
+        let recorded = if let Some(id) = opened.filter(|_| peek.method == "initialize") {
             let version = peek.initialize_version().unwrap_or(OLDEST);
-            for surplus in self.sessions.open(id, &caller.principal(), version) {
+            for surplus in self.sessions.open(&id, &caller.principal(), version) {
                 self.close(&surplus).await;
             }
             metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
-            gateway.record(&Caller { session: Some(id.into()), ..caller.clone() }, "mcp.session.created", version).await
-        } else if let Some(id) = ended.filter(|_| response.status().is_success()) {
+            gateway.record(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.created", version).await
+        } else if let Some(id) = ended {
             self.sessions.close(&id);
             gateway.record(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.terminated", "").await
         } else {
