@@ -16,7 +16,7 @@ use crate::base::secret::MasterKey;
 use crate::config::Config;
 use crate::engine::Engines;
 use crate::gateway::Gateway;
-use crate::gateway::audit::AuditLog;
+use crate::gateway::audit::{AuditLog, AuditWriter};
 use crate::gateway::operation::Parts;
 use crate::identity::Identity;
 use crate::store::{Db, FolderLock};
@@ -37,7 +37,7 @@ pub struct App {
     pub gateway: Arc<Gateway>,
     pub audit: AuditLog,
     master: MasterKey,
-    audit_writer: tokio::task::JoinHandle<()>,
+    audit_writer: AuditWriter,
     _folder: FolderLock,
 }
 
@@ -124,11 +124,8 @@ impl App {
 
     /// Ends without serving: what is queued for the audit log is written, the databases close.
     pub async fn close(self) {
-        let Self { db, gateway, audit, audit_writer, identity, .. } = self;
-        drop((gateway, audit, identity));
-        if tokio::time::timeout(DRAIN, audit_writer).await.is_err() {
-            tracing::error!("the audit log could not be written out in time");
-        }
+        let Self { db, audit_writer, .. } = self;
+        audit_writer.finish().await;
         db.close().await;
     }
 

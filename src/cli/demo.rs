@@ -74,7 +74,9 @@ async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
     for (name, description, bytes) in tables {
         let path = folder.path().join(format!("{name}.parquet"));
         std::fs::write(&path, bytes)?;
-        dataset(name, description, vec![path]).load(app, org, true).await.with_context(|| format!("loading {name}"))?;
+        let loaded = dataset(name, description, vec![path]).load(app, org, true).await;
+        let loaded = loaded.with_context(|| format!("loading {name}"))?;
+        eprintln!("  {name}: {} rows", loaded["row_count"]);
     }
     if missing("flights_guide") {
         let mut files = Vec::new();

@@ -50,11 +50,11 @@ impl Cli {
         let mut config = settings(self.data, listen)?;
         match self.command {
             Command::Serve(serve) => {
-                start_logging(&config, None)?;
+                start_logging(&config, false)?;
                 serve.run(config).await
             }
             Command::Import(import) => {
-                start_logging(&config, Some("warn"))?;
+                start_logging(&config, true)?;
                 let app = App::open(config, Clock::system()).await?;
                 let done = import.run(&app, self.json).await;
                 app.close().await;
@@ -62,7 +62,7 @@ impl Cli {
             }
             Command::Admin(command) => {
                 config.admin_listen = None;
-                start_logging(&config, Some("warn"))?;
+                start_logging(&config, true)?;
                 let app = App::open(config, Clock::system()).await?;
                 let done = admin::run(command, &app.identity, self.json).await;
                 app.close().await;
@@ -88,8 +88,8 @@ fn settings(data: Option<PathBuf>, listen: Option<SocketAddr>) -> anyhow::Result
     })?)
 }
 
-/// Commands that end are quiet unless the person asked for more.
-fn start_logging(config: &Config, quiet: Option<&str>) -> anyhow::Result<()> {
-    let filter = quiet.filter(|_| config.log == "info").unwrap_or(&config.log);
+/// Commands that end are quiet; `serve` says what it does.
+fn start_logging(config: &Config, quiet: bool) -> anyhow::Result<()> {
+    let filter = if quiet { "warn,qdrant_edge=error" } else { &config.log };
     telemetry::start_logging(filter, config.log_format).map_err(|problem| anyhow::anyhow!("DRAGOMAN_LOG: {problem}"))
 }

@@ -36,7 +36,7 @@ variables! {
     "DRAGOMAN_MASTER_KEY" = "": "64 hex digits that seal keys at rest; a file in the data folder when empty; required to be the same on every node";
     "DRAGOMAN_TRUSTED_PROXIES" = "": "comma-separated addresses whose X-Forwarded-For is believed";
     "DRAGOMAN_ALLOWED_ORIGINS" = "": "comma-separated browser origins that may call /mcp, such as http://localhost:6274 for a local inspector";
-    "DRAGOMAN_LOG" = "info": "log filter, such as info,dragoman=debug";
+    "DRAGOMAN_LOG" = "info,rmcp=warn,qdrant_edge=error": "log filter, such as info,dragoman=debug";
     "DRAGOMAN_LOG_FORMAT" = "text": "text or json";
     "DRAGOMAN_ACCESS_TTL" = "600": "seconds that an access token lives";
     "DRAGOMAN_CODE_TTL" = "60": "seconds that an authorization code lives";

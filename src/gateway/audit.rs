@@ -2,6 +2,8 @@
 //! so that the cost of a commit is divided under load.
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::model::audit::Entry;
 use crate::model::error::{Error, Result};
@@ -20,11 +22,29 @@ pub struct AuditLog {
     queue: mpsc::Sender<Waiting>,
 }
 
+/// The writer's end of life.
+pub struct AuditWriter {
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl AuditWriter {
+    /// Writes out what waits, takes no more, and ends.
+    pub async fn finish(self) {
+        self.stop.cancel();
+        if self.task.await.is_err() {
+            tracing::error!("the audit writer failed");
+        }
+    }
+}
+
 impl AuditLog {
-    /// Starts the writer; it ends when the last handle is dropped and its queue is written.
-    pub fn start(db: Db) -> (Self, tokio::task::JoinHandle<()>) {
+    /// Starts the writer.
+    pub fn start(db: Db) -> (Self, AuditWriter) {
         let (queue, waiting) = mpsc::channel(QUEUE);
-        (Self { queue }, tokio::spawn(write(db, waiting)))
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(write(db, waiting, stop.clone()));
+        (Self { queue }, AuditWriter { stop, task })
     }
 
     /// Returns when the entry is durable.
@@ -41,14 +61,24 @@ impl AuditLog {
     }
 }
 
-async fn write(db: Db, mut waiting: mpsc::Receiver<Waiting>) {
+async fn write(db: Db, mut waiting: mpsc::Receiver<Waiting>, stop: CancellationToken) {
     let mut batch = Vec::with_capacity(BATCH);
-    while waiting.recv_many(&mut batch, BATCH).await > 0 {
-        let (entries, done): (Vec<Entry>, Vec<oneshot::Sender<bool>>) = batch.drain(..).unzip();
-        let written = store::audit::append(&db, &entries).await.is_ok();
-        metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
-        for done in done {
-            let _caller_left = done.send(written);
+    loop {
+        tokio::select! {
+            biased;
+            // Closed, the queue takes no more, and ends when what is in it was received.
+            () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
+            received = waiting.recv_many(&mut batch, BATCH) => {
+                if received == 0 {
+                    return;
+                }
+                let (entries, done): (Vec<Entry>, Vec<oneshot::Sender<bool>>) = batch.drain(..).unzip();
+                let written = store::audit::append(&db, &entries).await.is_ok();
+                metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
+                for done in done {
+                    let _caller_left = done.send(written);
+                }
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! sub-schemas inlined, an object at the root, no `$schema` (Claude refuses other dialects and combinators there).
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
@@ -14,6 +15,16 @@ pub fn of<T: JsonSchema>() -> Map<String, Value> {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
+    // `uint32` and the like are no formats of JSON Schema: strict clients complain of each.
+    let plain_integers = RecursiveTransform(|schema: &mut Schema| {
+        let integer = schema.get("format").and_then(Value::as_str).is_some_and(|format| {
+            format.starts_with("uint") || format.starts_with("int") || ["double", "float"].contains(&format)
+        });
+        if integer {
+            schema.remove("format");
+        }
+    });
+    let settings = settings.with_transform(plain_integers);
     let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
     let mut object = match schema.to_value() {
         Value::Object(object) => object,

@@ -8,4 +8,5 @@ mod oauth;
 mod search;
 mod site;
 mod sql;
+mod story;
 mod support;

@@ -214,7 +214,7 @@ async fn who(Extension(caller): Extension<Caller>) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test is the outside; the ban is for the service's own calls")]
-fn client(cookies: bool) -> Client {
+pub fn client(cookies: bool) -> Client {
     // Fails when another test was first, which is as good.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     Client::builder().cookie_store(cookies).redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap()

@@ -1,0 +1,267 @@
+//! The whole story, started the way a user starts it: the program with its demo on a real port, clients that know
+//! nothing but the address, a person at a browser, right answers, and everything still there after a restart.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rmcp::model::{CallToolRequestParams, ClientInfo, ProtocolVersion, ReadResourceRequestParams, ResourceContents};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::auth::{AuthClient, AuthorizationManager, AuthorizationRequest, OAuthState};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::RoleClient;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::site::{Browser, location};
+use crate::support::service::http;
+
+const ANSWER: &str = "SELECT a.name, round(avg(f.dep_delay), 2) AS delay FROM flights f JOIN airlines a USING (carrier) \
+                      GROUP BY ALL ORDER BY delay DESC LIMIT 1";
+
+/// The running program.
+struct Program {
+    child: Child,
+    base: String,
+    password: String,
+    up: Duration,
+}
+
+impl Program {
+    async fn start(data: &Path, port: u16) -> Self {
+        let started = Instant::now();
+        let mut child = command(data)
+            .args(["serve", "--demo", "--listen", &format!("127.0.0.1:{port}")])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next_line().await.unwrap().expect("the program ended before it was up");
+        let up = started.elapsed();
+        assert!(first.contains("is up on"), "{first}");
+        let mut password = String::new();
+        while password.is_empty() {
+            let line = lines.next_line().await.unwrap().unwrap();
+            if let Some((_, word)) = line.split_once("with the password:") {
+                password = word.trim().to_owned();
+            }
+        }
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { child, base: format!("http://127.0.0.1:{port}"), password, up }
+    }
+
+    fn mcp(&self) -> String {
+        format!("{}/mcp", self.base)
+    }
+
+    /// Ends it as Ctrl-C does.
+    async fn stop(mut self) {
+        let pid = nix::unistd::Pid::from_raw(self.child.id().unwrap().try_into().unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+        let status = tokio::time::timeout(Duration::from_secs(15), self.child.wait()).await;
+        assert!(status.expect("it stops within its time").unwrap().success());
+    }
+}
+
+fn command(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.arg("--data").arg(data).env("DRAGOMAN_ADMIN_LISTEN", "off").kill_on_drop(true);
+    for (name, value) in [("DRAGOMAN_EXT_RATE_TOKEN", "1000"), ("DRAGOMAN_EXT_RATE_WORKSPACE", "10000")] {
+        command.env(name, value);
+    }
+    command
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn clients() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
+    assert!(folder.join("node_modules").exists(), "run `npm ci --ignore-scripts` in tests/clients (tests/run does)");
+    folder
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_knows_only_the_address_gets_right_answers() {
+    let data = tempfile::tempdir().unwrap();
+    let program = Program::start(data.path(), free_port()).await;
+    let pictures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/artifacts");
+
+    let legacy = ClientLifecycleMode::Initialize;
+    let modern = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+    for (era, mode) in [("legacy", legacy), ("modern", modern)] {
+        eprintln!("rmcp, {era}");
+        rust_client(&program, mode).await;
+    }
+    for flavour in ["sdk", "legacy", "modern"] {
+        eprintln!("TypeScript, {flavour}");
+        let said = typescript_client(&program, flavour, &pictures.join(flavour)).await;
+        check_typescript(&program, flavour, &said);
+    }
+
+    second_process_is_refused(data.path()).await;
+    let (base, first_up) = (program.base.clone(), program.up);
+    program.stop().await;
+    inspector(data.path(), &base).await;
+    eprintln!("first start {first_up:?}");
+}
+
+/// `rmcp`'s own client: discovery, registration, PKCE, the code's exchange, then every kind of question.
+async fn rust_client(program: &Program, mode: ClientLifecycleMode) {
+    let manager = AuthorizationManager::new_allowing_private_addresses(program.mcp()).await.unwrap();
+    let mut oauth = OAuthState::Unauthorized(manager);
+    let redirect = "http://127.0.0.1:43210/callback";
+    let request = AuthorizationRequest::new(redirect).with_client_name("rmcp test").with_initial_scope_selection();
+    oauth.start_authorization(request).await.unwrap();
+    let address = oauth.get_authorization_url().await.unwrap();
+
+    // The person: logs in, sees who asks for what, approves.
+    let browser = Browser { base: program.base.clone(), http: crate::site::client(true) };
+    let authorize = address.strip_prefix(&program.base).unwrap();
+    let to_login = location(&browser.get(authorize).await);
+    let page = browser.get(&to_login).await.text().await.unwrap();
+    let form = [
+        ("csrf", crate::site::field(&page, "csrf")),
+        ("email", "demo@example.com".into()),
+        ("password", program.password.clone()),
+        ("return_to", crate::site::field(&page, "return_to")),
+    ];
+    let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let consent = location(&browser.post("/login", &form).await);
+    let page = browser.get(&consent).await.text().await.unwrap();
+    for word in ["rmcp test", "127.0.0.1", "Demo: New York flights 2013", "unverified"] {
+        assert!(page.contains(word), "the consent page says {word}");
+    }
+    let answer = browser.answer(&page, "approve", &[]).await;
+    let back = crate::site::refresh(&answer);
+    assert!(back.starts_with(redirect), "{back}");
+    oauth.handle_callback_url(&back).await.unwrap();
+
+    let manager = oauth.into_authorization_manager().unwrap();
+    let client = AuthClient::new(http(), manager);
+    let config = StreamableHttpClientTransportConfig::with_uri(program.mcp());
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    let client = ClientInfo::default().serve_with_lifecycle(transport, mode).await.unwrap();
+    questions(&client).await;
+    client.cancel().await.unwrap();
+}
+
+async fn call(client: &RunningService<RoleClient, ClientInfo>, name: &'static str, arguments: Value) -> Value {
+    let params = CallToolRequestParams::new(name).with_arguments(arguments.as_object().unwrap().clone());
+    let result = client.call_tool(params).await.unwrap();
+    assert_ne!(result.is_error, Some(true), "{name}: {result:?}");
+    result.structured_content.unwrap()
+}
+
+async fn questions(client: &RunningService<RoleClient, ClientInfo>) {
+    let tools = client.list_all_tools().await.unwrap();
+    assert_eq!(tools.len(), 5);
+    let resources = client.list_all_resources().await.unwrap();
+    assert_eq!(resources.len(), 7, "the catalogue and six datasets");
+
+    let listed = call(client, "dragoman_list_datasets", json!({})).await;
+    let flights = listed["datasets"].as_array().unwrap().iter().find(|dataset| dataset["name"] == "flights").unwrap();
+    assert_eq!(flights["row_count"], 336_776);
+    let id = &flights["id"];
+    let schema = call(client, "dragoman_get_schema", json!({ "dataset_id": id })).await;
+    assert_eq!((&schema["table_name"], schema["columns"].as_array().unwrap().len()), (&json!("flights"), 19));
+    let preview = call(client, "dragoman_preview_rows", json!({ "dataset_id": id, "limit": 2 })).await;
+    assert_eq!((&preview["row_count"], &preview["truncated"]), (&json!(2), &json!(true)));
+
+    // Known from the published data set: the carrier with the longest average delay is Frontier, at 20.22 minutes.
+    let answer = call(client, "dragoman_sql", json!({ "sql": ANSWER })).await;
+    assert_eq!(answer["rows"], json!([["Frontier Airlines Inc.", 20.22]]));
+    assert_eq!(answer["truncated"], false);
+    let many = call(client, "dragoman_sql", json!({ "sql": "SELECT flight FROM flights" })).await;
+    assert_eq!((&many["row_count"], &many["truncated"]), (&json!(500), &json!(true)));
+
+    let found = call(client, "dragoman_search", json!({ "query": "how can I tell that a flight was cancelled" })).await;
+    let best = &found["matches"][0];
+    assert_eq!(best["metadata"]["source_file"], "delays.md", "{found}");
+    let uri = format!("dragoman://documents/{}", best["metadata"]["document_id"].as_str().unwrap());
+    let read = client.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap();
+    let ResourceContents::TextResourceContents { text, .. } = &read.contents[0] else { panic!("{read:?}") };
+    assert!(text.contains("8,255"), "the whole document");
+}
+
+async fn typescript_client(program: &Program, flavour: &str, pictures: &Path) -> Value {
+    let output = Command::new("node")
+        .current_dir(clients())
+        .args(["story.mjs", flavour, &program.mcp(), "demo@example.com", &program.password])
+        .arg(pictures)
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(Duration::from_secs(120), output).await.unwrap().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{flavour}: {errors}");
+    assert!(!errors.contains("ignored in schema"), "{flavour} finds fault with our schemas: {errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn check_typescript(program: &Program, flavour: &str, said: &Value) {
+    assert_eq!(said["issuer"], program.base, "RFC 9207");
+    assert_eq!(said["sql"], json!([["Frontier Airlines Inc.", 20.22]]));
+    assert_eq!(said["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(said["resources"].as_array().unwrap().len(), 7);
+    assert_eq!((&said["columns"], &said["rows"], &said["best"]), (&json!(19), &json!(3), &json!("delays.md")));
+    assert_eq!((&said["resource_table"], &said["has_refresh"]), (&json!("flights"), &json!(true)));
+    assert_eq!(said["forbidden"]["isError"], true);
+    assert_eq!(said["forbidden"]["body"]["error"]["code"], "forbidden_sql");
+    let consent = said["pages"][1].as_str().unwrap();
+    for word in [&format!("Foreign client ({flavour})"), "127.0.0.1", "Demo: New York flights 2013"] {
+        assert!(consent.contains(word), "the consent page says {word}: {consent}");
+    }
+}
+
+/// One data folder, one process; the refusal says what to do.
+async fn second_process_is_refused(data: &Path) {
+    let output = command(data).args(["admin", "workspace", "list"]).output().await.unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("another dragoman process is using the data folder"), "{said}");
+}
+
+/// Makes a connectivity token at the command line, starts the program again (quickly, with everything still there),
+/// and asks through the Inspector's command line, in both eras.
+async fn inspector(data: &Path, base: &str) {
+    let create = ["admin", "token", "create", "--workspace", "demo", "--label", "inspector", "--json", "--scopes"];
+    let output = command(data).args(create).arg("ext:datasets,ext:schema,ext:search,ext:sql").output().await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let made: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let token = made["token"].as_str().unwrap_or_else(|| panic!("{made}"));
+    assert!(token.starts_with("dgmcp_"));
+
+    let port = base.rsplit(':').next().unwrap().parse().unwrap();
+    let program = Program::start(data, port).await;
+    assert!(program.up < Duration::from_secs(2), "a second start took {:?}", program.up);
+    for era in ["legacy", "modern"] {
+        eprintln!("Inspector, {era}");
+        let tools = inspect(&program, token, era, &["tools/list", "--strict"]).await;
+        assert_eq!(tools["tools"].as_array().unwrap().len(), 5, "{tools}");
+        let resources = inspect(&program, token, era, &["resources/list"]).await;
+        assert_eq!(resources["resources"].as_array().unwrap().len(), 7, "{resources}");
+        let arguments = json!({ "sql": ANSWER }).to_string();
+        let call = ["tools/call", "--tool-name", "dragoman_sql", "--tool-args-json", &arguments];
+        let answer = inspect(&program, token, era, &call).await;
+        assert_eq!(answer["structuredContent"]["rows"], json!([["Frontier Airlines Inc.", 20.22]]), "{answer}");
+    }
+    program.stop().await;
+}
+
+async fn inspect(program: &Program, token: &str, era: &str, method: &[&str]) -> Value {
+    let output = Command::new("./inspector.sh")
+        .current_dir(clients())
+        .args([&program.mcp(), era])
+        .args(method)
+        .env("TOKEN", token)
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(Duration::from_secs(60), output).await.unwrap().unwrap();
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{method:?} {era}: {out}{errors}");
+    let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{method:?}: {out}{errors}"));
+    answer.get("result").cloned().unwrap_or(answer)
+}
