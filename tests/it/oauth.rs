@@ -172,6 +172,8 @@ async fn a21_prompt_login_and_max_age_ask_for_the_password_again() {
     let site = Site::start().await;
     let client = site.client_id().await;
     let person = site.browser().signed_in("ann@example.com").await;
+    let response = person.get(&site.authorize_path(&client, &[("prompt", "login")])).await;
+    assert!(location(&response).starts_with("/login?"), "even in the same millisecond");
     site.clock.advance(std::time::Duration::from_secs(60));
     for fresh in [("prompt", "login"), ("max_age", "0"), ("max_age", "59")] {
         let response = person.get(&site.authorize_path(&client, &[fresh])).await;
