@@ -1,12 +1,14 @@
 //! `dragoman admin`: workspaces, people, roles, connectivity tokens and keys, on the machine of the service.
 //! Passwords come from standard input or are made up; never from an argument, which other users of the machine can read.
 
+mod show;
+
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::base::clock::{Millis, rfc3339};
 use crate::base::secret::{Secret, random_token};
@@ -15,6 +17,9 @@ use crate::identity::connectivity::TokenInfo;
 use crate::model::access::{ExtScope, Role};
 use crate::model::org::Org;
 use crate::model::user::User;
+use show::{
+    Said, member_facts, on_off, org_facts, person_facts, scope_names, state, table, token_facts, with_password,
+};
 
 /// What `dragoman admin` can do.
 #[derive(Debug, Subcommand)]
@@ -143,12 +148,6 @@ pub enum Token {
 pub enum Key {
     /// List signing keys
     List,
-}
-
-/// What a command has to say: facts for a program, and the same for a person.
-struct Said {
-    facts: Value,
-    text: String,
 }
 
 /// Runs a command and prints its answer on standard output, as JSON when told.
@@ -353,73 +352,6 @@ fn scope(text: &str) -> Result<ExtScope, String> {
         let names: Vec<_> = ExtScope::ALL.into_iter().map(ExtScope::name).collect();
         format!("expected one of {}", names.join(", "))
     })
-}
-
-fn on_off(on: bool) -> &'static str {
-    if on { "on" } else { "off" }
-}
-
-fn state(token: &TokenInfo, now: Millis) -> &'static str {
-    match (token.revoked_at, token.expires_at) {
-        (Some(_), _) => "revoked",
-        (None, Some(at)) if at <= now => "expired",
-        _ => "active",
-    }
-}
-
-fn org_facts(org: &Org) -> Value {
-    json!({ "id": org.id, "slug": org.slug, "name": org.name, "connectivity_enabled": org.connectivity_enabled,
-            "created_at": rfc3339(org.created_at) })
-}
-
-fn person_facts(user: &User) -> Value {
-    json!({ "id": user.id, "email": user.email, "name": user.name, "created_at": rfc3339(user.created_at) })
-}
-
-fn member_facts(user: &User, role: Role) -> Value {
-    let mut facts = person_facts(user);
-    facts["role"] = role.name().into();
-    facts
-}
-
-fn token_facts(token: &TokenInfo) -> Value {
-    json!({ "id": token.id, "label": token.label, "scopes": scope_names(token), "last_four": token.last_four,
-            "created_at": rfc3339(token.created_at), "expires_at": token.expires_at.map(rfc3339),
-            "revoked_at": token.revoked_at.map(rfc3339), "last_used_at": token.last_used_at.map(rfc3339),
-            "use_count": token.use_count })
-}
-
-fn scope_names(token: &TokenInfo) -> Vec<&'static str> {
-    token.scopes.iter().map(|scope| scope.name()).collect()
-}
-
-/// Adds a made-up password, which is shown this once.
-fn with_password(text: String, mut facts: Value, made_up: Option<Secret>) -> Said {
-    match made_up {
-        None => Said { facts, text },
-        Some(password) => {
-            facts["password"] = password.expose().into();
-            Said { text: format!("{text}\nPassword (not shown again): {}", password.expose()), facts }
-        }
-    }
-}
-
-/// Columns as wide as their widest cell, two spaces apart.
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut lines: Vec<Vec<String>> = vec![head.iter().map(|cell| (*cell).to_owned()).collect()];
-    lines.extend(rows);
-    let widths: Vec<usize> = (0..head.len())
-        .map(|column| {
-            lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-        })
-        .collect();
-    let mut text = String::new();
-    for line in lines {
-        let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        text += cells.join("  ").trim_end();
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use clap::Parser;
+use serde_json::Value;
 
 use super::*;
 use crate::base::clock::Clock;

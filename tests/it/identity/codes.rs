@@ -68,7 +68,7 @@ async fn c02_another_client_with_a_leaked_code_changes_nothing() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn c03_twenty_parallel_redeems_give_one_success() {
     both(async |db| {
         let world = World::new(db).await;

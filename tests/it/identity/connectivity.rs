@@ -93,7 +93,7 @@ async fn a_token_ends_at_its_expiry() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_workspace_has_at_most_ten_in_force_even_when_twenty_ask_at_once() {
     both(async |db| {
         let world = World::new(db).await;

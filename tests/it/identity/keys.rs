@@ -44,7 +44,7 @@ async fn another_master_key_is_told_apart_in_words() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn nodes_that_start_at_once_on_an_empty_database_agree_on_one_key() {
     both(async |db| {
         let (master, clock) = (MasterKey::generate(), Clock::manual(NOW));

@@ -56,7 +56,7 @@ async fn taken_and_malformed_names_are_refused_with_the_field() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn twenty_parallel_creations_of_one_slug_give_one_workspace() {
     both(async |db| {
         let world = World::new(db).await;
@@ -181,7 +181,7 @@ async fn equal_metadata_is_one_client_and_other_metadata_another() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn twenty_parallel_registrations_of_one_client_give_one_id() {
     both(async |db| {
         let world = World::new(db).await;

@@ -78,7 +78,7 @@ async fn d04_a_grandparent_is_always_reuse() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn d05_twenty_parallel_refreshes_leave_one_lineage() {
     both(async |db| {
         let world = World::new(db).await;
@@ -209,7 +209,7 @@ async fn d10_idle_and_absolute_lifetimes_hold() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn d11_a_reuse_that_races_a_rotation_leaves_nothing_alive() {
     both(async |db| {
         let world = World::new(db).await;
