@@ -1,6 +1,7 @@
 //! All tests that need more than one module: one binary, so that everything is linked once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod browser_store;
 mod identity;
 mod oauth;
 mod site;
