@@ -506,6 +506,20 @@ async fn b29_a_log_in_leads_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_person_who_typed_another_name_of_this_machine_is_sent_to_the_one_in_the_settings() {
+    let site = Site::start().await;
+    for path in ["/", "/login?return_to=%2F", "//evil.example/login"] {
+        let response = site.program().get(site.url(path)).header("host", "localhost:8787").send().await.unwrap();
+        match path.starts_with("//") {
+            true => assert_eq!(response.status(), 404),
+            false => assert_eq!(location(&response), site.url(path)),
+        }
+    }
+    let tls = Site::with(&[("DRAGOMAN_PUBLIC_URL", "https://data.example.com")]).await;
+    assert_eq!(tls.program().get(format!("{}/login", tls.listen)).send().await.unwrap().status(), 200);
+}
+
+#[tokio::test]
 async fn b31_two_tabs_both_finish() {
     let site = Site::start().await;
     let client = site.client_id().await;
