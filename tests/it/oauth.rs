@@ -172,6 +172,8 @@ async fn a21_prompt_login_and_max_age_ask_for_the_password_again() {
     let site = Site::start().await;
     let client = site.client_id().await;
     let person = site.browser().signed_in("ann@example.com").await;
+    let response = person.get(&site.authorize_path(&client, &[("prompt", "login")])).await;
+    assert!(location(&response).starts_with("/login?"), "even in the same millisecond");
     site.clock.advance(std::time::Duration::from_secs(60));
     for fresh in [("prompt", "login"), ("max_age", "0"), ("max_age", "59")] {
         let response = person.get(&site.authorize_path(&client, &[fresh])).await;
@@ -501,6 +503,20 @@ async fn b29_a_log_in_leads_nowhere_else() {
         let response = site.browser().log_in("ann@example.com", PASSWORD, evil).await;
         assert_eq!(location(&response), "/", "{evil}");
     }
+}
+
+#[tokio::test]
+async fn a_person_who_typed_another_name_of_this_machine_is_sent_to_the_one_in_the_settings() {
+    let site = Site::start().await;
+    for path in ["/", "/login?return_to=%2F", "//evil.example/login"] {
+        let response = site.program().get(site.url(path)).header("host", "localhost:8787").send().await.unwrap();
+        match path.starts_with("//") {
+            true => assert_eq!(response.status(), 404),
+            false => assert_eq!(location(&response), site.url(path)),
+        }
+    }
+    let tls = Site::with(&[("DRAGOMAN_PUBLIC_URL", "https://data.example.com")]).await;
+    assert_eq!(tls.program().get(format!("{}/login", tls.listen)).send().await.unwrap().status(), 200);
 }
 
 #[tokio::test]

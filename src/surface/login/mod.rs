@@ -11,6 +11,10 @@ pub mod session;
 pub use consent::Pending;
 
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{Method, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::{get, post};
 
 use crate::surface::web::Web;
@@ -25,5 +29,20 @@ pub fn routes(web: &Web) -> Router<Web> {
         .route("/consent", get(consent::show).post(consent::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize))
         .route_layer(session::layer(web))
+        .route_layer(from_fn_with_state(web.clone(), one_name))
         .route("/assets/{name}", get(html::asset))
+}
+
+/// Without TLS we are on this machine, which has several names: a person who typed `localhost` is sent to the name in
+/// the settings, because cookies and forms of one name are not those of another. Behind TLS a proxy may change the
+/// `Host`, and nothing is concluded from it.
+async fn one_name(State(web): State<Web>, request: Request, next: Next) -> Response {
+    let public = web.config.issuer();
+    let ours = public.strip_prefix("http://");
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    if request.method() == Method::GET && ours.is_some() && host.is_some() && host != ours {
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        return html::see_other(&web.config.url(path));
+    }
+    next.run(request).await
 }

@@ -275,7 +275,8 @@ fn check_prompt(params: &Params) -> Result<bool, Stop> {
 fn check_age(params: &Params, now: Millis) -> Result<Millis, Stop> {
     let returned = params.get(RETURNED).and_then(|text| text.parse::<Millis>().ok()).unwrap_or(0).min(now);
     if params.get("prompt").is_some_and(|prompt| prompt.split(' ').any(|p| p == "login")) {
-        return Ok(now);
+        // Later than any log-in until now.
+        return Ok(now + 1);
     }
     match params.get("max_age") {
         None => Ok(returned),

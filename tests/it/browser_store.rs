@@ -1,0 +1,66 @@
+//! Browser sessions and pending authorizations as stored, on both engines.
+
+use dragoman::base::clock::Clock;
+use dragoman::base::id::Id;
+use dragoman::store::pending::{self, PendingKey};
+use dragoman::store::sessions::{self, SessionRow};
+
+use crate::support::databases::both;
+
+fn row(id: &str, user: Option<String>, expires_at: i64) -> SessionRow {
+    SessionRow { id_hash: id.to_owned(), user_id: user, data: r#"{"é":1}"#.to_owned(), expires_at }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_lives_until_it_expires_or_is_deleted_and_is_never_brought_back() {
+    both(async |db| {
+        let pool = db.pool();
+        let (ann, bob) = (Id::new(&Clock::system()), Id::new(&Clock::system()));
+        assert!(sessions::create(pool, &row("a", None, 1_000)).await.unwrap());
+        assert!(!sessions::create(pool, &row("a", None, 9_000)).await.unwrap(), "the id is taken");
+        assert_eq!(sessions::load(pool, "a", 999).await.unwrap().unwrap(), (r#"{"é":1}"#.to_owned(), 1_000));
+        assert!(sessions::load(pool, "a", 1_000).await.unwrap().is_none());
+        sessions::save(pool, &row("a", Some(ann.to_string()), 2_000)).await.unwrap();
+        assert_eq!(sessions::load(pool, "a", 1_999).await.unwrap().unwrap().1, 2_000);
+        sessions::delete(pool, "a").await.unwrap();
+        sessions::save(pool, &row("a", Some(ann.to_string()), 9_000)).await.unwrap();
+        assert!(sessions::load(pool, "a", 0).await.unwrap().is_none());
+        for (id, user) in [("b", ann), ("c", ann), ("d", bob)] {
+            assert!(sessions::create(pool, &row(id, Some(user.to_string()), 5_000)).await.unwrap());
+        }
+        sessions::delete_of_user(pool, ann).await.unwrap();
+        let mut left = Vec::new();
+        for id in ["b", "c", "d"] {
+            left.push(sessions::load(pool, id, 0).await.unwrap().is_some());
+        }
+        assert_eq!(left, [false, false, true]);
+        assert_eq!((sessions::sweep(pool, 4_999).await.unwrap(), sessions::sweep(pool, 5_000).await.unwrap()), (0, 1));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b08_a_pending_authorization_is_used_once_by_its_own_session_and_person() {
+    both(async |db| {
+        let pool = db.pool();
+        let user = Id::new(&Clock::system());
+        let key = PendingKey { handle_hash: "h".into(), session_hash: "s".into(), user };
+        pending::create(pool, &key, "{}", 1_000).await.unwrap();
+        for other in [
+            PendingKey { handle_hash: "x".into(), ..key.clone() },
+            PendingKey { session_hash: "x".into(), ..key.clone() },
+            PendingKey { user: Id::new(&Clock::system()), ..key.clone() },
+        ] {
+            assert!(pending::peek(pool, &other, 0).await.unwrap().is_none(), "{other:?}");
+            assert!(pending::take(pool, &other, 0).await.unwrap().is_none(), "{other:?}");
+        }
+        assert!(pending::peek(pool, &key, 1_000).await.unwrap().is_none());
+        assert!(pending::take(pool, &key, 1_000).await.unwrap().is_none());
+        assert_eq!(pending::peek(pool, &key, 999).await.unwrap().as_deref(), Some("{}"));
+        let (one, two) = tokio::join!(pending::take(pool, &key, 999), pending::take(pool, &key, 999));
+        assert_eq!([one.unwrap(), two.unwrap()].iter().flatten().count(), 1, "of two at once one gets it");
+        pending::create(pool, &key, "{}", 1_000).await.unwrap();
+        assert_eq!((pending::sweep(pool, 999).await.unwrap(), pending::sweep(pool, 1_000).await.unwrap()), (0, 1));
+    })
+    .await;
+}
