@@ -42,6 +42,9 @@ const LOCK: &str = "
 pub fn open() -> duckdb::Result<Connection> {
     let connection = Connection::open_in_memory_with_flags(Config::default().threads(1)?)?;
     connection.execute_batch(AT_OPEN)?;
+    for (name, body) in guard::functions::DEFINED_HERE {
+        connection.execute_batch(&format!("CREATE MACRO {name}() AS {body}"))?;
+    }
     Ok(connection)
 }
 
@@ -67,9 +70,8 @@ pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, l
             .map_err(|cause| internal(&cause))?;
     }
     connection.execute_batch(LOCK).map_err(|cause| internal(&cause))?;
-    let columns = columns(connection).map_err(|cause| internal(&cause))?;
     sandbox::forbid_processes().map_err(|cause| internal(&cause))?;
-    rows(connection, sql, limits, &columns)
+    rows(connection, sql, limits)
 }
 
 /// The first rows of one table.
@@ -78,7 +80,7 @@ pub fn preview(connection: &Connection, file: &Path, limits: &TaskLimits) -> Res
         .and_then(|()| attach(connection, 0, file))
         .and_then(|()| connection.execute_batch(LOCK))
         .map_err(|cause| internal(&cause))?;
-    rows(connection, "SELECT * FROM d0.main.data", limits, &[])
+    rows(connection, "SELECT * FROM d0.main.data", limits)
 }
 
 /// The engine's tree of a text: parsed, never bound or run.
@@ -92,16 +94,19 @@ fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<
     connection.execute_batch(&format!("ATTACH {} AS d{index} (READ_ONLY)", literal(path)))
 }
 
-/// The columns that the views show, for hints.
-fn columns(connection: &Connection) -> duckdb::Result<Vec<String>> {
-    let mut statement = connection
-        .prepare("SELECT DISTINCT column_name FROM duckdb_columns() WHERE database_name = 'memory' ORDER BY 1")?;
-    statement.query_map([], |row| row.get(0))?.collect()
+/// The columns that the views show, for hints; none when they cannot be read.
+fn columns(connection: &Connection) -> Vec<String> {
+    let read = || -> duckdb::Result<Vec<String>> {
+        let mut statement = connection
+            .prepare("SELECT DISTINCT column_name FROM duckdb_columns() WHERE database_name = 'memory' ORDER BY 1")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    read().unwrap_or_default()
 }
 
-fn rows(connection: &Connection, sql: &str, limits: &TaskLimits, known_columns: &[String]) -> Result<Outcome> {
+fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outcome> {
     let started = Instant::now();
-    let failed = |cause: &duckdb::Error| problem::of_query(cause, known_columns);
+    let failed = |cause: &duckdb::Error| problem::of_query(cause, &columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
     let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
     let mut stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
