@@ -45,6 +45,9 @@ pub fn open() -> duckdb::Result<Connection> {
     for (name, body) in guard::functions::DEFINED_HERE {
         connection.execute_batch(&format!("CREATE MACRO {name}() AS {body}"))?;
     }
+    // The first statement of an instance loads catalogues: done while nobody waits.
+    parse(&connection, "SELECT 1")
+        .and_then(|tree| connection.query_row("SELECT length(?) + count(*) FROM range(1)", [tree], |_| Ok(())))?;
     Ok(connection)
 }
 
@@ -59,7 +62,8 @@ pub fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()>
 /// Judges and runs one statement over views of the given tables.
 pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, limits: &TaskLimits) -> Result<Outcome> {
     let names: Vec<String> = tables.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
-    let used = guard::check(sql, &parse(connection, sql)?, &names).map_err(guard::Refusal::into_error)?;
+    let tree = parse(connection, sql).map_err(|cause| internal(&cause))?;
+    let used = guard::check(sql, &tree, &names).map_err(guard::Refusal::into_error)?;
 
     limit(connection, limits).map_err(|cause| internal(&cause))?;
     let used = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase()));
@@ -84,9 +88,9 @@ pub fn preview(connection: &Connection, file: &Path, limits: &TaskLimits) -> Res
 }
 
 /// The engine's tree of a text: parsed, never bound or run.
-pub fn parse(connection: &Connection, sql: &str) -> Result<String> {
+fn parse(connection: &Connection, sql: &str) -> duckdb::Result<String> {
     let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
-    connection.query_row(serialize, [sql], |row| row.get(0)).map_err(|cause| internal(&cause))
+    connection.query_row(serialize, [sql], |row| row.get(0))
 }
 
 fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<()> {
