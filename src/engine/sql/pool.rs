@@ -102,6 +102,24 @@ impl Pool {
         }
     }
 
+    /// A worker that has the task. One that died while it waited is replaced: it cannot have begun.
+    async fn begin(&self, frame: &[u8]) -> io::Result<Worker> {
+        loop {
+            let was_waiting = !self.idle().is_empty();
+            let mut worker = self.take().await?;
+            let begun = match worker.input.write_all(frame).await {
+                Ok(()) => next(&mut worker.output).await,
+                Err(problem) => Err(problem),
+            };
+            match begun {
+                Ok(Reply::Begun) => return Ok(worker),
+                Ok(other) => return Err(io::Error::other(format!("a worker answered a task with {other:?}"))),
+                Err(problem) if was_waiting => tracing::warn!(%problem, "an SQL worker died while it waited"),
+                Err(problem) => return Err(problem),
+            }
+        }
+    }
+
     async fn start(&self) -> io::Result<Worker> {
         let (answer, started) = oneshot::channel();
         let gone = |_| io::Error::other("the thread that starts workers is gone");
@@ -150,12 +168,9 @@ impl Pool {
         on_progress: Option<OnProgress>,
     ) -> Result<Outcome> {
         let frame = wire::encode(task).map_err(Error::internal)?;
-        let mut worker = self.take().await.map_err(Error::internal)?;
+        let mut worker = self.begin(&frame).await.map_err(Error::internal)?;
         self.warm();
         let Worker { child, input, output } = &mut worker;
-        if let Err(problem) = input.write_all(&frame).await {
-            return Err(died(child, &problem).await);
-        }
         let answer = answer(output, on_progress);
         tokio::pin!(answer);
         let heard = tokio::select! {
@@ -209,7 +224,7 @@ async fn answer(
                     on_progress(Progress { fraction: Some(fraction), message: "Reading the file".to_owned() });
                 }
             }
-            Reply::Ready => {}
+            Reply::Ready | Reply::Begun => {}
         }
     }
 }

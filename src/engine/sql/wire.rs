@@ -51,6 +51,8 @@ pub enum Order {
 pub enum Reply {
     /// It can take a task.
     Ready,
+    /// It has the task and begins.
+    Begun,
     /// How far an import is, 0 to 1.
     Progress(f64),
     Done {

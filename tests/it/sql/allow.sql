@@ -70,7 +70,7 @@ SELECT date_trunc('month', day), count(*) FROM flights GROUP BY 1 ORDER BY 1
 SELECT extract(year FROM day), year(day), month(day), dayname(day), strftime(day, '%Y-%m') FROM flights
 SELECT date_diff('day', DATE '2013-01-01', day), day + INTERVAL 3 DAY, day - INTERVAL '1 month' FROM flights
 SELECT DATE '2013-01-01', TIMESTAMP '2013-01-01 10:00:00', TIME '10:00:00', INTERVAL 1 YEAR
-SELECT current_date, current_timestamp, now(), today()
+SELECT current_date, current_timestamp, now(), today(), localtimestamp, current_time, localtime
 SELECT time_bucket(INTERVAL 7 DAY, day), count(*) FROM flights GROUP BY 1
 SELECT make_date(2013, 1, 1), epoch_ms(0), to_timestamp(0), age(DATE '2013-01-01', DATE '2012-01-01')
 SELECT * FROM flights WHERE day BETWEEN DATE '2013-01-01' AND DATE '2013-01-31'

@@ -48,7 +48,7 @@ async fn every_statement_of_the_attacks_is_refused_for_its_reason_and_touches_no
                 Err(error) => {
                     let code = if rule == "syntax" { Code::InvalidArgument } else { Code::ForbiddenSql };
                     let leaks = error.body("r").to_string();
-                    let leaks = leaks.contains(CANARY) || leaks.contains(".duckdb") || leaks.contains("workspaces");
+                    let leaks = leaks.contains(CANARY) || leaks.contains(house.data.path().to_str().unwrap());
                     let explained = !error.details["hint"].as_str().unwrap_or_default().is_empty();
                     if error.code == code && error.details["rule"] == rule && explained && !leaks {
                         return None;
@@ -84,7 +84,7 @@ fn bombs() -> Vec<String> {
         "SELECT list(a.range ORDER BY hash(a.range)) FROM range(1000000000) a".into(),
         "SELECT max(s) FROM (SELECT repeat('x', 100000) || i AS s FROM range(10000000) t(i)) GROUP BY s ORDER BY s"
             .into(),
-        "SELECT count(*) FROM (SELECT unnest(range(100000)) FROM range(100000)) WHERE random() > 2".into(),
+        "SELECT max(hash(u)) FROM (SELECT unnest(range(100000)) AS u FROM range(1000000))".into(),
         "SELECT string_agg(s, ',') FROM (SELECT repeat('x', 100000) AS s FROM range(1000000))".into(),
     ]
 }

@@ -6,7 +6,7 @@
 //! text: comments, strings and scopes differ, and each difference is a way in.
 
 mod expression;
-mod functions;
+pub mod functions;
 mod query;
 mod tree;
 

@@ -230,7 +230,10 @@ impl Walk<'_> {
         let path = path(map)?;
         let [name] = path.as_slice() else {
             let name = path.join(".");
-            let hint = format!("Write {}.", path.last().map_or("the plain name", String::as_str));
+            let hint = match path.last().filter(|last| self.tables.contains(last)) {
+                Some(last) => format!("Write {last}."),
+                None => "List the datasets to see which tables there are.".to_owned(),
+            };
             let message = format!("Tables have plain names here, and {name} has more than one part.");
             return Err(Refusal::new("qualified_name", &name, message, hint));
         };

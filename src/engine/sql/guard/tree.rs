@@ -142,8 +142,12 @@ mod tests {
 
     #[test]
     fn reads_deeper_than_serde_json_but_not_without_end() {
-        let nest = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
-        assert!(parse(&nest(1_000)).is_ok());
-        assert!(parse(&nest(3_000)).is_err());
+        // As in a worker, whose stack is made for it.
+        let deep = || {
+            let nest = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
+            assert!(parse(&nest(1_000)).is_ok());
+            assert!(parse(&nest(3_000)).is_err());
+        };
+        std::thread::Builder::new().stack_size(64 << 20).spawn(deep).unwrap().join().unwrap();
     }
 }

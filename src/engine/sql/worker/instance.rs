@@ -42,6 +42,12 @@ const LOCK: &str = "
 pub fn open() -> duckdb::Result<Connection> {
     let connection = Connection::open_in_memory_with_flags(Config::default().threads(1)?)?;
     connection.execute_batch(AT_OPEN)?;
+    for (name, body) in guard::functions::DEFINED_HERE {
+        connection.execute_batch(&format!("CREATE MACRO {name}() AS {body}"))?;
+    }
+    // The first statement of an instance loads catalogues: done while nobody waits.
+    parse(&connection, "SELECT 1")
+        .and_then(|tree| connection.query_row("SELECT length(?) + count(*) FROM range(1)", [tree], |_| Ok(())))?;
     Ok(connection)
 }
 
@@ -56,7 +62,8 @@ pub fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()>
 /// Judges and runs one statement over views of the given tables.
 pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, limits: &TaskLimits) -> Result<Outcome> {
     let names: Vec<String> = tables.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
-    let used = guard::check(sql, &parse(connection, sql)?, &names).map_err(guard::Refusal::into_error)?;
+    let tree = parse(connection, sql).map_err(|cause| internal(&cause))?;
+    let used = guard::check(sql, &tree, &names).map_err(guard::Refusal::into_error)?;
 
     limit(connection, limits).map_err(|cause| internal(&cause))?;
     let used = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase()));
@@ -67,9 +74,8 @@ pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, l
             .map_err(|cause| internal(&cause))?;
     }
     connection.execute_batch(LOCK).map_err(|cause| internal(&cause))?;
-    let columns = columns(connection).map_err(|cause| internal(&cause))?;
     sandbox::forbid_processes().map_err(|cause| internal(&cause))?;
-    rows(connection, sql, limits, &columns)
+    rows(connection, sql, limits)
 }
 
 /// The first rows of one table.
@@ -78,13 +84,13 @@ pub fn preview(connection: &Connection, file: &Path, limits: &TaskLimits) -> Res
         .and_then(|()| attach(connection, 0, file))
         .and_then(|()| connection.execute_batch(LOCK))
         .map_err(|cause| internal(&cause))?;
-    rows(connection, "SELECT * FROM d0.main.data", limits, &[])
+    rows(connection, "SELECT * FROM d0.main.data", limits)
 }
 
 /// The engine's tree of a text: parsed, never bound or run.
-pub fn parse(connection: &Connection, sql: &str) -> Result<String> {
+fn parse(connection: &Connection, sql: &str) -> duckdb::Result<String> {
     let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
-    connection.query_row(serialize, [sql], |row| row.get(0)).map_err(|cause| internal(&cause))
+    connection.query_row(serialize, [sql], |row| row.get(0))
 }
 
 fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<()> {
@@ -92,16 +98,19 @@ fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<
     connection.execute_batch(&format!("ATTACH {} AS d{index} (READ_ONLY)", literal(path)))
 }
 
-/// The columns that the views show, for hints.
-fn columns(connection: &Connection) -> duckdb::Result<Vec<String>> {
-    let mut statement = connection
-        .prepare("SELECT DISTINCT column_name FROM duckdb_columns() WHERE database_name = 'memory' ORDER BY 1")?;
-    statement.query_map([], |row| row.get(0))?.collect()
+/// The columns that the views show, for hints; none when they cannot be read.
+fn columns(connection: &Connection) -> Vec<String> {
+    let read = || -> duckdb::Result<Vec<String>> {
+        let mut statement = connection
+            .prepare("SELECT DISTINCT column_name FROM duckdb_columns() WHERE database_name = 'memory' ORDER BY 1")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    read().unwrap_or_default()
 }
 
-fn rows(connection: &Connection, sql: &str, limits: &TaskLimits, known_columns: &[String]) -> Result<Outcome> {
+fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outcome> {
     let started = Instant::now();
-    let failed = |cause: &duckdb::Error| problem::of_query(cause, known_columns);
+    let failed = |cause: &duckdb::Error| problem::of_query(cause, &columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
     let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
     let mut stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;

@@ -46,6 +46,7 @@ fn serve() -> io::Result<()> {
 
     let mut input = io::stdin();
     let task: Task = wire::read(&mut input)?;
+    output.say(&Reply::Begun)?;
     let confined = restrict(&task)?;
     let interrupt = connection.interrupt_handle();
     let done = output.clone();

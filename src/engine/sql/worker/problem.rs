@@ -50,6 +50,11 @@ pub fn of_query(problem: &duckdb::Error, columns: &[String]) -> Error {
     if message.contains("Deprecated lambda arrow") {
         return invalid("Lambdas with an arrow are no longer supported.".into(), "Write: lambda x: x + 1.");
     }
+    let zoned = message.contains("cast (TIMESTAMP WITH TIME ZONE") || message.contains("icu");
+    if zoned {
+        let hint = "Convert it first: CAST(now() AS TIMESTAMP) is the time in UTC; today() is the date.";
+        return invalid("This cannot be computed over a time with a zone.".into(), hint);
+    }
     let missing_column = match field("error_subtype") {
         "COLUMN_NOT_FOUND" => Some(name.to_owned()),
         _ => message
@@ -112,8 +117,12 @@ pub fn of_import(problem: &duckdb::Error) -> Error {
         let rest = message.split(before).nth(1)?;
         rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()
     };
-    let line = number("in line ").or_else(|| number("on Line: ")).or_else(|| number("Line: "));
-    let record = number("in record/value ");
+    // The JSON reader counts the broken line or record already as read.
+    let line = number("in line ")
+        .map(|line| line.saturating_sub(1))
+        .or_else(|| number("on Line: "))
+        .or_else(|| number("Line: "));
+    let record = number("in record/value ").map(|record| record.saturating_sub(1));
     let mut details = json!({ "field": "file" });
     let place = match (line, record) {
         (Some(line), _) => {

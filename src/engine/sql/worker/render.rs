@@ -90,6 +90,13 @@ pub fn value(array: &dyn Array, row: usize, shape: Option<&Shape>) -> Result<Val
     if matches!(id, Some(LogicalTypeId::Bignum | LogicalTypeId::TimeTZ | LogicalTypeId::Variant)) {
         return Err(shape.map(|shape| shape.name.clone()).unwrap_or_default());
     }
+    if id == Some(LogicalTypeId::Bit) {
+        return match array.data_type() {
+            DataType::Binary => Ok(bits(array.as_binary::<i32>().value(row))),
+            DataType::LargeBinary => Ok(bits(array.as_binary::<i64>().value(row))),
+            _ => Err("BIT".to_owned()),
+        };
+    }
     Ok(match array.data_type() {
         DataType::Null => Value::Null,
         DataType::Boolean => array.as_boolean().value(row).into(),
@@ -189,6 +196,13 @@ fn entries(entries: &StructArray, shape: Option<&Shape>) -> Result<Value, String
     }
     let listed = pairs.into_iter().map(|(key, value)| serde_json::json!({ "key": key, "value": value }));
     Ok(Value::Array(listed.collect()))
+}
+
+/// A bit string: the first byte says how many bits of the second are padding.
+fn bits(bytes: &[u8]) -> Value {
+    let padding = bytes.first().copied().unwrap_or_default().into();
+    let text: String = bytes.iter().skip(1).map(|byte| format!("{byte:08b}")).collect();
+    Value::String(text.chars().skip(padding).collect())
 }
 
 fn whole(number: i128) -> Value {
