@@ -83,7 +83,11 @@ impl App {
     ///
     /// # Errors
     /// An address cannot be listened on.
-    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) -> anyhow::Result<()> {
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> anyhow::Result<()> {
         let stopping = CancellationToken::new();
         let mcp = Mcp::new(self.gateway.clone(), self.config.clone(), self.clock.clone(), stopping.clone());
         let surface = Surface {

@@ -15,10 +15,18 @@ const EMAIL: &str = "demo@example.com";
 type Table = (&'static str, &'static str, &'static [u8]);
 
 const TABLES: [Table; 5] = [
-    ("flights", "Every flight that left JFK, LGA or EWR in 2013: times, delays in minutes, carrier, aircraft, distance", include_bytes!("demo/flights.parquet")),
+    (
+        "flights",
+        "Every flight that left JFK, LGA or EWR in 2013: times, delays in minutes, carrier, aircraft, distance",
+        include_bytes!("demo/flights.parquet"),
+    ),
     ("airlines", "Carrier codes and names", include_bytes!("demo/airlines.parquet")),
     ("airports", "Airports: FAA code, name, position, altitude, time zone", include_bytes!("demo/airports.parquet")),
-    ("planes", "Aircraft by tail number: year, manufacturer, model, engines, seats", include_bytes!("demo/planes.parquet")),
+    (
+        "planes",
+        "Aircraft by tail number: year, manufacturer, model, engines, seats",
+        include_bytes!("demo/planes.parquet"),
+    ),
     ("weather", "Hourly weather at JFK, LGA and EWR in 2013", include_bytes!("demo/weather.parquet")),
 ];
 

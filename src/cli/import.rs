@@ -49,7 +49,13 @@ impl Import {
             } else {
                 let text = |key: &str| reply[key].as_str().unwrap_or_default().to_owned();
                 let state = if self.publish { "published" } else { "not published: external clients do not see it" };
-                println!("{} ({}, {} rows, {} bytes), {state}", text("name"), text("type"), reply["row_count"], reply["bytes"]);
+                println!(
+                    "{} ({}, {} rows, {} bytes), {state}",
+                    text("name"),
+                    text("type"),
+                    reply["row_count"],
+                    reply["bytes"]
+                );
             }
         }
         Ok(())
@@ -96,8 +102,14 @@ impl Dataset {
             let path = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
             staged.push(ops::import::Staged { name: name.to_owned(), path });
         }
-        let label = self.name.clone().unwrap_or_else(|| staged.first().map(|file| file.name.clone()).unwrap_or_default());
-        let op = ops::import::Import { name: self.name, description: self.description, publish: self.publish, files: staged };
+        let label =
+            self.name.clone().unwrap_or_else(|| staged.first().map(|file| file.name.clone()).unwrap_or_default());
+        let op = ops::import::Import {
+            name: self.name,
+            description: self.description,
+            publish: self.publish,
+            files: staged,
+        };
         let mut via = Via::new("admin.call");
         if loud {
             via.on_progress = Some(Arc::new(move |progress: Progress| match progress.fraction {

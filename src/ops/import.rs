@@ -81,7 +81,8 @@ impl Operation for Import {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        let stem = self.files.first().map(|file| file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem));
+        let stem =
+            self.files.first().map(|file| file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem));
         let name = self.name.unwrap_or_else(|| name_from_file(stem.unwrap_or_default()));
         let files = self.files.into_iter().map(|file| SourceFile { name: file.name, path: file.path }).collect();
         let request = Request { name, description: self.description, files, publish: self.publish };

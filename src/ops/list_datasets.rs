@@ -83,7 +83,8 @@ impl Operation for ListDatasets {
                 Error::invalid("cursor", "This cursor is not one of this listing. Start without a cursor.")
             })?),
         };
-        let rest = job.pass.datasets().iter().filter(|dataset| after.as_ref().is_none_or(|after| dataset.name > *after));
+        let rest =
+            job.pass.datasets().iter().filter(|dataset| after.as_ref().is_none_or(|after| dataset.name > *after));
         let mut page: Vec<&Dataset> = rest.take(PAGE + 1).collect();
         let more = page.len() > PAGE;
         page.truncate(PAGE);

@@ -73,7 +73,10 @@ impl Operation for PreviewRows {
         }
         let dataset = job.pass.dataset(self.dataset_id)?;
         if dataset.kind != Kind::Table {
-            return Err(Error::invalid("dataset_id", "This dataset holds documents. Look into it with dragoman_search."));
+            return Err(Error::invalid(
+                "dataset_id",
+                "This dataset holds documents. Look into it with dragoman_search.",
+            ));
         }
         let table = on.engines.sql.preview(job, dataset, self.limit as usize).await?;
         Ok(Reply { row_count: table.rows.len(), columns: table.columns, rows: table.rows, truncated: table.truncated })

@@ -50,12 +50,7 @@ pub async fn list(
 }
 
 /// Removes every document of a dataset but those of `version`.
-pub async fn keep_only(
-    on: impl AnyExecutor<'_>,
-    org: Id<Org>,
-    dataset: Id<Dataset>,
-    version: &str,
-) -> Result<()> {
+pub async fn keep_only(on: impl AnyExecutor<'_>, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
     let sql = "DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2 AND version <> $3";
     let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
     query.execute(on).await?;

@@ -10,10 +10,7 @@ use crate::store::Db;
 
 /// The probes.
 pub fn routes(db: Db) -> Router {
-    Router::new()
-        .route("/health/live", get(async || "live\n"))
-        .route("/health/ready", get(ready))
-        .with_state(db)
+    Router::new().route("/health/live", get(async || "live\n")).route("/health/ready", get(ready)).with_state(db)
 }
 
 /// Ready means that the metadata answer.

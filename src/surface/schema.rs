@@ -41,7 +41,10 @@ pub fn of<T: JsonSchema>() -> Map<String, Value> {
 pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
     let mut object = of::<T>();
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
-        properties.insert("request_id".into(), json!({ "type": "string", "description": "Name it when you report a problem." }));
+        properties.insert(
+            "request_id".into(),
+            json!({ "type": "string", "description": "Name it when you report a problem." }),
+        );
     }
     object
 }

@@ -84,11 +84,7 @@ async fn foreign_unpublished_and_absent_datasets_are_the_same_nothing() {
     let (service, acme, other) = two_workspaces().await;
     let token = service.access_token(&acme, Role::Admin, &Scope::ALL).await;
     let absent = "01936f2e-7c1a-7000-8000-000000000001".to_owned();
-    let named = [
-        dataset_id(&service, &other, "sales").await,
-        dataset_id(&service, &acme, "secret").await,
-        absent,
-    ];
+    let named = [dataset_id(&service, &other, "sales").await, dataset_id(&service, &acme, "secret").await, absent];
     let (mut tools, mut rest, mut resources) = (Vec::new(), Vec::new(), Vec::new());
     for id in &named {
         for (tool, arguments) in [
@@ -181,7 +177,8 @@ async fn writing_files_and_endless_queries_are_refused_with_their_codes() {
         let entry = service.last_audit(&acme).await;
         assert_eq!(entry.outcome, code, "{shown}");
         assert!(entry.target.len() <= 600 && entry.target.starts_with("dragoman_sql "), "{}", entry.target);
-        let status = json_of(service.post("/api/v1/ext/sql", &token).json(&json!({ "sql": sql })).send().await.unwrap());
+        let status =
+            json_of(service.post("/api/v1/ext/sql", &token).json(&json!({ "sql": sql })).send().await.unwrap());
         assert_eq!(status.await.0, if code == "query_timeout" { 408 } else { 400 }, "{shown}");
     }
     let (failed, body) = service.tool(&token, "dragoman_sql", json!({ "sql": "SELECT sum(total) FROM sales" })).await;
@@ -217,9 +214,8 @@ async fn origins_and_hosts_that_are_not_ours_are_refused() {
     let service = Service::with(&[("DRAGOMAN_ALLOWED_ORIGINS", "http://localhost:6274")]).await;
     let org = service.workspace("acme").await;
     let token = service.token(&org).await;
-    let with = |name: &'static str, value: String| {
-        service.rpc(&token, "tools/list", json!({})).header(name, value).send()
-    };
+    let with =
+        |name: &'static str, value: String| service.rpc(&token, "tools/list", json!({})).header(name, value).send();
     for (origin, status) in [
         ("https://evil.example".to_owned(), 403),
         ("null".to_owned(), 403),

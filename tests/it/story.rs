@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rmcp::model::{CallToolRequestParams, ClientInfo, ProtocolVersion, ReadResourceRequestParams, ResourceContents};
+use rmcp::RoleClient;
+use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion, ReadResourceRequestParams, ResourceContents};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::{AuthClient, AuthorizationManager, AuthorizationRequest, OAuthState};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::RoleClient;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -144,19 +144,19 @@ async fn rust_client(program: &Program, mode: ClientLifecycleMode) {
     let client = AuthClient::new(http(), manager);
     let config = StreamableHttpClientTransportConfig::with_uri(program.mcp());
     let transport = StreamableHttpClientTransport::with_client(client, config);
-    let client = ClientInfo::default().serve_with_lifecycle(transport, mode).await.unwrap();
+    let client = ClientConfig::default().serve_with_lifecycle(transport, mode).await.unwrap();
     questions(&client).await;
     client.cancel().await.unwrap();
 }
 
-async fn call(client: &RunningService<RoleClient, ClientInfo>, name: &'static str, arguments: Value) -> Value {
+async fn call(client: &RunningService<RoleClient, ClientConfig>, name: &'static str, arguments: Value) -> Value {
     let params = CallToolRequestParams::new(name).with_arguments(arguments.as_object().unwrap().clone());
     let result = client.call_tool(params).await.unwrap();
     assert_ne!(result.is_error, Some(true), "{name}: {result:?}");
     result.structured_content.unwrap()
 }
 
-async fn questions(client: &RunningService<RoleClient, ClientInfo>) {
+async fn questions(client: &RunningService<RoleClient, ClientConfig>) {
     let tools = client.list_all_tools().await.unwrap();
     assert_eq!(tools.len(), 5);
     let resources = client.list_all_resources().await.unwrap();

@@ -82,9 +82,10 @@ pub fn normalise(headers: &mut HeaderMap, peek: &Peek, session_version: Option<&
 
 /// Claude sends `Accept: */*`; the library wants both types by name.
 fn accept_both(headers: &mut HeaderMap) {
-    let wildcard = headers.get_all(ACCEPT).iter().any(|value| {
-        value.to_str().is_ok_and(|text| text.split(',').any(|part| part.trim().starts_with("*/*")))
-    });
+    let wildcard = headers
+        .get_all(ACCEPT)
+        .iter()
+        .any(|value| value.to_str().is_ok_and(|text| text.split(',').any(|part| part.trim().starts_with("*/*"))));
     if wildcard || !headers.contains_key(ACCEPT) {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     }

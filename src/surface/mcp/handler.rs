@@ -174,7 +174,8 @@ impl ServerHandler for Handler {
         let via = via("mcp.resource.read", &context);
         let contents = resources::read(&self.shared.gateway, &caller, &request.uri, via).await;
         let contents = contents.map_err(|error| protocol_error(&error, &caller.request_id))?;
-        let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(DATA_TTL).with_cache_scope(CacheScope::Private);
+        let result =
+            ReadResourceResult::new(vec![contents]).with_ttl_ms(DATA_TTL).with_cache_scope(CacheScope::Private);
         Ok(result.into())
     }
 }

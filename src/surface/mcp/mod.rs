@@ -227,9 +227,8 @@ impl Mcp {
         } else {
             Ok(())
         };
-        recorded.map_err(|error| {
-            rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null)
-        })
+        recorded
+            .map_err(|error| rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null))
     }
 }
 

@@ -142,9 +142,15 @@ mod tests {
         assert_eq!(rows.limit, 7);
         assert!(matches!(parse(&format!("dragoman://documents/{id}")).unwrap(), Named::Document(_)));
         for bad in [
-            "", "file:///etc/passwd", "dragoman://datasets/../keys", "dragoman://datasets/x", "dragoman://keys",
-            &format!("dragoman://datasets/{id}/rows?limit=7&limit=8"), &format!("dragoman://datasets/{id}#x"),
-            &format!("http://datasets/{id}"), &format!("dragoman://datasets/{id}?x=1"),
+            "",
+            "file:///etc/passwd",
+            "dragoman://datasets/../keys",
+            "dragoman://datasets/x",
+            "dragoman://keys",
+            &format!("dragoman://datasets/{id}/rows?limit=7&limit=8"),
+            &format!("dragoman://datasets/{id}#x"),
+            &format!("http://datasets/{id}"),
+            &format!("dragoman://datasets/{id}?x=1"),
         ] {
             assert!(parse(bad).is_err(), "{bad}");
         }

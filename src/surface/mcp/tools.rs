@@ -116,7 +116,13 @@ mod tests {
         let tools = Tools::collect();
         assert_eq!(
             tools.0.keys().copied().collect::<Vec<_>>(),
-            ["dragoman_get_schema", "dragoman_list_datasets", "dragoman_preview_rows", "dragoman_search", "dragoman_sql"]
+            [
+                "dragoman_get_schema",
+                "dragoman_list_datasets",
+                "dragoman_preview_rows",
+                "dragoman_search",
+                "dragoman_sql"
+            ]
         );
         for entry in tools.0.values() {
             let tool = &entry.tool;

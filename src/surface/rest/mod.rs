@@ -64,7 +64,10 @@ pub fn routes(rest: Rest) -> Router {
 /// What needs no credential: the documents themselves, and whether the tier is there.
 pub fn open_routes() -> Router {
     Router::new()
-        .route("/api/v1/ext/health", get(async || Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))))
+        .route(
+            "/api/v1/ext/health",
+            get(async || Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))),
+        )
         .route("/api/v1/ext/openapi.json", get(async || Json(openapi::document(Surface::Tool))))
         .route("/api/v1/openapi.json", get(async || Json(openapi::document(Surface::Manage))))
 }
@@ -120,9 +123,9 @@ async fn body(request: Request) -> Result<Map<String, Value>> {
     if !json {
         return Err(Error::invalid("Content-Type", "Send the arguments as application/json."));
     }
-    let bytes = axum::body::to_bytes(request.into_body(), BODY).await.map_err(|_| {
-        Error::new(Code::FileTooLarge, format!("The body is larger than {BODY} bytes."))
-    })?;
+    let bytes = axum::body::to_bytes(request.into_body(), BODY)
+        .await
+        .map_err(|_| Error::new(Code::FileTooLarge, format!("The body is larger than {BODY} bytes.")))?;
     serde_json::from_slice(&bytes)
         .map_err(|problem| Error::invalid("body", format!("The body is not a JSON object: {problem}.")))
 }

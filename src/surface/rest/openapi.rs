@@ -81,7 +81,8 @@ pub fn document(of: Surface) -> Value {
 
 fn operation<O: Operation>(info: &Info) -> Value {
     let schema = schema::of::<O>();
-    let named: Vec<&str> = info.route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+    let named: Vec<&str> =
+        info.route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let in_body = info.route.method != "GET";
@@ -141,7 +142,8 @@ fn request_body(info: &Info, properties: &Map<String, Value>, required: &[Value]
 fn multipart(properties: &Map<String, Value>) -> Value {
     let mut fields = properties.clone();
     fields.remove("files");
-    let file = json!({ "type": "array", "items": { "type": "string", "contentMediaType": "application/octet-stream" } });
+    let file =
+        json!({ "type": "array", "items": { "type": "string", "contentMediaType": "application/octet-stream" } });
     fields.insert("file".into(), file);
     let schema = json!({ "type": "object", "properties": fields, "required": ["file"] });
     json!({ "required": true, "content": { "multipart/form-data": { "schema": schema } } })

@@ -67,7 +67,8 @@ async fn receive(mut multipart: Multipart, staging: &std::path::Path, most: u64)
                 "name" => import.name = Some(text).filter(|text| !text.is_empty()),
                 "description" => import.description = text,
                 "publish" => {
-                    import.publish = text.parse().map_err(|_| Error::invalid("publish", "publish is true or false."))?;
+                    import.publish =
+                        text.parse().map_err(|_| Error::invalid("publish", "publish is true or false."))?;
                 }
                 _ => {
                     let message = format!("Unknown field {key:?}: expected name, description, publish or file.");

@@ -53,8 +53,11 @@ impl Service {
                 "DRAGOMAN_DATA_DIR" => Some(folder.path().display().to_string()),
                 "DRAGOMAN_LISTEN" => Some(address.to_string()),
                 "DRAGOMAN_ADMIN_LISTEN" => Some("off".into()),
-                "DRAGOMAN_EXT_RATE_TOKEN" | "DRAGOMAN_EXT_RATE_SQL" | "DRAGOMAN_EXT_RATE_WORKSPACE"
-                | "DRAGOMAN_EXT_RATE_RESOURCES" | "DRAGOMAN_FAILURES_PER_IP" => Some("100000".into()),
+                "DRAGOMAN_EXT_RATE_TOKEN"
+                | "DRAGOMAN_EXT_RATE_SQL"
+                | "DRAGOMAN_EXT_RATE_WORKSPACE"
+                | "DRAGOMAN_EXT_RATE_RESOURCES"
+                | "DRAGOMAN_FAILURES_PER_IP" => Some("100000".into()),
                 _ => None,
             })
         })
@@ -144,14 +147,26 @@ impl Service {
     }
 
     /// Imports a file with this name and content as the operator; returns the reply.
-    pub async fn import(&self, org: &Org, file: &str, content: &[u8], publish: bool) -> dragoman::model::error::Result<Value> {
+    pub async fn import(
+        &self,
+        org: &Org,
+        file: &str,
+        content: &[u8],
+        publish: bool,
+    ) -> dragoman::model::error::Result<Value> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("source");
         std::fs::write(&path, content).unwrap();
         self.import_path(org, file, &path, publish).await
     }
 
-    pub async fn import_path(&self, org: &Org, file: &str, path: &Path, publish: bool) -> dragoman::model::error::Result<Value> {
+    pub async fn import_path(
+        &self,
+        org: &Org,
+        file: &str,
+        path: &Path,
+        publish: bool,
+    ) -> dragoman::model::error::Result<Value> {
         let files = vec![Staged { name: file.into(), path: path.to_owned() }];
         let op = Import { name: None, description: String::new(), publish, files };
         self.gateway.call(&operator(org), op, Via::new("admin.call")).await
