@@ -3,10 +3,12 @@
 
 mod architecture;
 mod browser_store;
+mod data;
 mod denials;
 mod identity;
 mod oauth;
 mod search;
+mod sessions;
 mod site;
 mod sql;
 mod story;
