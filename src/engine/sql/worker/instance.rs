@@ -120,7 +120,7 @@ fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outco
     let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
     let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
-    let mut stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
+    let stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
 
     let schema = stream.get_schema();
     let fields = schema.fields();
@@ -132,7 +132,7 @@ fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outco
 
     let mut table = Table { columns, rows: vec![], truncated: false };
     let mut bytes = 0;
-    'batches: while let Some(batch) = stream.next() {
+    'batches: for batch in stream {
         let batch = batch.map_err(|cause| failed(&cause))?;
         for index in 0..batch.num_rows() {
             if table.rows.len() == limits.rows {
