@@ -258,7 +258,7 @@ async fn a_preview_shows_first_rows_of_tables_in_the_pass_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_query_ends_at_once() {
-    let house = House::new(|_| {}).await;
+    let house = House::new(|budgets| budgets.sql_memory_mb = 257).await;
     let cancel = CancellationToken::new();
     let query = house.query_until("SELECT count(*) FROM range(100000000000)", cancel.clone());
     let started = Instant::now();
@@ -275,7 +275,7 @@ async fn a_cancelled_query_ends_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_worker_costs_one_query_and_is_reported() {
-    let house = House::new(|_| {}).await;
+    let house = House::new(|budgets| budgets.sql_memory_mb = 258).await;
     let query = house.query("SELECT count(*) FROM range(100000000000)");
     let kill = async {
         loop {
@@ -296,7 +296,7 @@ async fn a_killed_worker_costs_one_query_and_is_reported() {
     assert_eq!(house.query("SELECT 1").await.unwrap().table.rows, [[json!(1)]]);
 }
 
-/// Processes of this test that have a task: they have read all of `/proc/self/fd/0` and are bounded in memory.
+/// Workers of this house that have a task: they are bounded in memory, to an amount that is this house's alone.
 fn running(house: &House) -> Vec<u32> {
     let idle = house.engine.idle_workers();
     let mut found = vec![];
