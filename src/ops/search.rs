@@ -43,6 +43,7 @@ pub struct Metadata {
     /// dragoman://documents/{document_id} holds the whole text.
     pub document_id: String,
     /// Page of the source, where it has pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
     pub chunk_index: u32,
 }

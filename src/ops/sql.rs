@@ -52,7 +52,7 @@ impl Operation for Sql {
         title: "Run a SQL query",
         description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) in DuckDB's dialect over \
                       the tables of dragoman_list_datasets, joined freely by their names. No files, no settings, no \
-                      changes. Lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate rather than fetch \
+                      changes. Times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
                       rows: at most 500 rows come back, and truncated says whether there were more.",
         action: Action::RunSql,
         cost: Cost::Sql,

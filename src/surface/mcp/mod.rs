@@ -35,8 +35,6 @@ use crate::surface::guard;
 
 /// Largest request in bytes.
 const BODY: usize = 1 << 20;
-/// Stands for a revision that an `initialize` did not name.
-const OLDEST: &str = "2025-03-26";
 
 tokio::task_local! {
     /// The rights of the caller for whom the library makes a server instance: its factory sees no request.
@@ -215,7 +213,7 @@ impl Mcp {
     ) -> Result<(), Response> {
         let gateway = &self.shared.gateway;
         let recorded = if let Some(id) = opened.filter(|_| peek.method == "initialize") {
-            let version = peek.initialize_version().unwrap_or(OLDEST);
+            let version = peek.session_version();
             for surplus in self.sessions.open(&id, &caller.principal(), version) {
                 self.close(&surplus).await;
             }
