@@ -1,5 +1,5 @@
 //! All tests that need more than one module: one binary, so that everything is linked once.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 
 mod architecture;
 mod browser_store;
