@@ -8,8 +8,8 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
-use crate::model::dataset::Dataset;
-use crate::model::error::Result;
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::{Error, Result};
 use crate::model::table::Column;
 
 /// Arguments.
@@ -77,6 +77,14 @@ impl Operation for Sql {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        if let Some(id) = self.dataset_id
+            && job.pass.dataset(id)?.kind != Kind::Table
+        {
+            return Err(Error::invalid(
+                "dataset_id",
+                "This dataset holds documents. Look into it with dragoman_search.",
+            ));
+        }
         let answer = on.engines.sql.query(job, &self.sql).await?;
         let budgets = &on.config.limits.budgets;
         Ok(Reply {

@@ -242,3 +242,42 @@ async fn l08_the_audit_chain_shows_every_change() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_answers_a_credential_and_metrics_count_without_tenant_data() {
+    let admin = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let service = Service::with(&[("DRAGOMAN_ADMIN_LISTEN", &admin)]).await;
+    let org = service.workspace("acme-corp").await;
+    let token = service.token(&org).await;
+    let (status, body) = json_of(service.get("/api/v1/ext/health", &token).send().await.unwrap()).await;
+    assert_eq!((status, &body["status"], &body["connectivity_enabled"]), (200, &json!("ok"), &json!(true)));
+    assert_eq!(service.http.get(service.url("/api/v1/ext/health")).send().await.unwrap().status(), 401);
+    service.identity.set_connectivity(org.id, false).await.unwrap();
+    let (status, body) = json_of(service.get("/api/v1/ext/health", &token).send().await.unwrap()).await;
+    assert_eq!((status, &body["error"]["details"]["connectivity_enabled"]), (503, &json!(false)));
+
+    for (path, answer) in [("/health/live", "live\n"), ("/health/ready", "ready\n")] {
+        assert_eq!(service.http.get(service.url(path)).send().await.unwrap().text().await.unwrap(), answer);
+    }
+    let metrics = service.http.get(format!("http://{admin}/metrics")).send().await.unwrap().text().await.unwrap();
+    assert!(metrics.contains("dragoman_call_seconds_count{operation=\"dragoman_health\""), "{metrics}");
+    assert!(!metrics.contains("acme-corp") && !metrics.contains(&org.id.to_string()));
+    assert_eq!(service.http.get(service.url("/metrics")).send().await.unwrap().status(), 404, "not on the service");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dataset_of_the_other_kind_says_which_tool_is_right() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let table = service.import(&org, "sales.csv", b"a\n1\n", true).await.unwrap();
+    let texts = service.import(&org, "notes.md", b"# Notes\n\nSome text.\n", true).await.unwrap();
+    let search = json!({ "query": "x", "dataset_id": table["dataset_id"] });
+    let sql = json!({ "sql": "SELECT 1", "dataset_id": texts["dataset_id"] });
+    for (tool, arguments, right) in
+        [("dragoman_search", search, "dragoman_sql"), ("dragoman_sql", sql, "dragoman_search")]
+    {
+        let (failed, body) = service.tool(&token, tool, arguments).await;
+        assert!(failed && body["error"]["message"].as_str().unwrap().contains(right), "{body}");
+    }
+}

@@ -13,7 +13,7 @@ use axum::routing::{MethodFilter, get, on, post};
 use axum::{Extension, Json, Router};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::gateway::operation::{Operation, Surface};
 use crate::gateway::{Gateway, Via};
@@ -61,13 +61,9 @@ pub fn routes(rest: Rest) -> Router {
     routes.0.with_state(rest)
 }
 
-/// What needs no credential: the documents themselves, and whether the tier is there.
+/// What needs no credential: the documents themselves.
 pub fn open_routes() -> Router {
     Router::new()
-        .route(
-            "/api/v1/ext/health",
-            get(async || Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))),
-        )
         .route("/api/v1/ext/openapi.json", get(async || Json(openapi::document(Surface::Tool))))
         .route("/api/v1/openapi.json", get(async || Json(openapi::document(Surface::Manage))))
 }
