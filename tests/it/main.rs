@@ -3,6 +3,7 @@
 
 mod architecture;
 mod browser_store;
+mod commands;
 mod data;
 mod denials;
 mod identity;
