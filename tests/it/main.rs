@@ -5,6 +5,7 @@ mod architecture;
 mod browser_store;
 mod denials;
 mod identity;
+mod nginx;
 mod oauth;
 mod search;
 mod site;
