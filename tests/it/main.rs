@@ -7,6 +7,7 @@ mod commands;
 mod data;
 mod denials;
 mod identity;
+mod nginx;
 mod oauth;
 mod search;
 mod sessions;
