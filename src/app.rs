@@ -22,7 +22,7 @@ use crate::gateway::operation::Parts;
 use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
-use crate::store::{Db, FolderLock};
+use crate::store::{self, Db, FolderLock};
 use crate::surface::Surface;
 use crate::surface::mcp::Mcp;
 
@@ -31,49 +31,43 @@ const DRAIN: Duration = Duration::from_secs(10);
 /// How often idle sessions are swept.
 const SWEEP: Duration = Duration::from_secs(15 * 60);
 
-/// Every part of the service, ready.
-pub struct App {
+/// What every command needs: the metadata, the keys, and the record. Several processes may have one at a time, so that
+/// an operator can make and revoke tokens while the service runs.
+pub struct Office {
     pub config: Arc<Config>,
     pub clock: Clock,
     pub db: Db,
     pub identity: Identity,
-    pub gateway: Arc<Gateway>,
     pub audit: AuditLog,
     master: MasterKey,
     audit_writer: AuditWriter,
+}
+
+/// Every part of the service, ready; the only process that has the data folder.
+pub struct App {
+    pub office: Office,
+    pub gateway: Arc<Gateway>,
     _folder: FolderLock,
 }
 
-impl App {
-    /// Opens the data folder (or refuses, when another process has it), the metadata and the keys.
+impl Office {
+    /// Opens the metadata and the keys; on an empty folder it makes them.
     ///
     /// # Errors
     /// A sentence that says what to do.
     pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
-        Self::open_with_worker(config, clock, std::env::current_exe()?).await
-    }
-
-    /// As [`App::open`], with another executable for SQL workers: tests run from a program of their own.
-    ///
-    /// # Errors
-    /// As [`App::open`].
-    pub async fn open_with_worker(config: Config, clock: Clock, worker: PathBuf) -> anyhow::Result<Self> {
         // TLS without a chosen provider would panic at its first use.
         let _already_chosen = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let config = Arc::new(config);
-        let folder = FolderLock::take(&config.data_dir)?;
+        store::private_folder(&config.data_dir)?;
         let master = master_key(&config)?;
         let db = match &config.database_url {
             Some(url) => Db::open_postgres(url).await.context("PostgreSQL at DATABASE_URL cannot be used")?,
             None => Db::open_sqlite(&config.data_dir.join("metadata.sqlite")).await?,
         };
         let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
-        let engines = Engines::new(&config, &db, &clock, worker)?;
-        engines.ingest.sweep().await?;
         let (audit, audit_writer) = AuditLog::start(db.clone());
-        let parts = Parts { engines, config: config.clone(), cursors: Cursors::new(master.derive("cursors")) };
-        let gateway = Arc::new(Gateway::new(parts, db.clone(), clock.clone(), audit.clone()));
-        Ok(Self { config, clock, db, identity, gateway, audit, master, audit_writer, _folder: folder })
+        Ok(Self { config, clock, db, identity, audit, master, audit_writer })
     }
 
     /// A key for one purpose, derived from the installation's own.
@@ -106,6 +100,37 @@ impl App {
         self.audit.record(entry).await
     }
 
+    /// Writes out what is queued for the record, and closes the metadata.
+    pub async fn close(self) {
+        self.audit_writer.finish().await;
+        self.db.close().await;
+    }
+}
+
+impl App {
+    /// Takes the data folder (or refuses, when another process has it) and builds every part.
+    ///
+    /// # Errors
+    /// A sentence that says what to do.
+    pub async fn open(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        Self::open_with_worker(config, clock, std::env::current_exe()?).await
+    }
+
+    /// As [`App::open`], with another executable for SQL workers: tests run from a program of their own.
+    ///
+    /// # Errors
+    /// As [`App::open`].
+    pub async fn open_with_worker(config: Config, clock: Clock, worker: PathBuf) -> anyhow::Result<Self> {
+        let folder = FolderLock::take(&config.data_dir)?;
+        let office = Office::open(config, clock).await?;
+        let engines = Engines::new(&office.config, &office.db, &office.clock, worker)?;
+        engines.ingest.sweep().await?;
+        let cursors = Cursors::new(office.secret_for("cursors"));
+        let parts = Parts { engines, config: office.config.clone(), cursors };
+        let gateway = Gateway::new(parts, office.db.clone(), office.clock.clone(), office.audit.clone());
+        Ok(Self { office, gateway: Arc::new(gateway), _folder: folder })
+    }
+
     /// Serves until `stop` is ready: first no new connections, then open streams end, then requests in flight have
     /// their time, then the audit log is written out and the databases close.
     ///
@@ -117,15 +142,16 @@ impl App {
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> anyhow::Result<()> {
         let stopping = CancellationToken::new();
-        let mcp = Mcp::new(self.gateway.clone(), self.config.clone(), self.clock.clone(), stopping.clone());
+        let mcp =
+            Mcp::new(self.gateway.clone(), self.office.config.clone(), self.office.clock.clone(), stopping.clone());
         let surface = Surface {
-            config: self.config.clone(),
-            clock: self.clock.clone(),
-            db: self.db.clone(),
-            identity: self.identity.clone(),
+            config: self.office.config.clone(),
+            clock: self.office.clock.clone(),
+            db: self.office.db.clone(),
+            identity: self.office.identity.clone(),
             gateway: self.gateway.clone(),
-            audit: self.audit.clone(),
-            form_key: self.secret_for("forms"),
+            audit: self.office.audit.clone(),
+            form_key: self.office.secret_for("forms"),
         };
         let router = surface.router(mcp.clone());
         let admin = self.admin(stopping.clone()).await?;
@@ -154,16 +180,14 @@ impl App {
         Ok(())
     }
 
-    /// Ends without serving: what is queued for the audit log is written, the databases close.
+    /// Ends without serving.
     pub async fn close(self) {
-        let Self { db, audit_writer, .. } = self;
-        audit_writer.finish().await;
-        db.close().await;
+        self.office.close().await;
     }
 
     async fn admin(&self, stop: CancellationToken) -> anyhow::Result<Option<tokio::task::JoinHandle<()>>> {
         let metrics = crate::base::telemetry::start_metrics();
-        let Some(address) = self.config.admin_listen else { return Ok(None) };
+        let Some(address) = self.office.config.admin_listen else { return Ok(None) };
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!("cannot listen on {address} for metrics; set DRAGOMAN_ADMIN_LISTEN to another address, or to 'off'")
         })?;

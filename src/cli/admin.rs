@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::Office;
 use crate::base::clock::{Millis, rfc3339};
 use crate::base::secret::{Secret, random_token};
 use crate::identity::Identity;
@@ -159,11 +159,11 @@ pub enum Key {
 ///
 /// # Errors
 /// What was wrong, in a sentence.
-pub async fn run(command: AdminCommand, app: &App, json: bool) -> Result<()> {
+pub async fn run(command: AdminCommand, office: &Office, json: bool) -> Result<()> {
     let trace = audit::trace(&command);
-    let answered = answer(command, &app.identity, first_line_of_stdin).await;
+    let answered = answer(command, &office.identity, first_line_of_stdin).await;
     if let Some((action, target)) = trace {
-        app.record_administration(action, &target, answered.is_ok()).await?;
+        office.record_administration(action, &target, answered.is_ok()).await?;
     }
     let Said { facts, text } = answered?;
     let mut out = std::io::stdout().lock();

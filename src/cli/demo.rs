@@ -46,7 +46,7 @@ pub struct Person {
 /// Makes the workspace, the person and the data where they are missing, and returns the person.
 pub async fn prepare(app: &App) -> anyhow::Result<Person> {
     let password = password(app);
-    let identity = &app.identity;
+    let identity = &app.office.identity;
     let org = match identity.org_by_slug("demo").await? {
         Some(org) => org,
         None => identity.create_org("demo", "Demo: New York flights 2013").await?,
@@ -65,13 +65,13 @@ pub async fn prepare(app: &App) -> anyhow::Result<Person> {
 
 /// The same at every start, and known only to who can read the data folder.
 fn password(app: &App) -> Secret {
-    let digest = hmac_hex(&app.secret_for("demo password"), EMAIL.as_bytes());
+    let digest = hmac_hex(&app.office.secret_for("demo password"), EMAIL.as_bytes());
     Secret::new(digest.chars().take(16).collect::<String>())
 }
 
 /// Loads what is not there yet; an interrupted load goes on at the dataset where it stopped.
 async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
-    let there = crate::store::datasets::list(app.db.pool(), org.id).await?;
+    let there = crate::store::datasets::list(app.office.db.pool(), org.id).await?;
     let missing = |name: &str| !there.iter().any(|dataset| dataset.name == name);
     let tables: Vec<&Table> = TABLES.iter().filter(|(name, ..)| missing(name)).collect();
     if tables.is_empty() && !missing("flights_guide") {

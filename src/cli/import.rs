@@ -39,7 +39,7 @@ pub struct Import {
 
 impl Import {
     pub async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
-        let org = app.identity.org_by_slug(&self.workspace).await?;
+        let org = app.office.identity.org_by_slug(&self.workspace).await?;
         let org = org.with_context(|| format!("there is no workspace {:?}", self.workspace))?;
         for (name, files) in self.datasets()? {
             let import = Dataset { name, description: self.description.clone(), publish: self.publish, files };
@@ -137,6 +137,6 @@ fn operator(app: &App, org: &Org) -> Caller {
         client: Client { id: "cli".into(), name: "dragoman".into(), version: env!("CARGO_PKG_VERSION").into() },
         session: None,
         ip: std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
-        request_id: Id::<Request>::new(&app.clock).to_string(),
+        request_id: Id::<Request>::new(&app.office.clock).to_string(),
     }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::app::App;
+use crate::app::{App, Office};
 use crate::base::clock::Clock;
 use crate::base::telemetry;
 use crate::config::Config;
@@ -63,9 +63,9 @@ impl Cli {
             Command::Admin(command) => {
                 config.admin_listen = None;
                 start_logging(&config, true)?;
-                let app = App::open(config, Clock::system()).await?;
-                let done = admin::run(command, &app, self.json).await;
-                app.close().await;
+                let office = Office::open(config, Clock::system()).await?;
+                let done = admin::run(command, &office, self.json).await;
+                office.close().await;
                 done
             }
         }

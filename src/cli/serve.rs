@@ -37,14 +37,14 @@ impl Serve {
             .with_context(|| format!("cannot listen on {}; choose another address with --listen", config.listen))?;
         let app = App::open(config, Clock::system()).await?;
         let demo = if self.demo { Some(demo::prepare(&app).await?) } else { None };
-        println!("Dragoman is up on {} ({} ms)", app.config.issuer(), started.elapsed().as_millis());
-        println!("  Give this address to your AI client:  {}", app.config.resource());
+        println!("Dragoman is up on {} ({} ms)", app.office.config.issuer(), started.elapsed().as_millis());
+        println!("  Give this address to your AI client:  {}", app.office.config.resource());
         match demo {
             Some(person) => {
                 println!("  Log in as:                            {}", person.email);
                 println!("  with the password:                    {}", person.password.expose());
                 println!("  Then ask it: \"Which carrier had the longest average departure delay in 2013?\"");
-                println!("  Stop with Ctrl-C; everything stays in {}.", app.config.data_dir.display());
+                println!("  Stop with Ctrl-C; everything stays in {}.", app.office.config.data_dir.display());
             }
             None => {
                 println!("  First time here? `dragoman admin workspace create`, `person create`, `role set`;");

@@ -17,8 +17,6 @@ pub struct Rates {
     pub token: u32,
     /// `dragoman_sql` per token.
     pub sql: u32,
-    /// `ask_question` per token.
-    pub ask: u32,
     /// Resource reads per token.
     pub resources: u32,
     /// Calls per workspace.
@@ -80,7 +78,6 @@ impl Default for Limits {
             rates: Rates {
                 token: 30,
                 sql: 10,
-                ask: 5,
                 resources: 30,
                 workspace: 120,
                 in_flight: 3,

@@ -49,7 +49,6 @@ variables! {
     "DRAGOMAN_MCP_SESSIONS" = "20": "MCP sessions for each principal";
     "DRAGOMAN_EXT_RATE_TOKEN" = "30": "calls a minute for each token";
     "DRAGOMAN_EXT_RATE_SQL" = "10": "SQL queries a minute for each token";
-    "DRAGOMAN_EXT_RATE_ASK" = "5": "questions a minute for each token";
     "DRAGOMAN_EXT_RATE_RESOURCES" = "30": "resource reads a minute for each token";
     "DRAGOMAN_EXT_RATE_WORKSPACE" = "120": "calls a minute for each workspace";
     "DRAGOMAN_EXT_IN_FLIGHT" = "3": "calls at the same time for each token";
@@ -208,7 +207,6 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     let rates = &mut limits.rates;
     rates.token = read.number("DRAGOMAN_EXT_RATE_TOKEN", rates.token);
     rates.sql = read.number("DRAGOMAN_EXT_RATE_SQL", rates.sql);
-    rates.ask = read.number("DRAGOMAN_EXT_RATE_ASK", rates.ask);
     rates.resources = read.number("DRAGOMAN_EXT_RATE_RESOURCES", rates.resources);
     rates.workspace = read.number("DRAGOMAN_EXT_RATE_WORKSPACE", rates.workspace);
     rates.in_flight = read.number("DRAGOMAN_EXT_IN_FLIGHT", rates.in_flight);

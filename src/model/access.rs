@@ -287,7 +287,9 @@ pub fn denied(caller: &Caller, action: Action) -> Error {
     let (scope, ext, role) = action.needs();
     let required = if caller.proof.is_connectivity_token() { ext.map_or("none", ExtScope::name) } else { scope.name() };
     let by_role = caller.role < role;
-    let message = if by_role {
+    let message = if caller.proof.is_connectivity_token() && ext.is_none() {
+        "A connectivity token can never do this. Use a client that a person has approved.".to_owned()
+    } else if by_role {
         format!("Your role in this workspace is {}; this needs {role}. Ask one of its admins.", caller.role)
     } else {
         format!("This needs the scope {required}, which the client was not given. Connect again and approve it.")

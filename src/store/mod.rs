@@ -168,6 +168,17 @@ pub enum FolderError {
     Io(String, std::io::Error),
 }
 
+/// Makes a data folder that only its owner reads, where there is none.
+///
+/// # Errors
+/// [`FolderError::Io`].
+pub fn private_folder(folder: &Path) -> Result<(), FolderError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let io = |problem| FolderError::Io(folder.display().to_string(), problem);
+    std::fs::create_dir_all(folder).map_err(io)?;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).map_err(io)
+}
+
 /// Exclusive use of a data folder, for as long as the value lives.
 #[derive(Debug)]
 pub struct FolderLock {
@@ -175,19 +186,14 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// Takes the folder (creating it, readable by its owner only), or says who cannot.
+    /// Takes the folder (creating it), or says why it cannot be had.
     ///
     /// # Errors
     /// [`FolderError`].
     pub fn take(folder: &Path) -> Result<Self, FolderError> {
+        private_folder(folder)?;
         let name = folder.display().to_string();
         let io = |problem| FolderError::Io(name.clone(), problem);
-        std::fs::create_dir_all(folder).map_err(io)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).map_err(io)?;
-        }
         let file = File::options().create(true).truncate(false).write(true).open(folder.join("lock")).map_err(io)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),

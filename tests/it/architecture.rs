@@ -113,7 +113,7 @@ fn files_stay_readable() {
 #[test]
 fn the_example_of_settings_lists_every_variable_with_its_default_and_meaning() {
     let example = fs::read_to_string(root().join(".env.example")).unwrap();
-    let mut expected = String::from("# Every setting, with its default. Copy to .env, or export what differs.\n");
+    let mut expected = String::from("# Every setting, with its default. Export what differs.\n");
     for variable in dragoman::config::VARIABLES {
         expected.push_str(&format!("\n# {}\n#{}={}\n", variable.meaning, variable.name, variable.default));
     }

@@ -68,8 +68,8 @@ impl Service {
         let clock = Clock::manual(Clock::system().now());
         let app = App::open_with_worker(config, clock.clone(), env!("CARGO_BIN_EXE_dragoman").into()).await.unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let (config, db) = (app.config.clone(), app.db.clone());
-        let (identity, gateway) = (app.identity.clone(), app.gateway.clone());
+        let (config, db) = (app.office.config.clone(), app.office.db.clone());
+        let (identity, gateway) = (app.office.identity.clone(), app.gateway.clone());
         let served = tokio::spawn(async move {
             let until = async { stopped.await.unwrap_or(()) };
             app.serve(listener, until).await.unwrap();
