@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
 mod architecture;
+mod attacks;
 mod browser_store;
 mod denials;
 mod identity;

@@ -9,8 +9,11 @@ pub mod text;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use detect::{FileKind, UNDERSTOOD, kind_of};
+
+use tokio::sync::Mutex;
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
@@ -51,6 +54,8 @@ pub struct Ingest {
     files: Files,
     sql: SqlEngine,
     search: SearchEngine,
+    /// One publication at a time; see [`Ingest::finish`].
+    turn: Arc<Mutex<()>>,
 }
 
 /// Names the version files of an import.
@@ -58,7 +63,7 @@ struct Version;
 
 impl Ingest {
     pub fn new(db: Db, clock: Clock, files: Files, sql: SqlEngine, search: SearchEngine) -> Self {
-        Self { db, clock, files, sql, search }
+        Self { db, clock, files, sql, search, turn: Arc::default() }
     }
 
     /// A private folder for bytes on their way in; removed when dropped.
@@ -95,12 +100,10 @@ impl Ingest {
             return Err(Error::invalid("name", message));
         }
         let dataset = self.blank(org, kind, &request, before.as_ref());
-        let done = match format {
+        match format {
             Some(format) => self.table(dataset, &request, format, job.on_progress()).await,
             None => self.documents(dataset, &request, job.on_progress()).await,
-        }?;
-        self.retire(&done, before.as_ref().and_then(|before| before.version.as_deref()));
-        Ok(done)
+        }
     }
 
     /// Publishes a dataset of the workspace to external clients, or withdraws it.
@@ -177,9 +180,7 @@ impl Ingest {
         dataset.row_count = imported.row_count;
         dataset.bytes = imported.bytes;
         dataset.columns = imported.columns;
-        let place = self.place(&dataset);
-        self.files.publish(&staged, &place).map_err(Error::internal)?;
-        self.name_version(&dataset, &[], request.publish, &place).await?;
+        self.finish(&dataset, &[], request.publish, &staged).await?;
         Ok(dataset)
     }
 
@@ -213,19 +214,29 @@ impl Ingest {
         let indexed = self.search.index(dataset.org, dataset.id, &documents, &staged, on_progress).await?;
         dataset.row_count = indexed.chunks;
         dataset.bytes = indexed.bytes;
-        let place = self.place(&dataset);
-        self.files.publish(&staged, &place).map_err(Error::internal)?;
-        self.name_version(&dataset, &rows, request.publish, &place).await?;
+        self.finish(&dataset, &rows, request.publish, &staged).await?;
         Ok(dataset)
     }
 
     /// The moment of publication. When it fails, the file that nobody names is removed again.
-    async fn name_version(&self, dataset: &Dataset, rows: &[Document], publish: bool, place: &Path) -> Result<()> {
-        let named = self.write(dataset, rows, publish).await;
-        if named.is_err() {
-            self.files.remove(place).map_err(Error::internal)?;
+    ///
+    /// One at a time: tidying up after one import must not remove what another has moved into place and not named
+    /// yet, nor the version that another has named since; and of two that make a new name, the second must see it.
+    async fn finish(&self, dataset: &Dataset, rows: &[Document], publish: bool, staged: &Path) -> Result<()> {
+        let _turn = self.turn.lock().await;
+        let before = store::datasets::by_name(self.db.pool(), dataset.org, &dataset.name).await?;
+        if before.as_ref().is_some_and(|before| before.id != dataset.id) {
+            let message = format!("Another import has just made {:?}. Import again for a new version.", dataset.name);
+            return Err(Error::invalid("name", message));
         }
-        named
+        let place = self.place(dataset);
+        self.files.publish(staged, &place).map_err(Error::internal)?;
+        if let Err(problem) = self.write(dataset, rows, publish).await {
+            self.files.remove(&place).map_err(Error::internal)?;
+            return Err(problem);
+        }
+        self.retire(dataset, before.as_ref().and_then(|before| before.version.as_deref()));
+        Ok(())
     }
 
     async fn write(&self, dataset: &Dataset, rows: &[Document], publish: bool) -> Result<()> {

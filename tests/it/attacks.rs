@@ -1,0 +1,87 @@
+//! What a hostile or unlucky caller does at the same time as another, or in the middle of something.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use dragoman::gateway::Via;
+use dragoman::model::org::Org;
+use dragoman::ops::import::{Import, Staged};
+use serde_json::{Value, json};
+
+use crate::support::service::{Service, operator};
+
+/// Waits until `reached`, for as long as a loaded machine may need; returns whether it was.
+async fn within(seconds: u64, reached: impl Fn() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while !reached() {
+        if Instant::now() > end {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    true
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn workspace_folder(service: &Service, org: &Org) -> PathBuf {
+    service.config.data_dir.join("workspaces").join(org.id.to_string())
+}
+
+/// Starts an import of a text file into the dataset `notes`; it goes on by itself.
+fn import_notes(
+    service: &Service,
+    org: &Org,
+    text: &str,
+) -> tokio::task::JoinHandle<dragoman::model::error::Result<Value>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("source");
+    std::fs::write(&path, text).unwrap();
+    let files = vec![Staged { name: "notes.md".into(), path }];
+    let op = Import { name: Some("notes".into()), description: String::new(), publish: true, files };
+    let (gateway, caller) = (service.gateway.clone(), operator(org));
+    tokio::spawn(async move {
+        let done = gateway.call(&caller, op, Via::new("admin.call")).await;
+        drop(folder);
+        done
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_imports_that_make_one_name_the_second_is_told_so() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let writer = service.db.begin().await.unwrap();
+    let imports = [import_notes(&service, &org, "# One\n\nalpha"), import_notes(&service, &org, "# Two\n\nbeta")];
+    let staging = workspace_folder(&service, &org).join("staging");
+    // Both have looked for the name, and found none.
+    assert!(within(60, || entries(&staging).len() == 2).await);
+    drop(writer);
+    let mut outcomes = Vec::new();
+    for import in imports {
+        outcomes.push(import.await.unwrap().map(|_| "ok").map_err(|error| error.code.info().name));
+    }
+    outcomes.sort();
+    assert_eq!(outcomes, [Ok("ok"), Err("invalid_argument")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn imports_of_one_dataset_at_once_do_not_remove_each_others_versions() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    import_notes(&service, &org, "# Zero\n\nnothing").await.unwrap().unwrap();
+    let writer = service.db.begin().await.unwrap();
+    let imports = [import_notes(&service, &org, "# One\n\nzebra"), import_notes(&service, &org, "# Two\n\nzebra")];
+    let dataset = entries(&workspace_folder(&service, &org).join("vectors")).remove(0);
+    // Versions that are moved into place together are named one after the other.
+    within(5, || entries(&dataset).len() == 3).await;
+    drop(writer);
+    for import in imports {
+        import.await.unwrap().unwrap();
+    }
+    let token = service.token(&org).await;
+    let (failed, body) = service.tool(&token, "dragoman_search", json!({ "query": "zebra" })).await;
+    assert!(!failed && body["count"] == 1 && body["degraded"].is_null(), "{body}");
+}
