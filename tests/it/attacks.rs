@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dragoman::gateway::Via;
+use dragoman::model::access::{Role, Scope};
 use dragoman::model::org::Org;
 use dragoman::ops::import::{Import, Staged};
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, operator};
+use crate::support::service::{Service, json_of, operator};
 
 /// Waits until `reached`, for as long as a loaded machine may need; returns whether it was.
 async fn within(seconds: u64, reached: impl Fn() -> bool) -> bool {
@@ -84,4 +85,34 @@ async fn imports_of_one_dataset_at_once_do_not_remove_each_others_versions() {
     let token = service.token(&org).await;
     let (failed, body) = service.tool(&token, "dragoman_search", json!({ "query": "zebra" })).await;
     assert!(!failed && body["count"] == 1 && body["degraded"].is_null(), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_with_long_descriptions_is_paged_not_refused() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let first = service.import(&org, "d0.csv", b"a\n1\n", true).await.unwrap()["dataset_id"].as_str().unwrap().to_owned();
+    let first = dragoman::store::datasets::by_id(service.db.pool(), org.id, first.parse().unwrap()).await.unwrap();
+    let first = first.unwrap();
+    for number in 1..100 {
+        let dataset = dragoman::model::dataset::Dataset {
+            id: dragoman::base::id::Id::new(&service.clock),
+            name: format!("d{number}"),
+            description: "ä\n".repeat(1000),
+            ..first.clone()
+        };
+        dragoman::store::datasets::put(service.db.pool(), &dataset).await.unwrap();
+    }
+    let token = service.token(&org).await;
+    let (mut names, mut arguments) = (std::collections::BTreeSet::new(), json!({}));
+    loop {
+        let (failed, body) = service.tool(&token, "dragoman_list_datasets", arguments).await;
+        assert!(!failed, "{body}");
+        for dataset in body["datasets"].as_array().unwrap() {
+            assert!(names.insert(dataset["name"].as_str().unwrap().to_owned()), "{} twice", dataset["name"]);
+        }
+        let Some(cursor) = body["next_cursor"].as_str() else { break };
+        arguments = json!({ "cursor": cursor });
+    }
+    assert_eq!(names.len(), 100);
 }
