@@ -116,3 +116,29 @@ async fn a_listing_with_long_descriptions_is_paged_not_refused() {
     }
     assert_eq!(names.len(), 100);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_description_that_one_of_the_databases_cannot_keep_is_refused_by_both() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.access_token(&org, Role::Admin, &Scope::ALL).await;
+    for description in ["nul\0inside".to_owned(), "escape \u{1b}[2J".into(), "x".repeat(2001)] {
+        let file = reqwest::multipart::Part::bytes(b"a\n1\n".as_slice()).file_name("t.csv");
+        let form = reqwest::multipart::Form::new().text("description", description).part("file", file);
+        let response = service.post("/api/v1/datasets", &token).multipart(form).send().await.unwrap();
+        let (status, body) = json_of(response).await;
+        assert_eq!((status, &body["error"]["details"]["field"]), (400, &json!("description")), "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_that_would_fill_the_memory_are_refused_before_they_are_read() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("big");
+    // Sparse: it has the size, and takes no room.
+    std::fs::File::create(&path).unwrap().set_len((64 << 20) + 1).unwrap();
+    let error = service.import_path(&org, "big.txt", &path, true).await.unwrap_err();
+    assert_eq!(error.code.info().name, "file_too_large");
+}

@@ -23,7 +23,7 @@ use crate::engine::search::SearchEngine;
 use crate::engine::sql::{SqlEngine, TableFormat};
 use crate::model::dataset::{Dataset, Kind, is_name};
 use crate::model::document::Document;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::store::{self, Db};
 
@@ -45,6 +45,11 @@ pub struct Request {
     /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
     pub publish: bool,
 }
+
+/// Characters of a description.
+const DESCRIPTION: usize = 2_000;
+/// Bytes of all texts of one import: they are held in memory while they are indexed.
+const TEXT_BYTES: u64 = 64 << 20;
 
 /// Imports files.
 #[derive(Clone)]
@@ -82,6 +87,12 @@ impl Ingest {
         if !is_name(&request.name) {
             let message = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
             return Err(Error::invalid("name", message));
+        }
+        // PostgreSQL keeps no NUL, and no page or terminal is helped by other control characters.
+        let odd = |c: char| c.is_control() && !"\n\r\t".contains(c);
+        if request.description.chars().count() > DESCRIPTION || request.description.contains(odd) {
+            let message = format!("A description has at most {DESCRIPTION} printable characters.");
+            return Err(Error::invalid("description", message));
         }
         let kinds = request.files.iter().map(|file| kind_of(&file.name)).collect::<Result<Vec<_>>>()?;
         let (kind, format) = match kinds.as_slice() {
@@ -193,9 +204,16 @@ impl Ingest {
         let version = dataset.version.clone().unwrap_or_default();
         let mut documents = Vec::new();
         let mut rows = Vec::new();
+        let mut left = TEXT_BYTES;
         for file in &request.files {
-            let bytes = tokio::fs::read(&file.path).await.map_err(Error::internal)?;
-            let parsed = text::parse(&file.name, &bytes)?;
+            let size = tokio::fs::metadata(&file.path).await.map_err(Error::internal)?.len();
+            left = left.checked_sub(size).ok_or_else(too_much_text)?;
+            let (name, path) = (file.name.clone(), file.path.clone());
+            let parsed = tokio::task::spawn_blocking(move || {
+                let bytes = std::fs::read(path).map_err(Error::internal)?;
+                text::parse(&name, &bytes)
+            });
+            let parsed = parsed.await.map_err(Error::internal)??;
             let id = Id::<Document>::new(&self.clock);
             rows.push(Document {
                 id,
@@ -271,6 +289,11 @@ impl Ingest {
             }
         }
     }
+}
+
+fn too_much_text() -> Error {
+    let message = format!("The texts of one import have at most {TEXT_BYTES} bytes together. Split them.");
+    Error::new(Code::FileTooLarge, message).with(serde_json::json!({ "limit": "text_bytes", "max": TEXT_BYTES }))
 }
 
 fn other(kind: Kind) -> &'static str {
