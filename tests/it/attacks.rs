@@ -87,6 +87,41 @@ async fn imports_of_one_dataset_at_once_do_not_remove_each_others_versions() {
     assert!(!failed && body["count"] == 1 && body["degraded"].is_null(), "{body}");
 }
 
+/// A request written by hand, up to and without its end; returns the open connection.
+async fn begin_request(service: &Service, head: &str) -> tokio::net::TcpStream {
+    use tokio::io::AsyncWriteExt as _;
+    let url = &service.config.public_url;
+    let mut stream = tokio::net::TcpStream::connect((url.host_str().unwrap(), url.port().unwrap())).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_has_as_many_uploads_on_their_way_as_calls() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.access_token(&org, Role::Admin, &Scope::ALL).await;
+    let host = service.config.listen;
+    let head = format!(
+        "POST /api/v1/datasets HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+         content-type: multipart/form-data; boundary=x\r\ncontent-length: 1000\r\n\r\n--x\r\n"
+    );
+    let mut open = Vec::new();
+    for _ in 0..service.config.limits.rates.in_flight {
+        open.push(begin_request(&service, &head).await);
+    }
+    let staging = workspace_folder(&service, &org).join("staging");
+    assert!(within(30, || entries(&staging).len() == open.len()).await);
+    let upload = || service.post("/api/v1/datasets", &token).header("content-type", "multipart/form-data; boundary=x");
+    let (status, body) = json_of(upload().body("--x--\r\n").send().await.unwrap()).await;
+    assert_eq!((status, &body["error"]["details"]["limit"]), (429, &json!("in_flight")), "{body}");
+    assert_eq!(service.last_audit(&org).await.outcome, "rate_limited");
+    drop(open);
+    assert!(within(30, || entries(&staging).is_empty()).await, "what hung up leaves nothing");
+    let (status, body) = json_of(upload().body("--x--\r\n").send().await.unwrap()).await;
+    assert_eq!((status, &body["error"]["code"]), (400, &json!("invalid_argument")), "{body}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listing_with_long_descriptions_is_paged_not_refused() {
     let service = Service::start().await;
