@@ -73,7 +73,7 @@ impl Surface {
             },
             self.clock.clone(),
         ));
-        let rest = Rest { gateway: self.gateway.clone(), upload_bytes: self.config.limits.budgets.upload_bytes };
+        let rest = Rest { gateway: self.gateway.clone(), config: self.config.clone() };
         let guarded_mcp = mcp.routes().layer(from_fn_with_state(self.guard(&throttle, Guards::Mcp), guard::guard));
         // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
         let guarded_rest = rest::routes(rest)

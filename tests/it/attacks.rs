@@ -96,6 +96,43 @@ async fn begin_request(service: &Service, head: &str) -> tokio::net::TcpStream {
     stream
 }
 
+async fn actions(service: &Service, org: &Org) -> Vec<(String, String)> {
+    let entries = dragoman::store::audit::newest(&service.db, Some(org.id), 100).await.unwrap();
+    entries.into_iter().map(|(_, entry)| (entry.target, entry.outcome)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_on_the_record_even_when_the_client_hangs_up() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.access_token(&org, Role::Admin, &Scope::ALL).await;
+    let id = service.import(&org, "sales.csv", b"a\n1\n", false).await.unwrap()["dataset_id"].as_str().unwrap().to_owned();
+    let (host, body) = (service.config.listen, r#"{"externally_queryable":true}"#);
+    // The database is kept busy until the client is gone.
+    let writer = service.db.begin().await.unwrap();
+    let stream = begin_request(
+        &service,
+        &format!(
+            "PATCH /api/v1/datasets/{id} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ),
+    )
+    .await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    drop(stream);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    drop(writer);
+    let end = Instant::now() + Duration::from_secs(15);
+    let mut recorded = false;
+    while !recorded && Instant::now() < end {
+        recorded = actions(&service, &org).await.iter().any(|(target, _)| target.starts_with("publish_dataset"));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let dataset = dragoman::store::datasets::by_name(service.db.pool(), org.id, "sales").await.unwrap().unwrap();
+    assert!(recorded, "no row; published: {}", dataset.externally_queryable);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_has_as_many_uploads_on_their_way_as_calls() {
     let service = Service::start().await;
@@ -120,6 +157,26 @@ async fn a_token_has_as_many_uploads_on_their_way_as_calls() {
     assert!(within(30, || entries(&staging).is_empty()).await, "what hung up leaves nothing");
     let (status, body) = json_of(upload().body("--x--\r\n").send().await.unwrap()).await;
     assert_eq!((status, &body["error"]["code"]), (400, &json!("invalid_argument")), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i19_rest_names_the_scope_that_a_client_can_ask_for() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.access_token(&org, Role::Admin, &[Scope::DataRead]).await;
+    for (path, scope) in [("/api/v1/ext/sql", "data_agent:write"), ("/api/v1/datasets", "datasets:write")] {
+        let response = service.post(path, &token).json(&json!({ "sql": "SELECT 1" })).send().await.unwrap();
+        let challenge = response.headers().get("www-authenticate").map(|value| value.to_str().unwrap().to_owned());
+        let challenge = challenge.unwrap_or_default();
+        let (status, body) = json_of(response).await;
+        assert_eq!((status, &body["error"]["code"]), (403, &json!("scope_denied")), "{path}");
+        assert!(challenge.contains("error=\"insufficient_scope\""), "{path}: {challenge}");
+        assert!(challenge.contains(&format!("scope=\"{scope}\"")), "{path}: {challenge}");
+    }
+    let viewer = service.access_token(&org, Role::Viewer, &Scope::ALL).await;
+    let response = service.post("/api/v1/ext/sql", &viewer).json(&json!({ "sql": "SELECT 1" })).send().await.unwrap();
+    assert_eq!(response.status(), 403);
+    assert!(!response.headers().contains_key("www-authenticate"), "no scope helps a role");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,14 +15,16 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method};
 use serde_json::{Map, Value, json};
 
+use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
 use crate::gateway::{Gateway, Via};
+use crate::model::access::Action;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops;
 use crate::ops::import::Import;
 use crate::surface::error::problem;
-use crate::surface::schema;
+use crate::surface::{guard, schema};
 
 /// Largest JSON body in bytes.
 const BODY: usize = 64 << 10;
@@ -31,8 +33,7 @@ const BODY: usize = 64 << 10;
 #[derive(Clone)]
 pub struct Rest {
     pub gateway: Arc<Gateway>,
-    /// Largest upload in bytes.
-    pub upload_bytes: u64,
+    pub config: Arc<Config>,
 }
 
 struct Routes(Router<Rest>);
@@ -78,21 +79,42 @@ async fn answer<O: Operation>(
     Path(path): Path<HashMap<String, String>>,
     request: Request,
 ) -> Response {
-    let request_id = caller.request_id.clone();
-    let op = match arguments(path, request).await.and_then(schema::parse::<O>) {
-        Ok(op) => op,
-        Err(error) => return refused(&rest.gateway, &caller, O::INFO.name, error).await,
-    };
-    match rest.gateway.call(&caller, op, Via::new("rest.call")).await {
-        Ok(reply) => success(reply),
-        Err(error) => problem(&error, &request_id),
+    match arguments(path, request).await.and_then(schema::parse::<O>) {
+        Ok(op) => run(&rest, caller, op, ()).await,
+        Err(error) => refused::<O>(&rest, &caller, error).await,
     }
 }
 
+/// Runs a call to its end, and so to its row in the record, even when the client hangs up: then it is told to stop,
+/// but what it has changed is not forgotten. `kept` lives as long as the call.
+async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send + 'static) -> Response {
+    let via = Via::new("rest.call");
+    let _cancels = via.cancel.clone().drop_guard();
+    let (gateway, by) = (rest.gateway.clone(), caller.clone());
+    let call = tokio::spawn(async move {
+        let reply = gateway.call(&by, op, via).await;
+        drop(kept);
+        reply
+    });
+    match call.await.unwrap_or_else(|panic| Err(Error::internal(panic))) {
+        Ok(reply) => success(reply),
+        Err(error) => failure(rest, &caller, O::INFO.action, &error),
+    }
+}
+
+/// An error; for a scope that the client can ask for, with the challenge that says which (RFC 6750 §3.1).
+fn failure(rest: &Rest, caller: &Caller, action: Action, error: &Error) -> Response {
+    let (scope, _, role) = action.needs();
+    if error.code != Code::ScopeDenied || caller.role < role || caller.proof.is_connectivity_token() {
+        return problem(error, &caller.request_id);
+    }
+    guard::insufficient_scope(&rest.config, "/mcp", &[scope], error.body(&caller.request_id))
+}
+
 /// A refusal before there was an operation: recorded, then answered.
-async fn refused(gateway: &Gateway, caller: &Caller, target: &str, error: Error) -> Response {
-    match gateway.refused(caller, "rest.call", target, &error).await {
-        Ok(()) => problem(&error, &caller.request_id),
+async fn refused<O: Operation>(rest: &Rest, caller: &Caller, error: Error) -> Response {
+    match rest.gateway.refused(caller, "rest.call", O::INFO.name, &error).await {
+        Ok(()) => failure(rest, caller, O::INFO.action, &error),
         Err(unrecorded) => problem(&unrecorded, &caller.request_id),
     }
 }
