@@ -180,6 +180,42 @@ async fn i19_rest_names_the_scope_that_a_client_can_ask_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn browser_clients_of_allowed_origins_can_call_and_read_and_others_cannot() {
+    let service = Service::with(&[("DRAGOMAN_ALLOWED_ORIGINS", "http://localhost:*,https://app.example")]).await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let preflight = |origin: &'static str| {
+        let request = service.http.request(reqwest::Method::OPTIONS, service.config.resource());
+        request.header("origin", origin).header("access-control-request-method", "POST").send()
+    };
+    let header = |response: &reqwest::Response, name: &str| {
+        response.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+    };
+    for origin in ["http://localhost:6274", "https://app.example"] {
+        let response = preflight(origin).await.unwrap();
+        assert_eq!((response.status().as_u16(), header(&response, "access-control-allow-origin")), (204, origin.into()));
+        for name in ["authorization", "content-type", "mcp-session-id", "mcp-protocol-version", "mcp-method"] {
+            assert!(header(&response, "access-control-allow-headers").contains(name), "{name}");
+        }
+        let refused = service.http.post(service.config.resource()).header("origin", origin).send().await.unwrap();
+        assert_eq!((refused.status().as_u16(), header(&refused, "access-control-allow-origin")), (401, origin.into()));
+        for name in ["mcp-session-id", "www-authenticate"] {
+            assert!(header(&refused, "access-control-expose-headers").contains(name), "{name}");
+        }
+        let answered = service.rpc(&token, "tools/list", json!({})).header("origin", origin).send().await.unwrap();
+        assert_eq!((answered.status().as_u16(), header(&answered, "access-control-allow-origin")), (200, origin.into()));
+        assert!(header(&answered, "vary").contains("origin"));
+        assert_eq!(header(&answered, "access-control-allow-credentials"), "");
+    }
+    for origin in ["https://evil.example", "https://app.example:8443", "http://localhost.evil.example", "null"] {
+        let response = preflight(origin).await.unwrap();
+        assert_eq!((response.status().as_u16(), header(&response, "access-control-allow-origin")), (401, String::new()));
+        let refused = service.rpc(&token, "tools/list", json!({})).header("origin", origin).send().await.unwrap();
+        assert_eq!((refused.status().as_u16(), header(&refused, "access-control-allow-origin")), (403, String::new()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_listing_with_long_descriptions_is_paged_not_refused() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;

@@ -3,6 +3,7 @@
 //! shape, client quirks, session ownership, scope challenge), then the protocol library and [`handler::Handler`].
 
 mod compat;
+pub mod cors;
 mod handler;
 mod resources;
 mod sessions;
@@ -93,7 +94,7 @@ impl Mcp {
         }
         let port = url.port_or_known_default().unwrap_or(443);
         let own = format!("{}://{}:{port}", url.scheme(), url.host_str().unwrap_or_default());
-        let origins = self.config.allowed_origins.iter().cloned().chain([own]);
+        let origins = self.config.allowed_origins.iter().map(|origin| cors::with_port(origin)).chain([own]);
         StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins)
