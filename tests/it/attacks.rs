@@ -215,6 +215,47 @@ async fn browser_clients_of_allowed_origins_can_call_and_read_and_others_cannot(
     }
 }
 
+/// Opens a session of the older era; returns its id.
+async fn session(service: &Service, token: &str) -> String {
+    let params = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" },
+    });
+    let request = service.post("/mcp", token).header("accept", "application/json, text/event-stream");
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    let response = request.json(&body).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    response.headers()["mcp-session-id"].to_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn j04_a_guess_at_anothers_session_is_not_found_and_on_the_record() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (owner, thief) = (service.token(&org).await, service.token(&org).await);
+    let id = session(&service, &owner).await;
+    for method in [reqwest::Method::POST, reqwest::Method::GET, reqwest::Method::DELETE] {
+        let request = service.http.request(method.clone(), service.config.resource()).bearer_auth(&thief);
+        let request = request.header("accept", "application/json, text/event-stream").header("mcp-session-id", &id);
+        let response = request.json(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" })).send().await.unwrap();
+        assert_eq!(response.status(), 404, "{method}");
+        let entry = service.last_audit(&org).await;
+        assert_eq!((entry.action.as_str(), entry.outcome.as_str()), ("mcp.session.refused", "auth_invalid"), "{method}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_when_an_access_token_would() {
+    let service = Service::with(&[("DRAGOMAN_ACCESS_TTL", "1")]).await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let id = session(&service, &token).await;
+    let request = service.get("/mcp", &token).header("accept", "text/event-stream").header("mcp-session-id", id);
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let ended = tokio::time::timeout(Duration::from_secs(20), response.bytes()).await;
+    assert!(ended.is_ok(), "the stream goes on");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listing_with_long_descriptions_is_paged_not_refused() {
     let service = Service::start().await;

@@ -16,6 +16,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
 use http::{Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -32,6 +33,7 @@ use crate::config::Config;
 use crate::gateway::Gateway;
 use crate::model::access::{Rights, denied};
 use crate::model::caller::Caller;
+use crate::model::error::{Code, Error};
 use crate::surface::guard;
 
 /// Largest request in bytes.
@@ -142,7 +144,7 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     if let Some(id) = &session {
         version = mcp.sessions.touch(id, &caller.principal());
         if version.is_none() {
-            return rpc_error(StatusCode::NOT_FOUND, &peek.id, -32001, "Session not found", Value::Null);
+            return mcp.no_session(&caller, &peek).await;
         }
         parts.extensions.insert(Caller { session: session.clone(), ..caller.clone() });
     }
@@ -150,7 +152,7 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
         return challenge;
     }
-    let ends = parts.method == Method::DELETE;
+    let (ends, listens) = (parts.method == Method::DELETE, parts.method == Method::GET);
     let response = CAPTURED.scope(caller.rights, next.run(Request::from_parts(parts, body))).await;
     let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let ended = session.filter(|_| ends && response.status().is_success());
@@ -160,6 +162,9 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::error!(request_id = %caller.request_id, "the MCP library failed");
         return rpc_error(response.status(), &peek.id, -32603, "The service failed to answer.", Value::Null);
+    }
+    if listens {
+        return mcp.bounded(response);
     }
     response
 }
@@ -186,6 +191,24 @@ async fn read(method: &Method, body: Body) -> Result<(Peek, Body), Response> {
 }
 
 impl Mcp {
+    /// The same answer for a session that ended, never was, or is another's; a guess is on the record.
+    async fn no_session(&self, caller: &Caller, peek: &Peek) -> Response {
+        let refused = Error::new(Code::AuthInvalid, "Session not found");
+        match self.shared.gateway.refused(caller, "mcp.session.refused", &peek.method, &refused).await {
+            Ok(()) => rpc_error(StatusCode::NOT_FOUND, &peek.id, -32001, &refused.message, Value::Null),
+            Err(error) => {
+                rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null)
+            }
+        }
+    }
+
+    /// A stream that a client listens on ends after the life of an access token: whoever opens it anew must prove
+    /// again that they may, so that nobody listens long after a right is withdrawn.
+    fn bounded(&self, response: Response) -> Response {
+        let end = tokio::time::sleep(self.config.limits.lifetimes.access);
+        response.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
+    }
+
     /// A call of a tool whose scope the token lacks is answered with the challenge that lets the client ask for it
     /// (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the tool's own refusal.
     async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek) -> Option<Response> {
