@@ -311,3 +311,19 @@ async fn texts_that_would_fill_the_memory_are_refused_before_they_are_read() {
     let error = service.import_path(&org, "big.txt", &path, true).await.unwrap_err();
     assert_eq!(error.code.info().name, "file_too_large");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connectivity_token_is_worth_nothing_at_another_workspaces_address() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    service.workspace("other").await;
+    let token = service.token(&org).await;
+    let call = async |path: &str| {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        let accept = "application/json, text/event-stream";
+        service.post(path, &token).header("accept", accept).json(&body).send().await.unwrap().status().as_u16()
+    };
+    // 400: a session is missing; the token was taken.
+    assert_eq!((call("/t/acme/mcp").await, call("/mcp").await), (400, 400));
+    assert_eq!((call("/t/other/mcp").await, call("/t/nowhere/mcp").await), (401, 401));
+}
