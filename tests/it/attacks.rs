@@ -327,3 +327,27 @@ async fn a_connectivity_token_is_worth_nothing_at_another_workspaces_address() {
     assert_eq!((call("/t/acme/mcp").await, call("/mcp").await), (400, 400));
     assert_eq!((call("/t/other/mcp").await, call("/t/nowhere/mcp").await), (401, 401));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_message_is_refused_as_such_and_null_params_are_none() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let id = session(&service, &token).await;
+    let send = async |body: String| {
+        let request = service.post("/mcp", &token).header("accept", "application/json, text/event-stream");
+        let request = request.header("content-type", "application/json").header("mcp-session-id", &id);
+        json_of(request.body(body).send().await.unwrap()).await
+    };
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{}{}}}}}"#, "[".repeat(500), "]".repeat(500));
+    for body in [r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#.to_owned(), deep] {
+        let (status, answer) = send(body).await;
+        assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32600)), "{answer}");
+    }
+    for params in ["null", r#"{"_meta":null}"#] {
+        let (status, answer) = send(format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{params}}}"#)).await;
+        assert!(status == 200 && answer.to_string().contains("dragoman_sql"), "{params}: {status} {answer}");
+    }
+    let (status, answer) = json_of(service.get("/mcp", &token).header("accept", "*/*").send().await.unwrap()).await;
+    assert!(status == 400 && answer["error"]["message"].is_string(), "{status} {answer}");
+}

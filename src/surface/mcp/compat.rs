@@ -19,8 +19,8 @@ pub struct Peek {
     pub method: String,
     #[serde(default)]
     pub id: serde_json::Value,
-    #[serde(default)]
-    params: Params,
+    /// Some clients write `null` for none.
+    params: Option<Params>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -29,8 +29,8 @@ struct Params {
     name: String,
     #[serde(default, rename = "protocolVersion")]
     protocol_version: Option<String>,
-    #[serde(default, rename = "_meta")]
-    meta: Meta,
+    #[serde(rename = "_meta")]
+    meta: Option<Meta>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -42,17 +42,22 @@ struct Meta {
 impl Peek {
     /// The tool of a `tools/call`.
     pub fn tool(&self) -> Option<&str> {
-        (self.method == "tools/call").then_some(self.params.name.as_str())
+        self.params.as_ref().filter(|_| self.method == "tools/call").map(|params| params.name.as_str())
     }
 
     /// The revision that an `initialize` asks for.
     pub fn initialize_version(&self) -> Option<&str> {
-        self.params.protocol_version.as_deref().filter(|_| self.method == "initialize")
+        self.params.as_ref()?.protocol_version.as_deref().filter(|_| self.method == "initialize")
     }
 
     /// Whether the message belongs to the revision without sessions.
     pub fn is_modern(&self) -> bool {
-        self.params.meta.protocol_version.as_deref().is_some_and(|version| version >= MODERN)
+        self.version().is_some_and(|version| version >= MODERN)
+    }
+
+    /// The revision that the message itself names.
+    fn version(&self) -> Option<&str> {
+        self.params.as_ref()?.meta.as_ref()?.protocol_version.as_deref()
     }
 }
 
@@ -60,7 +65,7 @@ impl Peek {
 pub fn normalise(headers: &mut HeaderMap, peek: &Peek, session_version: Option<&str>) {
     accept_both(headers);
     one_version(headers);
-    let body_version = peek.params.meta.protocol_version.as_deref();
+    let body_version = peek.version();
     if peek.is_modern() {
         // 2026-07-28 §transports: a session id is ignored in the revision without sessions.
         headers.remove(SESSION);

@@ -17,6 +17,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
+use http::header::{ALLOW, CONTENT_TYPE};
 use http::{Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -152,6 +153,7 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
         return challenge;
     }
+    let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let (ends, listens) = (parts.method == Method::DELETE, parts.method == Method::GET);
     let response = CAPTURED.scope(caller.rights, next.run(Request::from_parts(parts, body))).await;
     let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
@@ -163,10 +165,30 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
         tracing::error!(request_id = %caller.request_id, "the MCP library failed");
         return rpc_error(response.status(), &peek.id, -32603, "The service failed to answer.", Value::Null);
     }
-    if listens {
+    if listens && response.status().is_success() {
         return mcp.bounded(response);
     }
+    if response.status().is_client_error() && !response.headers().contains_key(CONTENT_TYPE) {
+        return worded(response, is_json, &peek.id).await;
+    }
     response
+}
+
+/// A refusal of the library's, which it writes as bare text, as an error of the protocol; of a message that it cannot
+/// read it would tell its parser's words, and say that the media type was wrong.
+async fn worded(response: Response, is_json: bool, id: &Value) -> Response {
+    let (parts, body) = response.into_parts();
+    let text = to_bytes(body, 4096).await.unwrap_or_default();
+    let unread = parts.status == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json;
+    let (status, message) = match unread {
+        true => (StatusCode::BAD_REQUEST, "The request is not a JSON-RPC message.".into()),
+        false => (parts.status, String::from_utf8_lossy(&text)),
+    };
+    let mut worded = rpc_error(status, id, -32600, &message, Value::Null);
+    if let Some(allow) = parts.headers.get(ALLOW) {
+        worded.headers_mut().insert(ALLOW, allow.clone());
+    }
+    worded
 }
 
 /// The body of a POST, bounded and parsed as far as needed; the bytes go on as they came.
