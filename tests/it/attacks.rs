@@ -351,3 +351,15 @@ async fn what_is_no_message_is_refused_as_such_and_null_params_are_none() {
     let (status, answer) = json_of(service.get("/mcp", &token).header("accept", "*/*").send().await.unwrap()).await;
     assert!(status == 400 && answer["error"]["message"].is_string(), "{status} {answer}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_is_no_text_is_refused_like_any_wrong_argument() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let (status, body) = json_of(service.get("/api/v1/ext/datasets/%ff/schema", &token).send().await.unwrap()).await;
+    assert_eq!((status, &body["error"]["code"]), (400, &json!("invalid_argument")), "{body}");
+    assert_eq!(service.last_audit(&org).await.outcome, "invalid_argument");
+    let head = service.http.head(service.url("/api/v1/ext/datasets")).bearer_auth(&token).send().await.unwrap();
+    assert_eq!(head.status(), 200);
+}

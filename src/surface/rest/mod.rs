@@ -7,6 +7,7 @@ mod upload;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
@@ -76,9 +77,12 @@ pub fn open_routes() -> Router {
 async fn answer<O: Operation>(
     State(rest): State<Rest>,
     Extension(caller): Extension<Caller>,
-    Path(path): Path<HashMap<String, String>>,
+    path: std::result::Result<Path<HashMap<String, String>>, PathRejection>,
     request: Request,
 ) -> Response {
+    let Ok(Path(path)) = path else {
+        return refused::<O>(&rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
+    };
     match arguments(path, request).await.and_then(schema::parse::<O>) {
         Ok(op) => run(&rest, caller, op, ()).await,
         Err(error) => refused::<O>(&rest, &caller, error).await,
@@ -128,7 +132,7 @@ fn success(reply: Value) -> Response {
 /// Body first, then query, then path: what stands in the address cannot be overruled.
 async fn arguments(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    let mut arguments = if request.method() == Method::GET { Map::new() } else { body(request).await? };
+    let mut arguments = if [Method::GET, Method::HEAD].contains(request.method()) { Map::new() } else { body(request).await? };
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         // Numbers of a query string are numbers of the arguments; everything else is text.
         let value = value.parse::<u32>().map_or_else(|_| Value::from(value.as_ref()), Value::from);
