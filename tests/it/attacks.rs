@@ -363,3 +363,20 @@ async fn an_address_that_is_no_text_is_refused_like_any_wrong_argument() {
     let head = service.http.head(service.url("/api/v1/ext/datasets")).bearer_auth(&token).send().await.unwrap();
     assert_eq!(head.status(), 200);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b22_passwords_sent_at_once_are_no_more_than_those_sent_in_turn() {
+    let service = Service::with(&[("DRAGOMAN_FAILURES_PER_IP", "5")]).await;
+    let page = service.http.get(service.url("/login")).send().await.unwrap();
+    let cookie = page.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let page = page.text().await.unwrap();
+    let csrf = page.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let guesses = (0..24).map(|guess| {
+        let password = format!("guess number {guess}");
+        let form = [("csrf", csrf.clone()), ("email", "ann@example.com".into()), ("password", password)];
+        service.http.post(service.url("/login")).header("cookie", &cookie).form(&form).send()
+    });
+    let answers = futures_util::future::join_all(guesses).await;
+    let tried = answers.into_iter().filter(|answer| answer.as_ref().unwrap().status() == 401).count();
+    assert!((1..=5).contains(&tried), "{tried} passwords were tried");
+}
