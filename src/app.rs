@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::clock::Clock;
 use crate::base::cursor::Cursors;
+use crate::base::id::Id;
 use crate::base::secret::MasterKey;
 use crate::config::Config;
 use crate::engine::Engines;
@@ -19,6 +20,8 @@ use crate::gateway::Gateway;
 use crate::gateway::audit::{AuditLog, AuditWriter};
 use crate::gateway::operation::Parts;
 use crate::identity::Identity;
+use crate::model::audit::{Entry, clip};
+use crate::model::error::Error;
 use crate::store::{Db, FolderLock};
 use crate::surface::Surface;
 use crate::surface::mcp::Mcp;
@@ -76,6 +79,31 @@ impl App {
     /// A key for one purpose, derived from the installation's own.
     pub fn secret_for(&self, purpose: &str) -> Vec<u8> {
         self.master.derive(purpose)
+    }
+
+    /// Records what the operator did at the command line.
+    ///
+    /// # Errors
+    /// The row could not be written.
+    pub async fn record_administration(&self, action: &str, target: &str, worked: bool) -> Result<(), Error> {
+        struct Command;
+        let entry = Entry {
+            at: self.clock.now(),
+            org: None,
+            principal: "local".into(),
+            client: "dragoman".into(),
+            client_version: env!("CARGO_PKG_VERSION").into(),
+            session: String::new(),
+            ip: String::new(),
+            request_id: Id::<Command>::new(&self.clock).to_string(),
+            action: action.into(),
+            target: clip(target),
+            outcome: if worked { "ok" } else { "failed" }.into(),
+            duration_ms: 0,
+            rows: 0,
+            bytes: 0,
+        };
+        self.audit.record(entry).await
     }
 
     /// Serves until `stop` is ready: first no new connections, then open streams end, then requests in flight have

@@ -1,6 +1,7 @@
 //! `dragoman admin`: workspaces, people, roles, connectivity tokens and keys, on the machine of the service.
 //! Passwords come from standard input or are made up; never from an argument, which other users of the machine can read.
 
+mod audit;
 mod show;
 
 use std::io::{Read as _, Write as _};
@@ -10,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
+use crate::app::App;
 use crate::base::clock::{Millis, rfc3339};
 use crate::base::secret::{Secret, random_token};
 use crate::identity::Identity;
@@ -39,6 +41,9 @@ pub enum AdminCommand {
     /// Keys that sign access tokens
     #[command(subcommand)]
     Key(Key),
+    /// The record of who did what
+    #[command(subcommand)]
+    Audit(audit::Audit),
 }
 
 #[derive(Debug, Subcommand)]
@@ -150,12 +155,17 @@ pub enum Key {
     List,
 }
 
-/// Runs a command and prints its answer on standard output, as JSON when told.
+/// Runs a command, records what it changed or failed to, and prints its answer on standard output, as JSON when told.
 ///
 /// # Errors
 /// What was wrong, in a sentence.
-pub async fn run(command: AdminCommand, identity: &Identity, json: bool) -> Result<()> {
-    let Said { facts, text } = answer(command, identity, first_line_of_stdin).await?;
+pub async fn run(command: AdminCommand, app: &App, json: bool) -> Result<()> {
+    let trace = audit::trace(&command);
+    let answered = answer(command, &app.identity, first_line_of_stdin).await;
+    if let Some((action, target)) = trace {
+        app.record_administration(action, &target, answered.is_ok()).await?;
+    }
+    let Said { facts, text } = answered?;
     let mut out = std::io::stdout().lock();
     if json { writeln!(out, "{facts:#}") } else { writeln!(out, "{}", text.trim_end()) }.context("standard output")
 }
@@ -167,6 +177,7 @@ async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce()
         AdminCommand::Role(command) => role(command, identity).await,
         AdminCommand::Token(command) => token(command, identity).await,
         AdminCommand::Key(Key::List) => Ok(keys(identity)),
+        AdminCommand::Audit(command) => audit::audit(command, identity).await,
     }
 }
 

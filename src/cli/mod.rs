@@ -64,7 +64,7 @@ impl Cli {
                 config.admin_listen = None;
                 start_logging(&config, true)?;
                 let app = App::open(config, Clock::system()).await?;
-                let done = admin::run(command, &app.identity, self.json).await;
+                let done = admin::run(command, &app, self.json).await;
                 app.close().await;
                 done
             }

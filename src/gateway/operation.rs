@@ -39,7 +39,7 @@ impl Cost {
 pub enum Surface {
     /// An MCP tool, and the same on REST.
     Tool,
-    /// Behind an MCP resource only.
+    /// On REST, and where it fits behind an MCP resource; not a tool.
     Resource,
     /// The management API and the command line.
     Manage,

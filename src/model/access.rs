@@ -261,7 +261,8 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
         return Err(Error::new(
             Code::ServiceUnavailable,
             "This workspace does not accept AI clients at the moment. One of its admins can turn them on.",
-        ));
+        )
+        .with(json!({ "connectivity_enabled": false })));
     }
     let mut datasets: Vec<Dataset> = datasets
         .into_iter()

@@ -3,6 +3,7 @@
 
 pub mod get_document;
 pub mod get_schema;
+pub mod health;
 pub mod import;
 pub mod list_datasets;
 pub mod preview_rows;
@@ -25,6 +26,7 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<sql::Sql>();
     visitor.visit::<search::Search>();
     visitor.visit::<get_document::GetDocument>();
+    visitor.visit::<health::Health>();
     visitor.visit::<import::Import>();
     visitor.visit::<publish::Publish>();
 }

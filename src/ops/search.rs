@@ -8,7 +8,7 @@ use crate::engine::job::Job;
 use crate::engine::search::Match;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
-use crate::model::dataset::Dataset;
+use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 
 fn five() -> u32 {
@@ -43,6 +43,7 @@ pub struct Metadata {
     /// dragoman://documents/{document_id} holds the whole text.
     pub document_id: String,
     /// Page of the source, where it has pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
     pub chunk_index: u32,
 }
@@ -101,6 +102,11 @@ impl Operation for Search {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         if !(1..=20).contains(&self.top_k) {
             return Err(Error::invalid("top_k", "top_k is a number from 1 to 20."));
+        }
+        if let Some(id) = self.dataset_id
+            && job.pass.dataset(id)?.kind != Kind::Documents
+        {
+            return Err(Error::invalid("dataset_id", "This dataset is a table. Ask it with dragoman_sql."));
         }
         let found = on.engines.search.search(job, &self.query, self.top_k as usize).await?;
         let matches: Vec<Passage> = found.matches.into_iter().map(passage).collect();

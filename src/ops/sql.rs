@@ -8,8 +8,8 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
-use crate::model::dataset::Dataset;
-use crate::model::error::Result;
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::{Error, Result};
 use crate::model::table::Column;
 
 /// Arguments.
@@ -52,7 +52,7 @@ impl Operation for Sql {
         title: "Run a SQL query",
         description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) in DuckDB's dialect over \
                       the tables of dragoman_list_datasets, joined freely by their names. No files, no settings, no \
-                      changes. Lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate rather than fetch \
+                      changes. Times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
                       rows: at most 500 rows come back, and truncated says whether there were more.",
         action: Action::RunSql,
         cost: Cost::Sql,
@@ -77,6 +77,14 @@ impl Operation for Sql {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        if let Some(id) = self.dataset_id
+            && job.pass.dataset(id)?.kind != Kind::Table
+        {
+            return Err(Error::invalid(
+                "dataset_id",
+                "This dataset holds documents. Look into it with dragoman_search.",
+            ));
+        }
         let answer = on.engines.sql.query(job, &self.sql).await?;
         let budgets = &on.config.limits.budgets;
         Ok(Reply {

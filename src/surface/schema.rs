@@ -15,16 +15,8 @@ pub fn of<T: JsonSchema>() -> Map<String, Value> {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    // `uint32` and the like are no formats of JSON Schema: strict clients complain of each.
-    let plain_integers = RecursiveTransform(|schema: &mut Schema| {
-        let integer = schema.get("format").and_then(Value::as_str).is_some_and(|format| {
-            format.starts_with("uint") || format.starts_with("int") || ["double", "float"].contains(&format)
-        });
-        if integer {
-            schema.remove("format");
-        }
-    });
-    let settings = settings.with_transform(plain_integers);
+    let portable = RecursiveTransform(portable);
+    let settings = settings.with_transform(portable);
     let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
     let mut object = match schema.to_value() {
         Value::Object(object) => object,
@@ -35,6 +27,26 @@ pub fn of<T: JsonSchema>() -> Map<String, Value> {
     object.entry("type").or_insert_with(|| "object".into());
     object.entry("properties").or_insert_with(|| json!({}));
     object
+}
+
+/// What strict clients and other dialects stumble over, said in the way that all understand.
+fn portable(schema: &mut Schema) {
+    // `uint32` and the like are no formats of JSON Schema.
+    let rust_only = |format: &str| format.starts_with("uint") || format.starts_with("int") || format == "double";
+    if schema.get("format").and_then(Value::as_str).is_some_and(rust_only) {
+        schema.remove("format");
+    }
+    // An optional field is one that may be absent; `[type, null]` would add nothing to that.
+    if let Some(Value::Array(types)) = schema.get("type")
+        && let [one, Value::String(null)] = types.as_slice()
+        && null == "null"
+    {
+        let one = one.clone();
+        schema.insert("type".into(), one);
+    }
+    if schema.as_bool() == Some(true) {
+        *schema = schemars::json_schema!({ "description": "Any JSON value" });
+    }
 }
 
 /// The schema of a reply: the operation's, with the `request_id` that the gateway adds.

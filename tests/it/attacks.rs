@@ -106,7 +106,8 @@ async fn a_change_is_on_the_record_even_when_the_client_hangs_up() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;
     let token = service.access_token(&org, Role::Admin, &Scope::ALL).await;
-    let id = service.import(&org, "sales.csv", b"a\n1\n", false).await.unwrap()["dataset_id"].as_str().unwrap().to_owned();
+    let id =
+        service.import(&org, "sales.csv", b"a\n1\n", false).await.unwrap()["dataset_id"].as_str().unwrap().to_owned();
     let (host, body) = (service.config.listen, r#"{"externally_queryable":true}"#);
     // The database is kept busy until the client is gone.
     let writer = service.db.begin().await.unwrap();
@@ -193,7 +194,10 @@ async fn browser_clients_of_allowed_origins_can_call_and_read_and_others_cannot(
     };
     for origin in ["http://localhost:6274", "https://app.example"] {
         let response = preflight(origin).await.unwrap();
-        assert_eq!((response.status().as_u16(), header(&response, "access-control-allow-origin")), (204, origin.into()));
+        assert_eq!(
+            (response.status().as_u16(), header(&response, "access-control-allow-origin")),
+            (204, origin.into())
+        );
         for name in ["authorization", "content-type", "mcp-session-id", "mcp-protocol-version", "mcp-method"] {
             assert!(header(&response, "access-control-allow-headers").contains(name), "{name}");
         }
@@ -203,13 +207,19 @@ async fn browser_clients_of_allowed_origins_can_call_and_read_and_others_cannot(
             assert!(header(&refused, "access-control-expose-headers").contains(name), "{name}");
         }
         let answered = service.rpc(&token, "tools/list", json!({})).header("origin", origin).send().await.unwrap();
-        assert_eq!((answered.status().as_u16(), header(&answered, "access-control-allow-origin")), (200, origin.into()));
+        assert_eq!(
+            (answered.status().as_u16(), header(&answered, "access-control-allow-origin")),
+            (200, origin.into())
+        );
         assert!(header(&answered, "vary").contains("origin"));
         assert_eq!(header(&answered, "access-control-allow-credentials"), "");
     }
     for origin in ["https://evil.example", "https://app.example:8443", "http://localhost.evil.example", "null"] {
         let response = preflight(origin).await.unwrap();
-        assert_eq!((response.status().as_u16(), header(&response, "access-control-allow-origin")), (401, String::new()));
+        assert_eq!(
+            (response.status().as_u16(), header(&response, "access-control-allow-origin")),
+            (401, String::new())
+        );
         let refused = service.rpc(&token, "tools/list", json!({})).header("origin", origin).send().await.unwrap();
         assert_eq!((refused.status().as_u16(), header(&refused, "access-control-allow-origin")), (403, String::new()));
     }
@@ -236,10 +246,15 @@ async fn j04_a_guess_at_anothers_session_is_not_found_and_on_the_record() {
     for method in [reqwest::Method::POST, reqwest::Method::GET, reqwest::Method::DELETE] {
         let request = service.http.request(method.clone(), service.config.resource()).bearer_auth(&thief);
         let request = request.header("accept", "application/json, text/event-stream").header("mcp-session-id", &id);
-        let response = request.json(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" })).send().await.unwrap();
+        let response =
+            request.json(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" })).send().await.unwrap();
         assert_eq!(response.status(), 404, "{method}");
         let entry = service.last_audit(&org).await;
-        assert_eq!((entry.action.as_str(), entry.outcome.as_str()), ("mcp.session.refused", "auth_invalid"), "{method}");
+        assert_eq!(
+            (entry.action.as_str(), entry.outcome.as_str()),
+            ("mcp.session.refused", "auth_invalid"),
+            "{method}"
+        );
     }
 }
 
@@ -260,7 +275,8 @@ async fn a_stream_ends_when_an_access_token_would() {
 async fn a_listing_with_long_descriptions_is_paged_not_refused() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;
-    let first = service.import(&org, "d0.csv", b"a\n1\n", true).await.unwrap()["dataset_id"].as_str().unwrap().to_owned();
+    let first =
+        service.import(&org, "d0.csv", b"a\n1\n", true).await.unwrap()["dataset_id"].as_str().unwrap().to_owned();
     let first = dragoman::store::datasets::by_id(service.db.pool(), org.id, first.parse().unwrap()).await.unwrap();
     let first = first.unwrap();
     for number in 1..100 {
@@ -339,13 +355,18 @@ async fn what_is_no_message_is_refused_as_such_and_null_params_are_none() {
         let request = request.header("content-type", "application/json").header("mcp-session-id", &id);
         json_of(request.body(body).send().await.unwrap()).await
     };
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{}{}}}}}"#, "[".repeat(500), "]".repeat(500));
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{}{}}}}}"#,
+        "[".repeat(500),
+        "]".repeat(500)
+    );
     for body in [r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#.to_owned(), deep] {
         let (status, answer) = send(body).await;
         assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32600)), "{answer}");
     }
     for params in ["null", r#"{"_meta":null}"#] {
-        let (status, answer) = send(format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{params}}}"#)).await;
+        let (status, answer) =
+            send(format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{params}}}"#)).await;
         assert!(status == 200 && answer.to_string().contains("dragoman_sql"), "{params}: {status} {answer}");
     }
     let (status, answer) = json_of(service.get("/mcp", &token).header("accept", "*/*").send().await.unwrap()).await;

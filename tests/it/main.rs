@@ -1,13 +1,17 @@
 //! All tests that need more than one module: one binary, so that everything is linked once.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 
 mod architecture;
 mod attacks;
 mod browser_store;
+mod commands;
+mod data;
 mod denials;
 mod identity;
+mod nginx;
 mod oauth;
 mod search;
+mod sessions;
 mod site;
 mod sql;
 mod story;

@@ -340,10 +340,11 @@ async fn an_import_that_is_dropped_half_way_leaves_nothing_published() {
     assert!(!tenant.place(dataset).exists());
 }
 
+/// Set for the process that is to be killed.
+const CHILD: &str = "DRAGOMAN_TEST_CHILD";
+
 /// Publishes one dataset and searches it, builds another without publishing it, says so, and waits to be killed.
-#[tokio::test]
-#[ignore = "the child of a_killed_process_loses_nothing_published_and_publishes_nothing_else"]
-async fn child_of_the_kill_test() {
+async fn work_until_killed() -> ! {
     let files = Files::new(Path::new("data")).unwrap();
     let tenant = Tenant::new(&files);
     let (published, _) = tenant.publish("published", HANDBOOK).await;
@@ -353,14 +354,20 @@ async fn child_of_the_kill_test() {
     let documents = tenant.documents(HANDBOOK);
     tenant.engine.index(tenant.org.id, unpublished, &documents, &staging.path().join("shard"), None).await.unwrap();
     println!("\nREADY {} {} {unpublished}", tenant.org.id, published.id);
-    std::future::pending::<()>().await;
+    std::future::pending().await
 }
 
 #[tokio::test]
 async fn a_killed_process_loses_nothing_published_and_publishes_nothing_else() {
+    // The child is this very test in a process of its own.
+    if std::env::var_os(CHILD).is_some() {
+        work_until_killed().await;
+    }
     let home = tempfile::tempdir().unwrap();
+    let name = "search::a_killed_process_loses_nothing_published_and_publishes_nothing_else";
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "search::child_of_the_kill_test", "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
+        .env(CHILD, "1")
         .current_dir(home.path())
         .stdout(Stdio::piped())
         .spawn()

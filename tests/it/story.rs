@@ -111,6 +111,7 @@ async fn a_client_that_knows_only_the_address_gets_right_answers() {
 
 /// `rmcp`'s own client: discovery, registration, PKCE, the code's exchange, then every kind of question.
 async fn rust_client(program: &Program, mode: ClientLifecycleMode) {
+    let http = http();
     let manager = AuthorizationManager::new_allowing_private_addresses(program.mcp()).await.unwrap();
     let mut oauth = OAuthState::Unauthorized(manager);
     let redirect = "http://127.0.0.1:43210/callback";
@@ -121,17 +122,17 @@ async fn rust_client(program: &Program, mode: ClientLifecycleMode) {
     // The person: logs in, sees who asks for what, approves.
     let browser = Browser { base: program.base.clone(), http: crate::site::client(true) };
     let authorize = address.strip_prefix(&program.base).unwrap();
-    let to_login = location(&browser.get(authorize).await);
-    let page = browser.get(&to_login).await.text().await.unwrap();
-    let form = [
-        ("csrf", crate::site::field(&page, "csrf")),
-        ("email", "demo@example.com".into()),
-        ("password", program.password.clone()),
-        ("return_to", crate::site::field(&page, "return_to")),
-    ];
-    let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let consent = location(&browser.post("/login", &form).await);
-    let page = browser.get(&consent).await.text().await.unwrap();
+    let to_login = format!("{}{}", program.base, location(&browser.get(authorize).await));
+    let return_to = crate::site::param(&to_login, "return_to").unwrap();
+    let mut at = location(&browser.log_in("demo@example.com", &program.password, &return_to).await);
+    let page = loop {
+        let response = browser.get(&at).await;
+        match response.status().as_u16() {
+            303 => at = location(&response),
+            status => break (status, response.text().await.unwrap()),
+        }
+    };
+    let (200, page) = page else { panic!("{page:?}") };
     for word in ["rmcp test", "127.0.0.1", "Demo: New York flights 2013", "unverified"] {
         assert!(page.contains(word), "the consent page says {word}");
     }
@@ -141,7 +142,7 @@ async fn rust_client(program: &Program, mode: ClientLifecycleMode) {
     oauth.handle_callback_url(&back).await.unwrap();
 
     let manager = oauth.into_authorization_manager().unwrap();
-    let client = AuthClient::new(http(), manager);
+    let client = AuthClient::new(http, manager);
     let config = StreamableHttpClientTransportConfig::with_uri(program.mcp());
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let client = ClientConfig::default().serve_with_lifecycle(transport, mode).await.unwrap();

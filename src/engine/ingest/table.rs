@@ -19,7 +19,7 @@ const TIME: Duration = Duration::from_secs(30 * 60);
 impl SqlEngine {
     /// Reads `source` into a new table file at `destination`, whose folder holds nothing of value to others. The
     /// table is `main.data`; the file is closed and synced when this returns. A failed import, and one whose future
-    /// is dropped, leave no file.
+    /// is dropped, leave no file. Neither path may hold `*`, `?` or `[`, which readers take for patterns.
     ///
     /// # Errors
     /// `invalid_argument` with `line` or `row`, and `column` where it is known, for a file that cannot be read;

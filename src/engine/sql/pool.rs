@@ -259,6 +259,9 @@ async fn died(child: &mut Child, problem: &io::Error) -> Error {
     let out_of_memory = words.contains("memory allocation") || words.contains("bad_alloc");
     match signal {
         Some(signal) if signal == nix::sys::signal::Signal::SIGXCPU as i32 => too_slow(Duration::ZERO),
+        Some(signal) if signal == nix::sys::signal::Signal::SIGXFSZ as i32 => {
+            Error::new(Code::LimitExceeded, "The table would be larger than allowed.").with(json!({ "limit": "bytes" }))
+        }
         // The kernel kills for memory with SIGKILL; we kill only where we no longer listen.
         Some(signal) if signal == nix::sys::signal::Signal::SIGKILL as i32 || out_of_memory => {
             tracing::warn!(%status, "an SQL worker was killed, most likely for memory");

@@ -11,6 +11,8 @@ pub const VERSION: &str = "mcp-protocol-version";
 pub const SESSION: &str = "mcp-session-id";
 /// The first revision without sessions.
 const MODERN: &str = "2026-07-28";
+/// The last with them.
+const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
 
 /// The parts of a JSON-RPC message that decide how it is treated. The body, never a header, decides about rights.
 #[derive(Debug, Default, Deserialize)]
@@ -45,9 +47,12 @@ impl Peek {
         self.params.as_ref().filter(|_| self.method == "tools/call").map(|params| params.name.as_str())
     }
 
-    /// The revision that an `initialize` asks for.
-    pub fn initialize_version(&self) -> Option<&str> {
-        self.params.as_ref()?.protocol_version.as_deref().filter(|_| self.method == "initialize")
+    /// The revision that the session of an `initialize` has; a newer one than that of sessions is not had by asking.
+    pub fn session_version(&self) -> &str {
+        match self.params.as_ref().and_then(|params| params.protocol_version.as_deref()) {
+            Some(asked) if asked < MODERN => asked,
+            _ => NEWEST_WITH_SESSIONS,
+        }
     }
 
     /// Whether the message belongs to the revision without sessions.
@@ -165,6 +170,17 @@ mod tests {
         let mut newer = headers(&[(VERSION, "2026-07-28"), (SESSION, "abc")]);
         normalise(&mut newer, &peek(r#"{"method":"tools/list"}"#), Some("2025-06-18"));
         assert_eq!(newer[VERSION], "2025-06-18");
+    }
+
+    #[test]
+    fn an_initialize_never_opens_a_session_of_the_era_without_them() {
+        let version = |asked: &str| {
+            peek(&format!(r#"{{"method":"initialize","params":{{"protocolVersion":"{asked}"}}}}"#))
+                .session_version()
+                .to_owned()
+        };
+        assert_eq!(version("2025-06-18"), "2025-06-18");
+        assert_eq!(version("2026-07-28"), "2025-11-25");
     }
 
     #[test]

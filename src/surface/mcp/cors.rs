@@ -24,7 +24,8 @@ const READ: &str = "mcp-session-id, www-authenticate, mcp-protocol-version, retr
 /// The middleware; the outermost of `/mcp`.
 pub async fn cors(State(config): State<Arc<Config>>, request: Request, next: Next) -> Response {
     let Some(origin) = allowed(&config.allowed_origins, request.headers()) else { return next.run(request).await };
-    let preflight = request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+    let preflight =
+        request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = if preflight {
         let headers = [
             (ACCESS_CONTROL_ALLOW_METHODS, METHODS),

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, Implementation, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -94,6 +95,15 @@ impl ServerHandler for Handler {
         // No icons: claude.ai drops a connector whose server info carries them.
         let server = Implementation::new("dragoman", env!("CARGO_PKG_VERSION")).with_title("Dragoman");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    /// `initialize` belongs to the era of sessions, whatever revision it asks for (2026-07-28, lifecycle): a newer one
+    /// gets the newest of that era.
+    fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
+        let asked = &request.protocol_version;
+        let newest = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        let known = ProtocolVersion::KNOWN_VERSIONS.contains(asked) && asked.as_str() <= newest.as_str();
+        Ok(self.get_info().with_protocol_version(if known { asked.clone() } else { newest }))
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {

@@ -39,8 +39,6 @@ use crate::surface::guard;
 
 /// Largest request in bytes.
 const BODY: usize = 1 << 20;
-/// Stands for a revision that an `initialize` did not name.
-const OLDEST: &str = "2025-03-26";
 
 tokio::task_local! {
     /// The rights of the caller for whom the library makes a server instance: its factory sees no request.
@@ -153,7 +151,8 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
         return challenge;
     }
-    let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
+    let is_json =
+        parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let (ends, listens) = (parts.method == Method::DELETE, parts.method == Method::GET);
     let response = CAPTURED.scope(caller.rights, next.run(Request::from_parts(parts, body))).await;
     let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
@@ -218,9 +217,7 @@ impl Mcp {
         let refused = Error::new(Code::AuthInvalid, "Session not found");
         match self.shared.gateway.refused(caller, "mcp.session.refused", &peek.method, &refused).await {
             Ok(()) => rpc_error(StatusCode::NOT_FOUND, &peek.id, -32001, &refused.message, Value::Null),
-            Err(error) => {
-                rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null)
-            }
+            Err(error) => rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null),
         }
     }
 
@@ -261,7 +258,7 @@ impl Mcp {
     ) -> Result<(), Response> {
         let gateway = &self.shared.gateway;
         let recorded = if let Some(id) = opened.filter(|_| peek.method == "initialize") {
-            let version = peek.initialize_version().unwrap_or(OLDEST);
+            let version = peek.session_version();
             for surplus in self.sessions.open(&id, &caller.principal(), version) {
                 self.close(&surplus).await;
             }

@@ -14,7 +14,7 @@ use axum::routing::{MethodFilter, get, on, post};
 use axum::{Extension, Json, Router};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
@@ -63,13 +63,9 @@ pub fn routes(rest: Rest) -> Router {
     routes.0.with_state(rest)
 }
 
-/// What needs no credential: the documents themselves, and whether the tier is there.
+/// What needs no credential: the documents themselves.
 pub fn open_routes() -> Router {
     Router::new()
-        .route(
-            "/api/v1/ext/health",
-            get(async || Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))),
-        )
         .route("/api/v1/ext/openapi.json", get(async || Json(openapi::document(Surface::Tool))))
         .route("/api/v1/openapi.json", get(async || Json(openapi::document(Surface::Manage))))
 }
@@ -132,7 +128,8 @@ fn success(reply: Value) -> Response {
 /// Body first, then query, then path: what stands in the address cannot be overruled.
 async fn arguments(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    let mut arguments = if [Method::GET, Method::HEAD].contains(request.method()) { Map::new() } else { body(request).await? };
+    let mut arguments =
+        if [Method::GET, Method::HEAD].contains(request.method()) { Map::new() } else { body(request).await? };
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         // Numbers of a query string are numbers of the arguments; everything else is text.
         let value = value.parse::<u32>().map_or_else(|_| Value::from(value.as_ref()), Value::from);

@@ -37,7 +37,7 @@ async fn csv_gets_types_from_all_rows_and_plain_names() {
     assert_eq!(types(&table), expected);
     assert_eq!(table.row_count, 30_001);
     assert_eq!(table.columns.iter().map(|column| column.nullable).collect::<Vec<_>>(), [false, false, false, true]);
-    assert_eq!(table.columns[2].sample_values, ["2013-01-01"]);
+    assert_eq!(table.columns[2].sample_values, ["2013-01-01", "2013-02-01"]);
     assert!(table.columns.iter().all(|column| column.sample_values.len() <= 5));
 }
 
@@ -59,11 +59,17 @@ async fn parquet_keeps_its_types() {
     let folder = tempfile::tempdir().unwrap();
     let parquet = folder.path().join("x.parquet");
     let writer = duckdb::Connection::open_in_memory().unwrap();
-    let copy =
-        format!("COPY (SELECT 1::SMALLINT AS a, DATE '2013-01-01' AS d) TO '{}' (FORMAT parquet)", parquet.display());
+    let copy = format!(
+        "COPY (SELECT 1::SMALLINT AS a, DATE '2013-01-01' AS d, to_timestamp(0) AS moment) TO '{}' (FORMAT parquet)",
+        parquet.display()
+    );
     writer.execute_batch(&copy).unwrap();
     let table = import(&house, TableFormat::Parquet, &std::fs::read(&parquet).unwrap()).await.unwrap();
-    assert_eq!(types(&table), [("a", "SMALLINT"), ("d", "DATE")]);
+    assert_eq!(
+        types(&table),
+        [("a", "SMALLINT"), ("d", "DATE"), ("moment", "TIMESTAMP")],
+        "times with a zone become UTC"
+    );
     assert!(table.bytes < 200_000, "small blocks for a small table: {}", table.bytes);
 }
 

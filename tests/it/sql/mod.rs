@@ -1,4 +1,5 @@
 //! Untrusted SQL through the real worker process.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod house;
 mod imports;
@@ -105,6 +106,55 @@ async fn a_bomb_ends_in_time_and_costs_one_query() {
     }
 }
 
+/// Texts of the greatest length whose tree or type is very deep without brackets that the gate counts.
+fn deep() -> Vec<String> {
+    let fill = |head: &str, part: &str, tail: &str| {
+        let times = (4_096 - head.len() - tail.len()) / part.len();
+        format!("{head}{}{tail}", part.repeat(times))
+    };
+    let nested = |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(64), close.repeat(64));
+    vec![
+        fill("SELECT ", "NOT ", "true"),
+        fill("SELECT ", "- ", "1"),
+        fill("SELECT 1", "+1", ""),
+        fill("SELECT 'a'", "||'a'", ""),
+        fill("SELECT 1", "::INT", ""),
+        fill("SELECT NULL::INT", "[]", ""),
+        fill("SELECT x", "[1]", " FROM flights"),
+        fill("SELECT x", ".a", " FROM flights"),
+        fill("SELECT 'a'", ".upper()", ""),
+        fill("SELECT ", "CASE WHEN 1=1 THEN ", "1"),
+        fill("SELECT 1", " UNION ALL SELECT 1", ""),
+        fill("SELECT 1 WHERE true", " AND true", ""),
+        fill("SELECT 1 FROM flights", ", flights", ""),
+        fill("SELECT 1 FROM flights a", " JOIN flights USING (id)", ""),
+        fill("SELECT 1 IN (1", ",1", ")"),
+        fill("SELECT 1 ", "/*", ""),
+        format!("SELECT {}", nested("(", "1", ")")),
+        format!("SELECT {}", nested("abs(", "1", ")")),
+        format!("SELECT NULL::{}", nested("STRUCT(a ", "INT", ")")),
+        format!("SELECT NULL::{}", nested("MAP(INT, ", "INT", ")")),
+        format!("SELECT {}", nested("[", "1", "]")),
+        format!("SELECT {}", nested("{'a': ", "1", "}")),
+        format!("SELECT * FROM {}", nested("(", "flights a JOIN flights b ON true", ")")),
+        format!("SELECT 1 WHERE {}", nested("EXISTS (SELECT ", "1", ")")),
+        format!("SELECT * FROM {} t", nested("(SELECT * FROM ", "flights", ")")),
+        format!("SELECT json_transform('{}', '{}')", nested("{\"a\":", "1", "}"), nested("{\"a\":", "\"INT\"", "}")),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_depth_ends_a_worker() {
+    let house = House::new(|budgets| budgets.sql_time = Duration::from_secs(3)).await;
+    for sql in deep() {
+        let started = Instant::now();
+        let ended = house.query(&sql).await;
+        let code = ended.map_err(|error| error.code).err();
+        assert_ne!(code, Some(Code::InternalError), "{sql}");
+        assert!(started.elapsed() < Duration::from_secs(5), "{sql}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn values_keep_their_digits() {
     let house = House::new(|_| {}).await;
@@ -208,7 +258,7 @@ async fn a_preview_shows_first_rows_of_tables_in_the_pass_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_query_ends_at_once() {
-    let house = House::new(|_| {}).await;
+    let house = House::new(|budgets| budgets.sql_memory_mb = 257).await;
     let cancel = CancellationToken::new();
     let query = house.query_until("SELECT count(*) FROM range(100000000000)", cancel.clone());
     let started = Instant::now();
@@ -225,7 +275,7 @@ async fn a_cancelled_query_ends_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_worker_costs_one_query_and_is_reported() {
-    let house = House::new(|_| {}).await;
+    let house = House::new(|budgets| budgets.sql_memory_mb = 258).await;
     let query = house.query("SELECT count(*) FROM range(100000000000)");
     let kill = async {
         loop {
@@ -246,7 +296,7 @@ async fn a_killed_worker_costs_one_query_and_is_reported() {
     assert_eq!(house.query("SELECT 1").await.unwrap().table.rows, [[json!(1)]]);
 }
 
-/// Processes of this test that have a task: they have read all of `/proc/self/fd/0` and are bounded in memory.
+/// Workers of this house that have a task: they are bounded in memory, to an amount that is this house's alone.
 fn running(house: &House) -> Vec<u32> {
     let idle = house.engine.idle_workers();
     let mut found = vec![];

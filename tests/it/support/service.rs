@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dragoman::app::App;
 use dragoman::base::clock::Clock;
+use dragoman::base::id::Id;
 use dragoman::base::secret::{Secret, base64url, sha256};
 use dragoman::config::Config;
 use dragoman::gateway::{Gateway, Via};
@@ -15,6 +16,7 @@ use dragoman::model::access::{ExtScope, Rights, Role, Scope};
 use dragoman::model::audit::Entry;
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::org::Org;
+use dragoman::model::user::User;
 use dragoman::ops::import::{Import, Staged};
 use dragoman::store::{self, Db};
 use reqwest::{RequestBuilder, Response};
@@ -62,7 +64,8 @@ impl Service {
             })
         })
         .unwrap();
-        let clock = Clock::system();
+        // Starts now and stands still until a test moves it.
+        let clock = Clock::manual(Clock::system().now());
         let app = App::open_with_worker(config, clock.clone(), env!("CARGO_BIN_EXE_dragoman").into()).await.unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let (config, db) = (app.config.clone(), app.db.clone());
@@ -108,9 +111,18 @@ impl Service {
     /// As [`Service::access_token`], for any resource.
     pub async fn access_token_for(&self, org: &Org, role: Role, scopes: &[Scope], resource: &str) -> String {
         struct Person;
-        let email = format!("{}@example.com", dragoman::base::id::Id::<Person>::new(&self.clock));
+        let email = format!("{}@example.com", Id::<Person>::new(&self.clock));
         let user = self.identity.create_user(&email, "Person", &Secret::new(PASSWORD)).await.unwrap();
         self.identity.set_role(org.id, user.id, role).await.unwrap();
+        self.granted(org, user.id, scopes, resource).await
+    }
+
+    /// An access token of a person who is a member already, for `/mcp`.
+    pub async fn access_token_of(&self, org: &Org, user: Id<User>, scopes: &[Scope]) -> String {
+        self.granted(org, user, scopes, &self.config.resource()).await
+    }
+
+    async fn granted(&self, org: &Org, user: Id<User>, scopes: &[Scope], resource: &str) -> String {
         let redirect_uri = "http://127.0.0.1/callback".to_owned();
         let new = NewClient {
             name: "Test client".into(),
@@ -121,7 +133,7 @@ impl Service {
         let client = self.identity.register_client(new).await.unwrap();
         let approval = Approval {
             client_id: client.id.clone(),
-            user: user.id,
+            user,
             org: org.id,
             scopes: scopes.to_vec(),
             resource: resource.into(),

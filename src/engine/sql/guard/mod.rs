@@ -123,9 +123,9 @@ impl Count {
                     open.extend(map.values());
                     if map.contains_key("class") {
                         count.expressions += 1;
-                    } else if map.get("type").and_then(Value::as_str).is_some_and(query::is_relation) {
-                        count.relations += 1;
-                    } else if map.contains_key("info_type") {
+                    } else if map.contains_key("info_type")
+                        || map.get("type").and_then(Value::as_str).is_some_and(query::is_relation)
+                    {
                         count.relations += 1;
                     }
                 }

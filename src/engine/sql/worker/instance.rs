@@ -65,17 +65,24 @@ pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, l
     let tree = parse(connection, sql).map_err(|cause| internal(&cause))?;
     let used = guard::check(sql, &tree, &names).map_err(guard::Refusal::into_error)?;
 
-    limit(connection, limits).map_err(|cause| internal(&cause))?;
     let used = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase()));
-    for (index, (name, file)) in used.enumerate() {
-        let view = format!("CREATE VIEW {} AS SELECT * FROM d{index}.main.data", quoted(name));
-        attach(connection, index, file)
-            .and_then(|()| connection.execute_batch(&view))
-            .map_err(|cause| internal(&cause))?;
-    }
-    connection.execute_batch(LOCK).map_err(|cause| internal(&cause))?;
+    furnish(connection, used, limits).map_err(|cause| internal(&cause))?;
     sandbox::forbid_processes().map_err(|cause| internal(&cause))?;
     rows(connection, sql, limits)
+}
+
+/// Views of tables under their public names, and nothing else; the door is closed afterwards.
+fn furnish<'t>(
+    connection: &Connection,
+    tables: impl Iterator<Item = &'t (String, PathBuf)>,
+    limits: &TaskLimits,
+) -> duckdb::Result<()> {
+    limit(connection, limits)?;
+    for (index, (name, file)) in tables.enumerate() {
+        attach(connection, index, file)?;
+        connection.execute_batch(&format!("CREATE VIEW {} AS SELECT * FROM d{index}.main.data", quoted(name)))?;
+    }
+    connection.execute_batch(LOCK)
 }
 
 /// The first rows of one table.
@@ -110,10 +117,10 @@ fn columns(connection: &Connection) -> Vec<String> {
 
 fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outcome> {
     let started = Instant::now();
-    let failed = |cause: &duckdb::Error| problem::of_query(cause, &columns(connection));
+    let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
     let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
-    let mut stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
+    let stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
 
     let schema = stream.get_schema();
     let fields = schema.fields();
@@ -125,7 +132,7 @@ fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outco
 
     let mut table = Table { columns, rows: vec![], truncated: false };
     let mut bytes = 0;
-    'batches: while let Some(batch) = stream.next() {
+    'batches: for batch in stream {
         let batch = batch.map_err(|cause| failed(&cause))?;
         for index in 0..batch.num_rows() {
             if table.rows.len() == limits.rows {
@@ -172,4 +179,54 @@ pub fn quoted(name: &str) -> String {
 
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The third layer alone: what a hole in the guard would meet.
+    #[test]
+    fn without_the_guard_files_stay_out_of_reach_and_the_table_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("own.duckdb"), folder.path().join("canary.csv"));
+        std::fs::write(&other, "CANARY\n").unwrap();
+        let maker = Connection::open(&file).unwrap();
+        maker.execute_batch("CREATE TABLE data AS SELECT 42 AS answer; CHECKPOINT").unwrap();
+        drop(maker);
+        let before = std::fs::read(&file).unwrap();
+
+        let connection = open().unwrap();
+        let limits = TaskLimits { memory_mb: 256, threads: 2, time_ms: 5_000, rows: 10, bytes: 10_000 };
+        let tables = [("own".to_owned(), file.clone())];
+        furnish(&connection, tables.iter(), &limits).unwrap();
+        let (own, canary) = (file.display(), other.display());
+        for sql in [
+            format!("WITH d AS (COPY (SELECT 'pwned') TO '{own}' (FORMAT csv, USE_TMP_FILE false)) SELECT * FROM d"),
+            format!("COPY (SELECT 'pwned') TO '{own}.wal' (FORMAT csv, USE_TMP_FILE false)"),
+            format!("COPY (SELECT 'pwned') TO '{canary}'"),
+            format!("SELECT * FROM read_text('{canary}')"),
+            format!("SELECT * FROM read_blob('{own}')"),
+            format!("SELECT * FROM '{canary}'"),
+            format!("SELECT * FROM glob('{}/*')", folder.path().display()),
+            format!("ATTACH '{}' AS x", folder.path().join("new.duckdb").display()),
+            format!("EXPORT DATABASE '{}'", folder.path().join("out").display()),
+            "INSERT INTO d0.main.data VALUES (1)".into(),
+            "WITH d AS (DELETE FROM d0.main.data RETURNING *) SELECT * FROM d".into(),
+            "SET disabled_filesystems=''".into(),
+            "SET enable_external_access=true".into(),
+            "SET memory_limit='100GB'".into(),
+            "RESET lock_configuration".into(),
+            "INSTALL httpfs".into(),
+            "SELECT * FROM 'https://example.com/x.csv'".into(),
+        ] {
+            assert!(connection.execute_batch(&sql).is_err(), "{sql}");
+        }
+        let answer: i32 = connection.query_row("SELECT answer FROM own", [], |row| row.get(0)).unwrap();
+        assert_eq!(answer, 42);
+        drop(connection);
+        assert_eq!(std::fs::read(&file).unwrap(), before);
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "CANARY\n");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 }

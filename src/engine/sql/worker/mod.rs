@@ -24,6 +24,9 @@ use crate::model::error::{Code, Error, Result};
 /// The parser and the planner recurse; a small stack would end the process.
 const STACK: usize = 64 << 20;
 
+/// Bytes that an import may write; a small compressed file can hold very much.
+const LARGEST_TABLE: u64 = 16 << 30;
+
 /// How often an import says how far it is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
@@ -85,9 +88,7 @@ fn restrict(task: &Task) -> io::Result<bool> {
     // All threads together spend processor time.
     let cpu_seconds = (limits.time_ms / 1_000 + 2) * u64::from(limits.threads + 1);
     sandbox::bound(limits.memory_mb, cpu_seconds)?;
-    if writable.is_empty() {
-        sandbox::forbid_writing()?;
-    }
+    sandbox::bound_files(if writable.is_empty() { 0 } else { LARGEST_TABLE })?;
     Ok(sandbox::confine(&readable, &writable))
 }
 

@@ -25,8 +25,12 @@ fn report(problem: &duckdb::Error) -> Report {
     Report { class, message, fields }
 }
 
-/// What the caller of a query is told. `columns` are those of the tables that it may read.
-pub fn of_query(problem: &duckdb::Error, columns: &[String]) -> Error {
+/// What the caller of a query is told. `columns` gives those of the tables that it may read.
+pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> Error {
+    if !matches!(problem, duckdb::Error::DuckDBFailure(..)) {
+        let message = "The result has a type that cannot be returned. Convert it: CAST(… AS VARCHAR).";
+        return Error::new(Code::InvalidArgument, message);
+    }
     let Report { class, message, fields } = report(problem);
     let field = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = field("name");
@@ -64,7 +68,7 @@ pub fn of_query(problem: &duckdb::Error, columns: &[String]) -> Error {
             .map(str::to_owned),
     };
     if let Some(missing) = missing_column {
-        let hint = match nearest(&missing, columns.iter().map(String::as_str)) {
+        let hint = match nearest(&missing, columns().iter().map(String::as_str)) {
             Some(near) => format!("Did you mean {near}?"),
             None => "Read the schema to see the columns.".to_owned(),
         };

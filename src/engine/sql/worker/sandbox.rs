@@ -17,7 +17,10 @@ const OVERHEAD: u64 = 1 << 30;
 pub fn at_start() -> nix::Result<()> {
     prctl::set_no_new_privs()?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    // When memory gets short, a worker is what the kernel should take. Where that cannot be said, nothing is lost.
+    let _unsaid = std::fs::write("/proc/self/oom_score_adj", "1000");
+    Ok(())
 }
 
 /// Bounds memory and processor time. The engine's own limits do not hold inside functions and the planner.
@@ -27,9 +30,9 @@ pub fn bound(memory_mb: u64, cpu_seconds: u64) -> nix::Result<()> {
     setrlimit(Resource::RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
 }
 
-/// No file may grow from here on: for tasks that only read.
-pub fn forbid_writing() -> nix::Result<()> {
-    setrlimit(Resource::RLIMIT_FSIZE, 0, 0)
+/// No file may grow beyond so many bytes from here on; zero for tasks that only read.
+pub fn bound_files(bytes: u64) -> nix::Result<()> {
+    setrlimit(Resource::RLIMIT_FSIZE, bytes, bytes)
 }
 
 /// No further process or thread; call it when all threads run. (Root is exempt from this limit.)

@@ -1,0 +1,96 @@
+//! `dragoman admin audit`: reading the record, checking its chain, and what administration itself leaves in it.
+
+use anyhow::{Result, bail};
+use clap::Subcommand;
+use serde_json::json;
+
+use super::show::{Said, table};
+use super::{AdminCommand, Key, Person, RoleCommand, Switch, Token, Workspace, find_org};
+use crate::base::clock::rfc3339;
+use crate::base::id::Id;
+use crate::identity::Identity;
+use crate::model::audit::Entry;
+use crate::model::org::Org;
+use crate::store;
+
+#[derive(Debug, Subcommand)]
+pub enum Audit {
+    /// Show the newest entries of a workspace; without one, those about no workspace (failed log-ins, administration)
+    List {
+        #[arg(long)]
+        workspace: Option<String>,
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
+    /// Check that no entry is missing or changed; fails and names the first one that is
+    Verify {
+        #[arg(long)]
+        workspace: Option<String>,
+    },
+}
+
+pub(super) async fn audit(command: Audit, identity: &Identity) -> Result<Said> {
+    match command {
+        Audit::List { workspace, limit } => {
+            let chain = chain(identity, workspace.as_deref()).await?;
+            let entries = store::audit::newest(identity.db(), chain, i64::from(limit)).await?;
+            let row = |(seq, entry): &(i64, Entry)| {
+                vec![
+                    seq.to_string(),
+                    rfc3339(entry.at),
+                    entry.principal.clone(),
+                    entry.action.clone(),
+                    entry.outcome.clone(),
+                    format!("{} ms", entry.duration_ms),
+                    entry.target.chars().take(60).collect::<String>().replace('\n', " "),
+                ]
+            };
+            let text = table(&["no", "time", "who", "action", "outcome", "took", "what"], entries.iter().map(row));
+            let facts = entries.iter().map(|(seq, entry)| json!({ "seq": seq, "entry": entry })).collect();
+            Ok(Said { facts, text })
+        }
+        Audit::Verify { workspace } => {
+            let chain = chain(identity, workspace.as_deref()).await?;
+            match store::audit::verify(identity.db(), chain).await? {
+                None => Ok(Said { facts: json!({ "whole": true }), text: "No entry is missing or changed.".into() }),
+                Some(seq) => bail!("entry {seq} is missing or was changed; entries before it are whole"),
+            }
+        }
+    }
+}
+
+async fn chain(identity: &Identity, workspace: Option<&str>) -> Result<Option<Id<Org>>> {
+    Ok(match workspace {
+        Some(slug) => Some(find_org(identity, slug).await?.id),
+        None => None,
+    })
+}
+
+/// What the record keeps of a command: the action, and whom or what it was about. Reading leaves nothing.
+pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
+    Some(match command {
+        AdminCommand::Workspace(Workspace::Create { slug, name: _ }) => ("admin.workspace.create", slug.clone()),
+        AdminCommand::Workspace(Workspace::Connectivity { slug, state }) => {
+            let state = if matches!(state, Switch::On) { "on" } else { "off" };
+            ("admin.workspace.connectivity", format!("{slug} {state}"))
+        }
+        AdminCommand::Person(Person::Create { email, .. }) => ("admin.person.create", email.clone()),
+        AdminCommand::Person(Person::Password { email, .. }) => ("admin.person.password", email.clone()),
+        AdminCommand::Role(RoleCommand::Set { email, role, workspace }) => {
+            ("admin.role.set", format!("{workspace} {email} {role}"))
+        }
+        AdminCommand::Role(RoleCommand::Remove { email, workspace }) => {
+            ("admin.role.remove", format!("{workspace} {email}"))
+        }
+        AdminCommand::Token(Token::Create { workspace, label, .. }) => {
+            ("admin.token.create", format!("{workspace} {label}"))
+        }
+        AdminCommand::Token(Token::Revoke { id, workspace }) => ("admin.token.revoke", format!("{workspace} {id}")),
+        AdminCommand::Workspace(Workspace::List)
+        | AdminCommand::Person(Person::List)
+        | AdminCommand::Role(RoleCommand::List { .. })
+        | AdminCommand::Token(Token::List { .. })
+        | AdminCommand::Key(Key::List)
+        | AdminCommand::Audit(_) => return None,
+    })
+}

@@ -1,0 +1,79 @@
+//! The command line as an operator uses it, with the real program on a fresh folder.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn dragoman(data: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dragoman")).arg("--data").arg(data).args(arguments).output().unwrap()
+}
+
+/// The facts of a command that must work.
+fn facts(data: &Path, arguments: &[&str]) -> Value {
+    let output = dragoman(data, &[arguments, &["--json"]].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What a command that must fail says.
+fn complaint(data: &Path, arguments: &[&str]) -> String {
+    let output = dragoman(data, arguments);
+    assert!(!output.status.success(), "{arguments:?} works");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn from_an_empty_folder_to_published_data_and_a_whole_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme", "--name", "Acme"]);
+    let person = facts(&data, &["admin", "person", "create", "Ann@Example.com"]);
+    assert!(person["password"].as_str().unwrap().len() >= 16);
+    facts(&data, &["admin", "role", "set", "ann@example.com", "contributor", "--workspace", "acme"]);
+
+    let csv = folder.path().join("Sales 2026.csv");
+    std::fs::write(&csv, "region,total\nnorth,1.50\nsouth,2.50\n").unwrap();
+    let file = csv.to_str().unwrap();
+    let imported = facts(&data, &["import", file, "--workspace", "acme", "--publish"]);
+    assert_eq!((&imported["name"], &imported["row_count"]), (&"sales_2026".into(), &2.into()));
+    assert_eq!(imported["published"], true);
+    let notes = folder.path().join("notes.md");
+    std::fs::write(&notes, "# Notes\n\nA text.\n").unwrap();
+    let both = dragoman(&data, &["import", file, notes.to_str().unwrap(), "--workspace", "acme"]);
+    let said = String::from_utf8_lossy(&both.stdout).into_owned();
+    assert!(said.contains("sales_2026") && said.contains("documents") && said.contains("not published"), "{said}");
+
+    let record = facts(&data, &["admin", "audit", "list"]);
+    let actions: Vec<&str> =
+        record.as_array().unwrap().iter().map(|row| row["entry"]["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["admin.role.set", "admin.person.create", "admin.workspace.create"], "newest first");
+    assert_eq!(facts(&data, &["admin", "audit", "verify", "--workspace", "acme"])["whole"], true);
+}
+
+#[test]
+fn mistakes_are_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let ragged = folder.path().join("bad.csv");
+    std::fs::write(&ragged, "a,b\n1,2\n3,4,5,6\n").unwrap();
+    let bad = ragged.to_str().unwrap();
+    for (arguments, words) in [
+        (vec!["import", bad, "--workspace", "nowhere"], vec!["no workspace", "nowhere"]),
+        (vec!["import", bad, "--workspace", "acme"], vec!["3"]),
+        (vec!["import", "missing.csv", "--workspace", "acme"], vec!["missing.csv"]),
+        (vec!["import", "data.exe", "--workspace", "acme"], vec![".parquet"]),
+        (
+            vec!["admin", "role", "set", "nobody@example.com", "admin", "--workspace", "acme"],
+            vec!["nobody@example.com"],
+        ),
+        (vec!["serve", "--demo", "--listen", "0.0.0.0:0"], vec!["DRAGOMAN_PUBLIC_URL"]),
+    ] {
+        let said = complaint(&data, &arguments);
+        assert!(words.iter().all(|word| said.contains(word)), "{arguments:?}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    assert!(!data.join("workspaces").join("staging").exists());
+}

@@ -1,0 +1,204 @@
+//! The site file in `nginx/`, run by a real nginx with a certificate of its own: TLS, streams, uploads, and whose
+//! address is believed.
+
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use dragoman::model::access::{Role, Scope};
+use dragoman::model::org::Org;
+use reqwest::multipart::{Form, Part};
+use serde_json::json;
+
+use crate::support::service::{PASSWORD, Service, http, json_of};
+
+/// Not the address that nginx talks to the service from, so that the two can be told apart.
+const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+
+/// A running nginx; it ends with its folder.
+struct Nginx {
+    folder: tempfile::TempDir,
+}
+
+impl Nginx {
+    /// Returns when it listens: it leaves the foreground only then.
+    fn start(https: u16, service: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        run(Command::new("openssl").current_dir(here).args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+            "-keyout",
+            "key.pem",
+            "-out",
+            "cert.pem",
+        ]));
+        let site = std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("nginx/dragoman.conf"));
+        let mut site = site.unwrap();
+        let http = free_port();
+        for (theirs, ours) in [
+            ("listen 80;", format!("listen 127.0.0.1:{http};")),
+            ("listen 443 ssl http2;", format!("listen 127.0.0.1:{https} ssl http2;")),
+            ("server_name dragoman.example.com;", "server_name localhost;".into()),
+            ("/etc/ssl/dragoman/fullchain.pem", here.join("cert.pem").display().to_string()),
+            ("/etc/ssl/dragoman/privkey.pem", here.join("key.pem").display().to_string()),
+            ("http://127.0.0.1:8787", format!("http://127.0.0.1:{service}")),
+        ] {
+            assert!(site.contains(theirs), "the site file no longer says {theirs}");
+            site = site.replace(theirs, &ours);
+        }
+        let mut around = String::from("pid nginx.pid;\nerror_log error.log;\nevents {}\nhttp {\n  access_log off;\n");
+        for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
+            around.push_str(&format!("  {kind}_temp_path {kind};\n"));
+        }
+        std::fs::write(here.join("nginx.conf"), format!("{around}{site}}}\n")).unwrap();
+        run(&mut nginx(here));
+        Self { folder }
+    }
+
+    /// A client that trusts its certificate alone and comes from [`CLIENT`].
+    #[expect(clippy::disallowed_methods, reason = "the test is the outside; the ban is for the service's own calls")]
+    fn client(&self) -> reqwest::Client {
+        drop(http());
+        let certificate = std::fs::read(self.folder.path().join("cert.pem")).unwrap();
+        reqwest::Client::builder()
+            .tls_certs_only([reqwest::Certificate::from_pem(&certificate).unwrap()])
+            .local_address(IpAddr::V4(CLIENT))
+            .redirect(reqwest::redirect::Policy::none())
+            .cookie_store(true)
+            .no_proxy()
+            .build()
+            .unwrap()
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let stopped = nginx(self.folder.path()).args(["-s", "stop"]).status();
+        assert!(std::thread::panicking() || stopped.unwrap().success());
+    }
+}
+
+fn nginx(folder: &Path) -> Command {
+    let mut command = Command::new("nginx");
+    command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf")).args(["-e", "error.log"]);
+    command
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A service behind nginx, whose address is believed when `trusted`.
+async fn behind(trusted: bool) -> (Nginx, Service, Org) {
+    let port = free_port();
+    let proxies = if trusted { "127.0.0.1" } else { "" };
+    let url = format!("https://localhost:{port}");
+    let mut service = Service::with(&[("DRAGOMAN_PUBLIC_URL", &url), ("DRAGOMAN_TRUSTED_PROXIES", proxies)]).await;
+    let nginx = Nginx::start(port, service.config.listen.port());
+    service.http = nginx.client();
+    let org = service.workspace("acme").await;
+    (nginx, service, org)
+}
+
+#[tokio::test]
+async fn a_call_a_stream_and_an_upload_pass_over_tls() {
+    let (_nginx, service, org) = behind(true).await;
+    let token = service.token(&org).await;
+
+    let called = service.rpc(&token, "tools/call", json!({ "name": "dragoman_list_datasets", "arguments": {} })).send();
+    let called = called.await.unwrap();
+    let hsts = called.headers()["strict-transport-security"].to_str().unwrap().to_owned();
+    assert!(hsts.contains("max-age=31536000"), "{hsts}");
+    let (status, body) = json_of(called).await;
+    assert_eq!((status, &body["result"]["isError"]), (200, &json!(false)), "{body}");
+
+    // An open stream's headers arrive although nothing has been sent on it yet.
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let opened = service
+        .post("/mcp", &token)
+        .header("accept", "application/json, text/event-stream")
+        .json(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }))
+        .send()
+        .await
+        .unwrap();
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let stream = service.get("/mcp", &token).header("accept", "text/event-stream").header("mcp-session-id", session);
+    let stream = tokio::time::timeout(Duration::from_secs(5), stream.send()).await.unwrap().unwrap();
+    assert_eq!(
+        (stream.status().as_u16(), &stream.headers()["content-type"]),
+        (200, &"text/event-stream".parse().unwrap())
+    );
+    drop(stream);
+
+    // Larger than nginx takes by default.
+    let mut table = String::from("word\n");
+    table.push_str(&"dragoman dragoman dragoman dragoman dragoman dragoman dragoman\n".repeat(50_000));
+    let writer = service.access_token(&org, Role::Contributor, &[Scope::DatasetsWrite]).await;
+    let form = Form::new().text("name", "words").part("file", Part::text(table).file_name("words.csv"));
+    let (status, body) = json_of(service.post("/api/v1/datasets", &writer).multipart(form).send().await.unwrap()).await;
+    assert_eq!((status, &body["row_count"]), (200, &json!(50_000)), "{body}");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_log_in_is_bound_to_the_host() {
+    let (_nginx, service, _) = behind(true).await;
+    let password = dragoman::base::secret::Secret::new(PASSWORD);
+    service.identity.create_user("ann@example.com", "Ann", &password).await.unwrap();
+    let page = service.http.get(service.url("/login")).send().await.unwrap().text().await.unwrap();
+    let fields: Vec<(String, String)> = page
+        .split("<input ")
+        .skip(1)
+        .filter_map(|input| {
+            let value = |key: &str| Some(input.split_once(&format!("{key}=\""))?.1.split('"').next()?.to_owned());
+            Some((value("name")?, value("value").unwrap_or_default()))
+        })
+        .map(|(name, value)| match name.as_str() {
+            "email" => (name, "ann@example.com".into()),
+            "password" => (name, PASSWORD.into()),
+            _ => (name, value),
+        })
+        .collect();
+    let sent = service.http.post(service.url("/login")).header("origin", service.config.issuer()).form(&fields).send();
+    let answer = sent.await.unwrap();
+    let cookies: Vec<&str> = answer.headers().get_all("set-cookie").iter().map(|c| c.to_str().unwrap()).collect();
+    let session = cookies.iter().find(|cookie| cookie.starts_with("__Host-dragoman=")).unwrap_or_else(|| {
+        panic!("{} {cookies:?} {fields:?}", answer.status());
+    });
+    assert!(session.contains("Secure") && session.contains("HttpOnly") && session.contains("Path=/"), "{session}");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_forwarded_address_is_believed_from_a_trusted_proxy_only() {
+    for (trusted, seen) in [(true, "127.0.0.2"), (false, "127.0.0.1")] {
+        let (_nginx, service, org) = behind(trusted).await;
+        let token = service.token(&org).await;
+        // What the client itself writes is never believed.
+        let listed = service.get("/api/v1/ext/datasets", &token).header("x-forwarded-for", "203.0.113.9").send();
+        assert_eq!(listed.await.unwrap().status(), 200);
+        assert_eq!(service.last_audit(&org).await.ip, seen, "trusted: {trusted}");
+        service.stop().await;
+    }
+}

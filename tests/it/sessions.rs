@@ -1,0 +1,172 @@
+//! Sessions of the older era: permissions captured when they begin, bound to their owner, and an end.
+
+use std::time::Duration;
+
+use dragoman::model::access::{ExtScope, Role, Scope};
+use dragoman::model::org::Org;
+use dragoman::store::audit::newest;
+use reqwest::Response;
+use serde_json::{Value, json};
+
+use crate::support::service::{Service, json_of};
+
+/// Opens a session and returns its id.
+async fn open(service: &Service, token: &str) -> String {
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" },
+    });
+    let response =
+        send(service, token, None, json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
+    let response = response.await;
+    assert_eq!(response.status(), 200);
+    let id = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(send(service, token, Some(&id), done).await.status(), 202);
+    id
+}
+
+async fn send(service: &Service, token: &str, session: Option<&str>, body: Value) -> Response {
+    let mut request = service.post("/mcp", token).header("accept", "*/*").json(&body);
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session).header("mcp-protocol-version", "2025-11-25");
+    }
+    request.send().await.unwrap()
+}
+
+/// The JSON-RPC message in an event stream.
+async fn message(response: Response) -> Value {
+    let text = response.text().await.unwrap();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.contains("jsonrpc"));
+    serde_json::from_str(data.unwrap_or_else(|| panic!("no message in {text}"))).unwrap()
+}
+
+async fn tools(service: &Service, token: &str, session: &str) -> Vec<String> {
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let listed = message(send(service, token, Some(session), list).await).await;
+    let tools = listed["result"]["tools"].as_array().unwrap_or_else(|| panic!("{listed}")).clone();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn connectivity(service: &Service, org: &Org, scopes: &[ExtScope]) -> String {
+    service.identity.create_token(org.id, "t", scopes, None).await.unwrap().1.expose().to_owned()
+}
+
+/// J04: the id of a session opens nothing for anybody else, and no difference shows to an id that never was.
+#[tokio::test(flavor = "multi_thread")]
+async fn j04_a_session_of_another_principal_is_one_that_never_was() {
+    let service = Service::start().await;
+    let (acme, other) = (service.workspace("acme").await, service.workspace("other").await);
+    let ann = service.access_token(&acme, Role::Admin, &Scope::ALL).await;
+    let same_workspace = service.access_token(&acme, Role::Admin, &Scope::ALL).await;
+    let stranger = service.token(&other).await;
+    let session = open(&service, &ann).await;
+    assert_eq!(tools(&service, &ann, &session).await.len(), 5);
+
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let never =
+        json_of(send(&service, &stranger, Some("0b2b4a5e-8f0e-4b69-9d4d-1c9a3d1c9a3d"), list.clone()).await).await;
+    assert_eq!(never.0, 404);
+    for token in [&same_workspace, &stranger] {
+        assert_eq!(json_of(send(&service, token, Some(&session), list.clone()).await).await, never);
+        for method in [reqwest::Method::GET, reqwest::Method::DELETE] {
+            let request = service.http.request(method, service.url("/mcp")).bearer_auth(token);
+            let request = request.header("mcp-session-id", &session).header("accept", "text/event-stream");
+            assert_eq!(request.send().await.unwrap().status(), 404);
+        }
+    }
+    assert_eq!(tools(&service, &ann, &session).await.len(), 5, "the owner is not disturbed");
+    let without = service.http.post(service.url("/mcp")).header("mcp-session-id", &session).json(&list).send().await;
+    assert_eq!(without.unwrap().status(), 401, "an id alone is no credential");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_never_outgrows_its_beginning_nor_outlives_a_withdrawn_right() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let email = "ann@example.com";
+    let user = service.identity.create_user(email, "Ann", &dragoman::base::secret::Secret::new("correct horse")).await;
+    let user = user.unwrap();
+    service.identity.set_role(org.id, user.id, Role::Viewer).await.unwrap();
+    let token = service.access_token_of(&org, user.id, &[Scope::DataRead, Scope::DataWrite]).await;
+    let session = open(&service, &token).await;
+    assert!(!tools(&service, &token, &session).await.contains(&"dragoman_sql".to_owned()));
+
+    // A greater role later does not widen a session that began without it; a new session has it.
+    service.identity.set_role(org.id, user.id, Role::Contributor).await.unwrap();
+    let wider = service.access_token_of(&org, user.id, &[Scope::DataRead, Scope::DataWrite]).await;
+    assert!(!tools(&service, &wider, &session).await.contains(&"dragoman_sql".to_owned()));
+    let fresh = open(&service, &wider).await;
+    assert!(tools(&service, &wider, &fresh).await.contains(&"dragoman_sql".to_owned()));
+
+    // A lesser role holds at once, also inside the session that began with more.
+    service.identity.set_role(org.id, user.id, Role::Viewer).await.unwrap();
+    assert!(!tools(&service, &wider, &fresh).await.contains(&"dragoman_sql".to_owned()));
+    service.identity.remove_member(org.id, user.id).await.unwrap();
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    assert_eq!(send(&service, &wider, Some(&fresh), list).await.status(), 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_end_by_their_owner_by_idleness_and_by_number_and_it_is_recorded() {
+    let service = Service::with(&[("DRAGOMAN_MCP_SESSIONS", "2")]).await;
+    let org = service.workspace("acme").await;
+    let token = connectivity(&service, &org, &ExtScope::ALL).await;
+    let first = open(&service, &token).await;
+    let (_, entry) = newest(&service.db, Some(org.id), 1).await.unwrap().remove(0);
+    assert_eq!((entry.action.as_str(), entry.session.as_str()), ("mcp.session.created", first.as_str()));
+
+    let end = service.http.delete(service.url("/mcp")).bearer_auth(&token).header("mcp-session-id", &first);
+    assert!(end.send().await.unwrap().status().is_success());
+    let (_, entry) = newest(&service.db, Some(org.id), 1).await.unwrap().remove(0);
+    assert_eq!((entry.action.as_str(), entry.session.as_str()), ("mcp.session.terminated", first.as_str()));
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    assert_eq!(send(&service, &token, Some(&first), list.clone()).await.status(), 404);
+
+    let second = open(&service, &token).await;
+    service.clock.advance(Duration::from_secs(1));
+    open(&service, &token).await;
+    service.clock.advance(Duration::from_secs(1));
+    let newest_session = open(&service, &token).await;
+    assert_eq!(send(&service, &token, Some(&second), list.clone()).await.status(), 404, "the oldest made room");
+    service.clock.advance(Duration::from_secs(3601));
+    assert_eq!(send(&service, &token, Some(&newest_session), list).await.status(), 404, "idle for an hour");
+}
+
+/// What real clients send: each of these failed in production somewhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_quirks_of_real_clients_are_understood() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let session = open(&service, &token).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let with = |version: &'static str| {
+        let request = service.post("/mcp", &token).header("accept", "*/*").header("mcp-session-id", &session);
+        request.header("mcp-protocol-version", version).json(&list).send()
+    };
+    for version in ["2025-11-25, 2025-11-25", "2026-07-28", "2025-06-18"] {
+        assert_eq!(with(version).await.unwrap().status(), 200, "{version}");
+    }
+    let bare = service.post("/mcp", &token).header("mcp-session-id", &session).json(&list).send().await.unwrap();
+    assert_eq!(bare.status(), 200, "no version and no Accept");
+    // Claude's relay: an old header over a new body.
+    let relayed = service.rpc(&token, "tools/list", json!({})).build().unwrap();
+    let mut relayed = relayed;
+    relayed.headers_mut().insert("mcp-protocol-version", "2025-11-25".parse().unwrap());
+    assert_eq!(service.http.execute(relayed).await.unwrap().status(), 200);
+    // A connector that asks twice opens two sessions.
+    assert_ne!(open(&service, &token).await, open(&service, &token).await);
+    // With a slash, without a redirect that would drop the credential.
+    let slash = service.rpc(&token, "tools/list", json!({})).build().unwrap();
+    let mut slash = slash;
+    slash.url_mut().set_path("/mcp/");
+    assert_eq!(service.http.execute(slash).await.unwrap().status(), 200);
+    // J03: no session in the era without sessions.
+    let modern =
+        service.rpc(&token, "tools/list", json!({})).header("mcp-session-id", "left-over").send().await.unwrap();
+    assert_eq!(modern.status(), 200);
+    assert!(!modern.headers().contains_key("mcp-session-id"));
+    let get =
+        service.get("/mcp", &token).header("mcp-protocol-version", "2026-07-28").header("accept", "text/event-stream");
+    assert_eq!(get.send().await.unwrap().status(), 405);
+}
