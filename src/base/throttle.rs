@@ -48,6 +48,24 @@ struct Failing {
     /// When the failures of the last minute happened.
     at: Vec<Millis>,
     blocked_until: Millis,
+    /// Passwords that are being compared at this moment.
+    trying: usize,
+}
+
+/// A password that is being compared; counts as a failure until it is known to be none.
+#[derive(Debug)]
+pub struct Trying<'a> {
+    throttle: &'a Throttle,
+    ip: IpAddr,
+}
+
+impl Drop for Trying<'_> {
+    fn drop(&mut self) {
+        let mut failing = self.throttle.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = failing.get_mut(&self.ip) {
+            entry.trying = entry.trying.saturating_sub(1);
+        }
+    }
 }
 
 /// Seconds to wait.
@@ -77,6 +95,24 @@ impl Throttle {
             }
             _ => Ok(()),
         }
+    }
+
+    /// As [`Throttle::check_login`], before a password is compared: who sends many at once may try no more of them than
+    /// who sends one after the other.
+    ///
+    /// # Errors
+    /// Seconds to wait.
+    pub fn try_login(&self, ip: IpAddr) -> Result<Trying<'_>, Wait> {
+        self.check_login(ip)?;
+        let (ip, now) = (subscriber(ip), self.clock.now());
+        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = failing.get_or_insert_mut(ip, Failing::default);
+        entry.at.retain(|at| *at > now - WINDOW);
+        if entry.at.len() + entry.trying >= self.rates.failures as usize {
+            return Err(1);
+        }
+        entry.trying += 1;
+        Ok(Trying { throttle: self, ip })
     }
 
     /// Counts a wrong password or credential. The block starts with the failure that reaches the limit.
@@ -190,6 +226,23 @@ mod tests {
         assert_eq!(throttle.check_login(ip), Err(1));
         clock.advance(Duration::from_secs(1));
         assert_eq!(throttle.check_login(ip), Ok(()));
+    }
+
+    #[test]
+    fn passwords_that_are_tried_at_once_count_before_they_are_known_to_be_wrong() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let throttle = throttle(&clock);
+        let ip = IpAddr::from([192, 0, 2, 1]);
+        throttle.record_failure(ip);
+        let mut trying: Vec<_> = (0..4).map(|_| throttle.try_login(ip).unwrap()).collect();
+        assert_eq!(throttle.try_login(ip).unwrap_err(), 1);
+        trying.pop();
+        trying.push(throttle.try_login(ip).unwrap());
+        for wrong in trying {
+            throttle.record_failure(ip);
+            drop(wrong);
+        }
+        assert_eq!(throttle.try_login(ip).unwrap_err(), 300);
     }
 
     #[test]

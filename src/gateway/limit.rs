@@ -73,6 +73,14 @@ impl Limiter {
         self.enter(credential)
     }
 
+    /// A place for an upload on its way in, besides those for calls: as many at once for each token.
+    ///
+    /// # Errors
+    /// `rate_limited`, `service_unavailable`.
+    pub fn upload(&self, caller: &Caller) -> Result<Permit> {
+        self.enter(format!("{}:upload", caller.credential()))
+    }
+
     fn draw(&self, cost: Cost, key: &str) -> Result<()> {
         let (name, number) = match cost {
             Cost::Resource => ("token_resources", self.rates.resources),

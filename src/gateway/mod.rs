@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::base::clock::Clock;
 use crate::engine::job::{Job, OnProgress};
 use crate::gateway::audit::AuditLog;
-use crate::gateway::limit::Limiter;
+use crate::gateway::limit::{Limiter, Permit};
 use crate::gateway::operation::{Info, Operation, Parts};
 use crate::model::access::{Pass, Want, authorize};
 use crate::model::audit::{Entry, clip};
@@ -34,6 +34,18 @@ pub struct Via {
 impl Via {
     pub fn new(action: &'static str) -> Self {
         Self { action, cancel: CancellationToken::new(), on_progress: None }
+    }
+}
+
+/// A private folder for an upload, and the right to fill it.
+pub struct Staging {
+    folder: tempfile::TempDir,
+    _permit: Permit,
+}
+
+impl Staging {
+    pub fn path(&self) -> &std::path::Path {
+        self.folder.path()
     }
 }
 
@@ -106,13 +118,14 @@ impl Gateway {
     /// Room for files on their way into the caller's workspace; removed when dropped.
     ///
     /// # Errors
-    /// The caller may not write datasets.
-    pub fn staging(&self, caller: &Caller) -> Result<tempfile::TempDir> {
+    /// The caller may not write datasets, or has as many uploads on their way as may be.
+    pub fn staging(&self, caller: &Caller) -> Result<Staging> {
         let action = crate::model::access::Action::WriteDatasets;
         if !caller.rights.allow(action) {
             return Err(crate::model::access::denied(caller, action));
         }
-        self.parts.engines.ingest.staging(caller.org)
+        let permit = self.limiter.upload(caller)?;
+        Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _permit: permit })
     }
 
     async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<(Value, usize, usize)> {

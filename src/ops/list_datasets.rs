@@ -85,11 +85,22 @@ impl Operation for ListDatasets {
         };
         let rest =
             job.pass.datasets().iter().filter(|dataset| after.as_ref().is_none_or(|after| dataset.name > *after));
-        let mut page: Vec<&Dataset> = rest.take(PAGE + 1).collect();
-        let more = page.len() > PAGE;
-        page.truncate(PAGE);
-        let next_cursor = page.last().filter(|_| more).map(|last| on.cursors.make(&scope, &last.name));
-        let datasets: Vec<Listed> = page.into_iter().map(listed).collect();
+        // Descriptions may be long: a page ends early, so that it always fits into a reply.
+        let mut room = on.config.limits.budgets.reply_bytes / 2;
+        let mut datasets: Vec<Listed> = Vec::new();
+        let mut next_cursor = None;
+        for dataset in rest {
+            let next = listed(dataset);
+            let size = serde_json::to_string(&next).map_err(Error::internal)?.len();
+            if let Some(last) = datasets.last()
+                && (datasets.len() == PAGE || size > room)
+            {
+                next_cursor = Some(on.cursors.make(&scope, &last.name));
+                break;
+            }
+            room = room.saturating_sub(size);
+            datasets.push(next);
+        }
         Ok(Reply { count: datasets.len(), datasets, next_cursor })
     }
 }

@@ -109,7 +109,13 @@ async fn prove(
         return Err(NoCaller::Bad(Error::new(Code::IpBlocked, text).retry_after(wait)));
     }
     let token = bearer(headers)?;
-    match state.identity.verify(token, &resource.url(&state.config)).await {
+    let verified = state.identity.verify(token, &resource.url(&state.config)).await;
+    // A connectivity token has no audience, but a workspace: at the address of another it is worth nothing.
+    let verified = verified.and_then(|proven| match resource {
+        Resource::Workspace(slug) if *slug != proven.org.slug => Err(Refusal::Invalid),
+        _ => Ok(proven),
+    });
+    match verified {
         Ok(proven) => Ok(proven),
         Err(Refusal::Invalid) => {
             // Expired and revoked ones are not counted: they come from honest clients, many behind one address.

@@ -73,8 +73,11 @@ impl Surface {
             },
             self.clock.clone(),
         ));
-        let rest = Rest { gateway: self.gateway.clone(), upload_bytes: self.config.limits.budgets.upload_bytes };
-        let guarded_mcp = mcp.routes().layer(from_fn_with_state(self.guard(&throttle, Guards::Mcp), guard::guard));
+        let rest = Rest { gateway: self.gateway.clone(), config: self.config.clone() };
+        let guarded_mcp = mcp
+            .routes()
+            .layer(from_fn_with_state(self.guard(&throttle, Guards::Mcp), guard::guard))
+            .layer(from_fn_with_state(self.config.clone(), mcp::cors::cors));
         // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
         let guarded_rest = rest::routes(rest)
             .layer(DefaultBodyLimit::disable())

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 
 mod architecture;
+mod attacks;
 mod browser_store;
 mod commands;
 mod data;

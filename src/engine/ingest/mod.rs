@@ -9,8 +9,11 @@ pub mod text;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use detect::{FileKind, UNDERSTOOD, kind_of};
+
+use tokio::sync::Mutex;
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
@@ -20,7 +23,7 @@ use crate::engine::search::SearchEngine;
 use crate::engine::sql::{SqlEngine, TableFormat};
 use crate::model::dataset::{Dataset, Kind, is_name};
 use crate::model::document::Document;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::store::{self, Db};
 
@@ -43,6 +46,11 @@ pub struct Request {
     pub publish: bool,
 }
 
+/// Characters of a description.
+const DESCRIPTION: usize = 2_000;
+/// Bytes of all texts of one import: they are held in memory while they are indexed.
+const TEXT_BYTES: u64 = 64 << 20;
+
 /// Imports files.
 #[derive(Clone)]
 pub struct Ingest {
@@ -51,6 +59,8 @@ pub struct Ingest {
     files: Files,
     sql: SqlEngine,
     search: SearchEngine,
+    /// One publication at a time; see [`Ingest::finish`].
+    turn: Arc<Mutex<()>>,
 }
 
 /// Names the version files of an import.
@@ -58,7 +68,7 @@ struct Version;
 
 impl Ingest {
     pub fn new(db: Db, clock: Clock, files: Files, sql: SqlEngine, search: SearchEngine) -> Self {
-        Self { db, clock, files, sql, search }
+        Self { db, clock, files, sql, search, turn: Arc::default() }
     }
 
     /// A private folder for bytes on their way in; removed when dropped.
@@ -78,6 +88,12 @@ impl Ingest {
             let message = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
             return Err(Error::invalid("name", message));
         }
+        // PostgreSQL keeps no NUL, and no page or terminal is helped by other control characters.
+        let odd = |c: char| c.is_control() && !"\n\r\t".contains(c);
+        if request.description.chars().count() > DESCRIPTION || request.description.contains(odd) {
+            let message = format!("A description has at most {DESCRIPTION} printable characters.");
+            return Err(Error::invalid("description", message));
+        }
         let kinds = request.files.iter().map(|file| kind_of(&file.name)).collect::<Result<Vec<_>>>()?;
         let (kind, format) = match kinds.as_slice() {
             [] => return Err(Error::invalid("file", "Give at least one file.")),
@@ -95,12 +111,10 @@ impl Ingest {
             return Err(Error::invalid("name", message));
         }
         let dataset = self.blank(org, kind, &request, before.as_ref());
-        let done = match format {
+        match format {
             Some(format) => self.table(dataset, &request, format, job.on_progress()).await,
             None => self.documents(dataset, &request, job.on_progress()).await,
-        }?;
-        self.retire(&done, before.as_ref().and_then(|before| before.version.as_deref()));
-        Ok(done)
+        }
     }
 
     /// Publishes a dataset of the workspace to external clients, or withdraws it.
@@ -177,9 +191,7 @@ impl Ingest {
         dataset.row_count = imported.row_count;
         dataset.bytes = imported.bytes;
         dataset.columns = imported.columns;
-        let place = self.place(&dataset);
-        self.files.publish(&staged, &place).map_err(Error::internal)?;
-        self.name_version(&dataset, &[], request.publish, &place).await?;
+        self.finish(&dataset, &[], request.publish, &staged).await?;
         Ok(dataset)
     }
 
@@ -192,9 +204,16 @@ impl Ingest {
         let version = dataset.version.clone().unwrap_or_default();
         let mut documents = Vec::new();
         let mut rows = Vec::new();
+        let mut left = TEXT_BYTES;
         for file in &request.files {
-            let bytes = tokio::fs::read(&file.path).await.map_err(Error::internal)?;
-            let parsed = text::parse(&file.name, &bytes)?;
+            let size = tokio::fs::metadata(&file.path).await.map_err(Error::internal)?.len();
+            left = left.checked_sub(size).ok_or_else(too_much_text)?;
+            let (name, path) = (file.name.clone(), file.path.clone());
+            let parsed = tokio::task::spawn_blocking(move || {
+                let bytes = std::fs::read(path).map_err(Error::internal)?;
+                text::parse(&name, &bytes)
+            });
+            let parsed = parsed.await.map_err(Error::internal)??;
             let id = Id::<Document>::new(&self.clock);
             rows.push(Document {
                 id,
@@ -213,19 +232,29 @@ impl Ingest {
         let indexed = self.search.index(dataset.org, dataset.id, &documents, &staged, on_progress).await?;
         dataset.row_count = indexed.chunks;
         dataset.bytes = indexed.bytes;
-        let place = self.place(&dataset);
-        self.files.publish(&staged, &place).map_err(Error::internal)?;
-        self.name_version(&dataset, &rows, request.publish, &place).await?;
+        self.finish(&dataset, &rows, request.publish, &staged).await?;
         Ok(dataset)
     }
 
     /// The moment of publication. When it fails, the file that nobody names is removed again.
-    async fn name_version(&self, dataset: &Dataset, rows: &[Document], publish: bool, place: &Path) -> Result<()> {
-        let named = self.write(dataset, rows, publish).await;
-        if named.is_err() {
-            self.files.remove(place).map_err(Error::internal)?;
+    ///
+    /// One at a time: tidying up after one import must not remove what another has moved into place and not named
+    /// yet, nor the version that another has named since; and of two that make a new name, the second must see it.
+    async fn finish(&self, dataset: &Dataset, rows: &[Document], publish: bool, staged: &Path) -> Result<()> {
+        let _turn = self.turn.lock().await;
+        let before = store::datasets::by_name(self.db.pool(), dataset.org, &dataset.name).await?;
+        if before.as_ref().is_some_and(|before| before.id != dataset.id) {
+            let message = format!("Another import has just made {:?}. Import again for a new version.", dataset.name);
+            return Err(Error::invalid("name", message));
         }
-        named
+        let place = self.place(dataset);
+        self.files.publish(staged, &place).map_err(Error::internal)?;
+        if let Err(problem) = self.write(dataset, rows, publish).await {
+            self.files.remove(&place).map_err(Error::internal)?;
+            return Err(problem);
+        }
+        self.retire(dataset, before.as_ref().and_then(|before| before.version.as_deref()));
+        Ok(())
     }
 
     async fn write(&self, dataset: &Dataset, rows: &[Document], publish: bool) -> Result<()> {
@@ -260,6 +289,11 @@ impl Ingest {
             }
         }
     }
+}
+
+fn too_much_text() -> Error {
+    let message = format!("The texts of one import have at most {TEXT_BYTES} bytes together. Split them.");
+    Error::new(Code::FileTooLarge, message).with(serde_json::json!({ "limit": "text_bytes", "max": TEXT_BYTES }))
 }
 
 fn other(kind: Kind) -> &'static str {

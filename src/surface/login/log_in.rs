@@ -53,6 +53,10 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
     if !csrf::from_our_pages(&web, &parts.headers) || !cookie.as_ref().is_some_and(token_fits) {
         return refuse_form(&web, &context, &parts.headers, &params).await;
     }
+    let _trying = match web.throttle.try_login(context.ip) {
+        Ok(trying) => trying,
+        Err(wait) => return html::too_many(Code::IpBlocked, wait),
+    };
     match log_in(&web, &context, &session, &params).await {
         Ok(true) => html::see_other(return_to::safe(params.get("return_to"))),
         Ok(false) => {

@@ -21,8 +21,8 @@ pub struct Peek {
     pub method: String,
     #[serde(default)]
     pub id: serde_json::Value,
-    #[serde(default)]
-    params: Params,
+    /// Some clients write `null` for none.
+    params: Option<Params>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -31,8 +31,8 @@ struct Params {
     name: String,
     #[serde(default, rename = "protocolVersion")]
     protocol_version: Option<String>,
-    #[serde(default, rename = "_meta")]
-    meta: Meta,
+    #[serde(rename = "_meta")]
+    meta: Option<Meta>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -44,12 +44,12 @@ struct Meta {
 impl Peek {
     /// The tool of a `tools/call`.
     pub fn tool(&self) -> Option<&str> {
-        (self.method == "tools/call").then_some(self.params.name.as_str())
+        self.params.as_ref().filter(|_| self.method == "tools/call").map(|params| params.name.as_str())
     }
 
     /// The revision that the session of an `initialize` has; a newer one than that of sessions is not had by asking.
     pub fn session_version(&self) -> &str {
-        match self.params.protocol_version.as_deref() {
+        match self.params.as_ref().and_then(|params| params.protocol_version.as_deref()) {
             Some(asked) if asked < MODERN => asked,
             _ => NEWEST_WITH_SESSIONS,
         }
@@ -57,7 +57,12 @@ impl Peek {
 
     /// Whether the message belongs to the revision without sessions.
     pub fn is_modern(&self) -> bool {
-        self.params.meta.protocol_version.as_deref().is_some_and(|version| version >= MODERN)
+        self.version().is_some_and(|version| version >= MODERN)
+    }
+
+    /// The revision that the message itself names.
+    fn version(&self) -> Option<&str> {
+        self.params.as_ref()?.meta.as_ref()?.protocol_version.as_deref()
     }
 }
 
@@ -65,7 +70,7 @@ impl Peek {
 pub fn normalise(headers: &mut HeaderMap, peek: &Peek, session_version: Option<&str>) {
     accept_both(headers);
     one_version(headers);
-    let body_version = peek.params.meta.protocol_version.as_deref();
+    let body_version = peek.version();
     if peek.is_modern() {
         // 2026-07-28 §transports: a session id is ignored in the revision without sessions.
         headers.remove(SESSION);

@@ -3,6 +3,7 @@
 //! shape, client quirks, session ownership, scope challenge), then the protocol library and [`handler::Handler`].
 
 mod compat;
+pub mod cors;
 mod handler;
 mod resources;
 mod sessions;
@@ -15,6 +16,8 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+use http::header::{ALLOW, CONTENT_TYPE};
 use http::{Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -31,6 +34,7 @@ use crate::config::Config;
 use crate::gateway::Gateway;
 use crate::model::access::{Rights, denied};
 use crate::model::caller::Caller;
+use crate::model::error::{Code, Error};
 use crate::surface::guard;
 
 /// Largest request in bytes.
@@ -91,7 +95,7 @@ impl Mcp {
         }
         let port = url.port_or_known_default().unwrap_or(443);
         let own = format!("{}://{}:{port}", url.scheme(), url.host_str().unwrap_or_default());
-        let origins = self.config.allowed_origins.iter().cloned().chain([own]);
+        let origins = self.config.allowed_origins.iter().map(|origin| cors::with_port(origin)).chain([own]);
         StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins)
@@ -139,7 +143,7 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     if let Some(id) = &session {
         version = mcp.sessions.touch(id, &caller.principal());
         if version.is_none() {
-            return rpc_error(StatusCode::NOT_FOUND, &peek.id, -32001, "Session not found", Value::Null);
+            return mcp.no_session(&caller, &peek).await;
         }
         parts.extensions.insert(Caller { session: session.clone(), ..caller.clone() });
     }
@@ -147,7 +151,9 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
         return challenge;
     }
-    let ends = parts.method == Method::DELETE;
+    let is_json =
+        parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
+    let (ends, listens) = (parts.method == Method::DELETE, parts.method == Method::GET);
     let response = CAPTURED.scope(caller.rights, next.run(Request::from_parts(parts, body))).await;
     let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let ended = session.filter(|_| ends && response.status().is_success());
@@ -158,7 +164,30 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
         tracing::error!(request_id = %caller.request_id, "the MCP library failed");
         return rpc_error(response.status(), &peek.id, -32603, "The service failed to answer.", Value::Null);
     }
+    if listens && response.status().is_success() {
+        return mcp.bounded(response);
+    }
+    if response.status().is_client_error() && !response.headers().contains_key(CONTENT_TYPE) {
+        return worded(response, is_json, &peek.id).await;
+    }
     response
+}
+
+/// A refusal of the library's, which it writes as bare text, as an error of the protocol; of a message that it cannot
+/// read it would tell its parser's words, and say that the media type was wrong.
+async fn worded(response: Response, is_json: bool, id: &Value) -> Response {
+    let (parts, body) = response.into_parts();
+    let text = to_bytes(body, 4096).await.unwrap_or_default();
+    let unread = parts.status == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json;
+    let (status, message) = match unread {
+        true => (StatusCode::BAD_REQUEST, "The request is not a JSON-RPC message.".into()),
+        false => (parts.status, String::from_utf8_lossy(&text)),
+    };
+    let mut worded = rpc_error(status, id, -32600, &message, Value::Null);
+    if let Some(allow) = parts.headers.get(ALLOW) {
+        worded.headers_mut().insert(ALLOW, allow.clone());
+    }
+    worded
 }
 
 /// The body of a POST, bounded and parsed as far as needed; the bytes go on as they came.
@@ -183,6 +212,22 @@ async fn read(method: &Method, body: Body) -> Result<(Peek, Body), Response> {
 }
 
 impl Mcp {
+    /// The same answer for a session that ended, never was, or is another's; a guess is on the record.
+    async fn no_session(&self, caller: &Caller, peek: &Peek) -> Response {
+        let refused = Error::new(Code::AuthInvalid, "Session not found");
+        match self.shared.gateway.refused(caller, "mcp.session.refused", &peek.method, &refused).await {
+            Ok(()) => rpc_error(StatusCode::NOT_FOUND, &peek.id, -32001, &refused.message, Value::Null),
+            Err(error) => rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null),
+        }
+    }
+
+    /// A stream that a client listens on ends after the life of an access token: whoever opens it anew must prove
+    /// again that they may, so that nobody listens long after a right is withdrawn.
+    fn bounded(&self, response: Response) -> Response {
+        let end = tokio::time::sleep(self.config.limits.lifetimes.access);
+        response.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
+    }
+
     /// A call of a tool whose scope the token lacks is answered with the challenge that lets the client ask for it
     /// (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the tool's own refusal.
     async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek) -> Option<Response> {

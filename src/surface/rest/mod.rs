@@ -7,6 +7,7 @@ mod upload;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
@@ -15,14 +16,16 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method};
 use serde_json::{Map, Value};
 
+use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
 use crate::gateway::{Gateway, Via};
+use crate::model::access::Action;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops;
 use crate::ops::import::Import;
 use crate::surface::error::problem;
-use crate::surface::schema;
+use crate::surface::{guard, schema};
 
 /// Largest JSON body in bytes.
 const BODY: usize = 64 << 10;
@@ -31,8 +34,7 @@ const BODY: usize = 64 << 10;
 #[derive(Clone)]
 pub struct Rest {
     pub gateway: Arc<Gateway>,
-    /// Largest upload in bytes.
-    pub upload_bytes: u64,
+    pub config: Arc<Config>,
 }
 
 struct Routes(Router<Rest>);
@@ -71,24 +73,48 @@ pub fn open_routes() -> Router {
 async fn answer<O: Operation>(
     State(rest): State<Rest>,
     Extension(caller): Extension<Caller>,
-    Path(path): Path<HashMap<String, String>>,
+    path: std::result::Result<Path<HashMap<String, String>>, PathRejection>,
     request: Request,
 ) -> Response {
-    let request_id = caller.request_id.clone();
-    let op = match arguments(path, request).await.and_then(schema::parse::<O>) {
-        Ok(op) => op,
-        Err(error) => return refused(&rest.gateway, &caller, O::INFO.name, error).await,
+    let Ok(Path(path)) = path else {
+        return refused::<O>(&rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
     };
-    match rest.gateway.call(&caller, op, Via::new("rest.call")).await {
-        Ok(reply) => success(reply),
-        Err(error) => problem(&error, &request_id),
+    match arguments(path, request).await.and_then(schema::parse::<O>) {
+        Ok(op) => run(&rest, caller, op, ()).await,
+        Err(error) => refused::<O>(&rest, &caller, error).await,
     }
 }
 
+/// Runs a call to its end, and so to its row in the record, even when the client hangs up: then it is told to stop,
+/// but what it has changed is not forgotten. `kept` lives as long as the call.
+async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send + 'static) -> Response {
+    let via = Via::new("rest.call");
+    let _cancels = via.cancel.clone().drop_guard();
+    let (gateway, by) = (rest.gateway.clone(), caller.clone());
+    let call = tokio::spawn(async move {
+        let reply = gateway.call(&by, op, via).await;
+        drop(kept);
+        reply
+    });
+    match call.await.unwrap_or_else(|panic| Err(Error::internal(panic))) {
+        Ok(reply) => success(reply),
+        Err(error) => failure(rest, &caller, O::INFO.action, &error),
+    }
+}
+
+/// An error; for a scope that the client can ask for, with the challenge that says which (RFC 6750 §3.1).
+fn failure(rest: &Rest, caller: &Caller, action: Action, error: &Error) -> Response {
+    let (scope, _, role) = action.needs();
+    if error.code != Code::ScopeDenied || caller.role < role || caller.proof.is_connectivity_token() {
+        return problem(error, &caller.request_id);
+    }
+    guard::insufficient_scope(&rest.config, "/mcp", &[scope], error.body(&caller.request_id))
+}
+
 /// A refusal before there was an operation: recorded, then answered.
-async fn refused(gateway: &Gateway, caller: &Caller, target: &str, error: Error) -> Response {
-    match gateway.refused(caller, "rest.call", target, &error).await {
-        Ok(()) => problem(&error, &caller.request_id),
+async fn refused<O: Operation>(rest: &Rest, caller: &Caller, error: Error) -> Response {
+    match rest.gateway.refused(caller, "rest.call", O::INFO.name, &error).await {
+        Ok(()) => failure(rest, caller, O::INFO.action, &error),
         Err(unrecorded) => problem(&unrecorded, &caller.request_id),
     }
 }
@@ -102,7 +128,8 @@ fn success(reply: Value) -> Response {
 /// Body first, then query, then path: what stands in the address cannot be overruled.
 async fn arguments(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    let mut arguments = if request.method() == Method::GET { Map::new() } else { body(request).await? };
+    let mut arguments =
+        if [Method::GET, Method::HEAD].contains(request.method()) { Map::new() } else { body(request).await? };
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         // Numbers of a query string are numbers of the arguments; everything else is text.
         let value = value.parse::<u32>().map_or_else(|_| Value::from(value.as_ref()), Value::from);

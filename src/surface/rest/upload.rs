@@ -2,43 +2,43 @@
 //! `false`), and one or more `file`. Bytes go to a private staging folder as they arrive, bounded; nothing is kept
 //! when anything fails.
 
+use std::time::Duration;
+
 use axum::Extension;
 use axum::extract::{Multipart, State};
 use axum::response::Response;
 use tokio::io::AsyncWriteExt as _;
 
-use super::{Rest, refused, success};
-use crate::gateway::Via;
-use crate::gateway::operation::Operation as _;
+use super::{Rest, refused, run};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::import::{Import, Staged};
-use crate::surface::error::problem;
 
 /// Files in one upload.
 const FILES: usize = 200;
+/// How long the bytes of an upload may take to arrive.
+const TIME: Duration = Duration::from_secs(30 * 60);
 
 pub async fn upload(
     State(rest): State<Rest>,
     Extension(caller): Extension<Caller>,
     multipart: Result<Multipart, axum::extract::multipart::MultipartRejection>,
 ) -> Response {
-    // Rights first: nobody without them makes us write a byte.
+    // Rights and a place first: nobody without them makes us write a byte.
     let staging = match rest.gateway.staging(&caller) {
         Ok(staging) => staging,
-        Err(error) => return refused(&rest.gateway, &caller, Import::INFO.name, error).await,
+        Err(error) => return refused::<Import>(&rest, &caller, error).await,
     };
     let Ok(multipart) = multipart else {
         let error = Error::invalid("Content-Type", "Send the files as multipart/form-data, in fields named file.");
-        return refused(&rest.gateway, &caller, Import::INFO.name, error).await;
+        return refused::<Import>(&rest, &caller, error).await;
     };
-    let op = match receive(multipart, staging.path(), rest.upload_bytes).await {
-        Ok(op) => op,
-        Err(error) => return refused(&rest.gateway, &caller, Import::INFO.name, error).await,
-    };
-    match rest.gateway.call(&caller, op, Via::new("rest.call")).await {
-        Ok(reply) => success(reply),
-        Err(error) => problem(&error, &caller.request_id),
+    let most = rest.config.limits.budgets.upload_bytes;
+    let received = tokio::time::timeout(TIME, receive(multipart, staging.path(), most)).await;
+    let late = || Error::new(Code::QueryTimeout, format!("The upload took longer than {} s.", TIME.as_secs()));
+    match received.unwrap_or_else(|_| Err(late())) {
+        Ok(op) => run(&rest, caller, op, staging).await,
+        Err(error) => refused::<Import>(&rest, &caller, error).await,
     }
 }
 
