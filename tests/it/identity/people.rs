@@ -136,10 +136,10 @@ async fn b21_a_stranger_takes_as_long_as_a_wrong_password() {
                 times.push(started.elapsed());
             }
         }
-        known.sort();
-        unknown.sort();
-        let ratio = known[7].as_secs_f64() / unknown[7].as_secs_f64();
-        assert!((0.5..2.0).contains(&ratio), "medians {:?} and {:?}", known[7], unknown[7]);
+        // The quickest of each: a busy machine only adds time, and the work itself is what must not differ.
+        let (known, unknown) = (known.iter().min().unwrap(), unknown.iter().min().unwrap());
+        let ratio = known.as_secs_f64() / unknown.as_secs_f64();
+        assert!((0.5..2.0).contains(&ratio), "quickest {known:?} and {unknown:?}");
     })
     .await;
 }
