@@ -47,13 +47,13 @@ impl Files {
         tempfile::Builder::new().prefix("import-").tempdir_in(folder)
     }
 
-    /// Moves finished work to its place: after the rename, and not before, it is there whole. The folder's entry is
-    /// synced, so that it survives a crash.
+    /// Moves finished work to its place: after the rename, and not before, it is there whole. Its folder and those
+    /// that may be new above it are synced, so that it survives a power cut.
     pub fn publish(&self, staged: &Path, place: &Path) -> io::Result<()> {
         let folder = place.parent().ok_or_else(|| io::Error::other("a place has a folder"))?;
         std::fs::create_dir_all(folder)?;
         std::fs::rename(staged, place)?;
-        std::fs::File::open(folder)?.sync_all()
+        folder.ancestors().take(4).try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
     }
 
     /// Removes a version that is no longer named by the metadata; absent is fine.
