@@ -241,7 +241,8 @@ fn date(days: i64) -> String {
     let day = day_of_year - (153 * march_month + 2) / 5 + 1;
     let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    let sign = if year < 0 { "-" } else { "" };
+    format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
 }
 
 /// `04:05:06.789` from ticks since midnight; `digits` of a second make a tick.
@@ -323,6 +324,7 @@ mod tests {
             (11_017, "2000-03-01"),
             (15_706, "2013-01-01"),
             (-719_528, "0000-01-01"),
+            (-719_529, "-0001-12-31"),
             (-141_427, "1582-10-15"),
         ] {
             assert_eq!(date(days), text);
