@@ -276,6 +276,8 @@ fn timestamp(array: &dyn Array, row: usize, unit: TimeUnit, zoned: bool) -> Stri
     format!("{}T{}{zone}", date(ticks.div_euclid(per_day)), time_of_day(ticks.rem_euclid(per_day), digits))
 }
 
+const INVERSE_OF_125: i64 = 2_066_035_336_255_469_781;
+
 /// `1 year 2 months 3 days 04:05:06`, as the engine writes intervals.
 fn duration(months: i32, days: i32, nanos: i64) -> String {
     let mut parts = Vec::new();
@@ -287,9 +289,12 @@ fn duration(months: i32, days: i32, nanos: i64) -> String {
         }
     }
     if nanos != 0 || parts.is_empty() {
-        let sign = if nanos < 0 { "-" } else { "" };
-        let micros = i64::try_from(nanos.unsigned_abs() / 1_000).unwrap_or(i64::MAX);
-        parts.push(format!("{sign}{}", time_of_day(micros, 6)));
+        // The engine counts microseconds; the transport multiplies them by 1000 and lets them overflow, beyond 292
+        // years. That is undone by the inverse of 125 modulo 2^64 and a shift by three bits.
+        let micros = nanos.wrapping_mul(INVERSE_OF_125) >> 3;
+        let sign = if micros < 0 { "-" } else { "" };
+        let size = i64::try_from(micros.unsigned_abs()).unwrap_or(i64::MAX);
+        parts.push(format!("{sign}{}", time_of_day(size, 6)));
     }
     parts.join(" ")
 }
@@ -338,6 +343,9 @@ mod tests {
         assert_eq!(duration(14, 3, 14_706_000_000_000), "1 year 2 months 3 days 04:05:06");
         assert_eq!(duration(0, 0, 0), "00:00:00");
         assert_eq!(duration(0, 0, -1_500_000_000), "-00:00:01.5");
+        let overflown = |micros: i64| duration(0, 0, micros.wrapping_mul(1_000));
+        assert_eq!(overflown(9_000_000 * 3_600_000_000), "9000000:00:00");
+        assert_eq!(overflown(-9_000_000 * 3_600_000_000), "-9000000:00:00");
     }
 
     #[test]
