@@ -115,16 +115,24 @@ impl SqlEngine {
     async fn rows(&self, job: &Job<'_>, task: Task) -> Result<Answer> {
         job.check()?;
         let workspace = job.pass.org().to_string();
-        let turn = self.turns.take(job.pass.credential(), &workspace);
+        let next = self.turns.take(job.pass.credential(), &workspace);
         let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
-        let _slot = tokio::select! {
-            slot = tokio::time::timeout(job.time_left(), turn) => {
+        let turn = tokio::select! {
+            slot = tokio::time::timeout(job.time_left(), next) => {
                 slot.map_err(|_| busy())?.map_err(Error::internal)?
             }
             () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
         };
         job.check()?;
-        match self.pool.run(&task, time(job), &job.cancel, None).await? {
+        let outcome = tokio::select! {
+            outcome = self.pool.run(&task, time(job), &job.cancel, None) => outcome?,
+            () = turn.wanted() => {
+                let message = "Others wait for a worker and this query takes long, so that it was stopped. \
+                               Try again in a moment, or read fewer rows.";
+                return Err(Error::unavailable(message));
+            }
+        };
+        match outcome {
             Outcome::Rows { table, execution_ms } => Ok(Answer { table, execution_ms }),
             Outcome::Imported(_) => Err(Error::internal("a worker imported where it was asked for rows")),
         }
