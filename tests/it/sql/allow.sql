@@ -159,3 +159,5 @@ SELECT lpad(printf('%d', id), 5, '0'), format('{}|{}', lpad(carrier, 3, ' '), re
 SELECT [i * i FOR i IN range(1, id + 1)], unnest(range(id)) FROM flights
 SELECT list_transform(range(100), lambda x: repeat('x', x))
 SELECT unnest(generate_series(min(day), max(day), INTERVAL 1 DAY)) AS d FROM flights
+SELECT unnest(generate_series(DATE '2013-01-01', DATE '2013-12-31', INTERVAL '1 day')) AS d
+SELECT generate_series(TIMESTAMP '2013-01-01', TIMESTAMP '2013-01-02', INTERVAL 30 MINUTE), range(TIMESTAMP '2013-01-01', TIMESTAMP '2013-01-02', INTERVAL '15 minutes')

@@ -389,3 +389,6 @@ amplifier	SELECT range(CAST(random() AS BIGINT), id) FROM flights
 amplifier	SELECT range(CAST(day AS TIMESTAMP), now(), INTERVAL 1 SECOND) FROM flights
 statement	PIVOT flights ON origin IN (SELECT s FROM secret) USING count(*)
 literal	SELECT COLUMNS(['id', (SELECT s FROM secret)]) FROM flights
+amplifier	SELECT generate_series(TIMESTAMP '2000-01-01', TIMESTAMP '2020-01-01', INTERVAL '1 minute')
+amplifier	SELECT generate_series(TIMESTAMP '2000-01-01', TIMESTAMP '2000-01-02', INTERVAL '0 days')
+amplifier	SELECT generate_series(TIMESTAMP '2000-01-01', TIMESTAMP '2000-01-02', INTERVAL '1 day -24 hours')

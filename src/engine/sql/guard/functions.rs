@@ -418,16 +418,30 @@ fn series_is_short(arguments: &[Value]) -> bool {
         (Some(from), Some(to)) => (to - from).abs(),
         _ => return false,
     };
-    match function_name(step) {
-        Some("to_hours") => years <= 10 && step_is_whole(step),
+    let same_month = text(from).zip(text(to)).is_some_and(|(from, to)| from.get(..7) == to.get(..7));
+    match unit(step).as_deref() {
+        Some("minute") => same_month,
+        Some("hour") => years <= 10,
         _ => years <= 200 && step_is_days(step),
     }
 }
 
 /// A step of a day or more.
 fn step_is_days(step: &Value) -> bool {
-    let unit = function_name(step);
-    matches!(unit, Some("to_days" | "to_weeks" | "to_months" | "to_quarters" | "to_years")) && step_is_whole(step)
+    matches!(unit(step).as_deref(), Some("day" | "week" | "month" | "quarter" | "year"))
+}
+
+/// The unit, in the singular, of a step that is a whole number of it: `INTERVAL 3 DAY` or `INTERVAL '3 days'`.
+fn unit(step: &Value) -> Option<String> {
+    let unit = match (function_name(step), text(step)) {
+        (Some(name), _) if step_is_whole(step) => name.strip_prefix("to_")?.to_owned(),
+        (None, Some(text)) => match text.split_ascii_whitespace().collect::<Vec<_>>()[..] {
+            [count, unit] if count.parse::<i64>().is_ok_and(|count| count != 0) => unit.to_ascii_lowercase(),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(unit.strip_suffix('s').map(str::to_owned).unwrap_or(unit))
 }
 
 /// A step of at least one unit: `INTERVAL 3 DAY` is `to_days(CAST(trunc(CAST(3 …)) …))` in the tree.
