@@ -6,67 +6,11 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+pub use super::defined::{DEFINED_HERE, DEFINED_OVER, TOO_MUCH};
 use super::{Refusal, Verdict, nearest};
 
 /// Every name that the engine knows, one a line: verdict, name, reason, separated by tabs.
 const LIST: &str = include_str!("functions.txt");
-
-/// Names of the time that the engine leaves to an extension which is not built in; workers define them, in UTC:
-/// a name, then parameters and body.
-pub const DEFINED_HERE: [(&str, &str); 5] = [
-    ("current_date", "() AS CAST(CAST(system.main.now() AS TIMESTAMP) AS DATE)"),
-    ("today", "() AS CAST(CAST(system.main.now() AS TIMESTAMP) AS DATE)"),
-    ("current_localtimestamp", "() AS CAST(system.main.now() AS TIMESTAMP)"),
-    ("current_localtime", "() AS CAST(CAST(system.main.now() AS TIMESTAMP) AS TIME)"),
-    ("get_current_time", "() AS CAST(CAST(system.main.now() AS TIMESTAMP) AS TIME)"),
-];
-
-/// Functions that workers define over the engine's own: a name, then parameters and body, one or more.
-///
-/// Times: arithmetic over times with a zone is left to the same extension, so that the present is a plain timestamp
-/// in UTC here. Amplifiers: the size is checked when it is known; `least` holds even where the size is another one
-/// each time it is computed.
-pub const DEFINED_OVER: [(&str, &str); 9] = [
-    ("now", "() AS CAST(system.main.now() AS TIMESTAMP)"),
-    ("get_current_timestamp", "() AS CAST(system.main.now() AS TIMESTAMP)"),
-    ("transaction_timestamp", "() AS CAST(system.main.now() AS TIMESTAMP)"),
-    (
-        "timezone",
-        "(zone, t) AS CASE WHEN upper(zone) IN ('UTC', 'GMT', 'Z', 'ETC/UTC') THEN CAST(t AS TIMESTAMP)
-         ELSE error('the only time zone here is UTC') END",
-    ),
-    (
-        "repeat",
-        "(t, n) AS system.main.repeat(t, CASE WHEN n > 100000 THEN error('too much data') ELSE least(n, 100000) END)",
-    ),
-    (
-        "lpad",
-        "(t, n, f) AS system.main.lpad(t,
-         CAST(CASE WHEN n > 100000 THEN error('too much data') ELSE least(n, 100000) END AS INTEGER), f)",
-    ),
-    (
-        "rpad",
-        "(t, n, f) AS system.main.rpad(t,
-         CAST(CASE WHEN n > 100000 THEN error('too much data') ELSE least(n, 100000) END AS INTEGER), f)",
-    ),
-    (
-        "range",
-        "(b) AS system.main.range(CASE WHEN b > 100000 THEN error('too much data') ELSE least(b, 100000) END),
-         (a, b) AS system.main.range(a,
-         CASE WHEN b - a > 100000 THEN error('too much data') ELSE least(b, a + 100000) END),
-         (a, b, c) AS system.main.range(a, b, c)",
-    ),
-    (
-        "generate_series",
-        "(b) AS system.main.generate_series(CASE WHEN b > 100000 THEN error('too much data') ELSE least(b, 100000) END),
-         (a, b) AS system.main.generate_series(a,
-         CASE WHEN b - a > 100000 THEN error('too much data') ELSE least(b, a + 100000) END),
-         (a, b, c) AS system.main.generate_series(a, b, c)",
-    ),
-];
-
-/// What those say when the size is above [`MAX_AMPLIFICATION`].
-pub const TOO_MUCH: &str = "too much data";
 
 /// Functions in the place of a table. They have a list of their own, since one name can be a harmless aggregate and
 /// a macro that reads any table (`histogram`).
@@ -292,8 +236,7 @@ pub fn takes_lambda(name: &str) -> bool {
     LAMBDA_TAKERS.contains(&name)
 }
 
-/// Whether the size of the result does not depend on that of argument `index`, or only adds to it: then it may hold
-/// another amplifier.
+/// Whether argument `index` only adds to the size of the result: then it may hold another amplifier.
 pub fn absorbs(name: &str, index: usize) -> bool {
     match name {
         "lpad" | "rpad" => index == 0,
@@ -441,7 +384,7 @@ fn unit(step: &Value) -> Option<String> {
         },
         _ => return None,
     };
-    Some(unit.strip_suffix('s').map(str::to_owned).unwrap_or(unit))
+    Some(unit.trim_end_matches('s').to_owned())
 }
 
 /// A step of at least one unit: `INTERVAL 3 DAY` is `to_days(CAST(trunc(CAST(3 …)) …))` in the tree.
