@@ -219,11 +219,17 @@ pub enum Want {
 #[derive(Clone, Debug)]
 pub struct Pass {
     org: Id<Org>,
+    credential: String,
     action: Action,
     datasets: Vec<Dataset>,
 }
 
 impl Pass {
+    /// Whose turn it is where turns are taken.
+    pub fn credential(&self) -> &str {
+        &self.credential
+    }
+
     /// The tenant that the pass is for.
     pub fn org(&self) -> Id<Org> {
         self.org
@@ -279,7 +285,7 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
             }
         }
     }
-    Ok(Pass { org: caller.org, action, datasets })
+    Ok(Pass { org: caller.org, credential: caller.credential(), action, datasets })
 }
 
 /// The refusal for an action that the caller's rights lack.

@@ -3,11 +3,13 @@
 //! 1. [`text`]: length and nesting, before any parser;
 //! 2. [`guard`]: default deny over the tree of the engine's own parser;
 //! 3. an engine instance for one query that holds views of the tables that the query names, and a locked door;
-//! 4. a process that can be killed, with limits on memory, time and files ([`worker`], [`pool`]).
+//! 4. a process that can be killed, with limits on memory, time and files ([`worker`], [`pool`]), of which no caller
+//!    can have all ([`turns`]).
 
 pub mod guard;
 mod pool;
 mod text;
+mod turns;
 mod wire;
 pub mod worker;
 
@@ -22,6 +24,7 @@ pub(in crate::engine) use pool::Pool;
 pub use pool::SUBCOMMAND;
 pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};
 
+use self::turns::Turns;
 use crate::config::Budgets;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
@@ -63,7 +66,7 @@ pub struct SqlEngine {
     pub(in crate::engine) budgets: Budgets,
     /// One import at a time: it may use much more memory than a query.
     pub(in crate::engine) imports: Arc<Semaphore>,
-    queries: Arc<Semaphore>,
+    turns: Turns,
     files: Files,
 }
 
@@ -74,13 +77,7 @@ impl SqlEngine {
         if tokio::runtime::Handle::try_current().is_ok() {
             pool.warm();
         }
-        Self {
-            pool,
-            queries: Arc::new(Semaphore::new(budgets.sql_workers)),
-            imports: Arc::new(Semaphore::new(1)),
-            budgets,
-            files,
-        }
+        Self { pool, turns: Turns::new(budgets.sql_workers), imports: Arc::new(Semaphore::new(1)), budgets, files }
     }
 
     /// Judges and runs one statement over the tables of the pass, under their names.
@@ -117,15 +114,25 @@ impl SqlEngine {
 
     async fn rows(&self, job: &Job<'_>, task: Task) -> Result<Answer> {
         job.check()?;
+        let workspace = job.pass.org().to_string();
+        let next = self.turns.take(job.pass.credential(), &workspace);
         let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
-        let _slot = tokio::select! {
-            slot = tokio::time::timeout(job.time_left(), self.queries.acquire()) => {
+        let turn = tokio::select! {
+            slot = tokio::time::timeout(job.time_left(), next) => {
                 slot.map_err(|_| busy())?.map_err(Error::internal)?
             }
             () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
         };
         job.check()?;
-        match self.pool.run(&task, time(job), &job.cancel, None).await? {
+        let outcome = tokio::select! {
+            outcome = self.pool.run(&task, time(job), &job.cancel, None) => outcome?,
+            () = turn.wanted() => {
+                let message = "Others wait for a worker and this query takes long, so that it was stopped. \
+                               Try again in a moment, or read fewer rows.";
+                return Err(Error::unavailable(message));
+            }
+        };
+        match outcome {
             Outcome::Rows { table, execution_ms } => Ok(Answer { table, execution_ms }),
             Outcome::Imported(_) => Err(Error::internal("a worker imported where it was asked for rows")),
         }

@@ -141,3 +141,23 @@ SELECT bar(dep_delay, 0, 100, 10), ascii('a'), chr(65), levenshtein('ab', 'abc')
 SELECT a || b || c || d || e || f || g || h || i || j || k || l || m || n || o || p || q || r || s || t || u || v || w || x || y || z || a || b || c || d || e || f || g || h || i || j || k || l || m || n || o FROM (SELECT 'a' a, 'b' b, 'c' c, 'd' d, 'e' e, 'f' f, 'g' g, 'h' h, 'i' i, 'j' j, 'k' k, 'l' l, 'm' m, 'n' n, 'o' o, 'p' p, 'q' q, 'r' r, 's' s, 't' t, 'u' u, 'v' v, 'w' w, 'x' x, 'y' y, 'z' z)
 SELECT 'x\'' , (SELECT s FROM secret) --'
 SELECT * FROM flights "a\"" , secret --"
+SELECT now() - INTERVAL 1 DAY, date_trunc('day', now()), extract(year FROM current_timestamp), now()::DATE, age(DATE '2013-01-01')
+SELECT count(*) FROM flights WHERE day > now() - INTERVAL '20 years' AND date_diff('day', day, current_timestamp) > 0
+SELECT CAST(to_timestamp(0) AS TIMESTAMP) AT TIME ZONE 'UTC', TIMESTAMP '2013-01-01 10:00:00' AT TIME ZONE 'UTC'
+SELECT min(COLUMNS(['dep_delay', 'distance'])) FROM flights
+SELECT COLUMNS(lambda c: c IN ('id', 'day') OR list_contains(['origin'], c)) FROM flights
+SELECT * FROM range((SELECT count(*) FROM carriers)) AS t(i)
+SELECT * FROM generate_series(1, (SELECT max(id) FROM flights)) AS t(i)
+SELECT * FROM generate_series(date_trunc('month', DATE '2013-01-15'), last_day(DATE '2013-01-15'), INTERVAL 1 DAY) AS t(d)
+SELECT * FROM range(len([1, 2, 3])) AS t(i)
+SELECT n.body, e.key FROM notes n, json_each(n.body::JSON) e
+SELECT e.key FROM (SELECT '{"a": {"b": 1}}'::JSON AS j) t, json_each(t.j -> 'a') e
+SELECT * FROM flights ORDER BY id LIMIT (SELECT count(*) FROM carriers)
+SELECT carrier, repeat('#', CAST(count(*) / 2 AS INTEGER)) AS bar FROM flights GROUP BY carrier
+SELECT rpad(name, (SELECT max(length(name)) FROM carriers), ' '), lpad(rpad(carrier, 4, ' '), 6, ' ') FROM carriers
+SELECT lpad(printf('%d', id), 5, '0'), format('{}|{}', lpad(carrier, 3, ' '), repeat('-', 3)) FROM flights
+SELECT [i * i FOR i IN range(1, id + 1)], unnest(range(id)) FROM flights
+SELECT list_transform(range(100), lambda x: repeat('x', x))
+SELECT unnest(generate_series(min(day), max(day), INTERVAL 1 DAY)) AS d FROM flights
+SELECT unnest(generate_series(DATE '2013-01-01', DATE '2013-12-31', INTERVAL '1 day')) AS d
+SELECT generate_series(TIMESTAMP '2013-01-01', TIMESTAMP '2013-01-02', INTERVAL 30 MINUTE), range(TIMESTAMP '2013-01-01', TIMESTAMP '2013-01-02', INTERVAL '15 minutes')

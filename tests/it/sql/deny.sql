@@ -288,10 +288,7 @@ value_name	SELECT "current_catalog"
 value_name	SELECT session_user
 value_name	SELECT current_role
 literal	SELECT 1 LIMIT length(repeat('x', 100000000))
-literal	SELECT * FROM flights LIMIT (SELECT 5)
 literal	SELECT * FROM flights LIMIT 1 OFFSET length('x')
-literal	SELECT * FROM range(length('abc'))
-literal	SELECT * FROM range((SELECT 5))
 literal	SELECT * FROM generate_series(1, length(repeat('x', 1000)))
 literal	SELECT quantile_cont(id, length('x') / 2) FROM flights
 literal	SELECT quantile_disc(id, (SELECT 0.5)) FROM flights
@@ -312,16 +309,13 @@ literal	SELECT [1].list_aggregate(concat('sum'))
 literal	SELECT * FROM flights LIMIT length('x')
 amplifier	SELECT length(repeat('x', 4000000000))
 amplifier	SELECT repeat('x', 100001)
-amplifier	SELECT repeat('x', id) FROM flights
 amplifier	SELECT repeat('x', 1000 * 1000 * 1000)
-amplifier	SELECT repeat('x', (SELECT 1000000000))
 amplifier	SELECT repeat(repeat('x', 100000), 100000)
 amplifier	SELECT 'x'.repeat(1000000000)
 amplifier	SELECT main.repeat('x', 5)
 amplifier	SELECT repeat([1], 1000000000)
 amplifier	SELECT lpad('x', 1000000000, 'y')
 amplifier	SELECT rpad('x', 1000000000, 'y')
-amplifier	SELECT rpad(lpad('x', 1000, 'y'), 1000, 'z')
 amplifier	SELECT printf('%1000000000d', 1)
 amplifier	SELECT printf('%*d', 1000000000, 1)
 amplifier	SELECT format('{:1000000000}', 1)
@@ -335,7 +329,6 @@ amplifier	SELECT unnest(range(1000000000))
 amplifier	SELECT generate_series(1, 1000000000)
 amplifier	SELECT range(0, 1000000000, 1)
 amplifier	SELECT range(1000000000, 0, -1)
-amplifier	SELECT range(id) FROM flights
 amplifier	SELECT range(-9223372036854775807, 9223372036854775807)
 amplifier	SELECT range(TIMESTAMP '1900-01-01', TIMESTAMP '2100-01-01', INTERVAL 1 MICROSECOND)
 amplifier	SELECT generate_series(DATE '0001-01-01', DATE '9999-01-01', INTERVAL 1 DAY)
@@ -348,7 +341,6 @@ amplifier	SELECT reverse(repeat('x', 1000000000))
 amplifier	SELECT to_base64(repeat('x', 1000000000)::BLOB)
 amplifier	SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))
 amplifier	SELECT string_split(repeat('a,', 100000000), ',')
-amplifier	SELECT list_transform(range(100), lambda x: repeat('x', x))
 amplifier	SELECT 1 FROM flights WHERE length(repeat('x', 1000000000)) > 1
 amplifier	SELECT REPEAT('x', 1e9)
 amplifier	SELECT repeat('x', '1000000000')
@@ -381,3 +373,22 @@ nesting	SELECT 1::MAP(INT, MAP(INT, MAP(INT, MAP(INT, MAP(INT, MAP(INT, MAP(INT,
 nesting	SELECT abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(abs(1))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
 nesting	SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM flights)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
 table	SELECT E'\' , ' , (SELECT s FROM secret) --'
+literal	SELECT * FROM range(length(replace('x', 'x', 'xx')))
+literal	SELECT * FROM range(list_sum(list_transform([1], lambda x: x)))
+table	SELECT * FROM range((SELECT t FROM secret))
+table	SELECT * FROM json_each((SELECT s FROM secret))
+table	SELECT * FROM flights LIMIT (SELECT t FROM secret)
+table	SELECT repeat('x', (SELECT t FROM secret))
+amplifier	SELECT repeat('x', length(repeat('x', id))) FROM flights
+amplifier	SELECT repeat(repeat('x', id), id) FROM flights
+amplifier	SELECT lpad('x', length(rpad('x', id, 'y')), 'y') FROM flights
+amplifier	SELECT repeat(printf('%s', repeat('x', id)), 5) FROM flights
+amplifier	SELECT system.main.repeat('x', id) FROM flights
+amplifier	SELECT system.main.range(id) FROM flights
+amplifier	SELECT range(CAST(random() AS BIGINT), id) FROM flights
+amplifier	SELECT range(CAST(day AS TIMESTAMP), now(), INTERVAL 1 SECOND) FROM flights
+statement	PIVOT flights ON origin IN (SELECT s FROM secret) USING count(*)
+literal	SELECT COLUMNS(['id', (SELECT s FROM secret)]) FROM flights
+amplifier	SELECT generate_series(TIMESTAMP '2000-01-01', TIMESTAMP '2020-01-01', INTERVAL '1 minute')
+amplifier	SELECT generate_series(TIMESTAMP '2000-01-01', TIMESTAMP '2000-01-02', INTERVAL '0 days')
+amplifier	SELECT generate_series(TIMESTAMP '2000-01-01', TIMESTAMP '2000-01-02', INTERVAL '1 day -24 hours')

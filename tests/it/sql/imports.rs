@@ -83,6 +83,7 @@ async fn a_broken_file_is_refused_with_its_place() {
         (TableFormat::Json, b"{\"a\":1}\n{\"a\":2}\n{\"a\":x}\n{\"a\":4}\n".to_vec(), "line", json!(3)),
         (TableFormat::Parquet, b"PAR1 and nothing more".to_vec(), "field", json!("file")),
         (TableFormat::Csv, vec![], "field", json!("file")),
+        (TableFormat::Csv, b"a\0,b\n1,2\n".to_vec(), "field", json!("file")),
     ];
     for (format, content, key, value) in cases {
         let error = import(&house, format, &content).await.unwrap_err();

@@ -163,16 +163,17 @@ impl Walk<'_> {
             let message = format!("{name} may not stand inside another function of its kind.");
             return Err(functions::amplifier(name, message, "Use one of them."));
         }
-        self.amplifiers += usize::from(amplifies);
-        for argument in arguments {
+        for (index, argument) in arguments.iter().enumerate() {
             let argument = keys(argument, "argument", &["name"], &["expression"])?;
             let expression = argument.get("expression").ok_or_else(|| unknown("argument", "empty"))?;
             if functions::takes_lambda(name) {
                 no_arrow(expression)?;
             }
+            let counts = usize::from(amplifies && !functions::absorbs(name, index));
+            self.amplifiers += counts;
             self.expression(expression)?;
+            self.amplifiers -= counts;
         }
-        self.amplifiers -= usize::from(amplifies);
         for key in ["filter", "filter_expr", "start_expr", "end_expr"] {
             if let Some(inner) = map.get(key) {
                 self.expression(inner)?;

@@ -6,19 +6,11 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+pub use super::defined::{DEFINED_HERE, DEFINED_OVER, TOO_MUCH};
 use super::{Refusal, Verdict, nearest};
 
 /// Every name that the engine knows, one a line: verdict, name, reason, separated by tabs.
 const LIST: &str = include_str!("functions.txt");
-
-/// Names of the time that the engine leaves to an extension which is not built in; workers define them, in UTC.
-pub const DEFINED_HERE: [(&str, &str); 5] = [
-    ("current_date", "CAST(CAST(now() AS TIMESTAMP) AS DATE)"),
-    ("today", "CAST(CAST(now() AS TIMESTAMP) AS DATE)"),
-    ("current_localtimestamp", "CAST(now() AS TIMESTAMP)"),
-    ("current_localtime", "CAST(CAST(now() AS TIMESTAMP) AS TIME)"),
-    ("get_current_time", "CAST(CAST(now() AS TIMESTAMP) AS TIME)"),
-];
 
 /// Functions in the place of a table. They have a list of their own, since one name can be a harmless aggregate and
 /// a macro that reads any table (`histogram`).
@@ -28,7 +20,7 @@ const TABLE_FUNCTIONS: [&str; 6] = ["range", "generate_series", "unnest", "json_
 pub const MAX_AMPLIFICATION: i64 = 100_000;
 
 /// Functions that the binder may run over column names (`COLUMNS(lambda …)`): linear and not amplifying.
-const NAME_TESTS: [&str; 20] = [
+const NAME_TESTS: [&str; 28] = [
     "~~",
     "!~~",
     "~~*",
@@ -49,6 +41,14 @@ const NAME_TESTS: [&str; 20] = [
     "^@",
     "||",
     "list_filter",
+    "list_value",
+    "list_contains",
+    "list_has",
+    "left",
+    "right",
+    "substr",
+    "substring",
+    "strpos",
 ];
 
 /// Functions that build values in literals and in the bounds of series.
@@ -79,6 +79,45 @@ const LITERAL_BUILDERS: [&str; 26] = [
     "make_date",
     "make_timestamp",
     "array_value",
+];
+
+/// Functions that may stand in the bounds of series beside those, and in what `json_each` reads: their results are
+/// no larger than what they are given.
+const BOUNDS: [&str; 34] = [
+    "%",
+    "//",
+    "abs",
+    "floor",
+    "ceil",
+    "ceiling",
+    "round",
+    "greatest",
+    "least",
+    "len",
+    "length",
+    "strlen",
+    "array_length",
+    "cardinality",
+    "json_array_length",
+    "->>",
+    "json_extract",
+    "json_extract_string",
+    "date_trunc",
+    "date_part",
+    "date_add",
+    "date_diff",
+    "datediff",
+    "date_sub",
+    "last_day",
+    "strptime",
+    "year",
+    "quarter",
+    "month",
+    "day",
+    "now",
+    "today",
+    "current_date",
+    "get_current_timestamp",
 ];
 
 /// Functions whose arguments from the second on are read while binding: they must be literals.
@@ -197,7 +236,16 @@ pub fn takes_lambda(name: &str) -> bool {
     LAMBDA_TAKERS.contains(&name)
 }
 
-/// Whether a function multiplies its input, so that calls of it must not be nested.
+/// Whether argument `index` only adds to the size of the result: then it may hold another amplifier.
+pub fn absorbs(name: &str, index: usize) -> bool {
+    match name {
+        "lpad" | "rpad" => index == 0,
+        "printf" | "format" => index > 0,
+        _ => false,
+    }
+}
+
+/// Whether a function makes much out of little, so that calls of it must not be nested.
 pub fn amplifies(name: &str) -> bool {
     matches!(
         name,
@@ -264,7 +312,20 @@ fn amplification(name: &str, arguments: &[Value]) -> Verdict {
         "equi_width_bins" => bounded(2),
         _ => bounded(1),
     };
-    if fits {
+    let is_checked = |index: usize| argument(index).is_none_or(|value| !is_literal(value));
+    let checked = match name {
+        "repeat" | "lpad" | "rpad" => is_checked(1),
+        // The start is computed twice.
+        "range" | "generate_series" => match arguments.len() {
+            1 => is_checked(0),
+            2 => (is_checked(0) || is_checked(1)) && argument(0).is_some_and(is_simple),
+            // Days between times that only the data know: what they take is bounded by the worker's memory.
+            3 => (is_checked(0) || is_checked(1)) && argument(2).is_some_and(step_is_days),
+            _ => false,
+        },
+        _ => false,
+    };
+    if fits || checked {
         return Ok(());
     }
     let hint = match name {
@@ -300,11 +361,30 @@ fn series_is_short(arguments: &[Value]) -> bool {
         (Some(from), Some(to)) => (to - from).abs(),
         _ => return false,
     };
-    match function_name(step) {
-        Some("to_days" | "to_weeks" | "to_months" | "to_quarters" | "to_years") => years <= 200 && step_is_whole(step),
-        Some("to_hours") => years <= 10 && step_is_whole(step),
-        _ => false,
+    let same_month = text(from).zip(text(to)).is_some_and(|(from, to)| from.get(..7) == to.get(..7));
+    match unit(step).as_deref() {
+        Some("minute") => same_month,
+        Some("hour") => years <= 10,
+        _ => years <= 200 && step_is_days(step),
     }
+}
+
+/// A step of a day or more.
+fn step_is_days(step: &Value) -> bool {
+    matches!(unit(step).as_deref(), Some("day" | "week" | "month" | "quarter" | "year"))
+}
+
+/// The unit, in the singular, of a step that is a whole number of it: `INTERVAL 3 DAY` or `INTERVAL '3 days'`.
+fn unit(step: &Value) -> Option<String> {
+    let unit = match (function_name(step), text(step)) {
+        (Some(name), _) if step_is_whole(step) => name.strip_prefix("to_")?.to_owned(),
+        (None, Some(text)) => match text.split_ascii_whitespace().collect::<Vec<_>>()[..] {
+            [count, unit] if count.parse::<i64>().is_ok_and(|count| count != 0) => unit.to_ascii_lowercase(),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(unit.trim_end_matches('s').to_owned())
 }
 
 /// A step of at least one unit: `INTERVAL 3 DAY` is `to_days(CAST(trunc(CAST(3 …)) …))` in the tree.
@@ -378,6 +458,31 @@ pub fn is_literal(value: &Value) -> bool {
 /// A literal, or a column, or arithmetic over them: cheap, and nothing in it can amplify.
 pub fn is_simple(value: &Value) -> bool {
     made_of(value, &|class| class == "COLUMN_REF")
+}
+
+/// What may bound a series in FROM or be read there: simple values, cheap functions of them, and subqueries, which
+/// run when everything runs.
+pub fn is_bound(value: &Value) -> bool {
+    let all = |list: Option<&Value>, inner: &dyn Fn(&Value) -> bool| {
+        list.and_then(Value::as_array).is_none_or(|list| list.iter().all(inner))
+    };
+    match value.get("class").and_then(Value::as_str) {
+        Some("CONSTANT" | "COLUMN_REF" | "SUBQUERY") => true,
+        Some("CAST") => value.get("child").is_some_and(is_bound),
+        Some("OPERATOR") => all(value.get("children"), &is_bound),
+        // The JSON arrow: a lambda proper has words before its body.
+        Some("LAMBDA") if value.get("syntax_type").and_then(Value::as_str) == Some("SINGLE_ARROW") => {
+            ["lhs", "expr"].iter().all(|side| value.get(side).is_some_and(is_bound))
+        }
+        Some("FUNCTION") => {
+            let known = function_name(value).is_some_and(|name| {
+                let name = name.to_ascii_lowercase();
+                LITERAL_BUILDERS.contains(&name.as_str()) || BOUNDS.contains(&name.as_str())
+            });
+            known && all(value.get("arguments"), &|argument| argument.get("expression").is_some_and(is_bound))
+        }
+        _ => false,
+    }
 }
 
 fn made_of(value: &Value, also: &dyn Fn(&str) -> bool) -> bool {

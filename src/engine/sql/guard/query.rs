@@ -162,8 +162,9 @@ impl Walk<'_> {
                 "LIMIT_MODIFIER" => {
                     let limit = keys(modifier, "LIMIT", &["type", "limit_type"], &["limit", "offset"])?;
                     for count in ["limit", "offset"].into_iter().filter_map(|key| limit.get(key)) {
-                        // The binder computes them, before any deadline holds.
-                        if !functions::is_literal(count) {
+                        // The binder computes them, before any deadline holds; a subquery runs with the rest.
+                        let is_query = count.get("class").and_then(Value::as_str) == Some("SUBQUERY");
+                        if !is_query && !functions::is_literal(count) {
                             let message = "LIMIT and OFFSET must be numbers.";
                             return Err(Refusal::new("literal", "LIMIT", message, "Write LIMIT 10."));
                         }
@@ -270,9 +271,10 @@ impl Walk<'_> {
         let name = path(function)?.pop().unwrap_or_default();
         // The binder computes the arguments; unnest is an exception, it becomes an expression.
         let arguments = list(function, "arguments")?;
-        let simple = arguments.iter().all(|argument| argument.get("expression").is_some_and(functions::is_simple));
+        let fits = if name == "repeat_row" { functions::is_simple } else { functions::is_bound };
+        let simple = arguments.iter().all(|argument| argument.get("expression").is_some_and(fits));
         if name != "unnest" && !simple {
-            let message = format!("In FROM, the arguments of {name} must be literals or columns.");
+            let message = format!("In FROM, the arguments of {name} must be simple: literals, columns, subqueries.");
             return Err(Refusal::new("literal", &name, message, "Write the values themselves."));
         }
         Ok(())

@@ -128,6 +128,12 @@ fn name_columns(connection: &Connection) -> Result<()> {
         connection,
         "SELECT column_name FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data' ORDER BY column_index",
     )?;
+    if names.iter().any(|name| name.contains('\0')) {
+        return Err(Error::invalid(
+            "file",
+            "The file cannot be imported: it is not text, a column's name contains NUL.",
+        ));
+    }
     let mut renames = String::new();
     for (old, new) in names.iter().zip(plain_names(&names, &reserved)).filter(|(old, new)| *old != new) {
         renames += &format!("ALTER TABLE made.main.data RENAME COLUMN {} TO {};", quoted(old), quoted(&new));

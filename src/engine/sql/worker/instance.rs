@@ -42,8 +42,8 @@ const LOCK: &str = "
 pub fn open() -> duckdb::Result<Connection> {
     let connection = Connection::open_in_memory_with_flags(Config::default().threads(1)?)?;
     connection.execute_batch(AT_OPEN)?;
-    for (name, body) in guard::functions::DEFINED_HERE {
-        connection.execute_batch(&format!("CREATE MACRO {name}() AS {body}"))?;
+    for (name, definition) in guard::functions::DEFINED_HERE.iter().chain(&guard::functions::DEFINED_OVER) {
+        connection.execute_batch(&format!("CREATE MACRO {name}{definition}"))?;
     }
     // The first statement of an instance loads catalogues: done while nobody waits.
     parse(&connection, "SELECT 1")
@@ -169,8 +169,13 @@ fn too_wide(limit: usize) -> Error {
 }
 
 /// A failure that is none of the caller's; the server logs the message and says nothing of it.
+/// An interrupt may come at any step; it means that the time is over.
 pub fn internal(cause: &impl std::fmt::Display) -> Error {
-    Error { message: cause.to_string(), ..Error::new(Code::InternalError, "") }
+    let message = cause.to_string();
+    if message.contains("\"exception_type\":\"INTERRUPT\"") {
+        return problem::too_slow();
+    }
+    Error { message, ..Error::new(Code::InternalError, "") }
 }
 
 pub fn quoted(name: &str) -> String {

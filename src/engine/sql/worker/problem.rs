@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::engine::sql::guard::functions::{MAX_AMPLIFICATION, TOO_MUCH};
 use crate::engine::sql::guard::nearest;
 use crate::model::error::{Code, Error};
 
@@ -39,9 +40,7 @@ pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> E
             .with(json!({ "class": class.to_ascii_lowercase(), "name": name, "hint": hint }))
     };
     match class.as_str() {
-        "INTERRUPT" | "Interrupt" => {
-            return Error::new(Code::QueryTimeout, "The query took longer than allowed. Read fewer rows or join less.");
-        }
+        "INTERRUPT" | "Interrupt" => return too_slow(),
         "Out of Memory" => return out_of_memory(),
         "INTERNAL" | "Internal" | "FATAL" | "Fatal" | "IO" | "Permission" => {
             return Error { message, ..Error::new(Code::InternalError, "") };
@@ -49,7 +48,12 @@ pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> E
         _ => {}
     }
     if message.contains("max_execution_time") || message.contains("Interrupted") {
-        return Error::new(Code::QueryTimeout, "The query took longer than allowed. Read fewer rows or join less.");
+        return too_slow();
+    }
+    if message == TOO_MUCH {
+        let message = format!("A function would make more than {MAX_AMPLIFICATION} characters or values at once.");
+        return Error::new(Code::LimitExceeded, message)
+            .with(json!({ "limit": "amplification", "count": MAX_AMPLIFICATION }));
     }
     if message.contains("Deprecated lambda arrow") {
         return invalid("Lambdas with an arrow are no longer supported.".into(), "Write: lambda x: x + 1.");
@@ -88,6 +92,11 @@ pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> E
             None => invalid(format!("The query failed with a {} error.", class.to_ascii_lowercase()), ""),
         },
     }
+}
+
+/// The query was interrupted at its deadline.
+pub fn too_slow() -> Error {
+    Error::new(Code::QueryTimeout, "The query took longer than allowed. Read fewer rows or join less.")
 }
 
 /// The query, or the tables together, need more memory than allowed.

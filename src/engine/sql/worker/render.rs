@@ -241,7 +241,8 @@ fn date(days: i64) -> String {
     let day = day_of_year - (153 * march_month + 2) / 5 + 1;
     let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    let sign = if year < 0 { "-" } else { "" };
+    format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
 }
 
 /// `04:05:06.789` from ticks since midnight; `digits` of a second make a tick.
@@ -275,6 +276,8 @@ fn timestamp(array: &dyn Array, row: usize, unit: TimeUnit, zoned: bool) -> Stri
     format!("{}T{}{zone}", date(ticks.div_euclid(per_day)), time_of_day(ticks.rem_euclid(per_day), digits))
 }
 
+const INVERSE_OF_125: i64 = 2_066_035_336_255_469_781;
+
 /// `1 year 2 months 3 days 04:05:06`, as the engine writes intervals.
 fn duration(months: i32, days: i32, nanos: i64) -> String {
     let mut parts = Vec::new();
@@ -286,9 +289,12 @@ fn duration(months: i32, days: i32, nanos: i64) -> String {
         }
     }
     if nanos != 0 || parts.is_empty() {
-        let sign = if nanos < 0 { "-" } else { "" };
-        let micros = i64::try_from(nanos.unsigned_abs() / 1_000).unwrap_or(i64::MAX);
-        parts.push(format!("{sign}{}", time_of_day(micros, 6)));
+        // The engine counts microseconds; the transport multiplies them by 1000 and lets them overflow, beyond 292
+        // years. That is undone by the inverse of 125 modulo 2^64 and a shift by three bits.
+        let micros = nanos.wrapping_mul(INVERSE_OF_125) >> 3;
+        let sign = if micros < 0 { "-" } else { "" };
+        let size = i64::try_from(micros.unsigned_abs()).unwrap_or(i64::MAX);
+        parts.push(format!("{sign}{}", time_of_day(size, 6)));
     }
     parts.join(" ")
 }
@@ -323,6 +329,7 @@ mod tests {
             (11_017, "2000-03-01"),
             (15_706, "2013-01-01"),
             (-719_528, "0000-01-01"),
+            (-719_529, "-0001-12-31"),
             (-141_427, "1582-10-15"),
         ] {
             assert_eq!(date(days), text);
@@ -336,6 +343,9 @@ mod tests {
         assert_eq!(duration(14, 3, 14_706_000_000_000), "1 year 2 months 3 days 04:05:06");
         assert_eq!(duration(0, 0, 0), "00:00:00");
         assert_eq!(duration(0, 0, -1_500_000_000), "-00:00:01.5");
+        let overflown = |micros: i64| duration(0, 0, micros.wrapping_mul(1_000));
+        assert_eq!(overflown(9_000_000 * 3_600_000_000), "9000000:00:00");
+        assert_eq!(overflown(-9_000_000 * 3_600_000_000), "-9000000:00:00");
     }
 
     #[test]
