@@ -9,9 +9,9 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// How long a query may keep its worker while others wait for one: less the more wait, since each that waits may
 /// have to see several go. And how often it looks.
-const PATIENCE: Duration = Duration::from_secs(4);
-const MOST_PATIENCE: Duration = Duration::from_secs(2);
-const LEAST_PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(10);
+const MOST_PATIENCE: Duration = Duration::from_secs(5);
+const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(100);
 
 fn patience(waiting: usize) -> Duration {
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn patience_ends_sooner_the_more_wait() {
         let millis = [0, 1, 2, 4, 8, 100].map(|waiting| patience(waiting).as_millis());
-        assert_eq!(millis, [2_000, 2_000, 2_000, 1_000, 500, 500]);
+        assert_eq!(millis, [5_000, 5_000, 5_000, 2_500, 2_000, 2_000]);
     }
 
     #[tokio::test]
