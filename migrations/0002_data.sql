@@ -1,7 +1,7 @@
 -- Datasets, their documents, and the audit log.
 
 CREATE TABLE datasets (
-    org_id TEXT NOT NULL,
+    org_id TEXT NOT NULL REFERENCES orgs (id),
     id TEXT NOT NULL,
     name TEXT NOT NULL,
     description TEXT NOT NULL,
