@@ -1,13 +1,20 @@
-//! OAuth clients that register themselves (RFC 7591). Clients of some products register on every start, so equal
-//! metadata is one client: registering is idempotent and the table stays small.
+//! OAuth clients: those that register themselves (RFC 7591), and those known by their document. Clients of some
+//! products register on every start, so equal metadata is one client: registering is idempotent and the table stays
+//! small.
 
 use serde_json::json;
 
-use super::Identity;
+use super::{Identity, documents};
+use crate::base::outbound;
 use crate::base::secret::{random_token, sha256_hex};
 use crate::model::error::Result;
 use crate::store::clients;
 pub use crate::store::clients::OAuthClient;
+
+/// The host that vouches for a client, when it is known by its document.
+pub fn verified_host(id: &str) -> Option<String> {
+    documents::host(id)
+}
 
 /// Metadata of a client that registers; already checked by the registration endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +39,23 @@ impl Identity {
         Ok(clients::insert_or_get(self.0.db.pool(), &client, &fingerprint(&client)).await?)
     }
 
-    /// A registered client by its exact id.
+    /// A client by its exact id: a registered one, or the one that the document at this address describes, which is
+    /// fetched when it is not known yet.
     pub async fn client(&self, id: &str) -> Result<Option<OAuthClient>> {
+        if id.starts_with("https:") {
+            let fetch = |url| async move { outbound::fetch(&url, documents::LIMITS).await };
+            return Ok(self.0.documents.client(id, fetch).await);
+        }
         Ok(clients::by_id(self.0.db.pool(), id).await?)
+    }
+
+    /// Whether a client may name itself so where it has to prove what it was given. Nothing is fetched: of a document's
+    /// client the grant says that it was known.
+    pub async fn may_be_client(&self, id: &str) -> Result<bool> {
+        if id.starts_with("https:") {
+            return Ok(self.0.documents.address(id).is_some());
+        }
+        Ok(clients::by_id(self.0.db.pool(), id).await?.is_some())
     }
 }
 

@@ -3,10 +3,12 @@
 
 pub mod clients;
 pub mod connectivity;
+mod documents;
 pub mod grants;
 mod keys;
 pub mod members;
 pub mod password;
+pub mod redirect;
 pub mod token;
 
 use std::sync::Arc;
@@ -27,6 +29,7 @@ struct Inner {
     config: Arc<Config>,
     clock: Clock,
     keys: keys::Keys,
+    documents: documents::Documents,
     hashing: password::Hashing,
     /// Derives the successor of a refresh token.
     refresh_key: Vec<u8>,
@@ -41,11 +44,13 @@ impl Identity {
     /// The database fails, or the master key is not the one that sealed the signing keys.
     pub async fn open(db: Db, config: Arc<Config>, master: MasterKey, clock: Clock) -> Result<Self> {
         let keys = keys::Keys::open(&db, &master, &clock).await?;
+        let documents = documents::Documents::new(clock.clone(), &config.public_url);
         Ok(Self(Arc::new(Inner {
             db,
             config,
             clock,
             keys,
+            documents,
             hashing: password::Hashing::new(),
             refresh_key: master.derive("refresh token successor"),
             pepper: master.derive("connectivity token pepper"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, encode};
 use serde::{Deserialize, Serialize};
 
+use super::clients::verified_host;
 use super::{Identity, connectivity};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -118,13 +119,14 @@ impl Identity {
         let state = grants::state(self.0.db.pool(), claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
         let state = state.ok_or(Refusal::Invalid)?;
         let role = state.role.filter(|_| state.revoked_at.is_none()).ok_or(Refusal::Revoked)?;
+        let client = state.client_name.or_else(|| verified_host(&claims.client_id)).unwrap_or_default();
         Ok(Proven {
             org: state.org,
             user: Some(state.user),
             role,
             rights: Rights::of_scopes(&scopes).and(Rights::of_role(role)),
             proof: Proof::AccessToken { family: claims.fam, auth_time: claims.auth_time },
-            client: Client { id: claims.client_id, name: state.client_name.unwrap_or_default(), ..Client::default() },
+            client: Client { id: claims.client_id, name: client, ..Client::default() },
         })
     }
 

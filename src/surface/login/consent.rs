@@ -15,8 +15,9 @@ use tower_sessions::Session;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, random_token, sha256_hex};
-use crate::identity::clients::OAuthClient;
+use crate::identity::clients;
 use crate::identity::grants::Approval;
+use crate::identity::redirect::{self, Kind};
 use crate::model::access::{Role, Scope};
 use crate::model::error::{Error, Result};
 use crate::model::grant::{parse_scopes, within_role};
@@ -28,7 +29,6 @@ use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::csrf;
 use crate::surface::login::session::SignedIn;
-use crate::surface::oauth::redirect::{self, Kind};
 use crate::surface::oauth::{answer_url, denial_url};
 use crate::surface::web::{AuditEvent, Web};
 
@@ -36,6 +36,9 @@ use crate::surface::web::{AuditEvent, Web};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pending {
     pub client_id: String,
+    /// As it was when the request was checked; the document of a client may change at any time.
+    pub client_name: String,
+    pub client_site: Option<String>,
     pub redirect_uri: String,
     pub state: Option<String>,
     /// Canonical; the audience of the tokens.
@@ -100,6 +103,8 @@ struct ScopeLine {
 #[template(path = "consent.html", config = "src/surface/askama.toml")]
 struct ConsentPage {
     client: String,
+    /// Who vouches for the client's name.
+    verified_host: Option<String>,
     client_site: Option<String>,
     goes_to: String,
     kind: Kind,
@@ -163,7 +168,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         }
         web.record(event("access_denied")).await?;
         let to = denial_url(&web.config, &asked, "The person did not approve.");
-        return Ok(html::leave("Not connected", &client_name(web, &asked).await?, &to));
+        return Ok(html::leave("Not connected", &html::display_name(&asked.client_name), &to));
     }
     let choice = match choose(web, &person, &asked, &params).await? {
         Ok(choice) => choice,
@@ -192,7 +197,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     let code = web.identity.approve(approval).await?;
     web.record(event("ok").org(Some(org.id))).await?;
     let to = answer_url(&web.config, &asked.redirect_uri, asked.state.as_deref(), &[("code", code.expose())]);
-    Ok(html::leave("Connected", &client_name(web, &asked).await?, &to))
+    Ok(html::leave("Connected", &html::display_name(&asked.client_name), &to))
 }
 
 /// What the person chose, checked against their role as it is now.
@@ -259,14 +264,6 @@ fn gone() -> Response {
     html::problem(StatusCode::BAD_REQUEST, "This request is over", text)
 }
 
-async fn client(web: &Web, asked: &Pending) -> Result<Option<OAuthClient>> {
-    web.identity.client(&asked.client_id).await
-}
-
-async fn client_name(web: &Web, asked: &Pending) -> Result<String> {
-    Ok(html::display_name(&client(web, asked).await?.map(|client| client.name).unwrap_or_default()))
-}
-
 async fn page(
     web: &Web,
     person: &SignedIn,
@@ -275,7 +272,6 @@ async fn page(
     wanted: Option<&str>,
     problem: &'static str,
 ) -> Result<Response> {
-    let Some(client) = client(web, asked).await? else { return Ok(gone()) };
     let memberships = open_to(web, person, asked).await?;
     let chosen = memberships
         .iter()
@@ -296,8 +292,13 @@ async fn page(
         |scope: &Scope| ScopeLine { name: scope.name(), meaning: scope.meaning(), allowed: allowed.contains(scope) };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = ConsentPage {
-        client: html::display_name(&client.name),
-        client_site: client.uri.as_deref().filter(|uri| redirect::kind(uri) == Ok(Kind::Https)).map(redirect::shown),
+        client: html::display_name(&asked.client_name),
+        verified_host: clients::verified_host(&asked.client_id),
+        client_site: asked
+            .client_site
+            .as_deref()
+            .filter(|uri| redirect::kind(uri) == Ok(Kind::Https))
+            .map(redirect::shown),
         goes_to: redirect::shown(&asked.redirect_uri),
         kind: redirect::kind(&asked.redirect_uri).unwrap_or(Kind::UnknownApp),
         email: person.user.email.clone(),

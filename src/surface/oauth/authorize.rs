@@ -15,6 +15,7 @@ use tower_sessions::Session;
 use crate::base::clock::Millis;
 use crate::config::Config;
 use crate::identity::clients::OAuthClient;
+use crate::identity::redirect;
 use crate::model::access::Scope;
 use crate::model::error::{Code, Error};
 use crate::model::grant::{parse_scopes, scope_text};
@@ -23,7 +24,6 @@ use crate::surface::form::{FormError, Params};
 use crate::surface::html;
 use crate::surface::login::session::SignedIn;
 use crate::surface::login::{Pending, return_to};
-use crate::surface::oauth::redirect;
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
@@ -125,8 +125,7 @@ async fn find_destination(web: &Web, params: &Params) -> Result<Destination, Sto
     if params.repeats(&["client_id", "redirect_uri"]) {
         return Err(page("client_id or redirect_uri was sent more than once."));
     }
-    let client_id = params.get("client_id").filter(|id| id.len() <= 200);
-    let client = match client_id {
+    let client = match params.get("client_id") {
         Some(id) => web.identity.client(id).await?,
         None => None,
     };
@@ -176,6 +175,8 @@ async fn proceed(
     }
     let pending = Pending {
         client_id: to.client.id.clone(),
+        client_name: to.client.name.clone(),
+        client_site: to.client.uri.clone(),
         redirect_uri: to.redirect_uri.clone(),
         state: to.state.clone(),
         resource: asked.resource.url(&web.config),

@@ -3,7 +3,6 @@
 mod authorize;
 mod error;
 mod metadata;
-pub mod redirect;
 mod register;
 pub mod resource;
 mod token;

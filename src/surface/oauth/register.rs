@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::identity::clients::{NewClient, OAuthClient};
+use crate::identity::redirect::{self, Kind};
 use crate::surface::context::Context;
 use crate::surface::oauth::error::{OAuthError, answer};
-use crate::surface::oauth::redirect::{self, Kind, MOST, Unfit};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Bytes of the longest registration (F07).
@@ -98,7 +98,8 @@ fn metadata_error(text: &str) -> OAuthError {
 
 fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
     let redirect_uris = metadata.redirect_uris.unwrap_or_default();
-    let kinds = judge_redirects(&redirect_uris)?;
+    let kinds =
+        redirect::judge(&redirect_uris).map_err(|unfit| OAuthError::bad("invalid_redirect_uri", unfit.to_string()))?;
     for (name, value) in &metadata.rest {
         let is_link = LINKS.contains(&name.split('#').next().unwrap_or(""));
         if is_link && !value.is_null() && !value.as_str().is_some_and(|text| text.is_empty() || is_web(text)) {
@@ -130,19 +131,6 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
         metadata.client_name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(NAME).collect();
     let name = if name.trim().is_empty() { "Unnamed client".to_owned() } else { name };
     Ok(NewClient { name, redirect_uris, application_type: application_type.to_owned(), uri: client_uri })
-}
-
-fn judge_redirects(uris: &[String]) -> Result<Vec<Kind>, OAuthError> {
-    let bad = |text: &str| OAuthError::bad("invalid_redirect_uri", text);
-    if uris.is_empty() || uris.len() > MOST {
-        return Err(bad("Between 1 and 10 redirect_uris are needed."));
-    }
-    let kinds = uris.iter().map(|uri| redirect::kind(uri)).collect::<Result<Vec<_>, Unfit>>();
-    let kinds = kinds.map_err(|unfit| bad(&unfit.to_string()))?;
-    if !kinds.iter().any(|kind| kind.is_usable()) {
-        return Err(bad("A redirect_uri must be https, a loopback address, or a scheme with a dot (RFC 8252 §7.1)."));
-    }
-    Ok(kinds)
 }
 
 fn is_web(text: &str) -> bool {

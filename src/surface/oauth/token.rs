@@ -109,7 +109,8 @@ fn missing(name: &str) -> OAuthError {
     OAuthError::bad("invalid_request", format!("{name} is missing."))
 }
 
-/// The client's id, when it is registered and did not try to prove itself with a secret that it cannot have (E05).
+/// The client's id, when there can be such a client, and it did not try to prove itself with a secret that it cannot
+/// have (E05).
 async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
     let basic = headers.get(header::AUTHORIZATION).is_some();
     let refused = |text| OAuthError { basic, ..OAuthError::invalid_client(text) };
@@ -117,9 +118,10 @@ async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result
         return Err(refused("This client is public: send client_id in the body, and no secret."));
     }
     let id = params.get("client_id").ok_or_else(|| missing("client_id"))?;
-    match web.identity.client(id.get(..200).unwrap_or(id)).await? {
-        Some(client) => Ok(client.id),
-        None => Err(refused("This client is not registered.")),
+    if web.identity.may_be_client(id).await? {
+        Ok(id.to_owned())
+    } else {
+        Err(refused("This client is not registered."))
     }
 }
 

@@ -8,7 +8,7 @@ use url::Url;
 /// Bytes of the longest address (F02).
 const LONGEST: usize = 2048;
 /// Addresses one client may have (F02).
-pub const MOST: usize = 10;
+const MOST: usize = 10;
 
 /// Schemes of installed programs that have no dot although RFC 8252 §7.1 asks for one.
 const KNOWN_APPS: [&str; 14] = [
@@ -65,7 +65,7 @@ pub enum Kind {
     UnknownApp,
 }
 
-/// Why an address cannot be registered.
+/// Why addresses cannot be a client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     #[error("a redirect_uri has a scheme that could run code or read files")]
@@ -76,12 +76,25 @@ pub enum Unfit {
     Forbidden,
     #[error("an http redirect_uri must be on localhost, 127.0.0.1 or [::1]")]
     PlainHttp,
+    #[error("between 1 and 10 redirect_uris are needed")]
+    Number,
+    #[error("a redirect_uri must be https, a loopback address, or a scheme with a dot (RFC 8252 §7.1)")]
+    Unusable,
 }
 
 impl Kind {
     pub fn is_usable(self) -> bool {
         self != Kind::UnknownApp
     }
+}
+
+/// Judges all addresses of a client: one that is unfit spoils them all, and at least one must be usable.
+pub fn judge(uris: &[String]) -> Result<Vec<Kind>, Unfit> {
+    if uris.is_empty() || uris.len() > MOST {
+        return Err(Unfit::Number);
+    }
+    let kinds = uris.iter().map(|uri| kind(uri)).collect::<Result<Vec<_>, Unfit>>()?;
+    if kinds.iter().any(|kind| kind.is_usable()) { Ok(kinds) } else { Err(Unfit::Unusable) }
 }
 
 /// Judges one address.
