@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use reqwest::{Client, ClientBuilder};
 use url::{Host, Url};
 
 /// Bounds of one fetch.
@@ -47,12 +48,19 @@ pub struct Fetched {
 /// # Errors
 /// [`Refused`], before a socket is opened where the address is the reason.
 pub async fn fetch(url: &Url, limits: FetchLimits) -> Result<Fetched, Refused> {
-    tokio::time::timeout(limits.total, fetch_within(url, limits))
-        .await
-        .unwrap_or_else(|_| Err(Refused::Failed("out of time".into())))
+    within(limits.total, async {
+        let client = vetted_client(url).await?;
+        get(&client, url, limits.max_bytes).await
+    })
+    .await
 }
 
-async fn fetch_within(url: &Url, limits: FetchLimits) -> Result<Fetched, Refused> {
+async fn within<T>(total: Duration, work: impl Future<Output = Result<T, Refused>>) -> Result<T, Refused> {
+    tokio::time::timeout(total, work).await.unwrap_or_else(|_| Err(Refused::Failed("out of time".into())))
+}
+
+/// A client that can reach nothing but the vetted addresses of the URL's host.
+async fn vetted_client(url: &Url) -> Result<Client, Refused> {
     let plain = url.scheme() == "https"
         && url.port().is_none()
         && url.username().is_empty()
@@ -64,7 +72,10 @@ async fn fetch_within(url: &Url, limits: FetchLimits) -> Result<Fetched, Refused
     let addresses: Vec<SocketAddr> =
         tokio::net::lookup_host((host, 443)).await.map_err(|_| Refused::Unresolved)?.collect();
     vet(&addresses)?;
-    let client = client(host, &addresses)?;
+    client(host, &addresses).https_only(true).build().map_err(|e| Refused::Failed(e.to_string()))
+}
+
+async fn get(client: &Client, url: &Url, max_bytes: usize) -> Result<Fetched, Refused> {
     let response = client.get(url.clone()).send().await.map_err(|e| Refused::Failed(e.without_url().to_string()))?;
     if response.status() != http::StatusCode::OK {
         return Err(Refused::Status(response.status().as_u16()));
@@ -74,8 +85,8 @@ async fn fetch_within(url: &Url, limits: FetchLimits) -> Result<Fetched, Refused
     let mut stream = response.bytes_stream();
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|e| Refused::Failed(e.without_url().to_string()))?;
-        if body.len() + chunk.len() > limits.max_bytes {
-            return Err(Refused::TooLarge(limits.max_bytes));
+        if body.len() + chunk.len() > max_bytes {
+            return Err(Refused::TooLarge(max_bytes));
         }
         body.extend_from_slice(&chunk);
     }
@@ -94,15 +105,12 @@ fn vet(addresses: &[SocketAddr]) -> Result<(), Refused> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door that the ban points to")]
-fn client(host: &str, vetted: &[SocketAddr]) -> Result<reqwest::Client, Refused> {
-    reqwest::Client::builder()
+fn client(host: &str, vetted: &[SocketAddr]) -> ClientBuilder {
+    Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
-        .https_only(true)
         .resolve_to_addrs(host, vetted)
         .user_agent("dragoman")
-        .build()
-        .map_err(|e| Refused::Failed(e.to_string()))
 }
 
 fn max_age(cache_control: &str) -> Option<u64> {
@@ -225,5 +233,83 @@ mod tests {
         }
         let refused = fetch(&Url::parse("https://localhost/").unwrap(), limits).await.unwrap_err();
         assert!(matches!(refused, Refused::Private | Refused::Unresolved), "{refused}");
+    }
+
+    /// Answers one request with these bytes and keeps the connection open; says what it was asked.
+    async fn answering(answer: Vec<u8>) -> (Url, tokio::task::JoinHandle<String>) {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://pinned.invalid:{}/c", listener.local_addr().unwrap().port());
+        let served = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                asked.push(stream.read_u8().await.unwrap());
+            }
+            // Fails when the other side has seen enough.
+            let _ = stream.write_all(&answer).await;
+            let _until_closed = stream.read(&mut [0]).await;
+            String::from_utf8(asked).unwrap()
+        });
+        (Url::parse(&url).unwrap(), served)
+    }
+
+    /// As [`fetch`] goes on once the address is vetted, but without TLS.
+    async fn fetched(answer: Vec<u8>, total: Duration) -> (Result<Fetched, Refused>, String) {
+        let _another_was_first = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let (url, served) = answering(answer).await;
+        let client = client("pinned.invalid", &[([127, 0, 0, 1], 443).into()]).build().unwrap();
+        let fetched = within(total, get(&client, &url, 100)).await;
+        drop(client);
+        (fetched, served.await.unwrap())
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// G05, G06, G17: the name is never looked up again (this one cannot be), and the request carries nothing of ours.
+    #[tokio::test]
+    async fn the_connection_goes_to_the_vetted_address_under_the_original_name() {
+        let answer = "HTTP/1.1 200 OK\r\nCache-Control: public, max-age=60\r\nContent-Length: 2\r\n\r\n{}";
+        let (fetched, asked) = fetched(answer.into(), LONG).await;
+        let fetched = fetched.unwrap();
+        assert_eq!((fetched.body.as_slice(), fetched.max_age), (b"{}".as_slice(), Some(60)));
+        let mut lines: Vec<String> = asked.lines().map(str::to_ascii_lowercase).collect();
+        lines.retain(|line| !line.starts_with("host: pinned.invalid:"));
+        lines.sort();
+        assert_eq!(lines, ["", "accept: */*", "get /c http/1.1", "user-agent: dragoman"]);
+    }
+
+    /// G07, G09: no redirect is followed, and nothing but 200 is a success.
+    #[tokio::test]
+    async fn only_a_direct_200_is_a_success() {
+        for status in [201, 204, 301, 302, 303, 307, 308, 403, 404, 500] {
+            let answer = format!("HTTP/1.1 {status} X\r\nLocation: https://example.com/\r\nContent-Length: 0\r\n\r\n");
+            let (fetched, _) = fetched(answer.into(), LONG).await;
+            assert!(matches!(fetched, Err(Refused::Status(seen)) if seen == status), "{status}: {fetched:?}");
+        }
+    }
+
+    /// G08: honest, endless and compressed bodies over the limit.
+    #[tokio::test]
+    async fn a_body_over_the_limit_is_given_up() {
+        let declared = format!("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n{}", "a".repeat(101));
+        let endless = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}", "1\r\na\r\n".repeat(200));
+        let packed =
+            format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 101\r\n\r\n{}", "a".repeat(101));
+        for answer in [declared, endless, packed] {
+            let (fetched, _) = fetched(answer.into(), LONG).await;
+            assert!(matches!(fetched, Err(Refused::TooLarge(100))), "{fetched:?}");
+        }
+        let most = format!("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}", "a".repeat(100));
+        assert_eq!(fetched(most.into(), LONG).await.0.unwrap().body.len(), 100);
+    }
+
+    /// G08: who stops in the middle of the headers or of the body is not waited for.
+    #[tokio::test]
+    async fn a_slow_answer_is_given_up() {
+        for answer in ["", "HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"] {
+            let (fetched, _) = fetched(answer.into(), Duration::from_millis(300)).await;
+            assert!(matches!(&fetched, Err(Refused::Failed(why)) if why == "out of time"), "{answer}: {fetched:?}");
+        }
     }
 }
