@@ -7,6 +7,7 @@ pub mod grants;
 mod keys;
 pub mod members;
 pub mod password;
+mod revoke;
 pub mod token;
 
 use std::sync::Arc;

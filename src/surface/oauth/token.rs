@@ -105,12 +105,12 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
     Ok((client_id, pair))
 }
 
-fn missing(name: &str) -> OAuthError {
+pub(super) fn missing(name: &str) -> OAuthError {
     OAuthError::bad("invalid_request", format!("{name} is missing."))
 }
 
 /// The client's id, when it is registered and did not try to prove itself with a secret that it cannot have (E05).
-async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
+pub(super) async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
     let basic = headers.get(header::AUTHORIZATION).is_some();
     let refused = |text| OAuthError { basic, ..OAuthError::invalid_client(text) };
     if basic || params.get("client_secret").is_some() || params.get("client_assertion").is_some() {
