@@ -70,6 +70,7 @@ impl Surface {
                 block: rates.block,
                 authorize: rates.authorize,
                 register: rates.register,
+                exchange: rates.exchange,
             },
             self.clock.clone(),
         ));

@@ -783,6 +783,28 @@ async fn f06_registrations_are_limited_before_the_body_is_read() {
 }
 
 #[tokio::test]
+async fn token_requests_and_revocations_share_a_rate_that_counts_before_the_body_is_read() {
+    let site = Site::with(&[("DRAGOMAN_RATE_TOKEN", "4")]).await;
+    let (token, revoke) = (site.url("/api/oauth/token"), site.url("/api/oauth/revoke"));
+    for (endpoint, status) in
+        [(&token, 415), (&revoke, 415), (&token, 415), (&revoke, 415), (&token, 429), (&revoke, 429)]
+    {
+        // JSON is what neither endpoint reads.
+        let response = site.program().post(endpoint).json(&json!({})).send().await.unwrap();
+        assert_eq!(response.status(), status, "{endpoint}");
+        if status == 429 {
+            assert_eq!(response.headers()["retry-after"], "15");
+            assert_eq!(response.headers()["cache-control"], "no-store");
+            assert_eq!(response.headers()["access-control-allow-origin"], "*");
+            assert_eq!(response.json::<Value>().await.unwrap()["error"], "temporarily_unavailable");
+        }
+    }
+    site.clock.advance(std::time::Duration::from_secs(15));
+    assert_eq!(site.program().post(&token).json(&json!({})).send().await.unwrap().status(), 415);
+    assert_eq!(site.program().post(&revoke).json(&json!({})).send().await.unwrap().status(), 429);
+}
+
+#[tokio::test]
 async fn h01_h02_h05_metadata_does_not_believe_request_headers_and_is_open_to_scripts() {
     let site = Site::start().await;
     for path in [

@@ -19,6 +19,10 @@ use crate::surface::web::{AuditEvent, Web};
 const ONCE: [&str; 5] = ["token", "token_type_hint", "client_id", "client_secret", "client_assertion"];
 
 pub async fn revoke(State(web): State<Web>, context: Context, request: Request) -> Response {
+    // Before the body is read.
+    if let Err(wait) = web.throttle.check_exchange(context.ip) {
+        return OAuthError::too_many(wait).into_response();
+    }
     let (parts, body) = request.into_parts();
     let params = match Params::of_body(&parts.headers, body).await {
         Ok(params) => params,

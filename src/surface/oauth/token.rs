@@ -33,6 +33,10 @@ const ONCE: [&str; 10] = [
 ];
 
 pub async fn token(State(web): State<Web>, context: Context, request: Request) -> Response {
+    // Before the body is read.
+    if let Err(wait) = web.throttle.check_exchange(context.ip) {
+        return OAuthError::too_many(wait).into_response();
+    }
     let (parts, body) = request.into_parts();
     let params = match Params::of_body(&parts.headers, body).await {
         Ok(params) => params,
