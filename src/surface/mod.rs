@@ -10,6 +10,7 @@ mod form;
 pub mod guard;
 pub mod health;
 mod html;
+pub mod listen;
 pub mod login;
 pub mod mcp;
 pub mod oauth;
