@@ -1,7 +1,6 @@
 //! The composition root: opens the data folder, builds every part once, serves, and stops in order.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +22,8 @@ use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
 use crate::store::{self, Db, FolderLock};
-use crate::surface::Surface;
 use crate::surface::mcp::Mcp;
+use crate::surface::{Surface, listen};
 
 /// How long open requests may go on after the signal to stop.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -158,15 +157,14 @@ impl App {
         let sweeper = tokio::spawn(sweep(mcp, stopping.clone()));
 
         let signal = stopping.clone();
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        let server = axum::serve(listener, service).with_graceful_shutdown(async move {
+        let server = listen::serve(listener, router, listen::HEADER_TIME, async move {
             stop.await;
             tracing::info!("stopping");
             signal.cancel();
         });
         let drained = stopping.clone();
         tokio::select! {
-            ended = server => ended?,
+            () = server => {}
             () = async { drained.cancelled().await; tokio::time::sleep(DRAIN).await } => {
                 tracing::warn!("requests were still running after {} s", DRAIN.as_secs());
             }

@@ -31,6 +31,8 @@ pub struct ThrottleRates {
     pub block: Duration,
     pub authorize: u32,
     pub register: u32,
+    /// Requests for tokens, and revocations.
+    pub exchange: u32,
 }
 
 /// Counts by address.
@@ -41,6 +43,7 @@ pub struct Throttle {
     failing: Mutex<LruCache<IpAddr, Failing>>,
     authorize: Rate<IpAddr>,
     register: Rate<IpAddr>,
+    exchange: Rate<IpAddr>,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +80,7 @@ impl Throttle {
             failing: Mutex::new(LruCache::new(FAILING)),
             authorize: Rate::new(rates.authorize, &clock),
             register: Rate::new(rates.register, &clock),
+            exchange: Rate::new(rates.exchange, &clock),
             rates,
             clock,
         }
@@ -143,6 +147,14 @@ impl Throttle {
     pub fn check_register(&self, ip: IpAddr) -> Result<(), Wait> {
         self.register.check(&subscriber(ip))
     }
+
+    /// Counts a request for tokens or a revocation.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_exchange(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.exchange.check(&subscriber(ip))
+    }
 }
 
 /// The part of an address that stands for one subscriber.
@@ -206,7 +218,8 @@ mod tests {
     use super::*;
 
     fn throttle(clock: &Clock) -> Throttle {
-        let rates = ThrottleRates { failures: 5, block: Duration::from_secs(300), authorize: 10, register: 20 };
+        let block = Duration::from_secs(300);
+        let rates = ThrottleRates { failures: 5, block, authorize: 10, register: 20, exchange: 60 };
         Throttle::new(rates, clock.clone())
     }
 

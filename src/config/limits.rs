@@ -33,6 +33,8 @@ pub struct Rates {
     pub authorize: u32,
     /// Client registrations per address.
     pub register: u32,
+    /// Requests for tokens, and revocations, per address.
+    pub exchange: u32,
 }
 
 /// How much one call may use.
@@ -86,6 +88,7 @@ impl Default for Limits {
                 block: secs(5 * MINUTE),
                 authorize: 10,
                 register: 20,
+                exchange: 60,
             },
             budgets: Budgets {
                 sql_time: secs(10),

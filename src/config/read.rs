@@ -57,6 +57,7 @@ variables! {
     "DRAGOMAN_BLOCK_TTL" = "300": "seconds that a blocked address stays blocked";
     "DRAGOMAN_RATE_AUTHORIZE" = "10": "authorization requests a minute from one address";
     "DRAGOMAN_RATE_REGISTER" = "20": "client registrations a minute from one address";
+    "DRAGOMAN_RATE_TOKEN" = "60": "requests for tokens and revocations a minute from one address";
     "DRAGOMAN_SQL_SECONDS" = "10": "seconds that a query may run";
     "DRAGOMAN_SQL_ROWS" = "500": "rows that a query may return";
     "DRAGOMAN_SQL_MEMORY_MB" = "256": "megabytes that a query may use";
@@ -215,6 +216,7 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     rates.block = read.seconds("DRAGOMAN_BLOCK_TTL");
     rates.authorize = read.number("DRAGOMAN_RATE_AUTHORIZE", rates.authorize);
     rates.register = read.number("DRAGOMAN_RATE_REGISTER", rates.register);
+    rates.exchange = read.number("DRAGOMAN_RATE_TOKEN", rates.exchange);
     let budgets = &mut limits.budgets;
     budgets.sql_time = read.seconds("DRAGOMAN_SQL_SECONDS");
     budgets.sql_rows = read.number("DRAGOMAN_SQL_ROWS", budgets.sql_rows);

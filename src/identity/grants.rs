@@ -245,6 +245,11 @@ async fn kill(mut tx: Tx, grant: &GrantRow, why: &'static str, now: Millis) -> R
     Ok(())
 }
 
+/// Whether a text has the form of a refresh token of ours.
+pub(super) fn is_refresh_token(text: &str) -> bool {
+    is_ours(text, REFRESH)
+}
+
 /// Whether a text has the form of a code or token of this kind; nothing else is looked up.
 fn is_ours(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).and_then(from_base64url).is_some_and(|bytes| bytes.len() == 32)

@@ -9,6 +9,7 @@ mod keys;
 pub mod members;
 pub mod password;
 pub mod redirect;
+mod revoke;
 pub mod token;
 
 use std::sync::Arc;

@@ -59,7 +59,7 @@ impl From<sqlx::Error> for Refusal {
 
 /// The claims. Times are whole seconds (RFC 7519 §2); a claim of another type, twice, or missing is no token of ours.
 #[derive(Debug, Serialize, Deserialize)]
-struct Claims {
+pub(super) struct Claims {
     iss: String,
     aud: String,
     sub: Id<User>,
@@ -70,8 +70,8 @@ struct Claims {
     nbf: i64,
     jti: String,
     auth_time: i64,
-    org: Id<Org>,
-    fam: String,
+    pub(super) org: Id<Org>,
+    pub(super) fam: String,
 }
 
 impl Identity {
@@ -130,31 +130,13 @@ impl Identity {
         })
     }
 
-    /// The claims of a token of ours for this resource (RFC 9068 §4, RFC 8725 §3). The algorithm, the key and the type
-    /// are what our record says, never what the token says.
+    /// The claims of a token of ours that is good for this resource now (RFC 9068 §4).
     fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
-        let now = self.0.clock.now();
-        let header = decode_header(bearer).map_err(|_| Refusal::Invalid)?;
-        let typed = header.typ.is_some_and(|typ| typ.eq_ignore_ascii_case(TYPE));
-        if !typed || header.alg != Algorithm::EdDSA || header.crit.is_some() {
+        let claims = self.signed(bearer)?;
+        if claims.aud != resource {
             return Err(Refusal::Invalid);
         }
-        let kid = header.kid.ok_or(Refusal::Invalid)?;
-        let key = self.0.keys.verifier(&kid, now, self.key_retention()).ok_or(Refusal::Invalid)?;
-        let issuer = self.0.config.issuer();
-        let mut validation = Validation::new(Algorithm::EdDSA);
-        validation.set_required_spec_claims(&["exp", "nbf", "iss", "aud", "sub"]);
-        validation.set_issuer(&[&issuer]);
-        validation.set_audience(&[resource]);
-        // Times are compared below, with our clock instead of the library's.
-        validation.validate_exp = false;
-        validation.validate_nbf = false;
-        let claims = decode::<Claims>(bearer, key, &validation).map_err(|_| Refusal::Invalid)?.claims;
-        // The library accepts any member of a set; ours are single texts, compared whole.
-        if claims.iss != issuer || claims.aud != resource {
-            return Err(Refusal::Invalid);
-        }
-        let (now, skew) = (now / 1000, SKEW.as_secs() as i64);
+        let (now, skew) = (self.0.clock.now() / 1000, SKEW.as_secs() as i64);
         if claims.nbf > now + skew || claims.iat > now + skew {
             return Err(Refusal::Invalid);
         }
@@ -162,6 +144,32 @@ impl Identity {
             return Err(Refusal::Expired);
         }
         Ok(claims)
+    }
+
+    /// The claims of a token that we signed, whatever it is for and however old it is (RFC 8725 §3). The algorithm, the
+    /// key and the type are what our record says, never what the token says.
+    pub(super) fn signed(&self, bearer: &str) -> Result<Claims, Refusal> {
+        if bearer.len() > MAX_BYTES {
+            return Err(Refusal::Invalid);
+        }
+        let header = decode_header(bearer).map_err(|_| Refusal::Invalid)?;
+        let typed = header.typ.is_some_and(|typ| typ.eq_ignore_ascii_case(TYPE));
+        if !typed || header.alg != Algorithm::EdDSA || header.crit.is_some() {
+            return Err(Refusal::Invalid);
+        }
+        let kid = header.kid.ok_or(Refusal::Invalid)?;
+        let key = self.0.keys.verifier(&kid, self.0.clock.now(), self.key_retention()).ok_or(Refusal::Invalid)?;
+        let issuer = self.0.config.issuer();
+        let mut validation = Validation::new(Algorithm::EdDSA);
+        validation.set_required_spec_claims(&["exp", "nbf", "iss", "aud", "sub"]);
+        validation.set_issuer(&[&issuer]);
+        // The library would accept any member of a set: ours is a single text, which the caller compares whole.
+        validation.validate_aud = false;
+        // The caller compares times, with our clock instead of the library's.
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        let claims = decode::<Claims>(bearer, key, &validation).map_err(|_| Refusal::Invalid)?.claims;
+        if claims.iss == issuer { Ok(claims) } else { Err(Refusal::Invalid) }
     }
 }
 

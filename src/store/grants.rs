@@ -135,6 +135,64 @@ pub async fn revoke(on: impl AnyExecutor<'_>, id: &str, why: &str, now: Millis) 
     Ok(done.rows_affected() == 1)
 }
 
+/// A family that has just been ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub org: Id<Org>,
+    pub user: Id<User>,
+}
+
+/// Ends the family of a living or replaced refresh token for its own client; another client's call changes nothing.
+pub async fn revoke_by_refresh(
+    on: impl AnyExecutor<'_>,
+    digest: &str,
+    client_id: &str,
+    why: &str,
+    now: Millis,
+) -> sqlx::Result<Option<Ended>> {
+    let row = sqlx::query(
+        "UPDATE grants SET revoked_at = $3, revoked_why = $4
+         WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = $1 AND expires_at > $3)
+           AND client_id = $2 AND revoked_at IS NULL
+         RETURNING org_id, user_id",
+    )
+    .bind(digest)
+    .bind(client_id)
+    .bind(now)
+    .bind(why)
+    .fetch_optional(on)
+    .await?;
+    row.as_ref().map(ended).transpose()
+}
+
+/// Ends the family that an access token names, for its own client; another client's call changes nothing.
+pub async fn revoke_by_access(
+    on: impl AnyExecutor<'_>,
+    org: Id<Org>,
+    id: &str,
+    client_id: &str,
+    why: &str,
+    now: Millis,
+) -> sqlx::Result<Option<Ended>> {
+    let row = sqlx::query(
+        "UPDATE grants SET revoked_at = $4, revoked_why = $5
+         WHERE org_id = $1 AND id = $2 AND client_id = $3 AND revoked_at IS NULL
+         RETURNING org_id, user_id",
+    )
+    .bind(org.to_string())
+    .bind(id)
+    .bind(client_id)
+    .bind(now)
+    .bind(why)
+    .fetch_optional(on)
+    .await?;
+    row.as_ref().map(ended).transpose()
+}
+
+fn ended(row: &AnyRow) -> sqlx::Result<Ended> {
+    Ok(Ended { org: text_id(row, "org_id")?, user: text_id(row, "user_id")? })
+}
+
 /// Ends every family of a person in a workspace.
 pub async fn revoke_of_member(
     on: impl AnyExecutor<'_>,

@@ -10,6 +10,7 @@ mod form;
 pub mod guard;
 pub mod health;
 mod html;
+pub mod listen;
 pub mod login;
 pub mod mcp;
 pub mod oauth;
@@ -70,6 +71,7 @@ impl Surface {
                 block: rates.block,
                 authorize: rates.authorize,
                 register: rates.register,
+                exchange: rates.exchange,
             },
             self.clock.clone(),
         ));

@@ -9,6 +9,7 @@ mod commands;
 mod data;
 mod denials;
 mod identity;
+mod listen;
 mod nginx;
 mod oauth;
 mod search;

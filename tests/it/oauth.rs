@@ -636,6 +636,98 @@ async fn e02_e05_basic_credentials_are_answered_with_the_challenge() {
 }
 
 #[tokio::test]
+async fn l01_l02_c11_to_c14_a_client_gives_its_tokens_back() {
+    let site = Site::start().await;
+    let (client, other) = (site.client_id().await, site.named_client("Other").await);
+    let server = site.program().get(site.url("/.well-known/oauth-authorization-server"));
+    let server: Value = server.send().await.unwrap().json().await.unwrap();
+    assert_eq!(server["revocation_endpoint"], site.url("/api/oauth/revoke"));
+    assert_eq!(server["revocation_endpoint_auth_methods_supported"], json!(["none"]));
+    let ann = site.browser().signed_in("ann@example.com").await;
+    let code = ann.code(&site.authorize_path(&client, &[])).await;
+    let tokens = site.redeem(&client, &code).await.1;
+    let (access, refresh) = (tokens["access_token"].as_str().unwrap(), tokens["refresh_token"].as_str().unwrap());
+    let endpoint = site.url("/api/oauth/revoke");
+    let program = site.program();
+
+    let usual = [("token", refresh), ("client_id", &*client)];
+    for (form, status, error) in [
+        (vec![("client_id", &*client)], 400, "invalid_request"),
+        (vec![("token", ""), ("client_id", &*client)], 400, "invalid_request"),
+        (vec![("token", refresh)], 400, "invalid_request"),
+        (vec![("token", refresh), ("client_id", "dgc_unknown")], 401, "invalid_client"),
+        ([&usual[..], &[("client_secret", "x")]].concat(), 401, "invalid_client"),
+        ([&usual[..], &[("token", access)]].concat(), 400, "invalid_request"),
+        ([&usual[..], &[("token_type_hint", "a"), ("token_type_hint", "b")]].concat(), 400, "invalid_request"),
+        ([&usual[..], &[("client_id", &*client)]].concat(), 400, "invalid_request"),
+    ] {
+        let response = program.post(&endpoint).form(&form).send().await.unwrap();
+        assert_eq!(response.status(), status, "{form:?}");
+        assert_eq!(response.json::<Value>().await.unwrap()["error"], error, "{form:?}");
+    }
+    let basic = program.post(&endpoint).form(&usual).header("authorization", "Basic YTpi").send().await.unwrap();
+    assert_eq!(basic.status(), 401);
+    assert!(basic.headers()["www-authenticate"].to_str().unwrap().starts_with("Basic"));
+    assert_eq!(program.get(&endpoint).send().await.unwrap().status(), 405);
+    assert_eq!(program.post(&endpoint).json(&json!({ "token": refresh })).send().await.unwrap().status(), 415);
+    let encoded = "application/x-www-form-urlencoded";
+    for (body, status) in [("token=%zz".to_owned(), 400), ("token=a%00b".to_owned(), 400), ("a".repeat(20 << 10), 413)]
+    {
+        let request = program.post(&endpoint).header("content-type", encoded).body(body);
+        assert_eq!(request.send().await.unwrap().status(), status);
+    }
+    let query = program.post(format!("{endpoint}?token={refresh}&client_id={client}"));
+    assert_eq!(query.header("content-type", encoded).send().await.unwrap().status(), 400);
+
+    // Nothing that is refused, and nothing that is not the client's own, ends anything.
+    for (token, by) in [(refresh, &other), (access, &other), ("dgrt_unknown", &client), ("a.b.c", &client)] {
+        let form = [("token", token), ("client_id", by), ("token_type_hint", "refresh_token")];
+        empty(program.post(&endpoint).form(&form).send().await.unwrap()).await;
+    }
+    assert_eq!(site.call("/mcp", access).await.status(), 200);
+    assert!(site.events.lock().unwrap().iter().all(|event| event.action != "oauth.revoke" || event.target != "grant"));
+
+    let form = [("token", refresh), ("client_id", &*client), ("token_type_hint", "nonsense")];
+    for _ in 0..2 {
+        empty(program.post(&endpoint).form(&form).send().await.unwrap()).await;
+    }
+    assert_eq!(site.call("/mcp", access).await.status(), 401);
+    let form = [("grant_type", "refresh_token"), ("refresh_token", refresh), ("client_id", &*client)];
+    let (status, body) = site.token(&form).await;
+    assert_eq!((status, body["error"].as_str().unwrap()), (400, "invalid_grant"));
+
+    // L02: an access token takes its family with it.
+    let code = ann.code(&site.authorize_path(&client, &[])).await;
+    let tokens = site.redeem(&client, &code).await.1;
+    let (access, refresh) = (tokens["access_token"].as_str().unwrap(), tokens["refresh_token"].as_str().unwrap());
+    empty(program.post(&endpoint).form(&[("token", access), ("client_id", &client)]).send().await.unwrap()).await;
+    assert_eq!(site.call("/mcp", access).await.status(), 401);
+    let form = [("grant_type", "refresh_token"), ("refresh_token", refresh), ("client_id", &*client)];
+    assert_eq!(site.token(&form).await.0, 400);
+
+    let events = site.events.lock().unwrap();
+    let ended: Vec<_> =
+        events.iter().filter(|event| event.action == "oauth.revoke" && event.target == "grant").collect();
+    assert_eq!(ended.len(), 2);
+    for event in ended {
+        assert_eq!((event.outcome.as_str(), event.org, &event.client), ("ok", Some(site.demo.id), &client));
+        assert_eq!(event.principal, format!("user:{}", site.ann.id));
+    }
+    let outcomes: Vec<&str> =
+        events.iter().filter(|event| event.action == "oauth.revoke").map(|event| event.outcome.as_str()).collect();
+    assert!(outcomes.contains(&"invalid_client") && outcomes.contains(&"invalid_request"), "{outcomes:?}");
+}
+
+/// The one answer to a revocation (RFC 7009 §2.2).
+async fn empty(response: reqwest::Response) {
+    assert_eq!(response.status(), 200);
+    assert_eq!(response.headers()["cache-control"], "no-store");
+    assert_eq!(response.headers()["pragma"], "no-cache");
+    assert_eq!(response.headers()["access-control-allow-origin"], "*");
+    assert_eq!(response.text().await.unwrap(), "");
+}
+
+#[tokio::test]
 async fn f01_to_f12_registration() {
     let site = Site::start().await;
     let response = site
@@ -688,6 +780,28 @@ async fn f06_registrations_are_limited_before_the_body_is_read() {
     let response = site.register(json!("not even an object")).await;
     assert_eq!(response.status(), 429);
     assert_eq!(response.headers()["retry-after"], "30");
+}
+
+#[tokio::test]
+async fn token_requests_and_revocations_share_a_rate_that_counts_before_the_body_is_read() {
+    let site = Site::with(&[("DRAGOMAN_RATE_TOKEN", "4")]).await;
+    let (token, revoke) = (site.url("/api/oauth/token"), site.url("/api/oauth/revoke"));
+    for (endpoint, status) in
+        [(&token, 415), (&revoke, 415), (&token, 415), (&revoke, 415), (&token, 429), (&revoke, 429)]
+    {
+        // JSON is what neither endpoint reads.
+        let response = site.program().post(endpoint).json(&json!({})).send().await.unwrap();
+        assert_eq!(response.status(), status, "{endpoint}");
+        if status == 429 {
+            assert_eq!(response.headers()["retry-after"], "15");
+            assert_eq!(response.headers()["cache-control"], "no-store");
+            assert_eq!(response.headers()["access-control-allow-origin"], "*");
+            assert_eq!(response.json::<Value>().await.unwrap()["error"], "temporarily_unavailable");
+        }
+    }
+    site.clock.advance(std::time::Duration::from_secs(15));
+    assert_eq!(site.program().post(&token).json(&json!({})).send().await.unwrap().status(), 415);
+    assert_eq!(site.program().post(&revoke).json(&json!({})).send().await.unwrap().status(), 429);
 }
 
 #[tokio::test]

@@ -62,9 +62,10 @@ impl Site {
             let own = settings.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             own.or(match name {
                 "DRAGOMAN_LISTEN" => Some(address.to_string()),
-                "DRAGOMAN_RATE_AUTHORIZE" | "DRAGOMAN_RATE_REGISTER" | "DRAGOMAN_FAILURES_PER_IP" => {
-                    Some("10000".into())
-                }
+                "DRAGOMAN_RATE_AUTHORIZE"
+                | "DRAGOMAN_RATE_REGISTER"
+                | "DRAGOMAN_RATE_TOKEN"
+                | "DRAGOMAN_FAILURES_PER_IP" => Some("10000".into()),
                 _ => None,
             })
         });
@@ -89,6 +90,7 @@ impl Site {
             block: rates.block,
             authorize: rates.authorize,
             register: rates.register,
+            exchange: rates.exchange,
         };
         let throttle = Arc::new(Throttle::new(rates, clock.clone()));
         let events = Arc::new(Mutex::new(Vec::new()));

@@ -1,7 +1,7 @@
 //! Errors of the endpoints that programs call: RFC 6749 §5.2 and RFC 7591 §3.2.2.
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
@@ -85,8 +85,10 @@ impl IntoResponse for OAuthError {
     }
 }
 
+/// For answers that no cache keeps.
+pub const UNCACHED: [(HeaderName, &str); 2] = [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
+
 /// JSON that no cache keeps (RFC 6749 §5.1).
 pub fn answer(status: StatusCode, body: Value) -> Response {
-    let headers = [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
-    (status, headers, Json(body)).into_response()
+    (status, UNCACHED, Json(body)).into_response()
 }

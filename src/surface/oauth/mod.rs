@@ -5,6 +5,7 @@ mod error;
 mod metadata;
 mod register;
 pub mod resource;
+mod revoke;
 mod token;
 
 pub use authorize::authorize;
@@ -22,7 +23,7 @@ use crate::surface::web::Web;
 
 /// The endpoints that programs call; the browser's one is among the pages, since it needs their session.
 pub fn routes() -> Router<Web> {
-    let routes: [(&str, MethodRouter<Web>); 7] = [
+    let routes: [(&str, MethodRouter<Web>); 8] = [
         ("/.well-known/jwks.json", get(metadata::jwks)),
         ("/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
         ("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_resource)),
@@ -30,6 +31,7 @@ pub fn routes() -> Router<Web> {
         // A hosted client probes this spelling too.
         ("/mcp/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
         ("/api/oauth/register", post(register::register)),
+        ("/api/oauth/revoke", post(revoke::revoke)),
         ("/api/oauth/token", post(token::token)),
     ];
     let mut router = Router::new();

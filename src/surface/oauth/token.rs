@@ -33,6 +33,10 @@ const ONCE: [&str; 10] = [
 ];
 
 pub async fn token(State(web): State<Web>, context: Context, request: Request) -> Response {
+    // Before the body is read.
+    if let Err(wait) = web.throttle.check_exchange(context.ip) {
+        return OAuthError::too_many(wait).into_response();
+    }
     let (parts, body) = request.into_parts();
     let params = match Params::of_body(&parts.headers, body).await {
         Ok(params) => params,
@@ -105,13 +109,13 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
     Ok((client_id, pair))
 }
 
-fn missing(name: &str) -> OAuthError {
+pub(super) fn missing(name: &str) -> OAuthError {
     OAuthError::bad("invalid_request", format!("{name} is missing."))
 }
 
 /// The client's id, when there can be such a client, and it did not try to prove itself with a secret that it cannot
 /// have (E05).
-async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
+pub(super) async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
     let basic = headers.get(header::AUTHORIZATION).is_some();
     let refused = |text| OAuthError { basic, ..OAuthError::invalid_client(text) };
     if basic || params.get("client_secret").is_some() || params.get("client_assertion").is_some() {

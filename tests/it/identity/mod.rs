@@ -1,11 +1,12 @@
 //! Identity on both databases. Names carry the number of the attack that the test makes (see the catalogue in the
-//! reference on OAuth): C for codes, D for refresh, I for access tokens.
+//! reference on OAuth): C for codes, D for refresh, I for access tokens, L for revocation.
 
 mod codes;
 mod connectivity;
 mod keys;
 mod people;
 mod refresh;
+mod revoke;
 mod secrets;
 mod tokens;
 

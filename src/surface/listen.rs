@@ -1,0 +1,91 @@
+//! Connections: as `axum::serve`, but one that does not bring a whole request header in time is closed, so that
+//! strangers cannot keep sockets open for nothing.
+
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::serve::Listener;
+use http::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+/// How long a connection may take for a request's header: the first, and over HTTP/1 each later one, the pause before
+/// it included.
+pub const HEADER_TIME: Duration = Duration::from_secs(30);
+/// How often an HTTP/2 client is asked whether it is still there.
+const PING: Duration = Duration::from_secs(30);
+
+/// Serves until `stop` is ready, and returns when the requests that were running then are answered.
+pub async fn serve(mut listener: TcpListener, router: Router, header_time: Duration, stop: impl Future<Output = ()>) {
+    let (stopping, connections) = (CancellationToken::new(), TaskTracker::new());
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(header_time);
+    builder.http2().timer(TokioTimer::new()).keep_alive_interval(PING);
+    let mut stop = pin!(stop);
+    loop {
+        // Axum's accept waits and goes on when the process is short of file handles.
+        let (stream, peer) = tokio::select! {
+            accepted = Listener::accept(&mut listener) => accepted,
+            () = &mut stop => break,
+        };
+        connections.spawn(converse(builder.clone(), stream, peer, router.clone(), header_time, stopping.clone()));
+    }
+    drop(listener);
+    stopping.cancel();
+    connections.close();
+    connections.wait().await;
+}
+
+async fn converse(
+    builder: Builder<TokioExecutor>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    header_time: Duration,
+    stopping: CancellationToken,
+) {
+    let arrived = Arc::new(AtomicBool::new(false));
+    let seen = arrived.clone();
+    let service = router.map_request(move |mut request: Request<Incoming>| {
+        seen.store(true, Ordering::Relaxed);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        request.map(Body::new)
+    });
+    let mut connection =
+        pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(service)));
+    // hyper's own clock for headers starts when it knows the protocol, and there is none for HTTP/2.
+    let mut first = pin!(tokio::time::sleep(header_time));
+    let (mut waiting, mut told) = (true, false);
+    loop {
+        tokio::select! {
+            ended = connection.as_mut() => {
+                if let Err(problem) = ended {
+                    tracing::trace!(%problem, "a connection ended");
+                }
+                return;
+            }
+            () = &mut first, if waiting => {
+                waiting = false;
+                if !arrived.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+            () = stopping.cancelled(), if !told => {
+                told = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}

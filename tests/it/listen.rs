@@ -1,0 +1,110 @@
+//! Connections that bring no request are closed; those that do are left alone.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::routing::get;
+use dragoman::surface::listen::serve;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot};
+
+/// Long enough for a busy machine, short enough for a test.
+const HEADER_TIME: Duration = Duration::from_millis(500);
+/// Within this, what must happen has happened.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Running {
+    address: SocketAddr,
+    /// Each text is sent on the open stream at `/events`; dropped, the stream ends.
+    events: mpsc::UnboundedSender<String>,
+    stop: oneshot::Sender<()>,
+    served: tokio::task::JoinHandle<()>,
+}
+
+async fn start(header_time: Duration) -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (events, received) = mpsc::unbounded_channel::<String>();
+    let received = std::sync::Mutex::new(Some(received));
+    let stream = move || {
+        let mut received = received.lock().unwrap().take().unwrap();
+        let body =
+            futures_util::stream::poll_fn(move |cx| received.poll_recv(cx).map(|next| next.map(Ok::<_, Infallible>)));
+        async { Body::from_stream(body) }
+    };
+    let stream = std::sync::Arc::new(stream);
+    let router = Router::new()
+        .route("/events", get(move || stream()))
+        .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() }));
+    let (stop, stopped) = oneshot::channel();
+    let served = tokio::spawn(serve(listener, router, header_time, async { stopped.await.unwrap_or(()) }));
+    Running { address, events, stop, served }
+}
+
+/// Reads until `text` has come.
+async fn until(socket: &mut TcpStream, text: &str) -> String {
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains(text) {
+        let mut buffer = [0; 1024];
+        let count = tokio::time::timeout(PATIENCE, socket.read(&mut buffer)).await.unwrap().unwrap();
+        assert!(count > 0, "closed before {text:?}: {}", String::from_utf8_lossy(&read));
+        read.extend_from_slice(&buffer[..count]);
+    }
+    String::from_utf8(read).unwrap()
+}
+
+/// Waits for the other side to close.
+async fn closed(socket: &mut TcpStream, what: &str) {
+    let mut rest = Vec::new();
+    let end = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut rest)).await;
+    assert!(end.is_ok(), "{what:?} is still open");
+}
+
+#[tokio::test]
+async fn who_brings_no_whole_header_is_closed_and_an_open_stream_outlives_it() {
+    let running = start(HEADER_TIME).await;
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    stream.write_all(b"GET /events HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    running.events.send("data: one\n\n".into()).unwrap();
+    until(&mut stream, "data: one").await;
+    // Nothing, what could become either protocol, half a header, and HTTP/2 without a request.
+    for bytes in ["", "P", "GET /peer HTTP/1.1\r\nhost: x\r\nx-half: ", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"] {
+        let mut socket = TcpStream::connect(running.address).await.unwrap();
+        socket.write_all(bytes.as_bytes()).await.unwrap();
+        closed(&mut socket, bytes).await;
+    }
+    // A second request on a connection has no more time than the first.
+    let mut socket = TcpStream::connect(running.address).await.unwrap();
+    socket.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let own = socket.local_addr().unwrap().to_string();
+    until(&mut socket, &own).await;
+    socket.write_all(b"GET /peer HTTP/1.1\r\n").await.unwrap();
+    closed(&mut socket, "half a second request").await;
+    // Five times the limit has passed.
+    running.events.send("data: two\n\n".into()).unwrap();
+    until(&mut stream, "data: two").await;
+}
+
+#[tokio::test]
+async fn stopping_waits_for_an_open_stream_and_for_nobody_who_is_silent() {
+    let running = start(Duration::from_secs(3600)).await;
+    let mut silent = TcpStream::connect(running.address).await.unwrap();
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    stream.write_all(b"GET /events HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    running.events.send("data: one\n\n".into()).unwrap();
+    until(&mut stream, "data: one").await;
+    running.stop.send(()).unwrap();
+    closed(&mut silent, "silent").await;
+    assert!(!running.served.is_finished());
+    running.events.send("data: two\n\n".into()).unwrap();
+    until(&mut stream, "data: two").await;
+    drop(running.events);
+    until(&mut stream, "0\r\n\r\n").await;
+    tokio::time::timeout(PATIENCE, running.served).await.unwrap().unwrap();
+    assert!(TcpStream::connect(running.address).await.is_err());
+}
