@@ -191,12 +191,6 @@ impl Identity {
         self.answer(tx, &grant, successor, scopes).await
     }
 
-    /// Ends a family: its refresh tokens, and its access tokens with the next request.
-    pub async fn revoke_family(&self, family: &str) -> Result<()> {
-        grants::revoke(self.0.db.pool(), family, "revoked", self.0.clock.now()).await?;
-        Ok(())
-    }
-
     /// The one token that can follow `token`: derived, so that it can be sent again without being stored.
     fn successor(&self, token: &str) -> Secret {
         let bytes = hex::decode(hmac_hex(&self.0.refresh_key, token.as_bytes())).unwrap_or_default();

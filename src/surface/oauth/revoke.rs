@@ -11,7 +11,7 @@ use crate::store::grants::Ended;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::oauth::error::{OAuthError, UNCACHED};
-use crate::surface::oauth::token::{authenticate, missing};
+use crate::surface::oauth::token::{authenticate, form, missing};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11). The hint is not read otherwise: a token's form says what it is, and
@@ -19,16 +19,11 @@ use crate::surface::web::{AuditEvent, Web};
 const ONCE: [&str; 5] = ["token", "token_type_hint", "client_id", "client_secret", "client_assertion"];
 
 pub async fn revoke(State(web): State<Web>, context: Context, request: Request) -> Response {
-    // Before the body is read.
-    if let Err(wait) = web.throttle.check_exchange(context.ip) {
-        return OAuthError::too_many(wait).into_response();
-    }
-    let (parts, body) = request.into_parts();
-    let params = match Params::of_body(&parts.headers, body).await {
-        Ok(params) => params,
-        Err(problem) => return OAuthError::from(problem).into_response(),
+    let (headers, params) = match form(&web, &context, request).await {
+        Ok(form) => form,
+        Err(error) => return error.into_response(),
     };
-    let outcome = end(&web, &parts.headers, &params).await;
+    let outcome = end(&web, &headers, &params).await;
     let event = match &outcome {
         Ok((client, ended)) => {
             let event = AuditEvent::new(&context, "oauth.revoke", "ok").client(client);

@@ -33,16 +33,11 @@ const ONCE: [&str; 10] = [
 ];
 
 pub async fn token(State(web): State<Web>, context: Context, request: Request) -> Response {
-    // Before the body is read.
-    if let Err(wait) = web.throttle.check_exchange(context.ip) {
-        return OAuthError::too_many(wait).into_response();
-    }
-    let (parts, body) = request.into_parts();
-    let params = match Params::of_body(&parts.headers, body).await {
-        Ok(params) => params,
-        Err(problem) => return OAuthError::from(problem).into_response(),
+    let (headers, params) = match form(&web, &context, request).await {
+        Ok(form) => form,
+        Err(error) => return error.into_response(),
     };
-    let outcome = exchange(&web, &parts.headers, &params).await;
+    let outcome = exchange(&web, &headers, &params).await;
     let known = |grant: &&str| matches!(*grant, "authorization_code" | "refresh_token");
     let grant = params.get("grant_type").filter(known).unwrap_or("other");
     let event = match &outcome {
@@ -107,6 +102,14 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
         web.identity.refresh(refresh).await?
     };
     Ok((client_id, pair))
+}
+
+/// The form of a request, at the rate that an address may send them; one too many is refused before a body is read.
+pub(super) async fn form(web: &Web, context: &Context, request: Request) -> Result<(HeaderMap, Params), OAuthError> {
+    web.throttle.check_exchange(context.ip).map_err(OAuthError::too_many)?;
+    let (parts, body) = request.into_parts();
+    let params = Params::of_body(&parts.headers, body).await?;
+    Ok((parts.headers, params))
 }
 
 pub(super) fn missing(name: &str) -> OAuthError {
