@@ -45,16 +45,9 @@ impl<'a> Job<'a> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Who receives progress, for work that runs elsewhere.
+    /// Who receives progress.
     pub fn on_progress(&self) -> Option<OnProgress> {
         self.on_progress.clone()
-    }
-
-    /// Tells whoever waits how far it is.
-    pub fn emit(&self, fraction: Option<f64>, message: impl Into<String>) {
-        if let Some(on_progress) = &self.on_progress {
-            on_progress(Progress { fraction, message: message.into() });
-        }
     }
 
     /// Fails when the caller has gone or the time is over; engines call it between steps.

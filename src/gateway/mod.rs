@@ -16,7 +16,7 @@ use crate::engine::job::{Job, OnProgress};
 use crate::gateway::audit::AuditLog;
 use crate::gateway::limit::{Limiter, Permit};
 use crate::gateway::operation::{Info, Operation, Parts};
-use crate::model::access::{Pass, Want, authorize};
+use crate::model::access::{Action, Pass, Want, authorize, denied};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::{Caller, Proof};
 use crate::model::error::{Code, Error, Result};
@@ -110,19 +110,14 @@ impl Gateway {
         self.audit.record(entry).await
     }
 
-    /// What is known of an operation's rights without running it: whether the caller may ask it at all.
-    pub fn may(caller: &Caller, info: &Info) -> bool {
-        caller.rights.allow(info.action)
-    }
-
     /// Room for files on their way into the caller's workspace; removed when dropped.
     ///
     /// # Errors
     /// The caller may not write datasets, or has as many uploads on their way as may be.
     pub fn staging(&self, caller: &Caller) -> Result<Staging> {
-        let action = crate::model::access::Action::WriteDatasets;
+        let action = Action::WriteDatasets;
         if !caller.rights.allow(action) {
-            return Err(crate::model::access::denied(caller, action));
+            return Err(denied(caller, action));
         }
         let permit = self.limiter.upload(caller)?;
         Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _permit: permit })

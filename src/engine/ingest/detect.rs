@@ -11,7 +11,7 @@ pub enum FileKind {
 }
 
 /// Names that are understood, for messages.
-pub const UNDERSTOOD: &str = ".csv, .tsv, .json, .jsonl, .ndjson, .parquet, .txt, .md, .markdown";
+const UNDERSTOOD: &str = ".csv, .tsv, .json, .jsonl, .ndjson, .parquet, .txt, .md, .markdown";
 
 /// Decides by the extension.
 ///

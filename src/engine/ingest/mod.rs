@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use detect::{FileKind, UNDERSTOOD, kind_of};
+pub use detect::{FileKind, kind_of};
 
 use tokio::sync::Mutex;
 
