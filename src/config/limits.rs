@@ -29,6 +29,8 @@ pub struct Rates {
     pub failures: u32,
     /// How long a blocked address stays blocked.
     pub block: Duration,
+    /// Failed log-ins of one account in 15 minutes, from anywhere, before strangers' log-ins to it are slowed down.
+    pub account_failures: u32,
     /// `authorize` per address.
     pub authorize: u32,
     /// Client registrations per address.
@@ -65,6 +67,15 @@ pub struct Lifetimes {
     pub consent: Duration,
     /// A browser session without use.
     pub browser_session: Duration,
+    /// After a log-in, how long sensitive actions need no new one.
+    pub step_up: Duration,
+    /// A device that waits for approval (RFC 8628).
+    pub device: Duration,
+    /// A link to set a new password.
+    pub link: Duration,
+    pub invite: Duration,
+    /// A signing key, before the next one takes over.
+    pub key: Duration,
     /// An MCP session without use.
     pub mcp_session: Duration,
     /// MCP sessions per principal.
@@ -86,6 +97,7 @@ impl Default for Limits {
                 instance_in_flight: 64,
                 failures: 5,
                 block: secs(5 * MINUTE),
+                account_failures: 10,
                 authorize: 10,
                 register: 20,
                 exchange: 60,
@@ -108,6 +120,11 @@ impl Default for Limits {
                 refresh_retry: secs(30),
                 consent: secs(10 * MINUTE),
                 browser_session: secs(12 * 60 * MINUTE),
+                step_up: secs(15 * MINUTE),
+                device: secs(15 * MINUTE),
+                link: secs(30 * MINUTE),
+                invite: secs(7 * DAY),
+                key: secs(90 * DAY),
                 mcp_session: secs(60 * MINUTE),
                 mcp_sessions: 20,
             },

@@ -28,6 +28,9 @@ pub struct Config {
     pub database_url: Option<Secret>,
     /// 64 hex digits; a generated file in the data folder when absent.
     pub master_key: Option<Secret>,
+    pub mail: Mail,
+    /// Other OpenID Connect providers that people may sign in with.
+    pub providers: Vec<Provider>,
     /// Peers whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// Browser origins that may call `/mcp` besides our own.
@@ -36,6 +39,29 @@ pub struct Config {
     pub log: String,
     pub log_format: LogFormat,
     pub limits: Limits,
+}
+
+/// How mails leave.
+#[derive(Clone, Debug)]
+pub struct Mail {
+    /// `smtps://…` or `smtp://…`; `None` writes mails to the log.
+    pub server: Option<Secret>,
+    /// `Name <address>`.
+    pub from: String,
+}
+
+/// An OpenID Connect provider that people may sign in with.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    /// In addresses: `google` or `oidc`.
+    pub id: &'static str,
+    /// For people.
+    pub name: String,
+    /// Exactly as its discovery document says.
+    pub issuer: String,
+    pub client_id: String,
+    /// `None` for a public client.
+    pub client_secret: Option<Secret>,
 }
 
 impl Config {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{Config, Limits};
+use super::{Config, Limits, Mail, Provider};
 use crate::base::secret::{MasterKey, Secret};
 use crate::base::telemetry::LogFormat;
 
@@ -34,6 +34,14 @@ variables! {
     "DRAGOMAN_ADMIN_LISTEN" = "127.0.0.1:8788": "address of /metrics; 'off' switches it off";
     "DATABASE_URL" = "": "PostgreSQL for metadata (postgres://…); SQLite in the data folder when empty";
     "DRAGOMAN_MASTER_KEY" = "": "64 hex digits that seal keys at rest; a file in the data folder when empty; required to be the same on every node";
+    "DRAGOMAN_SMTP_URL" = "": "mail server (smtps://user:password@host:465, or smtp://… with STARTTLS); mails are written to the log when empty, on loopback only";
+    "DRAGOMAN_MAIL_FROM" = "Dragoman <dragoman@localhost>": "sender of mails";
+    "DRAGOMAN_OIDC_GOOGLE_CLIENT_ID" = "": "lets people sign in with Google; redirect address /login/google/callback";
+    "DRAGOMAN_OIDC_GOOGLE_CLIENT_SECRET" = "": "secret of the client at Google";
+    "DRAGOMAN_OIDC_ISSUER" = "": "lets people sign in with this OpenID Connect provider; redirect address /login/oidc/callback";
+    "DRAGOMAN_OIDC_NAME" = "your organisation": "how the sign-in page calls that provider";
+    "DRAGOMAN_OIDC_CLIENT_ID" = "": "client at that provider";
+    "DRAGOMAN_OIDC_CLIENT_SECRET" = "": "secret of the client at that provider; empty for a public client";
     "DRAGOMAN_TRUSTED_PROXIES" = "": "comma-separated addresses whose X-Forwarded-For is believed";
     "DRAGOMAN_ALLOWED_ORIGINS" = "": "comma-separated browser origins that may call /mcp, such as http://localhost:6274 for a local inspector";
     "DRAGOMAN_LOG" = "info,rmcp=warn,qdrant_edge=error": "log filter, such as info,dragoman=debug";
@@ -45,6 +53,11 @@ variables! {
     "DRAGOMAN_REFRESH_RETRY_WINDOW" = "30": "seconds in which a repeated refresh gets the same successor";
     "DRAGOMAN_CONSENT_TTL" = "600": "seconds that a person may take to approve";
     "DRAGOMAN_BROWSER_SESSION_TTL" = "43200": "seconds that a browser session lives unused";
+    "DRAGOMAN_STEP_UP_TTL" = "900": "seconds after a log-in in which sensitive actions need no new one";
+    "DRAGOMAN_DEVICE_TTL" = "900": "seconds that a device waits for approval";
+    "DRAGOMAN_LINK_TTL" = "1800": "seconds that a link to set a new password works";
+    "DRAGOMAN_INVITE_TTL" = "604800": "seconds that an invitation can be accepted";
+    "DRAGOMAN_KEY_TTL" = "7776000": "seconds after which a signing key is replaced";
     "DRAGOMAN_MCP_SESSION_TTL" = "3600": "seconds that an MCP session lives unused";
     "DRAGOMAN_MCP_SESSIONS" = "20": "MCP sessions for each principal";
     "DRAGOMAN_EXT_RATE_TOKEN" = "30": "calls a minute for each token";
@@ -55,6 +68,7 @@ variables! {
     "DRAGOMAN_IN_FLIGHT" = "64": "calls at the same time for this instance";
     "DRAGOMAN_FAILURES_PER_IP" = "5": "failed log-ins or tokens a minute from one address before it is blocked";
     "DRAGOMAN_BLOCK_TTL" = "300": "seconds that a blocked address stays blocked";
+    "DRAGOMAN_FAILURES_PER_ACCOUNT" = "10": "failed log-ins of one account in 15 minutes before its log-ins are slowed down for browsers that it has not used";
     "DRAGOMAN_RATE_AUTHORIZE" = "10": "authorization requests a minute from one address";
     "DRAGOMAN_RATE_REGISTER" = "20": "client registrations a minute from one address";
     "DRAGOMAN_RATE_TOKEN" = "60": "requests for tokens and revocations a minute from one address";
@@ -150,6 +164,8 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         public_url: public_url(&mut read, listen),
         database_url: read.text("DATABASE_URL").map(Secret::new),
         master_key: read.text("DRAGOMAN_MASTER_KEY").map(Secret::new),
+        mail: mail(&mut read),
+        providers: providers(&mut read),
         trusted_proxies: read.list::<IpAddr>("DRAGOMAN_TRUSTED_PROXIES", "addresses separated by commas"),
         allowed_origins: read.list("DRAGOMAN_ALLOWED_ORIGINS", "origins separated by commas"),
         log: read.text("DRAGOMAN_LOG").unwrap_or_default(),
@@ -203,6 +219,42 @@ fn public_url(read: &mut Reader<impl Fn(&str) -> Option<String>>, listen: Socket
     url
 }
 
+fn mail(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Mail {
+    let server = read.text("DRAGOMAN_SMTP_URL").map(Secret::new);
+    let schemes = ["smtp://", "smtps://"];
+    if server.as_ref().is_some_and(|url| !schemes.iter().any(|scheme| url.expose().starts_with(scheme))) {
+        read.problems.push("DRAGOMAN_SMTP_URL: expected smtps://user:password@host:465 or smtp://…".into());
+    }
+    Mail { server, from: read.text("DRAGOMAN_MAIL_FROM").unwrap_or_default() }
+}
+
+/// Other providers that people may sign in with: Google, and one of the operator's choice.
+fn providers(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Vec<Provider> {
+    let mut providers = Vec::new();
+    if let Some(client_id) = read.text("DRAGOMAN_OIDC_GOOGLE_CLIENT_ID") {
+        providers.push(Provider {
+            id: "google",
+            name: "Google".into(),
+            issuer: "https://accounts.google.com".into(),
+            client_id,
+            client_secret: read.text("DRAGOMAN_OIDC_GOOGLE_CLIENT_SECRET").map(Secret::new),
+        });
+    }
+    if let Some(issuer) = read.text("DRAGOMAN_OIDC_ISSUER") {
+        match read.text("DRAGOMAN_OIDC_CLIENT_ID") {
+            Some(client_id) => providers.push(Provider {
+                id: "oidc",
+                name: read.text("DRAGOMAN_OIDC_NAME").unwrap_or_default(),
+                issuer,
+                client_id,
+                client_secret: read.text("DRAGOMAN_OIDC_CLIENT_SECRET").map(Secret::new),
+            }),
+            None => read.problems.push("DRAGOMAN_OIDC_CLIENT_ID: required when DRAGOMAN_OIDC_ISSUER is set".into()),
+        }
+    }
+    providers
+}
+
 fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     let mut limits = Limits::default();
     let rates = &mut limits.rates;
@@ -214,6 +266,7 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     rates.instance_in_flight = read.number("DRAGOMAN_IN_FLIGHT", rates.instance_in_flight);
     rates.failures = read.number("DRAGOMAN_FAILURES_PER_IP", rates.failures);
     rates.block = read.seconds("DRAGOMAN_BLOCK_TTL");
+    rates.account_failures = read.number("DRAGOMAN_FAILURES_PER_ACCOUNT", rates.account_failures);
     rates.authorize = read.number("DRAGOMAN_RATE_AUTHORIZE", rates.authorize);
     rates.register = read.number("DRAGOMAN_RATE_REGISTER", rates.register);
     rates.exchange = read.number("DRAGOMAN_RATE_TOKEN", rates.exchange);
@@ -234,6 +287,11 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     lifetimes.refresh_retry = read.seconds("DRAGOMAN_REFRESH_RETRY_WINDOW");
     lifetimes.consent = read.seconds("DRAGOMAN_CONSENT_TTL");
     lifetimes.browser_session = read.seconds("DRAGOMAN_BROWSER_SESSION_TTL");
+    lifetimes.step_up = read.seconds("DRAGOMAN_STEP_UP_TTL");
+    lifetimes.device = read.seconds("DRAGOMAN_DEVICE_TTL");
+    lifetimes.link = read.seconds("DRAGOMAN_LINK_TTL");
+    lifetimes.invite = read.seconds("DRAGOMAN_INVITE_TTL");
+    lifetimes.key = read.seconds("DRAGOMAN_KEY_TTL");
     lifetimes.mcp_session = read.seconds("DRAGOMAN_MCP_SESSION_TTL");
     lifetimes.mcp_sessions = read.number("DRAGOMAN_MCP_SESSIONS", lifetimes.mcp_sessions);
     limits

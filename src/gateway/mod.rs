@@ -169,7 +169,7 @@ impl Gateway {
             principal: match &caller.proof {
                 Proof::ConnectivityToken { id } => format!("token:{id}"),
                 Proof::Local => "local".into(),
-                Proof::AccessToken { .. } | Proof::BrowserSession => {
+                Proof::AccessToken { .. } | Proof::BrowserSession { .. } => {
                     caller.user.map(|user| format!("user:{user}")).unwrap_or_default()
                 }
             },

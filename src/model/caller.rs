@@ -14,8 +14,8 @@ pub enum Proof {
     AccessToken { family: String, auth_time: i64 },
     /// A connectivity token, by its public id.
     ConnectivityToken { id: String },
-    /// A person in a browser.
-    BrowserSession,
+    /// A person in a browser, who proved themselves then (epoch seconds).
+    BrowserSession { auth_time: i64 },
     /// The operator at the command line.
     Local,
 }
@@ -64,7 +64,7 @@ impl Caller {
         match &self.proof {
             Proof::AccessToken { family, .. } => format!("{}:grant:{family}", self.org),
             Proof::ConnectivityToken { id } => format!("{}:token:{id}", self.org),
-            Proof::BrowserSession | Proof::Local => {
+            Proof::BrowserSession { .. } | Proof::Local => {
                 format!("{}:person:{}", self.org, self.user.map(|user| user.to_string()).unwrap_or_default())
             }
         }

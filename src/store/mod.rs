@@ -36,6 +36,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "identity", include_str!("../../migrations/0001_identity.sql")),
     (2, "data", include_str!("../../migrations/0002_data.sql")),
     (3, "browser", include_str!("../../migrations/0003_browser.sql")),
+    (4, "accounts", include_str!("../../migrations/0004_accounts.sql")),
 ];
 
 /// Which engine holds the metadata.

@@ -4,6 +4,7 @@
 //! - open: metadata, OAuth endpoints and pages (`web.rs`), probes, the OpenAPI documents;
 //! - guarded: MCP and REST, where the guard answers 401 before a body is read.
 
+pub mod console;
 pub mod context;
 pub mod error;
 mod form;

@@ -78,7 +78,7 @@ impl World {
             user: None,
             role: Role::Viewer,
             rights: Rights::of_role(Role::Viewer),
-            proof: Proof::BrowserSession,
+            proof: Proof::BrowserSession { auth_time: 0 },
             client: Client::default(),
             session: None,
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -92,7 +92,7 @@ fn a_pass_covers_only_what_the_caller_may_see() {
     let pass = authorize(&outside, &home, Action::ListDatasets, &Want::All, all()).unwrap();
     assert_eq!(names(&pass), ["a", "b"]);
 
-    let inside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), Proof::BrowserSession);
+    let inside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), Proof::BrowserSession { auth_time: 0 });
     let pass = authorize(&inside, &home, Action::ListDatasets, &Want::All, all()).unwrap();
     assert_eq!(names(&pass), ["a", "b", "hidden"]);
 }
@@ -121,7 +121,7 @@ fn the_switch_of_a_workspace_stops_external_callers_only() {
     let refused =
         authorize(&caller(&off, Role::Admin, rights, token()), &off, Action::ListDatasets, &Want::All, vec![]);
     assert_eq!(refused.unwrap_err().code, Code::ServiceUnavailable);
-    let inside = caller(&off, Role::Admin, rights, Proof::BrowserSession);
+    let inside = caller(&off, Role::Admin, rights, Proof::BrowserSession { auth_time: 0 });
     assert!(authorize(&inside, &off, Action::ListDatasets, &Want::All, vec![]).is_ok());
 }
 

@@ -1,10 +1,9 @@
-//! What a person sees: logging in and out, approving a client, and the home page.
+//! What a person sees: logging in and out, and approving a client; and the layers of every page.
 
 mod consent;
 pub mod csrf;
-mod home;
 mod log_in;
-mod log_out;
+pub mod log_out;
 pub mod return_to;
 pub mod session;
 
@@ -18,12 +17,11 @@ use axum::response::Response;
 use axum::routing::{get, post};
 
 use crate::surface::web::Web;
-use crate::surface::{html, oauth};
+use crate::surface::{console, html, oauth};
 
 /// The pages, and the authorization endpoint, which needs to know who is in front of the browser.
 pub fn routes(web: &Web) -> Router<Web> {
-    Router::new()
-        .route("/", get(home::show))
+    console::routes()
         .route("/login", get(log_in::show).post(log_in::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))

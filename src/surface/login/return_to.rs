@@ -1,8 +1,10 @@
-//! Where a person goes after logging in: the home page, or back to an authorization request of ours. Nothing else, so
-//! that a link to our login page cannot send anybody anywhere (B29).
+//! Where a person goes after logging in: the home page, back to an authorization request of ours, or to a page of the
+//! console. Nothing else, so that a link to our login page cannot send anybody anywhere (B29).
 
 /// The path of the authorization endpoint.
 pub const AUTHORIZE: &str = "/api/oauth/authorize";
+/// Pages that need a person: these, and everything below them.
+const PAGES: [&str; 4] = ["/account", "/device", "/invitation", "/w"];
 /// Bytes of the longest address to return to.
 const LONGEST: usize = 12 << 10;
 
@@ -11,9 +13,18 @@ pub fn safe(text: Option<&str>) -> &str {
     let ours = |text: &&str| {
         text.len() <= LONGEST
             && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\\#".contains(&byte))
-            && text.strip_prefix(AUTHORIZE).is_some_and(|rest| rest.starts_with('?'))
+            && (text.strip_prefix(AUTHORIZE).is_some_and(|rest| rest.starts_with('?')) || is_page(text))
     };
     text.filter(ours).unwrap_or("/")
+}
+
+/// Whether it is a plain path of a page, with or without a query: no `//`, no `..`, nothing that a browser would read in
+/// another way.
+fn is_page(text: &str) -> bool {
+    let (path, _) = text.split_once('?').unwrap_or((text, ""));
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
+    let below = |page: &&str| path.strip_prefix(*page).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    path.bytes().all(plain) && !path.contains("//") && PAGES.iter().any(|page| below(page))
 }
 
 #[cfg(test)]
@@ -24,8 +35,16 @@ mod tests {
     fn b29_only_our_own_addresses_are_returned_to() {
         let good = "/api/oauth/authorize?client_id=x&state=%0d%0a";
         assert_eq!(safe(Some(good)), good);
+        for page in ["/account", "/account/two-step", "/device?user_code=BCDF-GHJK", "/w/acme/members", "/invitation"] {
+            assert_eq!(safe(Some(page)), page);
+        }
         for bad in [
             "",
+            "/accounts",
+            "/account//evil.com",
+            "/account/../api",
+            "/w/%2e%2e/evil",
+            "/w\\evil.com",
             "//evil.com",
             "/\\evil.com",
             "/%2f%2fevil.com",

@@ -98,7 +98,7 @@ impl House {
             user: None,
             role: Role::Contributor,
             rights: Rights::of_role(Role::Contributor),
-            proof: Proof::BrowserSession,
+            proof: Proof::BrowserSession { auth_time: 0 },
             client: Client::default(),
             session: None,
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),

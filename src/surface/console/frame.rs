@@ -1,0 +1,90 @@
+//! What surrounds every page of the console: the brand, the workspace switcher, the person, and the tabs of the place.
+
+use crate::model::access::Role;
+use crate::model::error::Result;
+use crate::model::user::Membership;
+use crate::surface::console::visit::Visit;
+use crate::surface::login::log_out;
+use crate::surface::web::Web;
+
+/// Where a page is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    Home,
+    /// A path below `/account`.
+    Account(&'a str),
+    /// A workspace by its slug, and a path below it.
+    Workspace(&'a str, &'a str),
+}
+
+/// A tab of the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tab {
+    pub href: String,
+    pub name: &'static str,
+    pub current: bool,
+}
+
+/// What `console.html` needs; every page of the console has one as its field `frame`.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub email: String,
+    pub memberships: Vec<Membership>,
+    /// The workspace that the page is about.
+    pub workspace: Option<String>,
+    pub tabs: Vec<Tab>,
+    /// For the sign-out form.
+    pub log_out: String,
+}
+
+/// Pages of the person: path below `/account`, and name.
+const ACCOUNT: [(&str, &str); 5] = [
+    ("", "Profile and password"),
+    ("/two-step", "Two-step sign-in"),
+    ("/passkeys", "Passkeys"),
+    ("/sessions", "Sessions"),
+    ("/apps", "Connected apps"),
+];
+
+/// Pages of a workspace: path below it, name, and the least role that sees them.
+const WORKSPACE: [(&str, &str, Role); 5] = [
+    ("", "Overview", Role::Viewer),
+    ("/members", "Members", Role::Admin),
+    ("/clients", "Clients and tokens", Role::Admin),
+    ("/audit", "Audit log", Role::Admin),
+    ("/settings", "Settings", Role::Admin),
+];
+
+impl Frame {
+    /// # Errors
+    /// The database fails.
+    pub async fn new(web: &Web, visit: &Visit, place: Place<'_>) -> Result<Self> {
+        let memberships = web.identity.memberships(visit.person.user.id).await?;
+        let tab = |base: &str, path: &str, name, here: &str| Tab {
+            href: format!("{base}{path}"),
+            name,
+            current: path == here,
+        };
+        let (workspace, tabs) = match place {
+            Place::Home => (None, Vec::new()),
+            Place::Account(here) => {
+                (None, ACCOUNT.iter().map(|(path, name)| tab("/account", path, name, here)).collect())
+            }
+            Place::Workspace(slug, here) => {
+                let membership = memberships.iter().find(|membership| membership.org.slug == slug);
+                let role = membership.map(|membership| membership.role);
+                let seen = WORKSPACE.iter().filter(|(_, _, least)| role.is_some_and(|role| role >= *least));
+                let base = format!("/w/{slug}");
+                let tabs = seen.map(|(path, name, _)| tab(&base, path, name, here)).collect();
+                (membership.map(|membership| membership.org.name.clone()), tabs)
+            }
+        };
+        Ok(Self {
+            email: visit.person.user.email.clone(),
+            memberships,
+            workspace,
+            tabs,
+            log_out: visit.csrf(web, log_out::PURPOSE),
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! The console: what a person sees and does once signed in. Every page is rendered on the server and works without
+//! scripts, with the keyboard and with a screen reader.
+//!
+//! `account/` is about the person: `identity` is asked directly. `workspace/` is about one of their workspaces: everything
+//! passes the gateway, as it does for programs.
+
+pub mod account;
+pub mod frame;
+mod home;
+pub mod visit;
+
+use axum::Router;
+use axum::routing::get;
+
+use crate::surface::web::Web;
+
+/// Pages that need no gateway.
+pub fn routes() -> Router<Web> {
+    Router::new().route("/", get(home::show)).merge(account::routes())
+}
