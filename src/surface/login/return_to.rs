@@ -24,7 +24,7 @@ fn is_page(text: &str) -> bool {
     let (path, _) = text.split_once('?').unwrap_or((text, ""));
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
     let below = |page: &&str| path.strip_prefix(*page).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    path.bytes().all(plain) && !path.contains("//") && PAGES.iter().any(|page| below(page))
+    path.bytes().all(plain) && !path.contains("//") && PAGES.iter().any(below)
 }
 
 #[cfg(test)]
