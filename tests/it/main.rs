@@ -17,4 +17,5 @@ mod sessions;
 mod site;
 mod sql;
 mod story;
+mod strict;
 mod support;
