@@ -2,6 +2,7 @@
 //! No HTTP. Whatever proves somebody is verified here and nowhere else; of every secret only a digest is stored.
 
 pub mod clients;
+pub mod connections;
 pub mod connectivity;
 mod documents;
 pub mod grants;

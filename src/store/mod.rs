@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod clients;
+pub mod connections;
 pub mod datasets;
 pub mod documents;
 pub mod grants;

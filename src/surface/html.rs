@@ -155,6 +155,23 @@ pub fn display_name(text: &str) -> String {
     }
 }
 
+/// Filters of the templates.
+pub mod filters {
+    use crate::base::clock::{Millis, rfc3339};
+
+    /// A day: `2026-11-21`.
+    #[askama::filter_fn]
+    pub fn day(at: &Millis, _: &dyn askama::Values) -> askama::Result<String> {
+        Ok(rfc3339(*at).chars().take(10).collect())
+    }
+
+    /// A minute: `2026-11-21 22:07 UTC`.
+    #[askama::filter_fn]
+    pub fn minute(at: &Millis, _: &dyn askama::Values) -> askama::Result<String> {
+        Ok(format!("{} UTC", rfc3339(*at).chars().take(16).collect::<String>().replace('T', " ")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
