@@ -18,6 +18,7 @@ use crate::engine::Engines;
 use crate::gateway::Gateway;
 use crate::gateway::audit::{AuditLog, AuditWriter};
 use crate::gateway::operation::Parts;
+use crate::gateway::record::Record;
 use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
@@ -125,7 +126,8 @@ impl App {
         let engines = Engines::new(&office.config, &office.db, &office.clock, worker)?;
         engines.ingest.sweep().await?;
         let cursors = Cursors::new(office.secret_for("cursors"));
-        let parts = Parts { engines, config: office.config.clone(), cursors };
+        let (identity, record) = (office.identity.clone(), Record::new(office.db.clone()));
+        let parts = Parts { engines, config: office.config.clone(), cursors, identity, record };
         let gateway = Gateway::new(parts, office.db.clone(), office.clock.clone(), office.audit.clone());
         Ok(Self { office, gateway: Arc::new(gateway), _folder: folder })
     }

@@ -7,7 +7,7 @@ use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::model::org::{Org, is_slug};
 use crate::model::user::{Membership, User, normal_email};
-use crate::store::{grants, members, orgs, sessions, users};
+use crate::store::{members, orgs, sessions, users};
 
 /// Longest name of a workspace or a person, in characters.
 const MAX_NAME: usize = 100;
@@ -100,7 +100,8 @@ impl Identity {
         Ok(tx.commit().await?)
     }
 
-    /// Makes a person a member, or changes what they are.
+    /// Makes a person a member, or changes what they are. The operator's way: admins have [`Identity::change_role`],
+    /// which keeps the workspace's rules.
     ///
     /// # Errors
     /// `invalid_argument` when there is no such workspace or person.
@@ -117,16 +118,15 @@ impl Identity {
     }
 
     /// Ends a membership, and with it every grant that the person gave for this workspace: who is taken back later
-    /// starts anew.
+    /// starts anew. The operator's way: admins have [`Identity::expel`].
     ///
     /// # Errors
     /// `invalid_argument` when the person is no member.
     pub async fn remove_member(&self, org: Id<Org>, user: Id<User>) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        if !members::remove(&mut *tx, org, user).await? {
+        if !self.part(&mut tx, org, user).await? {
             return Err(Error::invalid("user", "This person is not a member of the workspace."));
         }
-        grants::revoke_of_member(&mut *tx, org, user, "member_removed", self.0.clock.now()).await?;
         Ok(tx.commit().await?)
     }
 
@@ -146,7 +146,7 @@ impl Identity {
     }
 }
 
-fn checked_name(name: &str) -> Result<String> {
+pub(super) fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(Error::invalid("name", format!("A name has 1 to {MAX_NAME} printable characters.")));

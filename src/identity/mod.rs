@@ -2,15 +2,19 @@
 //! No HTTP. Whatever proves somebody is verified here and nowhere else; of every secret only a digest is stored.
 
 pub mod clients;
+pub mod connected;
 pub mod connections;
 pub mod connectivity;
 mod documents;
 pub mod grants;
+pub mod invitations;
 mod keys;
 pub mod members;
 pub mod password;
 pub mod redirect;
 mod revoke;
+mod roles;
+pub mod settings;
 pub mod token;
 
 use std::sync::Arc;

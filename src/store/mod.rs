@@ -5,16 +5,20 @@
 //! `ON CONFLICT`, `RETURNING`.
 
 pub mod audit;
+pub mod blocks;
 pub mod clients;
+pub mod connected;
 pub mod connections;
 pub mod datasets;
 pub mod documents;
 pub mod grants;
+pub mod invitations;
 pub mod keys;
 pub mod members;
 pub mod orgs;
 pub mod pending;
 pub mod sessions;
+pub mod settings;
 pub mod tokens;
 pub mod users;
 

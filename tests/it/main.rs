@@ -19,3 +19,4 @@ mod sql;
 mod story;
 mod strict;
 mod support;
+mod tenancy;
