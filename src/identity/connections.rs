@@ -19,7 +19,7 @@ impl Identity {
 
     /// Ends one of a person's own grants; its tokens are refused from then on. Returns its workspace and client, or
     /// `None` when there is no such grant of theirs.
-    pub async fn disconnect(&self, user: Id<User>, grant: &str) -> Result<Option<(Id<Org>, String)>> {
+    pub async fn disconnect_own(&self, user: Id<User>, grant: &str) -> Result<Option<(Id<Org>, String)>> {
         Ok(connections::end_own(self.0.db.pool(), user, grant, "owner", self.0.clock.now()).await?)
     }
 }

@@ -159,6 +159,12 @@ pub fn display_name(text: &str) -> String {
 pub mod filters {
     use crate::base::clock::{Millis, rfc3339};
 
+    /// A time that is a text (RFC 3339) to the minute: `2026-11-21 22:07`.
+    #[askama::filter_fn]
+    pub fn short(at: &str, _: &dyn askama::Values) -> askama::Result<String> {
+        Ok(at.chars().take(16).collect::<String>().replace('T', " "))
+    }
+
     /// A day: `2026-11-21`.
     #[askama::filter_fn]
     pub fn day(at: &Millis, _: &dyn askama::Values) -> askama::Result<String> {

@@ -21,14 +21,17 @@ use crate::surface::{console, html, oauth};
 
 /// The pages, and the authorization endpoint, which needs to know who is in front of the browser.
 pub fn routes(web: &Web) -> Router<Web> {
-    console::routes()
+    let pages = console::routes()
         .route("/login", get(log_in::show).post(log_in::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
-        .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize))
-        .route_layer(session::layer(web))
-        .route_layer(from_fn_with_state(web.clone(), one_name))
-        .route("/assets/{name}", get(html::asset))
+        .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize));
+    with_session(web, pages).route("/assets/{name}", get(html::asset))
+}
+
+/// The layers of every page that needs to know who is in front of the browser.
+pub fn with_session<S: Clone + Send + Sync + 'static>(web: &Web, pages: Router<S>) -> Router<S> {
+    pages.route_layer(session::layer(web)).route_layer(from_fn_with_state(web.clone(), one_name))
 }
 
 /// Without TLS we are on this machine, which has several names: a person who typed `localhost` is sent to the name in

@@ -81,7 +81,7 @@ pub async fn disconnect(State(web): State<Web>, door: Door, request: Request) ->
     };
     let ended = async {
         let person = visit.person.user.id;
-        if let Some((org, client)) = web.identity.disconnect(person, params.get("grant").unwrap_or("")).await? {
+        if let Some((org, client)) = web.identity.disconnect_own(person, params.get("grant").unwrap_or("")).await? {
             let event = AuditEvent::new(&visit.context, "account.disconnect", "ok").by(visit.person.principal());
             web.record(event.org(Some(org)).client(client)).await?;
         }
