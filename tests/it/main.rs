@@ -6,6 +6,7 @@ mod attacks;
 mod browser_store;
 mod client_documents;
 mod commands;
+mod console;
 mod data;
 mod denials;
 mod identity;

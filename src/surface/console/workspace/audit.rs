@@ -1,5 +1,7 @@
 //! `/w/{slug}/audit`: who did what, with filters, and to take away.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -57,6 +59,8 @@ struct AuditPage {
     here: String,
     filters: Filters,
     found: Entries,
+    /// Members' addresses by principal.
+    people: HashMap<String, String>,
     /// The filters as a query, for links.
     query: String,
     problem: String,
@@ -134,8 +138,16 @@ async fn page(room: &Room<'_>, params: &Params) -> Result<Response> {
         Err(error) => return Err(error),
     };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let query = filters.query();
-    let page = AuditPage { frame: room.frame().await?, here: room.here(), filters, found, query, problem };
+    let members = room.console.web.identity.members(room.caller.org).await?;
+    let page = AuditPage {
+        frame: room.frame().await?,
+        here: room.here(),
+        query: filters.query(),
+        filters,
+        found,
+        people: members.into_iter().map(|(user, _)| (format!("user:{}", user.id), user.email)).collect(),
+        problem,
+    };
     Ok(html::page(status, &page))
 }
 
