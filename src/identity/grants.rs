@@ -15,7 +15,7 @@ use crate::model::grant::{parse_scopes, scope_text, within_role};
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::grants::{self, GrantRow, RefreshRow};
-use crate::store::{Tx, members};
+use crate::store::{Tx, client_blocks, members};
 
 const CODE: &str = "dgac_";
 const REFRESH: &str = "dgrt_";
@@ -59,6 +59,8 @@ pub enum GrantError {
     InvalidTarget,
     #[error("a scope is not one of those that were approved")]
     InvalidScope,
+    #[error("the client is blocked")]
+    Blocked,
     #[error(transparent)]
     Internal(#[from] Error),
 }
@@ -92,12 +94,15 @@ impl Identity {
     /// Records an approval, and gives the code that stands for it once and briefly.
     ///
     /// # Errors
-    /// `invalid_argument` when the person is not a member of the workspace.
+    /// `invalid_argument` when the person is not a member of the workspace, or the client is blocked there.
     pub async fn approve(&self, approval: Approval) -> Result<Secret> {
         let (now, lifetimes) = (self.0.clock.now(), &self.0.config.limits.lifetimes);
         let code = checked_token(CODE);
         if members::role(self.0.db.pool(), approval.org, approval.user).await?.is_none() {
             return Err(Error::invalid("workspace", "You are not a member of this workspace."));
+        }
+        if client_blocks::is_blocked(self.0.db.pool(), Some(approval.org), &approval.client_id).await? {
+            return Err(Error::invalid("client", "This program is blocked in this workspace."));
         }
         let grant = GrantRow {
             org: approval.org,
@@ -147,6 +152,7 @@ impl Identity {
             return Err(GrantError::InvalidGrant("code_verifier does not belong to the code_challenge"));
         }
         same_resource(presented.resource, &grant)?;
+        not_blocked(&mut tx, &grant).await?;
         let scopes = scopes_now(&mut tx, &grant, None).await?;
         if !grants::mark_redeemed(&mut tx, grant.org, &grant.id, now).await? {
             return Err(GrantError::InvalidGrant("the code was used already"));
@@ -185,6 +191,7 @@ impl Identity {
             return Err(GrantError::InvalidGrant("the refresh token has expired; connect again"));
         }
         same_resource(presented.resource, &grant)?;
+        not_blocked(&mut tx, &grant).await?;
         let scopes = scopes_now(&mut tx, &grant, presented.scope).await?;
         if token.superseded_at.is_none() {
             grants::supersede(&mut tx, &digest, now).await?;
@@ -258,6 +265,14 @@ fn same_resource(said: Option<&str>, grant: &GrantRow) -> Result<(), GrantError>
     let Some(said) = said else { return Ok(()) };
     let same = said == grant.resource || url::Url::parse(said).is_ok_and(|url| url.as_str() == grant.resource);
     if same { Ok(()) } else { Err(GrantError::InvalidTarget) }
+}
+
+/// A block leaves the code and the refresh token as they are: they work when it is taken away.
+async fn not_blocked(tx: &mut Tx, grant: &GrantRow) -> Result<(), GrantError> {
+    match client_blocks::is_blocked(&mut **tx, Some(grant.org), &grant.client_id).await? {
+        true => Err(GrantError::Blocked),
+        false => Ok(()),
+    }
 }
 
 /// What of the approved scopes, or of those among them that the client says, the person's role covers now.

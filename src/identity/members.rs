@@ -146,7 +146,7 @@ impl Identity {
     }
 }
 
-fn checked_name(name: &str) -> Result<String> {
+pub(super) fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(Error::invalid("name", format!("A name has 1 to {MAX_NAME} printable characters.")));

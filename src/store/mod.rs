@@ -5,6 +5,7 @@
 //! `ON CONFLICT`, `RETURNING`.
 
 pub mod audit;
+pub mod client_blocks;
 pub mod clients;
 pub mod datasets;
 pub mod documents;
