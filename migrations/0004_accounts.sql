@@ -7,9 +7,9 @@ ALTER TABLE orgs ADD COLUMN suspended_at BIGINT;
 -- JSON array of e-mail domains that members must have; empty means any.
 ALTER TABLE orgs ADD COLUMN email_domains TEXT NOT NULL DEFAULT '[]';
 
--- Digest of a confidential client's secret; NULL for a public client.
+-- Digest of a confidential client's secret; NULL for a public client. Of those, some may ask about every access token.
 ALTER TABLE oauth_clients ADD COLUMN secret_digest TEXT;
-ALTER TABLE oauth_clients ADD COLUMN last_used_at BIGINT;
+ALTER TABLE oauth_clients ADD COLUMN may_introspect BIGINT NOT NULL DEFAULT 0;
 
 -- Clients that may not be used, by id (which may be the address of a document). '-' is the whole installation.
 CREATE TABLE client_blocks (

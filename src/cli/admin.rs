@@ -1,7 +1,8 @@
-//! `dragoman admin`: workspaces, people, roles, connectivity tokens and keys, on the machine of the service.
+//! `dragoman admin`: workspaces, people, roles, connectivity tokens, OAuth clients and keys, on the machine of the service.
 //! Passwords come from standard input or are made up; never from an argument, which other users of the machine can read.
 
 mod audit;
+mod client;
 mod show;
 
 use std::io::{Read as _, Write as _};
@@ -38,6 +39,9 @@ pub enum AdminCommand {
     /// Connectivity tokens for scripts and programs without a browser
     #[command(subcommand)]
     Token(Token),
+    /// OAuth clients: confidential ones, and which may not be used
+    #[command(subcommand)]
+    Client(client::Client),
     /// Keys that sign access tokens
     #[command(subcommand)]
     Key(Key),
@@ -176,6 +180,7 @@ async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce()
         AdminCommand::Person(command) => person(command, identity, input).await,
         AdminCommand::Role(command) => role(command, identity).await,
         AdminCommand::Token(command) => token(command, identity).await,
+        AdminCommand::Client(command) => client::client(command, identity).await,
         AdminCommand::Key(Key::List) => Ok(keys(identity)),
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
     }

@@ -6,14 +6,16 @@ use super::Identity;
 use super::token::read_scopes;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::base::secret::{Secret, base64url, from_base64url, hmac_hex, random_token, same, sha256, sha256_hex};
+use crate::base::secret::{
+    Secret, base64url, checked_token, checked_token_of, hmac_bytes, is_well_formed, same, sha256, sha256_hex,
+};
 use crate::model::access::Scope;
 use crate::model::error::{Error, Result};
 use crate::model::grant::{parse_scopes, scope_text, within_role};
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::grants::{self, GrantRow, RefreshRow};
-use crate::store::{Tx, members};
+use crate::store::{Tx, client_blocks, members};
 
 const CODE: &str = "dgac_";
 const REFRESH: &str = "dgrt_";
@@ -57,6 +59,8 @@ pub enum GrantError {
     InvalidTarget,
     #[error("a scope is not one of those that were approved")]
     InvalidScope,
+    #[error("the client is blocked")]
+    Blocked,
     #[error(transparent)]
     Internal(#[from] Error),
 }
@@ -90,12 +94,15 @@ impl Identity {
     /// Records an approval, and gives the code that stands for it once and briefly.
     ///
     /// # Errors
-    /// `invalid_argument` when the person is not a member of the workspace.
+    /// `invalid_argument` when the person is not a member of the workspace, or the client is blocked there.
     pub async fn approve(&self, approval: Approval) -> Result<Secret> {
         let (now, lifetimes) = (self.0.clock.now(), &self.0.config.limits.lifetimes);
-        let code = random_token(CODE);
+        let code = checked_token(CODE);
         if members::role(self.0.db.pool(), approval.org, approval.user).await?.is_none() {
             return Err(Error::invalid("workspace", "You are not a member of this workspace."));
+        }
+        if client_blocks::is_blocked(self.0.db.pool(), Some(approval.org), &approval.client_id).await? {
+            return Err(Error::invalid("client", "This program is blocked in this workspace."));
         }
         let grant = GrantRow {
             org: approval.org,
@@ -121,7 +128,7 @@ impl Identity {
     /// Exchanges a code for the first tokens of its family. Whatever the client can still put right is checked before
     /// the code is used up.
     pub async fn redeem(&self, presented: CodeUse<'_>) -> Result<TokenPair, GrantError> {
-        if !is_ours(presented.code, CODE) {
+        if !is_well_formed(CODE, presented.code) {
             return Err(GrantError::InvalidGrant("the code is not valid"));
         }
         let now = self.0.clock.now();
@@ -145,11 +152,12 @@ impl Identity {
             return Err(GrantError::InvalidGrant("code_verifier does not belong to the code_challenge"));
         }
         same_resource(presented.resource, &grant)?;
+        not_blocked(&mut tx, &grant).await?;
         let scopes = scopes_now(&mut tx, &grant, None).await?;
         if !grants::mark_redeemed(&mut tx, grant.org, &grant.id, now).await? {
             return Err(GrantError::InvalidGrant("the code was used already"));
         }
-        let refresh = random_token(REFRESH);
+        let refresh = checked_token(REFRESH);
         self.store_refresh(&mut tx, &grant, &refresh, 1, now).await?;
         self.answer(tx, &grant, refresh, scopes).await
     }
@@ -157,7 +165,7 @@ impl Identity {
     /// Exchanges a refresh token for the next one. A client that lost the answer may repeat within the retry window
     /// and gets the same successor; any other use of a replaced token is theft, and the family ends (RFC 9700 §4.14.2).
     pub async fn refresh(&self, presented: RefreshUse<'_>) -> Result<TokenPair, GrantError> {
-        if !is_ours(presented.token, REFRESH) {
+        if !is_well_formed(REFRESH, presented.token) {
             return Err(GrantError::InvalidGrant("the refresh token is not valid"));
         }
         let now = self.0.clock.now();
@@ -183,6 +191,7 @@ impl Identity {
             return Err(GrantError::InvalidGrant("the refresh token has expired; connect again"));
         }
         same_resource(presented.resource, &grant)?;
+        not_blocked(&mut tx, &grant).await?;
         let scopes = scopes_now(&mut tx, &grant, presented.scope).await?;
         if token.superseded_at.is_none() {
             grants::supersede(&mut tx, &digest, now).await?;
@@ -193,8 +202,7 @@ impl Identity {
 
     /// The one token that can follow `token`: derived, so that it can be sent again without being stored.
     fn successor(&self, token: &str) -> Secret {
-        let bytes = hex::decode(hmac_hex(&self.0.refresh_key, token.as_bytes())).unwrap_or_default();
-        Secret::new(format!("{REFRESH}{}", base64url(&bytes)))
+        checked_token_of(REFRESH, &hmac_bytes(&self.0.refresh_key, token.as_bytes()))
     }
 
     async fn store_refresh(
@@ -241,12 +249,7 @@ async fn kill(mut tx: Tx, grant: &GrantRow, why: &'static str, now: Millis) -> R
 
 /// Whether a text has the form of a refresh token of ours.
 pub(super) fn is_refresh_token(text: &str) -> bool {
-    is_ours(text, REFRESH)
-}
-
-/// Whether a text has the form of a code or token of this kind; nothing else is looked up.
-fn is_ours(text: &str, prefix: &str) -> bool {
-    text.strip_prefix(prefix).and_then(from_base64url).is_some_and(|bytes| bytes.len() == 32)
+    is_well_formed(REFRESH, text)
 }
 
 /// PKCE with S256 (RFC 7636 §4.6).
@@ -262,6 +265,14 @@ fn same_resource(said: Option<&str>, grant: &GrantRow) -> Result<(), GrantError>
     let Some(said) = said else { return Ok(()) };
     let same = said == grant.resource || url::Url::parse(said).is_ok_and(|url| url.as_str() == grant.resource);
     if same { Ok(()) } else { Err(GrantError::InvalidTarget) }
+}
+
+/// A block leaves the code and the refresh token as they are: they work when it is taken away.
+async fn not_blocked(tx: &mut Tx, grant: &GrantRow) -> Result<(), GrantError> {
+    match client_blocks::is_blocked(&mut **tx, Some(grant.org), &grant.client_id).await? {
+        true => Err(GrantError::Blocked),
+        false => Ok(()),
+    }
 }
 
 /// What of the approved scopes, or of those among them that the client says, the person's role covers now.
@@ -299,16 +310,6 @@ mod tests {
         assert!(!proves(&verifier[..42], challenge));
         assert!(!proves(&"a".repeat(129), &base64url(&sha256("a".repeat(129).as_bytes()))));
         assert!(!proves(&"é".repeat(30), &base64url(&sha256("é".repeat(30).as_bytes()))));
-    }
-
-    #[test]
-    fn only_the_exact_form_of_a_code_or_token_is_looked_up() {
-        let code = random_token(CODE);
-        assert!(is_ours(code.expose(), CODE));
-        assert!(!is_ours(code.expose(), REFRESH));
-        for bad in ["", CODE, "dgac_x", &format!("{}x", code.expose()), &format!("{}=", code.expose())] {
-            assert!(!is_ours(bad, CODE), "{bad}");
-        }
     }
 
     #[test]

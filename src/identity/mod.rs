@@ -1,15 +1,19 @@
 //! Who is calling: people and their places, passwords, OAuth clients and grants, tokens and the keys that sign them.
 //! No HTTP. Whatever proves somebody is verified here and nowhere else; of every secret only a digest is stored.
 
+pub mod blocks;
 pub mod clients;
+pub mod confidential;
 pub mod connected;
 pub mod connections;
 pub mod connectivity;
 mod documents;
 pub mod grants;
+pub mod introspect;
 pub mod invitations;
 mod keys;
 pub mod members;
+pub mod own_name;
 pub mod password;
 pub mod redirect;
 mod revoke;

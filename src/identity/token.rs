@@ -16,7 +16,7 @@ use crate::model::error::Error;
 use crate::model::grant::scope_text;
 use crate::model::org::Org;
 use crate::model::user::User;
-use crate::store::grants::{self, GrantRow};
+use crate::store::grants::{self, FamilyState, GrantRow};
 
 /// The header's `typ` (RFC 9068 §2.1).
 const TYPE: &str = "at+jwt";
@@ -62,10 +62,10 @@ impl From<sqlx::Error> for Refusal {
 pub(super) struct Claims {
     iss: String,
     aud: String,
-    sub: Id<User>,
-    client_id: String,
-    scope: String,
-    exp: i64,
+    pub(super) sub: Id<User>,
+    pub(super) client_id: String,
+    pub(super) scope: String,
+    pub(super) exp: i64,
     iat: i64,
     nbf: i64,
     jti: String,
@@ -116,9 +116,7 @@ impl Identity {
         }
         let claims = self.claims(bearer, resource)?;
         let scopes = read_scopes(&claims.scope).ok_or(Refusal::Invalid)?;
-        let state = grants::state(self.0.db.pool(), claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
-        let state = state.ok_or(Refusal::Invalid)?;
-        let role = state.role.filter(|_| state.revoked_at.is_none()).ok_or(Refusal::Revoked)?;
+        let (state, role) = self.standing(claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
         let client = state.client_name.or_else(|| verified_host(&claims.client_id)).unwrap_or_default();
         Ok(Proven {
             org: state.org,
@@ -130,12 +128,33 @@ impl Identity {
         })
     }
 
+    /// A family as it is now, and what its person is; refused when it has ended, or its client may not be used.
+    pub(super) async fn standing(
+        &self,
+        org: Id<Org>,
+        family: &str,
+        user: Id<User>,
+        client_id: &str,
+    ) -> Result<(FamilyState, Role), Refusal> {
+        let state = grants::state(self.0.db.pool(), org, family, user, client_id).await?;
+        let state = state.ok_or(Refusal::Invalid)?;
+        let ended = state.revoked_at.is_some() || state.client_blocked;
+        let role = state.role.filter(|_| !ended).ok_or(Refusal::Revoked)?;
+        Ok((state, role))
+    }
+
     /// The claims of a token of ours that is good for this resource now (RFC 9068 §4).
     fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
         let claims = self.signed(bearer)?;
         if claims.aud != resource {
             return Err(Refusal::Invalid);
         }
+        self.in_time(&claims)?;
+        Ok(claims)
+    }
+
+    /// Whether a token's time has come and not gone.
+    pub(super) fn in_time(&self, claims: &Claims) -> Result<(), Refusal> {
         let (now, skew) = (self.0.clock.now() / 1000, SKEW.as_secs() as i64);
         if claims.nbf > now + skew || claims.iat > now + skew {
             return Err(Refusal::Invalid);
@@ -143,7 +162,7 @@ impl Identity {
         if claims.exp.saturating_add(skew) <= now {
             return Err(Refusal::Expired);
         }
-        Ok(claims)
+        Ok(())
     }
 
     /// The claims of a token that we signed, whatever it is for and however old it is (RFC 8725 §3). The algorithm, the

@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod blocks;
+pub mod client_blocks;
 pub mod clients;
 pub mod connected;
 pub mod connections;

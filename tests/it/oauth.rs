@@ -642,7 +642,8 @@ async fn l01_l02_c11_to_c14_a_client_gives_its_tokens_back() {
     let server = site.program().get(site.url("/.well-known/oauth-authorization-server"));
     let server: Value = server.send().await.unwrap().json().await.unwrap();
     assert_eq!(server["revocation_endpoint"], site.url("/api/oauth/revoke"));
-    assert_eq!(server["revocation_endpoint_auth_methods_supported"], json!(["none"]));
+    let methods = json!(["none", "client_secret_basic", "client_secret_post"]);
+    assert_eq!(server["revocation_endpoint_auth_methods_supported"], methods);
     let ann = site.browser().signed_in("ann@example.com").await;
     let code = ann.code(&site.authorize_path(&client, &[])).await;
     let tokens = site.redeem(&client, &code).await.1;

@@ -117,6 +117,13 @@ async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
         ("token create --workspace acme --label x", "--scopes"),
         ("token create --workspace nowhere --label x --scopes ext:sql", "workspace list"),
         ("token revoke nothing --workspace acme", "token list"),
+        ("client create --redirect-uri https://a.example/cb", "--name"),
+        ("client create --name x --redirect-uri http://a.example/cb", "localhost"),
+        ("client create --name x --redirect-uri https://co.uk/cb", "anybody may register"),
+        ("client remove nothing", "no registered client"),
+        ("client secret nothing", "no confidential client"),
+        ("client block nothing --workspace nowhere", "workspace list"),
+        ("client unblock nothing", "client list"),
     ] {
         let Err(refused) = shell.run(line).await else { panic!("{line} was accepted") };
         assert!(refused.to_string().contains(helps), "{line}: {refused}");
@@ -131,6 +138,47 @@ async fn a_closed_workspace_is_pointed_out_when_a_token_is_made() {
         shell.run("token create --workspace acme --label x --scopes ext:sql --expires-in-days 7").await.unwrap();
     assert!(token.text.contains("workspace connectivity acme on"));
     assert_eq!(token.facts["expires_at"], rfc3339(1_790_000_000_000 + 7 * 24 * 60 * 60 * 1000));
+}
+
+#[tokio::test]
+async fn a_client_is_registered_listed_blocked_and_removed() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme").await.unwrap();
+    let line = "client create --name Gateway --redirect-uri https://a.example/cb --redirect-uri https://b.example/cb";
+    let created = shell.run(&format!("{line} --introspect")).await.unwrap();
+    let (id, secret) = (created.facts["id"].as_str().unwrap(), created.facts["secret"].as_str().unwrap());
+    assert!(created.text.contains(id) && created.text.contains(secret));
+    assert_eq!(created.facts["redirect_uris"], json!(["https://a.example/cb", "https://b.example/cb"]));
+    let knows = async |secret: &str| shell.identity.authenticate_client(id, Some(secret)).await.unwrap();
+    assert!(knows(secret).await.unwrap().may_introspect);
+
+    let listed = shell.run("client list").await.unwrap();
+    assert_eq!(
+        listed.facts,
+        json!([{ "id": id, "name": "Gateway", "confidential": true, "introspect": true,
+                 "redirect_uris": ["https://a.example/cb", "https://b.example/cb"],
+                 "created_at": rfc3339(1_790_000_000_000), "blocked": [] }])
+    );
+    assert!(!listed.text.contains(secret), "shown once only");
+
+    let replaced = shell.facts(&format!("client secret {id}")).await;
+    assert!(knows(secret).await.is_none());
+    assert!(knows(replaced["secret"].as_str().unwrap()).await.is_some());
+
+    shell.run(&format!("client block {id} --workspace acme")).await.unwrap();
+    shell.run(&format!("client block {id}")).await.unwrap();
+    shell.run("client block https://evil.example/c").await.unwrap();
+    let again = shell.run("client block https://evil.example/c").await.unwrap();
+    assert!(again.text.contains("already"));
+    let listed = shell.facts("client list").await;
+    assert_eq!(listed[0]["blocked"], json!(["everywhere", "acme"]));
+    assert_eq!(listed[1], json!({ "id": "https://evil.example/c", "blocked": ["everywhere"] }));
+    shell.run(&format!("client unblock {id}")).await.unwrap();
+    assert_eq!(shell.facts("client list").await[0]["blocked"], json!(["acme"]));
+
+    shell.run(&format!("client remove {id}")).await.unwrap();
+    let left = shell.facts("client list").await;
+    assert_eq!(left, json!([{ "id": "https://evil.example/c", "blocked": ["everywhere"] }]));
 }
 
 #[test]

@@ -83,6 +83,8 @@ enum Gate {
     Closed,
     /// Nothing that the client asks for is within the person's role.
     NoRights,
+    /// The client may not be used in this workspace.
+    Blocked,
     NoWorkspace,
 }
 
@@ -173,7 +175,12 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     let choice = match choose(web, &person, &asked, &params).await? {
         Ok(choice) => choice,
         // The handle is still good: the person may correct the choice.
-        Err(problem) => return page(web, &person, &handle, &asked, params.get("workspace"), problem).await,
+        Err(problem) => {
+            if problem == BLOCKED {
+                web.record(event("client_blocked")).await?;
+            }
+            return page(web, &person, &handle, &asked, params.get("workspace"), problem).await;
+        }
     };
     if pending::take(pool, &key, now).await?.is_none() {
         return Ok(gone());
@@ -200,6 +207,8 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     Ok(html::leave("Connected", &html::display_name(&asked.client_name), &to))
 }
 
+const BLOCKED: &str = "This program is blocked in this workspace.";
+
 /// What the person chose, checked against their role as it is now.
 struct Chosen {
     membership: Membership,
@@ -219,10 +228,11 @@ async fn choose(
         return Ok(Err("Choose one of your workspaces."));
     };
     let mut scopes = within_role(&asked.scopes(), membership.role);
-    let turn_on = match gate(Some(&membership), &scopes) {
+    let turn_on = match gate(web, asked, Some(&membership), &scopes).await? {
         Gate::Open => false,
         Gate::AdminCanOpen if params.get("enable") == Some("1") => true,
         Gate::AdminCanOpen => return Ok(Err("Tick the box that lets AI clients connect to this workspace.")),
+        Gate::Blocked => return Ok(Err(BLOCKED)),
         Gate::Closed | Gate::NoRights | Gate::NoWorkspace => return Ok(Err("This cannot be approved.")),
     };
     scopes.retain(|scope| params.all("scope").any(|kept| kept == scope.name()));
@@ -239,14 +249,17 @@ async fn open_to(web: &Web, person: &SignedIn, asked: &Pending) -> Result<Vec<Me
     Ok(memberships)
 }
 
-fn gate(membership: Option<&Membership>, allowed: &[Scope]) -> Gate {
-    match membership {
+async fn gate(web: &Web, asked: &Pending, membership: Option<&Membership>, allowed: &[Scope]) -> Result<Gate> {
+    let org = membership.map(|membership| membership.org.id);
+    let blocked = web.identity.is_blocked(&asked.client_id, org).await?;
+    Ok(match membership {
         None => Gate::NoWorkspace,
+        Some(_) if blocked => Gate::Blocked,
         Some(_) if allowed.is_empty() => Gate::NoRights,
         Some(membership) if membership.org.connectivity_enabled => Gate::Open,
         Some(membership) if membership.role == Role::Admin => Gate::AdminCanOpen,
         Some(_) => Gate::Closed,
-    }
+    })
 }
 
 fn purpose(handle: &Secret) -> String {
@@ -303,7 +316,7 @@ async fn page(
         kind: redirect::kind(&asked.redirect_uri).unwrap_or(Kind::UnknownApp),
         email: person.user.email.clone(),
         workspaces: workspaces.collect(),
-        gate: gate(chosen.as_ref(), &allowed),
+        gate: gate(web, asked, chosen.as_ref(), &allowed).await?,
         chosen,
         scopes: scopes.iter().map(line).collect(),
         csrf: csrf::token(web, person.binding(), &purpose(handle)),

@@ -52,6 +52,8 @@ const RETURNED: &str = "login_after";
 enum Stop {
     /// A page of ours: where the browser would be sent is not proven.
     Page(StatusCode, &'static str),
+    /// A page of ours: this client, by its id, may not be used. It is told nothing.
+    Blocked(String),
     /// An answer to the client.
     Redirect(&'static str, &'static str),
     Failed(Error),
@@ -126,6 +128,8 @@ async fn find_destination(web: &Web, params: &Params) -> Result<Destination, Sto
         return Err(page("client_id or redirect_uri was sent more than once."));
     }
     let client = match params.get("client_id") {
+        // Of a blocked client not even the document is fetched.
+        Some(id) if web.identity.is_blocked(id, None).await? => return Err(Stop::Blocked(id.to_owned())),
         Some(id) => web.identity.client(id).await?,
         None => None,
     };
@@ -170,6 +174,9 @@ async fn proceed(
             Some(found.ok_or(Stop::Redirect("access_denied", "The workspace is not open to this person."))?.org.id)
         }
     };
+    if web.identity.is_blocked(&to.client.id, org).await? {
+        return Err(Stop::Blocked(to.client.id.clone()));
+    }
     if asked.silent {
         return Err(Stop::Redirect("consent_required", "The person must approve on a page."));
     }
@@ -297,11 +304,12 @@ fn login_url(params: &Params, login_after: Millis) -> String {
 }
 
 async fn refuse(web: &Web, context: &Context, params: &Params, to: Option<&Destination>, stop: Stop) -> Response {
+    let blocked = if let Stop::Blocked(id) = &stop { id.clone() } else { String::new() };
     let event = |outcome: &str| {
         let event = AuditEvent::new(context, "oauth.authorize", outcome);
         match to {
             Some(to) => event.client(&to.client.id).target(redirect::shown(&to.redirect_uri)),
-            None => event,
+            None => event.client(blocked),
         }
     };
     let (outcome, response) = match (stop, to) {
@@ -316,6 +324,10 @@ async fn refuse(web: &Web, context: &Context, params: &Params, to: Option<&Desti
             (error, response)
         }
         (Stop::Redirect(error, text), None) => (error, html::problem(StatusCode::BAD_REQUEST, "Not possible", text)),
+        (Stop::Blocked(_), _) => {
+            let text = "The program that sent you here is blocked. Ask an admin of your workspace about it.";
+            ("client_blocked", html::problem(StatusCode::BAD_REQUEST, "This program cannot be used", text))
+        }
         (Stop::Page(status, text), _) => ("refused", html::problem(status, "This request cannot be used", text)),
         (Stop::Failed(error), _) => (error.code.info().name, html::failure(&error)),
     };

@@ -1,7 +1,9 @@
 //! The OAuth 2.1 authorization server over HTTP: one file an endpoint. Rules of grants and tokens are in `identity`.
 
 mod authorize;
+mod client_auth;
 mod error;
+mod introspect;
 mod metadata;
 mod register;
 pub mod resource;
@@ -38,6 +40,8 @@ pub fn routes() -> Router<Web> {
     for (path, route) in routes {
         router = router.route(path, route.layer(from_fn(open_to_scripts)));
     }
+    // For servers alone: a secret has no business in a browser.
+    router = router.route("/api/oauth/introspect", post(introspect::introspect));
     // Clients look below the MCP path as well, although the issuer has none.
     for name in ["oauth-authorization-server", "openid-configuration"] {
         for path in ["", "/mcp", "/t/{workspace}/mcp"] {

@@ -1,9 +1,9 @@
 //! `POST /api/oauth/token` (RFC 6749 §4.1.3 and §6): a code or a refresh token becomes an access token.
 //!
-//! Every client is public: it names itself with `client_id` and proves itself with PKCE or with the refresh token.
+//! A client proves itself as `client_auth` says, and that it is the one which asked with PKCE or the refresh token.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ use crate::model::grant::scope_text;
 use crate::model::org::Org;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
+use crate::surface::oauth::client_auth::authenticate;
 use crate::surface::oauth::error::{OAuthError, answer};
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
@@ -74,7 +75,10 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
         let text = "grant_type must be authorization_code or refresh_token.";
         return Err(OAuthError::bad("unsupported_grant_type", text));
     }
-    let client_id = authenticate(web, headers, params).await?;
+    let client_id = authenticate(web, headers, params).await?.id;
+    if web.identity.is_blocked(&client_id, None).await? {
+        return Err(OAuthError::blocked());
+    }
     let resource = match params.get("resource") {
         None => None,
         Some(text) => {
@@ -114,22 +118,6 @@ pub(super) async fn form(web: &Web, context: &Context, request: Request) -> Resu
 
 pub(super) fn missing(name: &str) -> OAuthError {
     OAuthError::bad("invalid_request", format!("{name} is missing."))
-}
-
-/// The client's id, when there can be such a client, and it did not try to prove itself with a secret that it cannot
-/// have (E05).
-pub(super) async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
-    let basic = headers.get(header::AUTHORIZATION).is_some();
-    let refused = |text| OAuthError { basic, ..OAuthError::invalid_client(text) };
-    if basic || params.get("client_secret").is_some() || params.get("client_assertion").is_some() {
-        return Err(refused("This client is public: send client_id in the body, and no secret."));
-    }
-    let id = params.get("client_id").ok_or_else(|| missing("client_id"))?;
-    if web.identity.may_be_client(id).await? {
-        Ok(id.to_owned())
-    } else {
-        Err(refused("This client is not registered."))
-    }
 }
 
 /// Workspace and person of a token that we have just signed, for the record.
