@@ -10,6 +10,7 @@ pub mod members;
 pub mod password;
 pub mod redirect;
 mod revoke;
+mod rotate;
 pub mod token;
 
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::base::secret::MasterKey;
 use crate::config::Config;
 use crate::model::error::Result;
 use crate::store::Db;
-pub use keys::KeyInfo;
+pub use keys::{JWKS_CACHE, KeyInfo, KeyState};
+pub use rotate::Withdrawn;
 
 /// The identity of an installation; clones share it.
 #[derive(Clone)]
@@ -44,7 +46,7 @@ impl Identity {
     /// # Errors
     /// The database fails, or the master key is not the one that sealed the signing keys.
     pub async fn open(db: Db, config: Arc<Config>, master: MasterKey, clock: Clock) -> Result<Self> {
-        let keys = keys::Keys::open(&db, &master, &clock).await?;
+        let keys = keys::Keys::open(&db, master.clone(), clock.clone()).await?;
         let documents = documents::Documents::new(clock.clone(), &config.public_url);
         Ok(Self(Arc::new(Inner {
             db,

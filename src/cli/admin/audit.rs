@@ -4,8 +4,9 @@ use anyhow::{Result, bail};
 use clap::Subcommand;
 use serde_json::json;
 
+use super::key::Key;
 use super::show::{Said, table};
-use super::{AdminCommand, Key, Person, RoleCommand, Switch, Token, Workspace, find_org};
+use super::{AdminCommand, Person, RoleCommand, Switch, Token, Workspace, find_org};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::identity::Identity;
@@ -86,6 +87,8 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
             ("admin.token.create", format!("{workspace} {label}"))
         }
         AdminCommand::Token(Token::Revoke { id, workspace }) => ("admin.token.revoke", format!("{workspace} {id}")),
+        AdminCommand::Key(Key::Rotate) => ("admin.key.rotate", String::new()),
+        AdminCommand::Key(Key::Withdraw { kid }) => ("admin.key.withdraw", kid.clone()),
         AdminCommand::Workspace(Workspace::List)
         | AdminCommand::Person(Person::List)
         | AdminCommand::Role(RoleCommand::List { .. })
