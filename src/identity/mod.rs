@@ -11,6 +11,7 @@ pub mod password;
 pub mod redirect;
 mod revoke;
 mod rotate;
+mod sweep;
 pub mod token;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::model::error::Result;
 use crate::store::Db;
 pub use keys::{JWKS_CACHE, KeyInfo, KeyState};
 pub use rotate::Withdrawn;
+pub use sweep::Swept;
 
 /// The identity of an installation; clones share it.
 #[derive(Clone)]

@@ -27,11 +27,11 @@ pub async fn insert_or_get(
 ) -> sqlx::Result<OAuthClient> {
     let redirect_uris =
         serde_json::to_string(&client.redirect_uris).map_err(|problem| sqlx::Error::Encode(problem.into()))?;
-    // The update changes nothing; without it PostgreSQL would not return the row that is already there.
+    // Who registers again starts anew: the client is not cleaned up as unused while it is about to be used.
     let row = sqlx::query(
         "INSERT INTO oauth_clients (id, fingerprint, name, redirect_uris, application_type, uri, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT (fingerprint) DO UPDATE SET fingerprint = excluded.fingerprint
+         ON CONFLICT (fingerprint) DO UPDATE SET created_at = excluded.created_at
          RETURNING id, name, redirect_uris, application_type, uri, created_at",
     )
     .bind(client.id.as_str())

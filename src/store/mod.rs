@@ -15,6 +15,7 @@ pub mod members;
 pub mod orgs;
 pub mod pending;
 pub mod sessions;
+pub mod sweep;
 pub mod tokens;
 pub mod users;
 
