@@ -134,3 +134,12 @@ CREATE TABLE leases (
     holder     TEXT NOT NULL,
     expires_at BIGINT NOT NULL
 );
+
+-- A signing key that leaked: refused and unpublished from then on.
+ALTER TABLE signing_keys ADD COLUMN withdrawn_at BIGINT;
+
+-- What the clean-up looks rows up by.
+CREATE INDEX grants_by_revocation ON grants (revoked_at) WHERE revoked_at IS NOT NULL;
+CREATE INDEX grants_not_redeemed ON grants (created_at) WHERE redeemed_at IS NULL;
+CREATE INDEX oauth_clients_by_age ON oauth_clients (created_at);
+CREATE INDEX consents_by_client ON consents (client_id);

@@ -157,6 +157,8 @@ impl App {
         let router = surface.router(mcp.clone());
         let admin = self.admin(stopping.clone()).await?;
         let sweeper = tokio::spawn(sweep(mcp, stopping.clone()));
+        let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
+        let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
 
         let signal = stopping.clone();
         let server = listen::serve(listener, router, listen::HEADER_TIME, async move {
@@ -173,6 +175,8 @@ impl App {
         }
         stopping.cancel();
         sweeper.await?;
+        keeper.await?;
+        cleaner.await?;
         if let Some(admin) = admin {
             admin.await?;
         }

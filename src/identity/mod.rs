@@ -18,7 +18,9 @@ pub mod password;
 pub mod redirect;
 mod revoke;
 mod roles;
+mod rotate;
 pub mod settings;
+mod sweep;
 pub mod token;
 
 use std::sync::Arc;
@@ -28,7 +30,9 @@ use crate::base::secret::MasterKey;
 use crate::config::Config;
 use crate::model::error::Result;
 use crate::store::Db;
-pub use keys::KeyInfo;
+pub use keys::{JWKS_CACHE, KeyInfo, KeyState};
+pub use rotate::Withdrawn;
+pub use sweep::Swept;
 
 /// The identity of an installation; clones share it.
 #[derive(Clone)]
@@ -53,7 +57,7 @@ impl Identity {
     /// # Errors
     /// The database fails, or the master key is not the one that sealed the signing keys.
     pub async fn open(db: Db, config: Arc<Config>, master: MasterKey, clock: Clock) -> Result<Self> {
-        let keys = keys::Keys::open(&db, &master, &clock).await?;
+        let keys = keys::Keys::open(&db, master.clone(), clock.clone()).await?;
         let documents = documents::Documents::new(clock.clone(), &config.public_url);
         Ok(Self(Arc::new(Inner {
             db,

@@ -15,11 +15,13 @@ pub mod documents;
 pub mod grants;
 pub mod invitations;
 pub mod keys;
+pub mod leases;
 pub mod members;
 pub mod orgs;
 pub mod pending;
 pub mod sessions;
 pub mod settings;
+pub mod sweep;
 pub mod tokens;
 pub mod users;
 

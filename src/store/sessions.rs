@@ -57,9 +57,3 @@ pub async fn delete_of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::R
     sqlx::query("DELETE FROM browser_sessions WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(())
 }
-
-/// Drops what expired before `now`; returns how many.
-pub async fn sweep(on: impl AnyExecutor<'_>, now: Millis) -> sqlx::Result<u64> {
-    let done = sqlx::query("DELETE FROM browser_sessions WHERE expires_at <= $1").bind(now).execute(on).await?;
-    Ok(done.rows_affected())
-}

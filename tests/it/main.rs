@@ -21,3 +21,4 @@ mod story;
 mod strict;
 mod support;
 mod tenancy;
+mod upkeep;

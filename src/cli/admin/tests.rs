@@ -83,7 +83,27 @@ async fn a_workspace_is_set_up_from_nothing_to_a_working_login_and_token() {
 
     shell.run("role remove ann@example.com --workspace acme").await.unwrap();
     assert_eq!(shell.facts("role list --workspace acme").await, json!([]));
-    assert_eq!(shell.facts("key list").await.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn l06_keys_are_rotated_in_order_and_withdrawn_at_once() {
+    let shell = Shell::new().await;
+    let listed = shell.facts("key list").await;
+    let first = listed[0]["kid"].as_str().unwrap().to_owned();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["state"]), (1, &json!("signing")));
+    let rotated = shell.run("key rotate").await.unwrap();
+    let next = rotated.facts["kid"].as_str().unwrap().to_owned();
+    assert_eq!(rotated.facts["active_from"], rfc3339(1_790_000_000_000 + 365_000));
+    assert!(rotated.text.contains(&next));
+    assert_eq!(shell.facts("key rotate").await["new"], false);
+    let withdrawn = shell.facts(&format!("key withdraw {first}")).await;
+    assert_eq!(withdrawn, json!({ "kid": first, "withdrawn": true, "signer": next }));
+    let listed = shell.run("key list").await.unwrap();
+    let states: Vec<_> = listed.facts.as_array().unwrap().iter().map(|key| key["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["withdrawn", "signing"]);
+    assert!(listed.text.contains("withdrawn") && listed.text.contains("signing"));
+    let refused = shell.run(&format!("key withdraw {first}")).await.err().unwrap();
+    assert!(refused.to_string().contains("key list"), "{refused}");
 }
 
 #[tokio::test]

@@ -58,7 +58,6 @@ impl Pending {
         let now = web.identity.clock().now();
         let life = Millis::try_from(web.config.limits.lifetimes.consent.as_millis()).unwrap_or(0);
         let pool = web.identity.db().pool();
-        pending::sweep(pool, now).await?;
         pending::create(pool, &key(&handle, person), &data, now.saturating_add(life)).await?;
         Ok(format!("/consent?request={}", handle.expose()))
     }

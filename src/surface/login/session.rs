@@ -142,7 +142,6 @@ impl SessionStore for Sessions {
         Self: 'c,
     {
         Box::pin(async move {
-            sessions::sweep(self.db.pool(), self.clock.now()).await.map_err(backend)?;
             while !sessions::create(self.db.pool(), &self.row(record)?).await.map_err(backend)? {
                 record.id = SessionId::default();
             }

@@ -7,6 +7,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::identity::JWKS_CACHE;
 use crate::model::access::Scope;
 use crate::model::org::is_slug;
 use crate::surface::login::return_to::AUTHORIZE;
@@ -74,7 +75,8 @@ pub async fn server(State(web): State<Web>) -> Response {
     }))
 }
 
-/// The public signing keys.
+/// The public signing keys. They may be kept for as long as a new key waits before it signs, and no longer.
 pub async fn jwks(State(web): State<Web>) -> Response {
-    cached(web.identity.jwks())
+    let kept = format!("public, max-age={}", JWKS_CACHE.as_secs());
+    ([(header::CACHE_CONTROL, kept)], Json(web.identity.jwks())).into_response()
 }

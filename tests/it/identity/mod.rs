@@ -8,6 +8,7 @@ mod people;
 mod refresh;
 mod revoke;
 mod secrets;
+mod sweep;
 mod tokens;
 
 use std::sync::Arc;
