@@ -7,7 +7,7 @@ use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::model::org::{Org, is_slug};
 use crate::model::user::{Membership, User, normal_email};
-use crate::store::{grants, members, orgs, sessions, users};
+use crate::store::{consents, grants, members, orgs, sessions, users};
 
 /// Longest name of a workspace or a person, in characters.
 const MAX_NAME: usize = 100;
@@ -116,8 +116,8 @@ impl Identity {
         Ok(tx.commit().await?)
     }
 
-    /// Ends a membership, and with it every grant that the person gave for this workspace: who is taken back later
-    /// starts anew.
+    /// Ends a membership, and with it every grant that the person gave for this workspace and what is remembered of
+    /// their consent: who is taken back later starts anew.
     ///
     /// # Errors
     /// `invalid_argument` when the person is no member.
@@ -127,6 +127,7 @@ impl Identity {
             return Err(Error::invalid("user", "This person is not a member of the workspace."));
         }
         grants::revoke_of_member(&mut *tx, org, user, "member_removed", self.0.clock.now()).await?;
+        consents::forget_of_member(&mut *tx, org, user).await?;
         Ok(tx.commit().await?)
     }
 

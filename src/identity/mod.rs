@@ -3,6 +3,8 @@
 
 pub mod clients;
 pub mod connectivity;
+pub mod consents;
+pub mod device;
 mod documents;
 pub mod grants;
 mod keys;
@@ -36,6 +38,8 @@ struct Inner {
     refresh_key: Vec<u8>,
     /// Keys the digests of connectivity tokens.
     pepper: Vec<u8>,
+    /// Keys the digests of user codes.
+    device_key: Vec<u8>,
 }
 
 impl Identity {
@@ -55,6 +59,7 @@ impl Identity {
             hashing: password::Hashing::new(),
             refresh_key: master.derive("refresh token successor"),
             pepper: master.derive("connectivity token pepper"),
+            device_key: master.derive("device user code"),
         })))
     }
 

@@ -6,7 +6,9 @@
 
 pub mod audit;
 pub mod clients;
+pub mod consents;
 pub mod datasets;
+pub mod devices;
 pub mod documents;
 pub mod grants;
 pub mod keys;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::model::access::Scope;
 use crate::model::org::is_slug;
 use crate::surface::login::return_to::AUTHORIZE;
+use crate::surface::oauth::device;
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::Web;
 
@@ -56,12 +57,13 @@ pub async fn server(State(web): State<Web>) -> Response {
         "authorization_endpoint": config.url(AUTHORIZE),
         "token_endpoint": config.url("/api/oauth/token"),
         "revocation_endpoint": config.url("/api/oauth/revoke"),
+        "device_authorization_endpoint": config.url(device::ENDPOINT),
         "registration_endpoint": config.url("/api/oauth/register"),
         "jwks_uri": config.url("/.well-known/jwks.json"),
         "scopes_supported": scopes,
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "grant_types_supported": ["authorization_code", "refresh_token", device::GRANT],
         "token_endpoint_auth_methods_supported": ["none"],
         "revocation_endpoint_auth_methods_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
