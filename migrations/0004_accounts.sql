@@ -25,7 +25,8 @@ ALTER TABLE grants ADD COLUMN session_hash TEXT;
 CREATE INDEX grants_by_client ON grants (client_id);
 CREATE INDEX grants_by_end ON grants (ends_at);
 
--- What a person approved once, so that the same request need not be asked again.
+-- What a person approved once, so that the same request need not be asked again. `addresses` is a digest of all redirect
+-- addresses that the client had then.
 CREATE TABLE consents (
     org_id       TEXT NOT NULL REFERENCES orgs (id),
     user_id      TEXT NOT NULL REFERENCES users (id),
@@ -33,6 +34,7 @@ CREATE TABLE consents (
     redirect_uri TEXT NOT NULL,
     resource     TEXT NOT NULL,
     scopes       TEXT NOT NULL,
+    addresses    TEXT NOT NULL,
     created_at   BIGINT NOT NULL,
     PRIMARY KEY (org_id, user_id, client_id, redirect_uri, resource)
 );

@@ -35,6 +35,9 @@ pub struct ThrottleRates {
     pub exchange: u32,
 }
 
+/// User codes of devices that one browser session, or one address, may get wrong in a minute (L04).
+const WRONG_CODES: usize = 5;
+
 /// Counts by address.
 #[derive(Debug)]
 pub struct Throttle {
@@ -44,6 +47,8 @@ pub struct Throttle {
     authorize: Rate<IpAddr>,
     register: Rate<IpAddr>,
     exchange: Rate<IpAddr>,
+    codes_by_session: Tries<String>,
+    codes_by_address: Tries<IpAddr>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +86,8 @@ impl Throttle {
             authorize: Rate::new(rates.authorize, &clock),
             register: Rate::new(rates.register, &clock),
             exchange: Rate::new(rates.exchange, &clock),
+            codes_by_session: Tries::new(WRONG_CODES, &clock),
+            codes_by_address: Tries::new(WRONG_CODES, &clock),
             rates,
             clock,
         }
@@ -155,6 +162,22 @@ impl Throttle {
     pub fn check_exchange(&self, ip: IpAddr) -> Result<(), Wait> {
         self.exchange.check(&subscriber(ip))
     }
+
+    /// Counts a device's user code that is being looked up as a wrong one.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn try_code(&self, session: &str, ip: IpAddr) -> Result<(), Wait> {
+        self.codes_by_session.count(&session.to_owned())?;
+        let counted = self.codes_by_address.count(&subscriber(ip));
+        counted.inspect_err(|_| self.codes_by_session.forgive(&session.to_owned()))
+    }
+
+    /// Takes back the last [`Throttle::try_code`]: the code was right.
+    pub fn code_was_right(&self, session: &str, ip: IpAddr) {
+        self.codes_by_session.forgive(&session.to_owned());
+        self.codes_by_address.forgive(&subscriber(ip));
+    }
 }
 
 /// The part of an address that stands for one subscriber.
@@ -199,6 +222,49 @@ impl<K: Clone + Eq + Hash> Rate<K> {
 impl<K: Clone + Eq + Hash> std::fmt::Debug for Rate<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rate").field("keys", &self.limiter.len()).finish()
+    }
+}
+
+/// So many tries in any minute for each key. A try counts before its outcome is known, so that many at once are no more
+/// than many in turn, and is forgiven when it was right.
+#[derive(Debug)]
+pub struct Tries<K: Eq + Hash> {
+    most: usize,
+    clock: Clock,
+    made: Mutex<LruCache<K, Vec<Millis>>>,
+}
+
+impl<K: Clone + Eq + Hash> Tries<K> {
+    pub fn new(most: usize, clock: &Clock) -> Self {
+        Self { most, clock: clock.clone(), made: Mutex::new(LruCache::new(FAILING)) }
+    }
+
+    /// Counts one.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome; at least 1.
+    pub fn count(&self, key: &K) -> Result<(), Wait> {
+        let now = self.clock.now();
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = made.get_or_insert_mut(key.clone(), Vec::new);
+        at.retain(|at| *at > now - WINDOW);
+        match at.first() {
+            Some(oldest) if at.len() >= self.most => {
+                Err(u64::try_from(oldest + WINDOW - now).unwrap_or(0).div_ceil(1000).max(1))
+            }
+            _ => {
+                at.push(now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the last one back.
+    pub fn forgive(&self, key: &K) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = made.get_mut(key) {
+            at.pop();
+        }
     }
 }
 
@@ -282,6 +348,44 @@ mod tests {
         assert_eq!(throttle.check_authorize("2001:db8:1:3::1".parse().unwrap()), Ok(()));
         clock.advance(Duration::from_secs(6));
         assert_eq!(throttle.check_authorize("2001:db8:1:2::9".parse().unwrap()), Ok(()));
+    }
+
+    #[test]
+    fn l04_the_sixth_try_of_a_minute_waits_and_a_right_one_does_not_count() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let tries = Tries::new(5, &clock);
+        for _ in 0..20 {
+            tries.count(&"ann").unwrap();
+            tries.forgive(&"ann");
+        }
+        for _ in 0..5 {
+            tries.count(&"ann").unwrap();
+            clock.advance(Duration::from_secs(10));
+        }
+        assert_eq!(tries.count(&"ann"), Err(10));
+        assert_eq!(tries.count(&"bob"), Ok(()));
+        clock.advance(Duration::from_secs(10));
+        assert_eq!(tries.count(&"ann"), Ok(()));
+        assert_eq!(tries.count(&"ann"), Err(10));
+    }
+
+    #[test]
+    fn l04_wrong_codes_count_for_the_session_and_for_the_address() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let throttle = throttle(&clock);
+        let ip = |host| IpAddr::from([192, 0, 2, host]);
+        for host in 0..5 {
+            throttle.try_code("ann", ip(host)).unwrap();
+            throttle.try_code(&format!("session-{host}"), ip(9)).unwrap();
+        }
+        assert_eq!(throttle.try_code("ann", ip(8)), Err(60), "one session from anywhere");
+        assert_eq!(throttle.try_code("bob", ip(9)), Err(60), "one address with any session");
+        // What was refused at one door was not counted at the other.
+        for _ in 0..5 {
+            throttle.try_code("bob", ip(8)).unwrap();
+        }
+        throttle.code_was_right("bob", ip(8));
+        assert_eq!(throttle.try_code("bob", ip(8)), Ok(()));
     }
 
     #[test]

@@ -117,8 +117,8 @@ impl Identity {
         Ok(tx.commit().await?)
     }
 
-    /// Ends a membership, and with it every grant that the person gave for this workspace: who is taken back later
-    /// starts anew. The operator's way: admins have [`Identity::expel`].
+    /// Ends a membership, and with it every grant that the person gave for this workspace and what is remembered of
+    /// their consent: who is taken back later starts anew. The operator's way: admins have [`Identity::expel`].
     ///
     /// # Errors
     /// `invalid_argument` when the person is no member.

@@ -7,6 +7,8 @@ pub mod confidential;
 pub mod connected;
 pub mod connections;
 pub mod connectivity;
+pub mod consents;
+pub mod device;
 mod documents;
 pub mod grants;
 pub mod introspect;
@@ -49,6 +51,8 @@ struct Inner {
     refresh_key: Vec<u8>,
     /// Keys the digests of connectivity tokens.
     pepper: Vec<u8>,
+    /// Keys the digests of user codes.
+    device_key: Vec<u8>,
 }
 
 impl Identity {
@@ -68,6 +72,7 @@ impl Identity {
             hashing: password::Hashing::new(),
             refresh_key: master.derive("refresh token successor"),
             pepper: master.derive("connectivity token pepper"),
+            device_key: master.derive("device user code"),
         })))
     }
 

@@ -9,7 +9,7 @@ use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::members::MemberRow;
-use crate::store::{Tx, grants, invitations, members, orgs};
+use crate::store::{Tx, consents, grants, invitations, members, orgs};
 
 impl Identity {
     /// A workspace's members by address: at most `limit` whose address comes after `after`.
@@ -63,6 +63,7 @@ impl Identity {
         let was = members::remove(&mut **tx, org, user).await?;
         grants::revoke_of_member(&mut **tx, org, user, "member_removed", now).await?;
         invitations::revoke_by(&mut **tx, org, user, now).await?;
+        consents::forget_of_member(&mut **tx, org, user).await?;
         Ok(was)
     }
 }

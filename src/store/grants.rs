@@ -30,6 +30,8 @@ pub struct GrantRow {
     /// Whatever is issued under the grant ends by then.
     pub ends_at: Millis,
     pub revoked_at: Option<Millis>,
+    /// SHA-256 of the id of the browser session that approved.
+    pub session_hash: Option<String>,
 }
 
 /// A refresh token as stored.
@@ -48,8 +50,9 @@ pub struct RefreshRow {
 pub async fn insert(on: impl AnyExecutor<'_>, grant: &GrantRow) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO grants (org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest,
-                             code_challenge, code_expires_at, auth_time, created_at, last_used_at, ends_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)",
+                             code_challenge, code_expires_at, auth_time, created_at, last_used_at, ends_at,
+                             session_hash)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14)",
     )
     .bind(grant.org.to_string())
     .bind(grant.id.as_str())
@@ -64,6 +67,7 @@ pub async fn insert(on: impl AnyExecutor<'_>, grant: &GrantRow) -> sqlx::Result<
     .bind(grant.auth_time)
     .bind(grant.created_at)
     .bind(grant.ends_at)
+    .bind(grant.session_hash.clone())
     .execute(on)
     .await?;
     Ok(())
@@ -79,10 +83,25 @@ pub async fn lock_by_code(
     let row = sqlx::query(
         "UPDATE grants SET last_used_at = $3 WHERE code_digest = $1 AND client_id = $2
          RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
-                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at",
+                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
     )
     .bind(code_digest)
     .bind(client_id)
+    .bind(now)
+    .fetch_optional(on)
+    .await?;
+    row.as_ref().map(read).transpose()
+}
+
+/// Locks a grant by its id.
+pub async fn lock(on: &mut AnyConnection, org: Id<Org>, id: &str, now: Millis) -> sqlx::Result<Option<GrantRow>> {
+    let row = sqlx::query(
+        "UPDATE grants SET last_used_at = $3 WHERE org_id = $1 AND id = $2
+         RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
+                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
+    )
+    .bind(org.to_string())
+    .bind(id)
     .bind(now)
     .fetch_optional(on)
     .await?;
@@ -100,7 +119,7 @@ pub async fn lock_by_refresh(
         "UPDATE grants SET last_used_at = $3
          WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = $1) AND client_id = $2
          RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
-                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at",
+                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
     )
     .bind(digest)
     .bind(client_id)
@@ -223,6 +242,29 @@ pub async fn revoke_of_client(on: impl AnyExecutor<'_>, client_id: &str, why: &s
             .bind(why)
             .execute(on)
             .await?;
+    Ok(done.rows_affected())
+}
+
+/// Ends every family that a person gave a client in a workspace.
+pub async fn revoke_given(
+    on: impl AnyExecutor<'_>,
+    org: Id<Org>,
+    user: Id<User>,
+    client_id: &str,
+    why: &str,
+    now: Millis,
+) -> sqlx::Result<u64> {
+    let done = sqlx::query(
+        "UPDATE grants SET revoked_at = $4, revoked_why = $5
+         WHERE org_id = $1 AND user_id = $2 AND client_id = $3 AND revoked_at IS NULL",
+    )
+    .bind(org.to_string())
+    .bind(user.to_string())
+    .bind(client_id)
+    .bind(now)
+    .bind(why)
+    .execute(on)
+    .await?;
     Ok(done.rows_affected())
 }
 
@@ -382,5 +424,6 @@ fn read(row: &AnyRow) -> sqlx::Result<GrantRow> {
         redeemed_at: row.try_get("redeemed_at")?,
         ends_at: row.try_get("ends_at")?,
         revoked_at: row.try_get("revoked_at")?,
+        session_hash: row.try_get("session_hash")?,
     })
 }

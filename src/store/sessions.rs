@@ -47,6 +47,11 @@ pub async fn load(on: impl AnyExecutor<'_>, id_hash: &str, now: Millis) -> sqlx:
     row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
 }
 
+/// Whether a session has neither been ended nor has expired at `now`.
+pub async fn lives(on: impl AnyExecutor<'_>, id_hash: &str, now: Millis) -> sqlx::Result<bool> {
+    Ok(load(on, id_hash, now).await?.is_some())
+}
+
 pub async fn delete(on: impl AnyExecutor<'_>, id_hash: &str) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM browser_sessions WHERE id_hash = $1").bind(id_hash).execute(on).await?;
     Ok(())

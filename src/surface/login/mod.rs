@@ -1,13 +1,18 @@
 //! What a person sees: logging in and out, and approving a client; and the layers of every page.
 
+mod choice;
 mod consent;
 pub mod csrf;
+mod device;
 mod log_in;
 pub mod log_out;
+mod pending;
+pub mod remembered;
 pub mod return_to;
 pub mod session;
 
-pub use consent::Pending;
+pub use device::PAGE as DEVICE;
+pub use pending::{Asker, Back, Pending};
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -25,6 +30,7 @@ pub fn routes(web: &Web) -> Router<Web> {
         .route("/login", get(log_in::show).post(log_in::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
+        .route(DEVICE, get(device::show).post(device::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize));
     with_session(web, pages).route("/assets/{name}", get(html::asset))
 }
