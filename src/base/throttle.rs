@@ -1,6 +1,8 @@
 //! How often one key, and how often one network address may try. IPv4 addresses count alone, IPv6 addresses by their /64 (what one
 //! subscriber gets). Memory is bounded: idle rates are forgotten, and failures are kept for the latest addresses.
 
+mod accounts;
+
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -15,11 +17,14 @@ use governor::{Quota, RateLimiter};
 use lru::LruCache;
 
 use crate::base::clock::{Clock, Millis};
+pub use accounts::{Accounts, TryingAccount};
 
 /// Addresses whose failures are remembered.
 const FAILING: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 /// Keys whose rate is remembered before idle ones are dropped.
 const RATED: usize = 10_000;
+/// Requests for a new password, a minute and address.
+const FORGOT: u32 = 5;
 /// The window of failures.
 const WINDOW: Millis = 60_000;
 
@@ -29,21 +34,25 @@ pub struct ThrottleRates {
     /// Failures after which an address is blocked.
     pub failures: u32,
     pub block: Duration,
+    /// Failures of one account in a quarter of an hour, from anywhere, before it is slowed down.
+    pub account_failures: u32,
     pub authorize: u32,
     pub register: u32,
     /// Requests for tokens, and revocations.
     pub exchange: u32,
 }
 
-/// Counts by address.
+/// Counts by address, and failures by account.
 #[derive(Debug)]
 pub struct Throttle {
+    pub accounts: Accounts,
     rates: ThrottleRates,
     clock: Clock,
     failing: Mutex<LruCache<IpAddr, Failing>>,
     authorize: Rate<IpAddr>,
     register: Rate<IpAddr>,
     exchange: Rate<IpAddr>,
+    forgot: Rate<IpAddr>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +90,8 @@ impl Throttle {
             authorize: Rate::new(rates.authorize, &clock),
             register: Rate::new(rates.register, &clock),
             exchange: Rate::new(rates.exchange, &clock),
+            forgot: Rate::new(FORGOT, &clock),
+            accounts: Accounts::new(rates.account_failures, clock.clone()),
             rates,
             clock,
         }
@@ -155,6 +166,14 @@ impl Throttle {
     pub fn check_exchange(&self, ip: IpAddr) -> Result<(), Wait> {
         self.exchange.check(&subscriber(ip))
     }
+
+    /// Counts a request for a new password.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_forgot(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.forgot.check(&subscriber(ip))
+    }
 }
 
 /// The part of an address that stands for one subscriber.
@@ -219,7 +238,8 @@ mod tests {
 
     fn throttle(clock: &Clock) -> Throttle {
         let block = Duration::from_secs(300);
-        let rates = ThrottleRates { failures: 5, block, authorize: 10, register: 20, exchange: 60 };
+        let rates =
+            ThrottleRates { failures: 5, block, account_failures: 10, authorize: 10, register: 20, exchange: 60 };
         Throttle::new(rates, clock.clone())
     }
 

@@ -10,6 +10,7 @@ pub mod datasets;
 pub mod documents;
 pub mod grants;
 pub mod keys;
+pub mod links;
 pub mod members;
 pub mod orgs;
 pub mod pending;

@@ -1,9 +1,14 @@
-//! What a person sees: logging in and out, and approving a client; and the layers of every page.
+//! What a person sees: logging in and out, a forgotten password, and approving a client; and the layers of every page.
 
 mod consent;
+pub mod cookies;
 pub mod csrf;
+mod forgot;
+mod known;
 mod log_in;
 pub mod log_out;
+pub mod password;
+mod reset;
 pub mod return_to;
 pub mod session;
 
@@ -23,9 +28,12 @@ use crate::surface::{console, html, oauth};
 pub fn routes(web: &Web) -> Router<Web> {
     console::routes()
         .route("/login", get(log_in::show).post(log_in::submit))
+        .route("/login/forgot", get(forgot::show).post(forgot::submit))
+        .route("/login/reset", get(reset::show).post(reset::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize))
+        .route_layer(from_fn_with_state(web.clone(), session::trace))
         .route_layer(session::layer(web))
         .route_layer(from_fn_with_state(web.clone(), one_name))
         .route("/assets/{name}", get(html::asset))
