@@ -66,6 +66,7 @@ async fn set(web: &Web, context: &Context, headers: &HeaderMap, params: &Params)
             Ok(over())
         }
         Err(error) if error.code == Code::InvalidArgument => {
+            web.record(event(error.code.info().name)).await?;
             Ok(form(web, headers, StatusCode::UNPROCESSABLE_ENTITY, &token, &error.message))
         }
         Err(error) => Err(error),

@@ -67,32 +67,39 @@ pub async fn trace(
 ) -> Response {
     let agent = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("");
     let agent: String = agent.chars().filter(|c| !c.is_control()).take(LONGEST_AGENT).collect();
-    // A stranger has no id, and is not looked for in the database.
-    if session.id().is_some()
-        && let Err(error) = seen(&web, &context, &session, &agent).await
-    {
-        return html::failure(&error);
+    // A stranger has no id, and is not looked for in the database. What is seen is saved before the page is made, which
+    // may show it.
+    if session.id().is_some() {
+        let saved = match seen(&web, &context, &session, &agent).await {
+            Ok(true) => session.save().await.map_err(failed),
+            other => other.map(drop),
+        };
+        if let Err(error) = saved {
+            return html::failure(&error);
+        }
     }
     let response = next.run(request).await;
     match seen(&web, &context, &session, &agent).await {
-        Ok(()) => response,
+        Ok(_) => response,
         Err(error) => html::failure(&error),
     }
 }
 
-async fn seen(web: &Web, context: &Context, session: &Session, agent: &str) -> Result<()> {
+/// Whether there was something to keep.
+async fn seen(web: &Web, context: &Context, session: &Session, agent: &str) -> Result<bool> {
     if session.get_value(USER).await.map_err(failed)?.is_none() {
-        return Ok(());
+        return Ok(false);
     }
     let now = web.identity.clock().now();
     let before: Option<Trace> = session.get(TRACE).await.map_err(failed)?;
     let (id, created_at) = match before {
-        Some(before) if now - before.seen_at < SEEN_EVERY => return Ok(()),
+        Some(before) if now - before.seen_at < SEEN_EVERY => return Ok(false),
         Some(before) => (before.id, before.created_at),
         None => (Id::<Session>::new(web.identity.clock()).to_string(), now),
     };
     let trace = Trace { id, created_at, seen_at: now, ip: context.ip.to_string(), agent: agent.to_owned() };
-    session.insert(TRACE, trace).await.map_err(failed)
+    session.insert(TRACE, trace).await.map_err(failed)?;
+    Ok(true)
 }
 
 /// A person who has logged in in this browser.

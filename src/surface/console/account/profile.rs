@@ -99,16 +99,19 @@ pub async fn change_password(State(web): State<Web>, door: Door, request: Reques
         Ok(Compared::Later(response)) => return response,
         Err(error) => return html::failure(&error),
     }
+    let event = |outcome: &str| AuditEvent::new(&visit.context, PASSWORD, outcome).by(visit.person.principal());
     let changed = async {
         web.identity.change_password(user, &Secret::new(new)).await?;
         SignedIn::renew(&door.session).await?;
-        let event = AuditEvent::new(&visit.context, PASSWORD, "changed").by(visit.person.principal());
-        web.record(event).await?;
+        web.record(event("changed")).await?;
         password::remember(&web, &headers, user).await
     };
     match changed.await {
         Ok(remembered) => html::with_cookie(html::see_other("/account?saved=password"), remembered),
-        Err(error) if error.code == Code::InvalidArgument => wrong(&error.message).await,
+        Err(error) if error.code == Code::InvalidArgument => match web.record(event(error.code.info().name)).await {
+            Ok(()) => wrong(&error.message).await,
+            Err(error) => html::failure(&error),
+        },
         Err(error) => html::failure(&error),
     }
 }

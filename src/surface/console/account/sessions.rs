@@ -144,6 +144,7 @@ fn browser_name(agent: &str) -> String {
     match (browser, system) {
         (Some(browser), Some(system)) => format!("{browser} on {system}"),
         (Some(browser), None) => browser.to_owned(),
+        _ if agent.is_empty() => "A browser without a name".to_owned(),
         _ => html::display_name(agent),
     }
 }
@@ -172,7 +173,7 @@ mod tests {
                 "Safari on iPhone",
             ),
             ("curl/8.14.1\u{202e}", "curl/8.14.1"),
-            ("", "A program without a name"),
+            ("", "A browser without a name"),
         ] {
             assert_eq!(browser_name(agent), name);
         }
