@@ -100,8 +100,9 @@ impl Office {
         self.audit.record(entry).await
     }
 
-    /// Writes out what is queued for the record, and closes the metadata.
+    /// Sends what mails are on their way, writes out what is queued for the record, and closes the metadata.
     pub async fn close(self) {
+        self.identity.mailer().finish().await;
         self.audit_writer.finish().await;
         self.db.close().await;
     }

@@ -1,6 +1,8 @@
 //! How often one key, and how often one network address may try. IPv4 addresses count alone, IPv6 addresses by their /64 (what one
 //! subscriber gets). Memory is bounded: idle rates are forgotten, and failures are kept for the latest addresses.
 
+mod accounts;
+
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -15,11 +17,14 @@ use governor::{Quota, RateLimiter};
 use lru::LruCache;
 
 use crate::base::clock::{Clock, Millis};
+pub use accounts::{Accounts, TryingAccount};
 
 /// Addresses whose failures are remembered.
 const FAILING: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 /// Keys whose rate is remembered before idle ones are dropped.
 const RATED: usize = 10_000;
+/// Requests for a new password, a minute and address.
+const FORGOT: u32 = 5;
 /// The window of failures.
 const WINDOW: Millis = 60_000;
 
@@ -29,6 +34,8 @@ pub struct ThrottleRates {
     /// Failures after which an address is blocked.
     pub failures: u32,
     pub block: Duration,
+    /// Failures of one account in a quarter of an hour, from anywhere, before it is slowed down.
+    pub account_failures: u32,
     pub authorize: u32,
     pub register: u32,
     /// Requests for tokens, and revocations.
@@ -38,9 +45,10 @@ pub struct ThrottleRates {
 /// User codes of devices that one browser session, or one address, may get wrong in a minute (L04).
 const WRONG_CODES: usize = 5;
 
-/// Counts by address.
+/// Counts by address, and failures by account.
 #[derive(Debug)]
 pub struct Throttle {
+    pub accounts: Accounts,
     rates: ThrottleRates,
     clock: Clock,
     failing: Mutex<LruCache<IpAddr, Failing>>,
@@ -49,6 +57,7 @@ pub struct Throttle {
     exchange: Rate<IpAddr>,
     codes_by_session: Tries<String>,
     codes_by_address: Tries<IpAddr>,
+    forgot: Rate<IpAddr>,
 }
 
 #[derive(Debug, Default)]
@@ -88,6 +97,8 @@ impl Throttle {
             exchange: Rate::new(rates.exchange, &clock),
             codes_by_session: Tries::new(WRONG_CODES, &clock),
             codes_by_address: Tries::new(WRONG_CODES, &clock),
+            forgot: Rate::new(FORGOT, &clock),
+            accounts: Accounts::new(rates.account_failures, clock.clone()),
             rates,
             clock,
         }
@@ -177,6 +188,14 @@ impl Throttle {
     pub fn code_was_right(&self, session: &str, ip: IpAddr) {
         self.codes_by_session.forgive(&session.to_owned());
         self.codes_by_address.forgive(&subscriber(ip));
+    }
+
+    /// Counts a request for a new password.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_forgot(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.forgot.check(&subscriber(ip))
     }
 }
 
@@ -285,7 +304,8 @@ mod tests {
 
     fn throttle(clock: &Clock) -> Throttle {
         let block = Duration::from_secs(300);
-        let rates = ThrottleRates { failures: 5, block, authorize: 10, register: 20, exchange: 60 };
+        let rates =
+            ThrottleRates { failures: 5, block, account_failures: 10, authorize: 10, register: 20, exchange: 60 };
         Throttle::new(rates, clock.clone())
     }
 

@@ -132,7 +132,7 @@ impl Identity {
     pub async fn join_with_invitation(&self, token: &str, name: &str, password: &Secret) -> Result<Option<User>> {
         let Some(row) = self.invitation(token).await? else { return Ok(None) };
         let name = super::members::checked_name(name)?;
-        let hash = self.0.hashing.hash(password).await?;
+        let hash = self.hash_new(&row.email, password).await?;
         let now = self.0.clock.now();
         let user = User { id: Id::new(&self.0.clock), email: row.email.clone(), name, created_at: now };
         let mut tx = self.0.db.begin().await?;

@@ -7,7 +7,7 @@ use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::model::org::{Org, is_slug};
 use crate::model::user::{Membership, User, normal_email};
-use crate::store::{members, orgs, sessions, users};
+use crate::store::{members, orgs, users};
 
 /// Longest name of a workspace or a person, in characters.
 const MAX_NAME: usize = 100;
@@ -64,7 +64,7 @@ impl Identity {
         let email = normal_email(email)
             .ok_or_else(|| Error::invalid("email", "Expected an e-mail address such as ann@example.com."))?;
         let name = checked_name(name)?;
-        let hash = self.0.hashing.hash(password).await?;
+        let hash = self.hash_new(&email, password).await?;
         let user = User { id: Id::new(&self.0.clock), email, name, created_at: self.0.clock.now() };
         if !users::insert(self.0.db.pool(), &user, &hash).await? {
             return Err(Error::invalid("email", format!("There is a person {} already.", user.email)));
@@ -84,20 +84,6 @@ impl Identity {
     /// All people by address.
     pub async fn list_users(&self) -> Result<Vec<User>> {
         Ok(users::list(self.0.db.pool()).await?)
-    }
-
-    /// Replaces a person's password and signs them out of every browser.
-    ///
-    /// # Errors
-    /// `invalid_argument` for a bad password or when there is no such person.
-    pub async fn set_password(&self, user: Id<User>, password: &Secret) -> Result<()> {
-        let hash = self.0.hashing.hash(password).await?;
-        let mut tx = self.0.db.begin().await?;
-        if !users::set_password(&mut *tx, user, &hash).await? {
-            return Err(no_such_person());
-        }
-        sessions::delete_of_user(&mut *tx, user).await?;
-        Ok(tx.commit().await?)
     }
 
     /// Makes a person a member, or changes what they are. The operator's way: admins have [`Identity::change_role`],
@@ -158,6 +144,6 @@ fn no_such_org() -> Error {
     Error::invalid("workspace", "There is no such workspace.")
 }
 
-fn no_such_person() -> Error {
+pub(super) fn no_such_person() -> Error {
     Error::invalid("user", "There is no such person.")
 }

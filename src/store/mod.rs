@@ -18,6 +18,7 @@ pub mod grants;
 pub mod invitations;
 pub mod keys;
 pub mod leases;
+pub mod links;
 pub mod members;
 pub mod orgs;
 pub mod pending;

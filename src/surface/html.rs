@@ -64,6 +64,14 @@ pub fn page(status: StatusCode, template: &impl Template) -> Response {
     }
 }
 
+/// The response with a cookie to set, if there is one.
+pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
 #[derive(Template)]
 #[template(path = "problem.html", config = "src/surface/askama.toml")]
 struct ProblemPage<'a> {

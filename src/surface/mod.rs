@@ -71,6 +71,7 @@ impl Surface {
             ThrottleRates {
                 failures: rates.failures,
                 block: rates.block,
+                account_failures: rates.account_failures,
                 authorize: rates.authorize,
                 register: rates.register,
                 exchange: rates.exchange,

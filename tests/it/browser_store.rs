@@ -8,7 +8,7 @@ use dragoman::store::sessions::{self, SessionRow};
 use crate::support::databases::both;
 
 fn row(id: &str, user: Option<String>, expires_at: i64) -> SessionRow {
-    SessionRow { id_hash: id.to_owned(), user_id: user, data: r#"{"é":1}"#.to_owned(), expires_at }
+    SessionRow { id_hash: id.to_owned(), user_id: user, data: r#"{"é":1}"#.to_owned(), expires_at, trace: None }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -539,6 +539,7 @@ async fn c16_the_session_of_a_code_must_live_on_both_databases() {
             user_id: Some(world.user.id.to_string()),
             data: "{}".into(),
             expires_at: world.clock.now() + 30_000,
+            trace: None,
         };
         let code = async |id: &str| {
             let approval = Approval { session_hash: Some(id.to_owned()), ..world.approval() };

@@ -1,6 +1,7 @@
 //! All tests that need more than one module: one binary, so that everything is linked once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 
+mod accounts;
 mod architecture;
 mod attacks;
 mod browser_store;

@@ -119,7 +119,11 @@ async fn a_password_comes_from_standard_input_and_is_then_never_printed() {
     let changed = shell.run("person password ann@example.com").await.unwrap();
     assert!(!log_in("hunter2hunter2").await);
     assert!(log_in(changed.facts["password"].as_str().unwrap()).await);
-    assert!(shell.run_with("person password ann@example.com --password-stdin", "").await.is_err());
+    // Of standard input the same is asked as of people.
+    for weak in ["", "short", "password1", "ann@example.com"] {
+        assert!(shell.run_with("person password ann@example.com --password-stdin", weak).await.is_err(), "{weak}");
+        assert!(shell.run_with("person create bob@example.com --password-stdin", "iloveyou").await.is_err());
+    }
 }
 
 #[tokio::test]

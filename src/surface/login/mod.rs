@@ -1,13 +1,18 @@
-//! What a person sees: logging in and out, and approving a client; and the layers of every page.
+//! What a person sees: logging in and out, a forgotten password, and approving a client; and the layers of every page.
 
 mod choice;
 mod consent;
+pub mod cookies;
 pub mod csrf;
 mod device;
+mod forgot;
+mod known;
 mod log_in;
 pub mod log_out;
+pub mod password;
 mod pending;
 pub mod remembered;
+mod reset;
 pub mod return_to;
 pub mod session;
 
@@ -28,6 +33,8 @@ use crate::surface::{console, html, oauth};
 pub fn routes(web: &Web) -> Router<Web> {
     let pages = console::routes()
         .route("/login", get(log_in::show).post(log_in::submit))
+        .route("/login/forgot", get(forgot::show).post(forgot::submit))
+        .route("/login/reset", get(reset::show).post(reset::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
         .route(DEVICE, get(device::show).post(device::submit))
@@ -37,7 +44,10 @@ pub fn routes(web: &Web) -> Router<Web> {
 
 /// The layers of every page that needs to know who is in front of the browser.
 pub fn with_session<S: Clone + Send + Sync + 'static>(web: &Web, pages: Router<S>) -> Router<S> {
-    pages.route_layer(session::layer(web)).route_layer(from_fn_with_state(web.clone(), one_name))
+    pages
+        .route_layer(from_fn_with_state(web.clone(), session::trace))
+        .route_layer(session::layer(web))
+        .route_layer(from_fn_with_state(web.clone(), one_name))
 }
 
 /// Without TLS we are on this machine, which has several names: a person who typed `localhost` is sent to the name in
