@@ -8,6 +8,7 @@ use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, base64url, from_base64url, hmac_hex, random_token, same, sha256, sha256_hex};
 use crate::model::access::Scope;
+use crate::model::acr::Acr;
 use crate::model::error::{Error, Result};
 use crate::model::grant::{parse_scopes, scope_text, within_role};
 use crate::model::org::Org;
@@ -36,6 +37,8 @@ pub struct Approval {
     pub code_challenge: String,
     /// When the person last proved themselves.
     pub auth_time: Millis,
+    /// How well.
+    pub acr: Acr,
 }
 
 /// What a client receives.
@@ -109,6 +112,7 @@ impl Identity {
             code_challenge: approval.code_challenge,
             code_expires_at: now + lifetimes.code.as_millis() as Millis,
             auth_time: approval.auth_time,
+            acr: approval.acr,
             created_at: now,
             redeemed_at: None,
             ends_at: now + lifetimes.refresh_absolute.as_millis() as Millis,

@@ -4,13 +4,17 @@
 pub mod clients;
 pub mod connectivity;
 mod documents;
+pub mod factors;
 pub mod grants;
 mod keys;
 pub mod members;
+pub mod passkeys;
 pub mod password;
 pub mod redirect;
 mod revoke;
+mod sealed;
 pub mod token;
+pub mod totp;
 
 use std::sync::Arc;
 
@@ -36,6 +40,12 @@ struct Inner {
     refresh_key: Vec<u8>,
     /// Keys the digests of connectivity tokens.
     pepper: Vec<u8>,
+    /// Keys the digests of recovery codes.
+    recovery_key: Vec<u8>,
+    /// Seals what must be read back.
+    master: MasterKey,
+    /// `None` when the public address has no name that passkeys could be for.
+    relying_party: Option<passkeys::RelyingParty>,
 }
 
 impl Identity {
@@ -46,6 +56,7 @@ impl Identity {
     pub async fn open(db: Db, config: Arc<Config>, master: MasterKey, clock: Clock) -> Result<Self> {
         let keys = keys::Keys::open(&db, &master, &clock).await?;
         let documents = documents::Documents::new(clock.clone(), &config.public_url);
+        let relying_party = passkeys::RelyingParty::of(&config)?;
         Ok(Self(Arc::new(Inner {
             db,
             config,
@@ -55,6 +66,9 @@ impl Identity {
             hashing: password::Hashing::new(),
             refresh_key: master.derive("refresh token successor"),
             pepper: master.derive("connectivity token pepper"),
+            recovery_key: master.derive("recovery codes"),
+            relying_party,
+            master,
         })))
     }
 

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod clients;
 pub mod datasets;
 pub mod documents;
+pub mod factors;
 pub mod grants;
 pub mod keys;
 pub mod members;

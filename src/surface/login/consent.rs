@@ -193,6 +193,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         redirect_uri: asked.redirect_uri.clone(),
         code_challenge: asked.code_challenge.clone(),
         auth_time: person.auth_time,
+        acr: person.acr,
     };
     let code = web.identity.approve(approval).await?;
     web.record(event("ok").org(Some(org.id))).await?;

@@ -31,13 +31,15 @@ fn cookie_name(web: &Web) -> &'static str {
 /// The browser's form cookie, if it has one of ours. It identifies nobody; it only makes the log-in form's token
 /// differ from browser to browser, without a row for every stranger.
 pub fn form_cookie(web: &Web, headers: &HeaderMap) -> Option<String> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let value = all
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == cookie_name(web))?
-        .1;
+    let value = cookie(headers, cookie_name(web))?;
     from_base64url(value).filter(|bytes| bytes.len() == 32).map(|_| value.to_owned())
+}
+
+/// The value of a cookie that the browser sent.
+pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
 /// A new form cookie: its value and its `Set-Cookie`.

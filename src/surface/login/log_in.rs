@@ -8,11 +8,11 @@ use tower_sessions::Session;
 
 use crate::base::secret::Secret;
 use crate::model::error::{Code, Result};
+use crate::model::user::User;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, return_to};
+use crate::surface::login::{csrf, passkey, return_to, two_step};
 use crate::surface::web::{AuditEvent, Web};
 
 const PURPOSE: &str = "login";
@@ -23,6 +23,8 @@ struct LoginPage<'a> {
     csrf: String,
     return_to: &'a str,
     email: &'a str,
+    /// Where to sign in with a passkey, if this address can have any.
+    passkey_page: Option<String>,
     problem: &'a str,
 }
 
@@ -48,18 +50,21 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
             return html::problem(status, "That did not work", &problem.to_string());
         }
     };
-    let cookie = csrf::form_cookie(&web, &parts.headers);
-    let token_fits = |cookie: &String| csrf::is_token(&web, cookie, PURPOSE, params.get("csrf"));
-    if !csrf::from_our_pages(&web, &parts.headers) || !cookie.as_ref().is_some_and(token_fits) {
+    let ours = |cookie: &String| {
+        csrf::from_our_pages(&web, &parts.headers) && csrf::is_token(&web, cookie, PURPOSE, params.get("csrf"))
+    };
+    let Some(browser) = csrf::form_cookie(&web, &parts.headers).filter(ours) else {
         return refuse_form(&web, &context, &parts.headers, &params).await;
-    }
+    };
     let _trying = match web.throttle.try_login(context.ip) {
         Ok(trying) => trying,
         Err(wait) => return html::too_many(Code::IpBlocked, wait),
     };
-    match log_in(&web, &context, &session, &params).await {
-        Ok(true) => html::see_other(return_to::safe(params.get("return_to"))),
-        Ok(false) => {
+    match log_in(&web, &context, &params).await {
+        Ok(Some(user)) => two_step::begin(&web, &session, &browser, &user, params.get("return_to"))
+            .await
+            .unwrap_or_else(|error| html::failure(&error)),
+        Ok(None) => {
             let problem = "The e-mail address or the password is not right.";
             form(&web, &parts.headers, StatusCode::UNAUTHORIZED, &params, problem)
         }
@@ -67,8 +72,8 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
     }
 }
 
-/// Whether the person proved who they are; the session is theirs then.
-async fn log_in(web: &Web, context: &Context, session: &Session, params: &Params) -> Result<bool> {
+/// The person, if address and password are right.
+async fn log_in(web: &Web, context: &Context, params: &Params) -> Result<Option<User>> {
     let (email, password) = (params.get("email").unwrap_or(""), Secret::new(params.get("password").unwrap_or("")));
     let found = match web.identity.log_in(email, &password).await {
         // A password that no account can have is a wrong password (B21: one answer for all of them).
@@ -78,11 +83,10 @@ async fn log_in(web: &Web, context: &Context, session: &Session, params: &Params
     let Some(user) = found else {
         web.throttle.record_failure(context.ip);
         web.record(AuditEvent::new(context, "login.password", "auth_invalid")).await?;
-        return Ok(false);
+        return Ok(None);
     };
     web.record(AuditEvent::new(context, "login.password", "ok").by(format!("user:{}", user.id))).await?;
-    SignedIn::start(web, session, &user).await?;
-    Ok(true)
+    Ok(Some(user))
 }
 
 /// A form that did not come from our page, or from one of another browser or another day: nothing is tried, the
@@ -101,9 +105,11 @@ fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, pro
         Some(value) => (value, None),
         None => csrf::new_form_cookie(web),
     };
+    let to = return_to::safe(params.get("return_to"));
     let page = LoginPage {
         csrf: csrf::token(web, &binding, PURPOSE),
-        return_to: return_to::safe(params.get("return_to")),
+        return_to: to,
+        passkey_page: web.identity.has_passkeys().then(|| return_to::with(passkey::PATH, to)),
         email: params.get("email").unwrap_or(""),
         problem,
     };

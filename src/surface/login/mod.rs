@@ -1,11 +1,15 @@
 //! What a person sees: logging in and out, and approving a client; and the layers of every page.
 
+pub mod confirm;
 mod consent;
 pub mod csrf;
 mod log_in;
 pub mod log_out;
+mod passkey;
+mod proof;
 pub mod return_to;
 pub mod session;
+pub mod two_step;
 
 pub use consent::Pending;
 
@@ -23,6 +27,9 @@ use crate::surface::{console, html, oauth};
 pub fn routes(web: &Web) -> Router<Web> {
     console::routes()
         .route("/login", get(log_in::show).post(log_in::submit))
+        .route("/login/two-step", get(two_step::show).post(two_step::submit))
+        .route("/login/passkey", get(passkey::show).post(passkey::submit))
+        .route("/login/confirm", get(confirm::show).post(confirm::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize))

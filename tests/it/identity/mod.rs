@@ -21,6 +21,7 @@ use dragoman::identity::Identity;
 use dragoman::identity::grants::{Approval, CodeUse, GrantError, RefreshUse, TokenPair};
 use dragoman::identity::token::{Proven, Refusal};
 use dragoman::model::access::{Role, Scope};
+use dragoman::model::acr::Acr;
 use dragoman::model::org::Org;
 use dragoman::model::user::User;
 use dragoman::store::Db;
@@ -70,6 +71,7 @@ impl World {
             redirect_uri: REDIRECT.into(),
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.clock.now() - 5_000,
+            acr: Acr::Aal1,
         }
     }
 
