@@ -42,11 +42,7 @@ impl Factors {
 
 impl From<Counts> for Factors {
     fn from(counts: Counts) -> Self {
-        Self {
-            totp: counts.totp > 0,
-            passkeys: counts.passkeys > 0,
-            recovery_codes: counts.recovery_codes_left,
-        }
+        Self { totp: counts.totp > 0, passkeys: counts.passkeys > 0, recovery_codes: counts.recovery_codes_left }
     }
 }
 

@@ -8,6 +8,7 @@ mod client_documents;
 mod commands;
 mod data;
 mod denials;
+mod factors;
 mod identity;
 mod listen;
 mod nginx;

@@ -52,14 +52,17 @@ impl Site {
         Self::with(&[]).await
     }
 
-    /// With settings of one's own.
+    /// With settings of one's own; `{port}` stands for the port that it listens on.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let db = Db::open_sqlite(&dir.path().join("meta.db")).await.unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let config = Config::read(|name| {
-            let own = settings.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            let own = settings
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| value.replace("{port}", &address.port().to_string()));
             own.or(match name {
                 "DRAGOMAN_LISTEN" => Some(address.to_string()),
                 "DRAGOMAN_RATE_AUTHORIZE"

@@ -62,8 +62,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     let (parts, body) = request.into_parts();
     let params = Params::of_body(&parts.headers, body).await.unwrap_or_default();
     let Some(person) = SignedIn::find(web, session).await? else { return Ok(sign_in(&params)) };
-    if !csrf::from_our_pages(web, &parts.headers)
-        || !csrf::is_token(web, person.binding(), PURPOSE, params.get("csrf"))
+    if !csrf::from_our_pages(web, &parts.headers) || !csrf::is_token(web, person.binding(), PURPOSE, params.get("csrf"))
     {
         web.record(AuditEvent::new(context, "login.confirm", "form_refused").by(person.principal())).await?;
         let problem = "This form was not sent from our page, or the page was old. Please try again.";

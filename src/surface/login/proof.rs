@@ -98,9 +98,7 @@ pub async fn check(
     let code = Secret::new(params.get("code").unwrap_or(""));
     let (action, tried) = match params.get("way") {
         Some("totp") => ("login.totp", right(web.identity.use_totp(user.id, &code).await)),
-        Some("recovery_code") => {
-            ("login.recovery_code", right(web.identity.use_recovery_code(user.id, &code).await))
-        }
+        Some("recovery_code") => ("login.recovery_code", right(web.identity.use_recovery_code(user.id, &code).await)),
         Some("passkey") => ("login.passkey", passkey(web, Some(user), browser, params).await.map(|_| Acr::Aal2)),
         Some("password") => ("login.password", password(web, user, params).await),
         _ => return Ok(Outcome::Refused(StatusCode::BAD_REQUEST, "Choose one of the ways below.")),

@@ -35,13 +35,7 @@ struct TwoStepPage {
 ///
 /// # Errors
 /// The database fails.
-pub async fn begin(
-    web: &Web,
-    session: &Session,
-    browser: &str,
-    user: &User,
-    to: Option<&str>,
-) -> Result<Response> {
+pub async fn begin(web: &Web, session: &Session, browser: &str, user: &User, to: Option<&str>) -> Result<Response> {
     let to = return_to::safe(to);
     if !web.identity.factors(user.id).await?.any() {
         SignedIn::start(web, session, user, Acr::Aal1).await?;

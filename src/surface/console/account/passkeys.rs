@@ -115,7 +115,7 @@ async fn add(State(web): State<Web>, door: Door, request: Request) -> Response {
                 record(&web, &visit, "account.passkey", "ok", "added").await?;
                 // The session has shown both factors now.
                 person.renew(&web, &session, Acr::Aal2).await?;
-                finished(&web, &visit, codes, "The passkey is added.", PATH).await
+                Ok(finished(codes, "The passkey is added.", PATH))
             }
             Err(ProofError::Refused(why)) => {
                 record(&web, &visit, "account.passkey", why, "added").await?;

@@ -13,6 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use qrcode::QrCode;
 use qrcode::render::svg;
+use tower_sessions::Session;
 
 use crate::base::secret::Secret;
 use crate::identity::factors::Factors;
@@ -21,6 +22,7 @@ use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
 use crate::surface::console::frame::{Frame, Place};
 use crate::surface::console::visit::{Door, Visit};
+use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::confirm;
 use crate::surface::web::{AuditEvent, Web};
@@ -52,7 +54,6 @@ struct KeyPage {
 #[derive(Template)]
 #[template(path = "account_recovery_codes.html", config = "src/surface/askama.toml")]
 struct CodesPage {
-    frame: Frame,
     codes: Vec<Secret>,
     done: &'static str,
     back: &'static str,
@@ -84,16 +85,10 @@ pub(super) fn first(web: &Web, visit: &Visit, factors: Factors, page: &str) -> O
     (!ready).then(|| confirm::address(page, least))
 }
 
-/// The recovery codes, once.
-pub(super) async fn codes_page(
-    web: &Web,
-    visit: &Visit,
-    codes: Vec<Secret>,
-    done: &'static str,
-    back: &'static str,
-) -> Result<Response> {
-    let frame = Frame::new(web, visit, Place::Account(back.strip_prefix("/account").unwrap_or(back))).await?;
-    Ok(html::page(StatusCode::OK, &CodesPage { frame, codes, done, back }))
+/// The recovery codes, once. Without the frame: the session may just have got a new id, and its forms would be of the
+/// old one.
+fn codes_page(codes: Vec<Secret>, done: &'static str, back: &'static str) -> Response {
+    html::page(StatusCode::OK, &CodesPage { codes, done, back })
 }
 
 async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
@@ -117,11 +112,7 @@ async fn page(web: &Web, visit: &Visit, status: StatusCode, problem: &str) -> Re
 }
 
 /// The visitor of a form that may change factors.
-async fn changing(
-    web: &Web,
-    door: Door,
-    request: Request,
-) -> Result<(Visit, tower_sessions::Session, crate::surface::form::Params), Response> {
+async fn changing(web: &Web, door: Door, request: Request) -> Result<(Visit, Session, Params), Response> {
     let session = door.session.clone();
     let (visit, params) = Visit::form(web, &door.session, door.context, PURPOSE, request).await?;
     may_change(web, &visit).await?;
@@ -179,7 +170,7 @@ async fn confirm_code(State(web): State<Web>, door: Door, request: Request) -> R
                 record(&web, &visit, "account.totp", "ok", "on").await?;
                 // The session has shown both factors now.
                 person.renew(&web, &session, Acr::Aal2).await?;
-                finished(&web, &visit, codes, "Two-step sign-in is on.", PATH).await
+                Ok(finished(codes, "Two-step sign-in is on.", PATH))
             }
             Ok(Confirmed::Wrong) => {
                 record(&web, &visit, "account.totp", "auth_invalid", "on").await?;
@@ -201,14 +192,8 @@ async fn confirm_code(State(web): State<Web>, door: Door, request: Request) -> R
 }
 
 /// After a first factor: its recovery codes, where there are new ones.
-pub(super) async fn finished(
-    web: &Web,
-    visit: &Visit,
-    codes: Vec<Secret>,
-    done: &'static str,
-    page: &'static str,
-) -> Result<Response> {
-    if codes.is_empty() { Ok(html::see_other(page)) } else { codes_page(web, visit, codes, done, page).await }
+pub(super) fn finished(codes: Vec<Secret>, done: &'static str, page: &'static str) -> Response {
+    if codes.is_empty() { html::see_other(page) } else { codes_page(codes, done, page) }
 }
 
 async fn turn_off(State(web): State<Web>, door: Door, request: Request) -> Response {
@@ -233,7 +218,7 @@ async fn new_codes(State(web): State<Web>, door: Door, request: Request) -> Resp
         match web.identity.new_recovery_codes(visit.person.user.id).await {
             Ok(codes) => {
                 record(&web, &visit, "account.recovery_codes", "ok", "replaced").await?;
-                codes_page(&web, &visit, codes, "Your earlier recovery codes work no more.", PATH).await
+                Ok(codes_page(codes, "Your earlier recovery codes work no more.", PATH))
             }
             Err(error) => {
                 record(&web, &visit, "account.recovery_codes", error.code.info().name, "replaced").await?;
