@@ -101,7 +101,7 @@ fn session_cookie(response: &Response) -> Option<String> {
     let lines = response.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap().to_owned());
     lines
         .filter_map(|line| line.strip_prefix("dragoman=").map(|rest| rest.split(';').next().unwrap().to_owned()))
-        .last()
+        .next_back()
 }
 
 async fn is_signed_in(site: &Site, cookie: &str) -> bool {
@@ -195,8 +195,8 @@ async fn the_stage_between_two_factors_is_of_one_browser_for_ten_minutes_and_no_
     site.clock.advance(Duration::from_secs(60));
     let ann = site.browser();
     let first = ann.log_in(ANN, PASSWORD, "/").await;
-    let lines = first.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    let stage = lines.filter(|line| line.starts_with("dragoman-step=")).last().unwrap().to_owned();
+    let mut lines = first.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
+    let stage = lines.rfind(|line| line.starts_with("dragoman-step=")).unwrap().to_owned();
     assert!(stage.contains("HttpOnly") && stage.contains("SameSite=Lax") && stage.contains("Path=/"), "{stage}");
     let stage = stage.split(';').next().unwrap().to_owned();
     // Stolen without the browser's form cookie, with another's, or as a session, it is nothing.
@@ -425,6 +425,35 @@ async fn b02_to_confirm_cycles_the_session_and_a_change_that_comes_too_late_is_r
         let path = format!("/login/confirm?return_to={elsewhere}");
         assert_eq!(location(&ann.show(&path, &[("way", "password"), ("password", PASSWORD)]).await), "/");
     }
+}
+
+#[tokio::test]
+async fn a_sensitive_page_sends_who_is_not_fresh_to_confirm_and_back() {
+    let site = Site::start().await;
+    let here = "/account/sensitive?page=2";
+    assert_eq!(
+        location(&site.browser().get(here).await),
+        "/login?return_to=%2Faccount%2Fsensitive%3Fpage%3D2",
+        "nobody is there"
+    );
+    let ann = site.browser().signed_in(ANN).await;
+    site.clock.advance(Duration::from_secs(15 * 60 - 1));
+    assert_eq!(ann.page(here).await, "the sensitive page");
+    site.clock.advance(Duration::from_secs(1));
+    let confirm = location(&ann.get(here).await);
+    assert_eq!(confirm, "/login/confirm?return_to=%2Faccount%2Fsensitive%3Fpage%3D2");
+    // A form that comes too late is refused, with a link that leads back to its page, if that is one of ours.
+    for (from, to) in [(here, "%2Faccount%2Fsensitive%3Fpage%3D2"), ("/api/v1/x", "%2F"), (".evil.example/w", "%2F")] {
+        let request = ann.http.post(site.url("/account/sensitive")).header("referer", format!("{}{from}", site.base));
+        let late = request.send().await.unwrap();
+        assert_eq!(late.status(), 403);
+        let page = text(late).await;
+        assert!(page.contains(&format!("href=\"/login/confirm?return_to={to}\"")), "{from}: {page}");
+    }
+    assert_eq!(outcomes(&site, "console.form"), ["step_up_required"; 3]);
+    let done = ann.show(&confirm, &[("way", "password"), ("password", PASSWORD)]).await;
+    assert_eq!(location(&done), here);
+    assert_eq!(ann.page(here).await, "the sensitive page");
 }
 
 #[tokio::test]
