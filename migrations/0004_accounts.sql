@@ -118,6 +118,20 @@ CREATE TABLE passkeys (
 );
 CREATE INDEX passkeys_by_user ON passkeys (user_id);
 
+-- How often a person's codes were tried in the minute since `started_at`.
+CREATE TABLE factor_tries (
+    user_id    TEXT PRIMARY KEY REFERENCES users (id),
+    started_at BIGINT NOT NULL,
+    tries      BIGINT NOT NULL
+);
+
+-- Challenges of passkeys that were answered, until they are too old to be answered again.
+CREATE TABLE used_challenges (
+    digest     TEXT PRIMARY KEY,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX used_challenges_expiry ON used_challenges (expires_at);
+
 -- Who a person is at another provider.
 CREATE TABLE upstream_identities (
     issuer       TEXT NOT NULL,

@@ -92,6 +92,8 @@ pub enum Person {
         #[command(flatten)]
         password: PasswordSource,
     },
+    /// Remove a person's second factors, passkeys and recovery codes, and sign them out everywhere: for who lost them all
+    ResetFactors { email: String },
 }
 
 #[derive(Debug, Args)]
@@ -231,6 +233,16 @@ async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Re
             let (password, made_up) = password.take(input)?;
             identity.set_password(user.id, &password).await?;
             Ok(with_password(format!("The password of {} is changed.", user.email), person_facts(&user), made_up))
+        }
+        Person::ResetFactors { email } => {
+            let user = find_person(identity, &email).await?;
+            identity.reset_factors(user.id).await?;
+            let text = format!(
+                "{} signs in with the password alone now, and is signed out of every browser. Applications that they \
+                 connected stay connected.",
+                user.email
+            );
+            Ok(Said { facts: person_facts(&user), text })
         }
     }
 }

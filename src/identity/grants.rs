@@ -10,6 +10,7 @@ use crate::base::secret::{
     Secret, base64url, checked_token, checked_token_of, hmac_bytes, is_well_formed, same, sha256, sha256_hex,
 };
 use crate::model::access::Scope;
+use crate::model::acr::Acr;
 use crate::model::error::{Error, Result};
 use crate::model::grant::{parse_scopes, scope_text, within_role};
 use crate::model::org::Org;
@@ -40,6 +41,8 @@ pub struct Approval {
     pub auth_time: Millis,
     /// The browser session that they approved in ([`crate::store::sessions`]).
     pub session_hash: Option<String>,
+    /// How well.
+    pub acr: Acr,
 }
 
 /// What a client receives.
@@ -124,6 +127,7 @@ impl Identity {
             code_challenge: approval.code_challenge,
             code_expires_at: now + lifetimes.code.as_millis() as Millis,
             auth_time: approval.auth_time,
+            acr: approval.acr,
             created_at: now,
             redeemed_at: None,
             ends_at: now + lifetimes.refresh_absolute.as_millis() as Millis,

@@ -11,6 +11,7 @@ pub mod connectivity;
 pub mod consents;
 pub mod device;
 mod documents;
+pub mod factors;
 pub mod grants;
 pub mod introspect;
 pub mod invitations;
@@ -18,6 +19,7 @@ mod keys;
 mod mails;
 pub mod members;
 pub mod own_name;
+pub mod passkeys;
 pub mod password;
 pub mod profile;
 pub mod redirect;
@@ -25,9 +27,11 @@ pub mod reset;
 mod revoke;
 mod roles;
 mod rotate;
+mod sealed;
 pub mod settings;
 mod sweep;
 pub mod token;
+pub mod totp;
 
 use std::sync::Arc;
 
@@ -63,6 +67,12 @@ struct Inner {
     device_key: Vec<u8>,
     /// Authenticates what browsers keep of earlier log-ins.
     browser_key: Vec<u8>,
+    /// Keys the digests of recovery codes.
+    recovery_key: Vec<u8>,
+    /// Seals what must be read back.
+    master: MasterKey,
+    /// `None` when the public address has no name that passkeys could be for.
+    relying_party: Option<passkeys::RelyingParty>,
 }
 
 impl Identity {
@@ -81,6 +91,7 @@ impl Identity {
         };
         let mailer = mails::mailer(&config, &clock)?;
         let documents = documents::Documents::new(clock.clone(), &config.public_url);
+        let relying_party = passkeys::RelyingParty::of(&config)?;
         Ok(Self(Arc::new(Inner {
             db,
             config,
@@ -94,6 +105,9 @@ impl Identity {
             pepper: master.derive("connectivity token pepper"),
             device_key: master.derive("device user code"),
             browser_key: master.derive("browsers of earlier log-ins"),
+            recovery_key: master.derive("recovery codes"),
+            relying_party,
+            master,
         })))
     }
 

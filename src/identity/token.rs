@@ -11,6 +11,7 @@ use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, random_token};
 use crate::model::access::{Rights, Role, Scope};
+use crate::model::acr::Acr;
 use crate::model::caller::{Client, Proof};
 use crate::model::error::Error;
 use crate::model::grant::scope_text;
@@ -70,6 +71,7 @@ pub(super) struct Claims {
     nbf: i64,
     jti: String,
     auth_time: i64,
+    acr: Acr,
     pub(super) org: Id<Org>,
     pub(super) fam: String,
 }
@@ -93,6 +95,7 @@ impl Identity {
             nbf: now / 1000,
             jti: random_token("").expose().to_owned(),
             auth_time: grant.auth_time / 1000,
+            acr: grant.acr,
             org: grant.org,
             fam: grant.id.clone(),
         };

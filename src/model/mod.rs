@@ -1,6 +1,7 @@
 //! Types and rules of the product: no async, no SQL, no HTTP.
 
 pub mod access;
+pub mod acr;
 pub mod audit;
 pub mod caller;
 pub mod dataset;

@@ -8,6 +8,7 @@ use super::text_id;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::access::Role;
+use crate::model::acr::Acr;
 use crate::model::org::Org;
 use crate::model::user::User;
 
@@ -25,6 +26,7 @@ pub struct GrantRow {
     pub code_challenge: String,
     pub code_expires_at: Millis,
     pub auth_time: Millis,
+    pub acr: Acr,
     pub created_at: Millis,
     pub redeemed_at: Option<Millis>,
     /// Whatever is issued under the grant ends by then.
@@ -51,8 +53,8 @@ pub async fn insert(on: impl AnyExecutor<'_>, grant: &GrantRow) -> sqlx::Result<
     sqlx::query(
         "INSERT INTO grants (org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest,
                              code_challenge, code_expires_at, auth_time, created_at, last_used_at, ends_at,
-                             session_hash)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14)",
+                             session_hash, acr)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14, $15)",
     )
     .bind(grant.org.to_string())
     .bind(grant.id.as_str())
@@ -68,6 +70,7 @@ pub async fn insert(on: impl AnyExecutor<'_>, grant: &GrantRow) -> sqlx::Result<
     .bind(grant.created_at)
     .bind(grant.ends_at)
     .bind(grant.session_hash.clone())
+    .bind(grant.acr.name())
     .execute(on)
     .await?;
     Ok(())
@@ -83,7 +86,7 @@ pub async fn lock_by_code(
     let row = sqlx::query(
         "UPDATE grants SET last_used_at = $3 WHERE code_digest = $1 AND client_id = $2
          RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
-                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
+                   code_expires_at, auth_time, acr, created_at, redeemed_at, ends_at, revoked_at, session_hash",
     )
     .bind(code_digest)
     .bind(client_id)
@@ -119,7 +122,7 @@ pub async fn lock_by_refresh(
         "UPDATE grants SET last_used_at = $3
          WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = $1) AND client_id = $2
          RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
-                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
+                   code_expires_at, auth_time, acr, created_at, redeemed_at, ends_at, revoked_at, session_hash",
     )
     .bind(digest)
     .bind(client_id)
@@ -420,6 +423,8 @@ fn read(row: &AnyRow) -> sqlx::Result<GrantRow> {
         code_challenge: row.try_get("code_challenge")?,
         code_expires_at: row.try_get("code_expires_at")?,
         auth_time: row.try_get("auth_time")?,
+        acr: Acr::parse(&row.try_get::<String, _>("acr")?)
+            .ok_or_else(|| sqlx::Error::Decode("not an acr of ours".into()))?,
         created_at: row.try_get("created_at")?,
         redeemed_at: row.try_get("redeemed_at")?,
         ends_at: row.try_get("ends_at")?,

@@ -14,6 +14,7 @@ pub mod consents;
 pub mod datasets;
 pub mod devices;
 pub mod documents;
+pub mod factors;
 pub mod grants;
 pub mod invitations;
 pub mod keys;

@@ -11,15 +11,29 @@ use crate::base::secret::sha256_hex;
 use crate::model::error::{Code, Error};
 
 const CSS: &str = include_str!("assets/dragoman.css");
+/// The one script: what browsers offer for passkeys has no other way in.
+const SCRIPT: &str = include_str!("assets/passkey.js");
 
 /// The stylesheet's address changes with its content, so that it may be cached for ever.
 static STYLESHEET: LazyLock<String> =
     LazyLock::new(|| format!("dragoman.{}.css", sha256_hex(CSS.as_bytes()).get(..12).unwrap_or_default()));
 
+static SCRIPT_NAME: LazyLock<String> =
+    LazyLock::new(|| format!("passkey.{}.js", sha256_hex(SCRIPT.as_bytes()).get(..12).unwrap_or_default()));
+
 /// `form-action` holds the answers of our forms to our own origin. Chromium applies it to redirects of a form's answer
 /// too, which is why a person leaves for a client through [`leave`] and never through a redirect after a form.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
+
+/// As [`POLICY`], for the pages that use passkeys.
+const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                                  form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// For `<script>`.
+pub fn script() -> String {
+    format!("/assets/{}", *SCRIPT_NAME)
+}
 
 /// For `<link>`.
 pub fn stylesheet() -> String {
@@ -28,15 +42,17 @@ pub fn stylesheet() -> String {
 
 /// `GET /assets/{name}`.
 pub async fn asset(Path(name): Path<String>) -> Response {
-    if name != *STYLESHEET {
-        return StatusCode::NOT_FOUND.into_response();
-    }
+    let (kind, content) = match name {
+        name if name == *STYLESHEET => ("text/css; charset=utf-8", CSS),
+        name if name == *SCRIPT_NAME => ("text/javascript; charset=utf-8", SCRIPT),
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
     let headers = [
-        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    (headers, CSS).into_response()
+    (headers, content).into_response()
 }
 
 /// A page with the headers of every page. Pages are never stored and never framed. The referrer stays within our
@@ -69,6 +85,14 @@ pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Respo
     if let Some(cookie) = cookie {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
+    response
+}
+
+/// As [`page`], with leave to load our script.
+pub fn page_with_script(status: StatusCode, template: &impl Template) -> Response {
+    let mut response = page(status, template);
+    let policy = HeaderValue::from_static(POLICY_WITH_SCRIPT);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }
 

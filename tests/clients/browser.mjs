@@ -3,7 +3,7 @@ import { chromium } from 'playwright-core';
 import { createServer } from 'node:http';
 import { mkdirSync } from 'node:fs';
 
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+export const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync'];
 
 /** A loopback address that receives the authorization response, as desktop clients have one. */

@@ -12,6 +12,7 @@ mod console;
 mod data;
 mod denials;
 mod device;
+mod factors;
 mod identity;
 mod listen;
 mod nginx;

@@ -4,7 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
+use axum::extract::{Request, State};
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse as _;
 use axum::routing::any;
 use axum::{Extension, Router};
 use dragoman::base::clock::Clock;
@@ -17,8 +19,10 @@ use dragoman::model::caller::Caller;
 use dragoman::model::org::Org;
 use dragoman::model::user::User;
 use dragoman::store::Db;
+use dragoman::surface::console::visit::{Door, Visit};
 use dragoman::surface::context::{ClientIp, RequestId};
 use dragoman::surface::guard::{GuardState, Guards, Refused, guard};
+use dragoman::surface::login::session;
 use dragoman::surface::web::{AuditEvent, Web, routes};
 use reqwest::{Client, Response};
 use serde_json::Value;
@@ -52,14 +56,17 @@ impl Site {
         Self::with(&[]).await
     }
 
-    /// With settings of one's own.
+    /// With settings of one's own; `{port}` stands for the port that it listens on.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let db = Db::open_sqlite(&dir.path().join("meta.db")).await.unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let config = Config::read(|name| {
-            let own = settings.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            let own = settings
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| value.replace("{port}", &address.port().to_string()));
             own.or(match name {
                 "DRAGOMAN_LISTEN" => Some(address.to_string()),
                 "DRAGOMAN_RATE_AUTHORIZE"
@@ -117,12 +124,17 @@ impl Site {
                 Box::pin(async { Ok(()) })
             }),
         };
+        let sensitive = Router::new()
+            .route("/account/sensitive", any(sensitive))
+            .route_layer(session::layer(&web))
+            .with_state(web.clone());
         let rest = GuardState { guards: Guards::Rest, ..guarded.clone() };
         let app = Router::new()
             .route("/mcp", any(who))
             .route("/t/{workspace}/mcp", any(who))
             .layer(from_fn_with_state(guarded, guard))
             .merge(Router::new().route("/api/v1/ext/who", any(who)).layer(from_fn_with_state(rest, guard)))
+            .merge(sensitive)
             .merge(routes(web))
             .layer(Extension(RequestId("r-1".into())))
             .layer(Extension(ClientIp(IpAddr::V4(Ipv4Addr::LOCALHOST))));
@@ -209,6 +221,18 @@ impl Site {
             _ => "SELECT COUNT(*) FROM pending_authorizations",
         };
         sqlx::query_scalar(sql).fetch_one(self.identity.db().pool()).await.unwrap()
+    }
+}
+
+/// A page of the console that wants a fresh proof.
+async fn sensitive(State(web): State<Web>, door: Door, request: Request) -> axum::response::Response {
+    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    match visit.fresh(&web).await {
+        Ok(()) => "the sensitive page".into_response(),
+        Err(response) => response,
     }
 }
 

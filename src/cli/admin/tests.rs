@@ -127,6 +127,33 @@ async fn a_password_comes_from_standard_input_and_is_then_never_printed() {
 }
 
 #[tokio::test]
+async fn who_lost_every_second_factor_signs_in_with_the_password_again() {
+    use crate::identity::totp::Confirmed;
+    let shell = Shell::new().await;
+    shell.run_with("person create ann@example.com --password-stdin", "hunter2hunter2").await.unwrap();
+    let user = shell.identity.user_by_email("ann@example.com").await.unwrap().unwrap();
+    let key = shell.identity.begin_totp(&user).await.unwrap();
+    let key = totp_rs::Builder::new().with_secret(unbase32(key.text.expose())).build().unwrap();
+    let code = key.generate(u64::try_from(shell.identity.clock().now() / 1000).unwrap()).to_string();
+    let confirmed = shell.identity.confirm_totp(user.id, &Secret::new(code)).await.unwrap();
+    assert!(matches!(confirmed, Confirmed::On(codes) if codes.len() == 10));
+    assert!(shell.identity.factors(user.id).await.unwrap().any());
+    assert_eq!(shell.facts("person reset-factors ann@example.com").await["email"], "ann@example.com");
+    assert_eq!(shell.identity.factors(user.id).await.unwrap(), crate::identity::factors::Factors::default());
+}
+
+/// RFC 4648 §6.
+fn unbase32(text: &str) -> [u8; 20] {
+    let bits = text.bytes().flat_map(|letter| {
+        let at = if letter.is_ascii_digit() { letter - b'2' + 26 } else { letter - b'A' };
+        (0..5).rev().map(move |bit| at >> bit & 1)
+    });
+    let bits: Vec<u8> = bits.collect();
+    let bytes: Vec<u8> = bits.chunks(8).map(|eight| eight.iter().fold(0, |byte, bit| byte << 1 | bit)).collect();
+    bytes.try_into().unwrap()
+}
+
+#[tokio::test]
 async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
     let shell = Shell::new().await;
     shell.run("workspace create acme").await.unwrap();
@@ -135,6 +162,7 @@ async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
         ("workspace create A", "a-z"),
         ("workspace connectivity nowhere on", "workspace list"),
         ("person password nobody@example.com", "person list"),
+        ("person reset-factors nobody@example.com", "person list"),
         ("role set nobody@example.com king --workspace acme", "viewer, contributor or admin"),
         ("role set nobody@example.com viewer --workspace acme", "person list"),
         ("token create --workspace acme --label x --scopes ext:all", "ext:datasets"),

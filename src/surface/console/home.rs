@@ -35,7 +35,7 @@ async fn home(web: &Web, door: Door) -> Result<Response> {
     let Some(person) = SignedIn::find(web, &door.session).await? else {
         return Ok(html::page(StatusCode::OK, &LandingPage { address }));
     };
-    let visit = Visit { person, context: door.context };
+    let visit = Visit::new(person, door.context, "/");
     let frame = Frame::new(web, &visit, Place::Home).await?;
     Ok(html::page(StatusCode::OK, &HomePage { frame, name: visit.person.user.name, address }))
 }

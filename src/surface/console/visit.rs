@@ -1,20 +1,23 @@
 //! A signed-in person at a page of the console: who they are, and whether a form is theirs.
 
+use askama::Template;
 use axum::extract::{FromRequestParts, Request};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
 use tower_sessions::Session;
 
+use crate::base::clock::Millis;
 use crate::identity::Identity;
 use crate::model::access::Rights;
+use crate::model::acr::Acr;
 use crate::model::caller::{Caller, Client, Proof};
 use crate::model::error::Result;
 use crate::model::user::Membership;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::csrf;
 use crate::surface::login::session::SignedIn;
+use crate::surface::login::{confirm, csrf, return_to};
 use crate::surface::web::{AuditEvent, Web};
 
 /// See the module.
@@ -22,9 +25,24 @@ use crate::surface::web::{AuditEvent, Web};
 pub struct Visit {
     pub person: SignedIn,
     pub context: Context,
+    /// The page that they look at, or that their form was on.
+    page: String,
+    /// They sent a form.
+    sends: bool,
+}
+
+#[derive(Template)]
+#[template(path = "confirm_first.html", config = "src/surface/askama.toml")]
+struct ConfirmFirstPage {
+    to: String,
 }
 
 impl Visit {
+    /// A visitor who looks at a page.
+    pub fn new(person: SignedIn, context: Context, page: &str) -> Self {
+        Self { person, context, page: page.to_owned(), sends: false }
+    }
+
     /// The visitor of a page; who is not signed in is sent to sign in, and comes back.
     pub fn of<'a>(
         web: &'a Web,
@@ -32,15 +50,15 @@ impl Visit {
         context: Context,
         request: &Request,
     ) -> impl Future<Output = Result<Self, Response>> + Send + use<'a> {
-        // Only the address is kept: a request's body cannot be shared between threads.
+        // Only what is needed is kept: a request's body cannot be shared between threads.
         let here = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let sends = request.method() != Method::GET;
+        let page = if sends { form_page(web, request.headers()) } else { &here };
+        let page = return_to::safe(Some(page)).to_owned();
         async move {
             match SignedIn::find(web, session).await {
-                Ok(Some(person)) => Ok(Self { person, context }),
-                Ok(None) => {
-                    let encoded: String = url::form_urlencoded::byte_serialize(here.as_bytes()).collect();
-                    Err(html::see_other(&format!("/login?return_to={encoded}")))
-                }
+                Ok(Some(person)) => Ok(Self { person, context, page, sends }),
+                Ok(None) => Err(html::see_other(&return_to::with("/login", &here))),
                 Err(error) => Err(html::failure(&error)),
             }
         }
@@ -73,6 +91,40 @@ impl Visit {
         }
     }
 
+    /// Whether the visitor has proved who they are within `lifetimes.step_up`. Who has not is sent to do so and comes
+    /// back; a form that comes too late is refused and recorded, with a link to the same.
+    ///
+    /// # Errors
+    /// The answer to send instead of the page.
+    pub async fn fresh(&self, web: &Web) -> Result<(), Response> {
+        self.fresh_as(web, Acr::Aal1).await
+    }
+
+    /// As [`Visit::fresh`], and as well as `least` says.
+    ///
+    /// # Errors
+    /// The answer to send instead of the page.
+    pub async fn fresh_as(&self, web: &Web, least: Acr) -> Result<(), Response> {
+        if self.is_fresh(web) && self.person.acr >= least {
+            return Ok(());
+        }
+        let to = confirm::address(&self.page, least);
+        if !self.sends {
+            return Err(html::see_other(&to));
+        }
+        let event = AuditEvent::new(&self.context, "console.form", "step_up_required").by(self.person.principal());
+        Err(match web.record(event.target(&self.page)).await {
+            Ok(()) => html::page(StatusCode::FORBIDDEN, &ConfirmFirstPage { to }),
+            Err(error) => html::failure(&error),
+        })
+    }
+
+    /// Whether the last proof is younger than `lifetimes.step_up`.
+    pub fn is_fresh(&self, web: &Web) -> bool {
+        let life = Millis::try_from(web.config.limits.lifetimes.step_up.as_millis()).unwrap_or(0);
+        web.identity.clock().now() - self.person.auth_time < life
+    }
+
     /// The token for a form of this visitor.
     pub fn csrf(&self, web: &Web, purpose: &str) -> String {
         csrf::token(web, self.person.binding(), purpose)
@@ -98,6 +150,12 @@ impl Visit {
             (membership, caller)
         }))
     }
+}
+
+/// The page that a form was on, as the browser says (our pages let it: `Referrer-Policy: same-origin`).
+fn form_page<'a>(web: &Web, headers: &'a HeaderMap) -> &'a str {
+    let from = headers.get(header::REFERER).and_then(|value| value.to_str().ok());
+    from.and_then(|from| from.strip_prefix(&web.config.issuer())).unwrap_or("/account")
 }
 
 /// What a handler takes from a request before its body.

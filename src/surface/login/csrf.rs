@@ -29,26 +29,30 @@ const FORM: &str = "dragoman-form";
 
 /// The browser's form cookie, if it has one of ours. It identifies nobody; it only makes the token of forms that need no
 /// session differ from browser to browser, without a row for every stranger.
-fn form_cookie<'a>(web: &Web, headers: &'a HeaderMap) -> Option<&'a str> {
+pub fn form_cookie(web: &Web, headers: &HeaderMap) -> Option<String> {
     let value = cookies::read(headers, &cookies::name(&web.config, FORM))?;
-    from_base64url(value).filter(|bytes| bytes.len() == 32).map(|_| value)
+    from_base64url(value).filter(|bytes| bytes.len() == 32).map(|_| value.to_owned())
+}
+
+/// A new form cookie: its value and its `Set-Cookie`.
+pub fn new_form_cookie(web: &Web) -> (String, Option<HeaderValue>) {
+    let value = base64url(&random_bytes::<32>());
+    let line = cookies::line(&web.config, FORM, &value, None);
+    (value, line)
 }
 
 /// The token for a form of somebody without a session, and a form cookie to set for a browser that has none. A cookie
 /// that is there is kept, so that two tabs do not spoil each other's form (B31).
 pub fn guest_token(web: &Web, headers: &HeaderMap, purpose: &str) -> (String, Option<HeaderValue>) {
-    match form_cookie(web, headers) {
-        Some(value) => (token(web, value, purpose), None),
-        None => {
-            let value = base64url(&random_bytes::<32>());
-            let line = cookies::line(&web.config, FORM, &value, None);
-            (token(web, &value, purpose), line)
-        }
-    }
+    let (value, line) = match form_cookie(web, headers) {
+        Some(value) => (value, None),
+        None => new_form_cookie(web),
+    };
+    (token(web, &value, purpose), line)
 }
 
-/// Whether a form of somebody without a session came from our page in this browser (B06).
-pub fn is_guest_form(web: &Web, headers: &HeaderMap, purpose: &str, posted: Option<&str>) -> bool {
-    from_our_pages(web, headers)
-        && form_cookie(web, headers).is_some_and(|cookie| is_token(web, cookie, purpose, posted))
+/// The browser's form cookie, if a form of somebody without a session came from our page in this browser (B06).
+pub fn guest(web: &Web, headers: &HeaderMap, purpose: &str, posted: Option<&str>) -> Option<String> {
+    let cookie = form_cookie(web, headers).filter(|_| from_our_pages(web, headers))?;
+    is_token(web, &cookie, purpose, posted).then_some(cookie)
 }

@@ -38,7 +38,7 @@ pub async fn submit(State(web): State<Web>, context: Context, request: Request) 
     }
     let (parts, body) = request.into_parts();
     let params = Params::of_body(&parts.headers, body).await.unwrap_or_default();
-    if !csrf::is_guest_form(&web, &parts.headers, PURPOSE, params.get("csrf")) {
+    if csrf::guest(&web, &parts.headers, PURPOSE, params.get("csrf")).is_none() {
         if let Err(error) = web.record(AuditEvent::new(&context, "login.reset", "form_refused")).await {
             return html::failure(&error);
         }

@@ -12,8 +12,7 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::password::{self, Compared, Right};
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, return_to};
+use crate::surface::login::{csrf, passkey, return_to, two_step};
 use crate::surface::web::{AuditEvent, Web};
 
 const PURPOSE: &str = "login";
@@ -26,6 +25,8 @@ struct LoginPage<'a> {
     email: &'a str,
     /// Whether a forgotten password can be helped.
     mails: bool,
+    /// Where to sign in with a passkey, if this address can have any.
+    passkey_page: Option<String>,
     problem: &'a str,
 }
 
@@ -51,13 +52,13 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
             return html::problem(status, "That did not work", &problem.to_string());
         }
     };
-    if !csrf::is_guest_form(&web, &parts.headers, PURPOSE, params.get("csrf")) {
+    let Some(browser) = csrf::guest(&web, &parts.headers, PURPOSE, params.get("csrf")) else {
         return refuse_form(&web, &context, &parts.headers, &params).await;
-    }
+    };
     let (email, password) = (params.get("email").unwrap_or(""), Secret::new(params.get("password").unwrap_or("")));
     match password::compare(&web, &context, &parts.headers, "login.password", (email, &password)).await {
         Ok(Compared::Right(right)) => {
-            go_on(&web, &session, &right, &params).await.unwrap_or_else(|error| html::failure(&error))
+            go_on(&web, &session, &browser, &right, &params).await.unwrap_or_else(|error| html::failure(&error))
         }
         Ok(Compared::Wrong) => {
             let problem = "The e-mail address or the password is not right.";
@@ -68,10 +69,10 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
     }
 }
 
-/// What follows a right password: the session is the person's.
-async fn go_on(web: &Web, session: &Session, right: &Right, params: &Params) -> Result<Response> {
-    SignedIn::start(web, session, &right.user).await?;
-    Ok(right.remembered(html::see_other(return_to::safe(params.get("return_to")))))
+/// What follows a right password: the second factor, where the person has one, or their session.
+async fn go_on(web: &Web, session: &Session, browser: &str, right: &Right, params: &Params) -> Result<Response> {
+    let response = two_step::begin(web, session, browser, &right.user, params.get("return_to")).await?;
+    Ok(right.remembered(response))
 }
 
 /// A form that did not come from our page, or from one of another browser or another day: nothing is tried, the
@@ -86,9 +87,11 @@ async fn refuse_form(web: &Web, context: &Context, headers: &HeaderMap, params: 
 
 fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, problem: &str) -> Response {
     let (csrf, cookie) = csrf::guest_token(web, headers, PURPOSE);
+    let to = return_to::safe(params.get("return_to"));
     let page = LoginPage {
         csrf,
-        return_to: return_to::safe(params.get("return_to")),
+        return_to: to,
+        passkey_page: web.identity.has_passkeys().then(|| return_to::with(passkey::PATH, to)),
         email: params.get("email").unwrap_or(""),
         mails: web.identity.mailer().is_on(),
         problem,

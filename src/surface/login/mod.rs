@@ -1,6 +1,7 @@
 //! What a person sees: logging in and out, a forgotten password, and approving a client; and the layers of every page.
 
 mod choice;
+pub mod confirm;
 mod consent;
 pub mod cookies;
 pub mod csrf;
@@ -9,12 +10,15 @@ mod forgot;
 mod known;
 mod log_in;
 pub mod log_out;
+mod passkey;
 pub mod password;
 mod pending;
+mod proof;
 pub mod remembered;
 mod reset;
 pub mod return_to;
 pub mod session;
+pub mod two_step;
 
 pub use device::PAGE as DEVICE;
 pub use pending::{Asker, Back, Pending};
@@ -35,6 +39,9 @@ pub fn routes(web: &Web) -> Router<Web> {
         .route("/login", get(log_in::show).post(log_in::submit))
         .route("/login/forgot", get(forgot::show).post(forgot::submit))
         .route("/login/reset", get(reset::show).post(reset::submit))
+        .route("/login/two-step", get(two_step::show).post(two_step::submit))
+        .route("/login/passkey", get(passkey::show).post(passkey::submit))
+        .route("/login/confirm", get(confirm::show).post(confirm::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
         .route(DEVICE, get(device::show).post(device::submit))

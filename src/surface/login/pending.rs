@@ -103,6 +103,7 @@ impl Pending {
             redirect_uri,
             code_challenge,
             auth_time: person.auth_time,
+            acr: person.acr,
             session_hash: Some(person.session_hash()),
         }
     }

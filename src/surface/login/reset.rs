@@ -44,7 +44,7 @@ pub async fn submit(State(web): State<Web>, context: Context, request: Request) 
 async fn set(web: &Web, context: &Context, headers: &HeaderMap, params: &Params) -> Result<Response> {
     let token = Secret::new(params.get("token").unwrap_or(""));
     let event = |outcome: &str| AuditEvent::new(context, "login.reset", outcome);
-    if !csrf::is_guest_form(web, headers, &purpose(&token), params.get("csrf")) {
+    if csrf::guest(web, headers, &purpose(&token), params.get("csrf")).is_none() {
         web.record(event("form_refused")).await?;
         let problem = "This form was not sent from our page, or the page was old. Please try again.";
         return Ok(form(web, headers, StatusCode::FORBIDDEN, &token, problem));

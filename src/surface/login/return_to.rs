@@ -5,6 +5,8 @@
 pub const AUTHORIZE: &str = "/api/oauth/authorize";
 /// Pages that need a person: these, and everything below them.
 const PAGES: [&str; 4] = ["/account", "/device", "/invitation", "/w"];
+/// Added to an authorization request whose person did not show the second factor that it asks for.
+pub const UNMET: &str = "acr_unmet";
 /// Bytes of the longest address to return to.
 const LONGEST: usize = 12 << 10;
 
@@ -16,6 +18,12 @@ pub fn safe(text: Option<&str>) -> &str {
             && (text.strip_prefix(AUTHORIZE).is_some_and(|rest| rest.starts_with('?')) || is_page(text))
     };
     text.filter(ours).unwrap_or("/")
+}
+
+/// The address of one of our pages that goes on to `to`.
+pub fn with(page: &str, to: &str) -> String {
+    let encoded: String = url::form_urlencoded::byte_serialize(to.as_bytes()).collect();
+    format!("{page}?return_to={encoded}")
 }
 
 /// Whether it is a plain path of a page, with or without a query: no `//`, no `..`, nothing that a browser would read in

@@ -19,6 +19,7 @@ use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
 use crate::config::Config;
+use crate::model::acr::Acr;
 use crate::model::error::{Error, Result};
 use crate::model::user::User;
 use crate::store::Db;
@@ -29,12 +30,13 @@ use crate::surface::web::Web;
 
 const USER: &str = "user";
 const AUTH_TIME: &str = "auth_time";
+const ACR: &str = "acr";
 const TRACE: &str = "trace";
 /// Uses within this time of each other are one.
 const SEEN_EVERY: Millis = 60_000;
 /// Characters kept of what a browser calls itself.
 const LONGEST_AGENT: usize = 300;
-/// However much it is used, a session ends a week after the password was given.
+/// However much it is used, a session ends a week after the person last proved who they are.
 const LONGEST: Millis = 7 * 24 * 3_600_000;
 
 /// The cookie's name; `__Host-` makes browsers refuse it from another host, path or without TLS.
@@ -106,8 +108,10 @@ async fn seen(web: &Web, context: &Context, session: &Session, agent: &str) -> R
 #[derive(Clone, Debug)]
 pub struct SignedIn {
     pub user: User,
-    /// When the password was given.
+    /// When the person last proved who they are.
     pub auth_time: Millis,
+    /// How well they did.
+    pub acr: Acr,
     session_id: String,
 }
 
@@ -116,25 +120,36 @@ impl SignedIn {
     pub async fn find(web: &Web, session: &Session) -> Result<Option<Self>> {
         let Some(user) = session.get::<Id<User>>(USER).await.map_err(failed)? else { return Ok(None) };
         let Some(auth_time) = session.get::<Millis>(AUTH_TIME).await.map_err(failed)? else { return Ok(None) };
+        let acr = session.get::<Acr>(ACR).await.map_err(failed)?.unwrap_or(Acr::Aal1);
         if web.identity.clock().now() - auth_time > LONGEST {
             return Ok(None);
         }
         let Some(session_id) = session.id() else { return Ok(None) };
         let user = web.identity.user(user).await?;
-        Ok(user.map(|user| Self { user, auth_time, session_id: session_id.to_string() }))
+        Ok(user.map(|user| Self { user, auth_time, acr, session_id: session_id.to_string() }))
     }
 
-    /// Starts a session for a person who has just proved who they are. Whatever session the browser came with is
-    /// deleted, and the new one has a new id (B01).
-    pub async fn start(web: &Web, session: &Session, user: &User) -> Result<()> {
+    /// Starts a session for a person who has just proved who they are, as well as `acr` says. Whatever session the
+    /// browser came with is deleted, and the new one has a new id (B01). Who has shown a first factor only goes through
+    /// [`two_step::begin`](super::two_step::begin), which asks for the second where there is one.
+    pub async fn start(web: &Web, session: &Session, user: &User, acr: Acr) -> Result<()> {
         session.clear().await;
         session.cycle_id().await.map_err(failed)?;
         session.insert(USER, user.id).await.map_err(failed)?;
+        session.insert(ACR, acr).await.map_err(failed)?;
+        session.insert(AUTH_TIME, web.identity.clock().now()).await.map_err(failed)
+    }
+
+    /// The person of this session has proved themselves again, just now: the session goes on under a new id (B02). It
+    /// does not become weaker than it was.
+    pub async fn renew(&self, web: &Web, session: &Session, acr: Acr) -> Result<()> {
+        session.cycle_id().await.map_err(failed)?;
+        session.insert(ACR, acr.max(self.acr)).await.map_err(failed)?;
         session.insert(AUTH_TIME, web.identity.clock().now()).await.map_err(failed)
     }
 
     /// Gives the session a new id, and its old one to nobody (B02). Forms that were shown before are void.
-    pub async fn renew(session: &Session) -> Result<()> {
+    pub async fn cycle(session: &Session) -> Result<()> {
         session.cycle_id().await.map_err(failed)
     }
 

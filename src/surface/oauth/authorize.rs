@@ -5,7 +5,8 @@
 //! 2. Every later check answers by redirect, with `error`, `state` and `iss`.
 //! 3. Nobody logged in: the browser goes to `/login` with this very request as the place to return to. Nothing is
 //!    stored for strangers; everything is checked again when it comes back.
-//! 4. Logged in: what the person approved before is approved again (`login/remembered.rs`); anything else is stored, and
+//! 4. Logged in less well than `acr_values` asks: the browser goes to `/login/confirm`, and comes back in the same way.
+//! 5. Logged in: what the person approved before is approved again (`login/remembered.rs`); anything else is stored, and
 //!    the browser goes to `/consent`.
 
 use axum::extract::{Request, State};
@@ -18,20 +19,21 @@ use crate::config::Config;
 use crate::identity::clients::OAuthClient;
 use crate::identity::{consents, redirect};
 use crate::model::access::Scope;
+use crate::model::acr::Acr;
 use crate::model::error::{Code, Error};
 use crate::model::grant::{parse_scopes, scope_text};
 use crate::surface::context::Context;
 use crate::surface::form::{FormError, Params};
 use crate::surface::html;
 use crate::surface::login::session::SignedIn;
-use crate::surface::login::{Asker, Back, Pending, remembered, return_to};
+use crate::surface::login::{Asker, Back, Pending, confirm, remembered, return_to};
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Bytes of the longest request (A27).
 const LONGEST: usize = 8 << 10;
 /// Parameters that must not be repeated, `client_id` and `redirect_uri` besides (A13).
-const ONCE: [&str; 12] = [
+const ONCE: [&str; 14] = [
     "response_type",
     "response_mode",
     "scope",
@@ -41,9 +43,11 @@ const ONCE: [&str; 12] = [
     "resource",
     "prompt",
     "max_age",
+    "acr_values",
     "request",
     "request_uri",
     RETURNED,
+    return_to::UNMET,
 ];
 /// Added by us to the request that a browser returns with after logging in: only a log-in since then (epoch
 /// milliseconds) counts. It stands for `prompt=login` and `max_age`, which would ask for a log-in again and again.
@@ -81,6 +85,8 @@ struct Asked {
     prompt: Prompt,
     /// A log-in before this does not count.
     login_after: Millis,
+    /// How well the person must have proved themselves (RFC 9470 §4).
+    least: Acr,
 }
 
 /// `prompt` (OpenID Connect Core §3.1.2.1).
@@ -159,7 +165,7 @@ async fn find_destination(web: &Web, params: &Params) -> Result<Destination, Sto
     Ok(Destination { client, redirect_uri, state: params.get("state").map(str::to_owned) })
 }
 
-/// Steps 2 to 4.
+/// Steps 2 to 5.
 async fn proceed(
     web: &Web,
     context: &Context,
@@ -174,8 +180,18 @@ async fn proceed(
         if asked.prompt == Prompt::Silent {
             return Err(Stop::Redirect("login_required", "The person is not logged in."));
         }
-        return Ok(html::see_other(&login_url(params, &asked)));
+        return Ok(html::see_other(&return_to::with("/login", &back(params, &asked))));
     };
+    if person.acr < asked.least {
+        if asked.prompt == Prompt::Silent {
+            return Err(Stop::Redirect("interaction_required", "The person must show a second factor on a page."));
+        }
+        if params.get(return_to::UNMET).is_some() {
+            let text = "The person did not show a second factor.";
+            return Err(Stop::Redirect("unmet_authentication_requirements", text));
+        }
+        return Ok(html::see_other(&confirm::address(&back(params, &asked), asked.least)));
+    }
     let org = match &asked.resource {
         Resource::Any => None,
         Resource::Workspace(slug) => {
@@ -227,7 +243,8 @@ fn check(config: &Config, params: &Params, now: Millis) -> Result<Asked, Stop> {
     let resource = check_resource(config, params)?;
     let prompt = check_prompt(params)?;
     let login_after = check_age(params, now)?;
-    Ok(Asked { scopes, resource, code_challenge, prompt, login_after })
+    let least = Acr::asked(params.get("acr_values").unwrap_or("")).unwrap_or(Acr::Aal1);
+    Ok(Asked { scopes, resource, code_challenge, prompt, login_after, least })
 }
 
 fn check_once(params: &Params) -> Result<(), Stop> {
@@ -314,14 +331,12 @@ fn check_age(params: &Params, now: Millis) -> Result<Millis, Stop> {
     }
 }
 
-/// The log-in page, with this request to return to. That the person must be asked is said again, in the one way that
-/// does not ask for another log-in.
-fn login_url(params: &Params, asked: &Asked) -> String {
-    let query = params.query_without(&["prompt", "max_age", RETURNED]);
+/// This request, to return to. That the person must be asked is said again, in the one way that does not ask for another
+/// log-in.
+fn back(params: &Params, asked: &Asked) -> String {
+    let query = params.query_without(&["prompt", "max_age", RETURNED, return_to::UNMET]);
     let again = if asked.prompt == Prompt::Ask { "&prompt=consent" } else { "" };
-    let back = format!("{}?{query}{again}&{RETURNED}={}", return_to::AUTHORIZE, asked.login_after);
-    let encoded: String = url::form_urlencoded::byte_serialize(back.as_bytes()).collect();
-    format!("/login?return_to={encoded}")
+    format!("{}?{query}{again}&{RETURNED}={}", return_to::AUTHORIZE, asked.login_after)
 }
 
 /// Sends the browser to the client. One that has just sent the log-in form may not be redirected elsewhere; see

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::identity::JWKS_CACHE;
 use crate::model::access::Scope;
+use crate::model::acr::Acr;
 use crate::model::org::is_slug;
 use crate::surface::login::return_to::AUTHORIZE;
 use crate::surface::oauth::client_auth::{METHODS, SECRET_METHODS};
@@ -73,6 +74,7 @@ pub async fn server(State(web): State<Web>) -> Response {
         "code_challenge_methods_supported": ["S256"],
         "client_id_metadata_document_supported": true,
         "authorization_response_iss_parameter_supported": true,
+        "acr_values_supported": Acr::ALL.map(Acr::name),
         "prompt_values_supported": ["none", "login", "consent"],
     }))
 }

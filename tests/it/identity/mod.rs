@@ -22,6 +22,7 @@ use dragoman::identity::Identity;
 use dragoman::identity::grants::{Approval, CodeUse, GrantError, RefreshUse, TokenPair};
 use dragoman::identity::token::{Proven, Refusal};
 use dragoman::model::access::{Role, Scope};
+use dragoman::model::acr::Acr;
 use dragoman::model::org::Org;
 use dragoman::model::user::User;
 use dragoman::store::Db;
@@ -44,9 +45,19 @@ pub struct World {
 
 impl World {
     pub async fn new(db: Db) -> Self {
+        Self::with(db, config()).await
+    }
+
+    /// At an address that has a name.
+    pub async fn named(db: Db) -> Self {
+        let url = |name: &str| (name == "DRAGOMAN_PUBLIC_URL").then(|| "https://data.example.com".to_owned());
+        Self::with(db, Arc::new(Config::read(url).unwrap())).await
+    }
+
+    async fn with(db: Db, config: Arc<Config>) -> Self {
         let clock = Clock::manual(NOW);
         let master = MasterKey::generate();
-        let identity = Identity::open(db, config(), master.clone(), clock.clone()).await.unwrap();
+        let identity = Identity::open(db, config, master.clone(), clock.clone()).await.unwrap();
         let org = identity.create_org("acme", "Acme").await.unwrap();
         let user = identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
         identity.set_role(org.id, user.id, Role::Contributor).await.unwrap();
@@ -72,6 +83,7 @@ impl World {
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.clock.now() - 5_000,
             session_hash: None,
+            acr: Acr::Aal1,
         }
     }
 

@@ -54,6 +54,7 @@ async fn a_token_is_what_rfc_9068_says() {
         assert_eq!([&claims["iat"], &claims["nbf"]], [now, now]);
         assert_eq!(claims["exp"], now + 600);
         assert_eq!(claims["auth_time"], now - 5);
+        assert_eq!(claims["acr"], "aal1");
         let other = part(&world.pair().await.access, 1);
         assert_ne!(claims["jti"], other["jti"]);
         assert_ne!(claims["fam"], other["fam"]);
@@ -225,6 +226,8 @@ async fn i11_i12_i13_claims_of_another_value_or_type_are_refused() {
             ("fam", json!("other")),
             ("fam", json!("' OR 1=1 --")),
             ("client_id", json!("client-b")),
+            ("acr", json!("aal3")),
+            ("acr", json!(2)),
             ("scope", json!(["data_agent:read"])),
             ("scope", json!("data_agent:read everything")),
         ] {

@@ -141,6 +141,7 @@ impl Service {
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.clock.now(),
             session_hash: None,
+            acr: dragoman::model::acr::Acr::Aal1,
         };
         let code = self.identity.approve(approval).await.unwrap();
         let used = CodeUse {

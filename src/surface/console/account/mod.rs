@@ -1,8 +1,10 @@
 //! `/account`: the person's own things.
 
 mod apps;
+mod passkeys;
 mod profile;
 mod sessions;
+mod two_step;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -18,4 +20,6 @@ pub fn routes() -> Router<Web> {
         .route("/account/sessions/end", post(sessions::end))
         .route("/account/sessions/end-others", post(sessions::end_others))
         .route("/account/apps", get(apps::show).post(apps::disconnect))
+        .merge(two_step::routes())
+        .merge(passkeys::routes())
 }
