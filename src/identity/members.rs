@@ -10,7 +10,7 @@ use crate::model::user::{Membership, User, normal_email};
 use crate::store::{grants, members, orgs, sessions, users};
 
 /// Longest name of a workspace or a person, in characters.
-const MAX_NAME: usize = 100;
+pub(super) const MAX_NAME: usize = 100;
 
 impl Identity {
     /// A new workspace, closed to external clients.
@@ -146,7 +146,7 @@ impl Identity {
     }
 }
 
-fn checked_name(name: &str) -> Result<String> {
+pub(super) fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(Error::invalid("name", format!("A name has 1 to {MAX_NAME} printable characters.")));

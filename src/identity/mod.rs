@@ -11,6 +11,7 @@ pub mod password;
 pub mod redirect;
 mod revoke;
 pub mod token;
+pub mod upstream;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ struct Inner {
     clock: Clock,
     keys: keys::Keys,
     documents: documents::Documents,
+    providers: upstream::Providers,
     hashing: password::Hashing,
     /// Derives the successor of a refresh token.
     refresh_key: Vec<u8>,
@@ -46,12 +48,14 @@ impl Identity {
     pub async fn open(db: Db, config: Arc<Config>, master: MasterKey, clock: Clock) -> Result<Self> {
         let keys = keys::Keys::open(&db, &master, &clock).await?;
         let documents = documents::Documents::new(clock.clone(), &config.public_url);
+        let providers = upstream::Providers::new(&config, master.clone());
         Ok(Self(Arc::new(Inner {
             db,
             config,
             clock,
             keys,
             documents,
+            providers,
             hashing: password::Hashing::new(),
             refresh_key: master.derive("refresh token successor"),
             pepper: master.derive("connectivity token pepper"),

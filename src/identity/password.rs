@@ -107,8 +107,9 @@ impl Identity {
         // An address that cannot be one is looked up all the same: both paths do the same work.
         let email = normal_email(email).unwrap_or_default();
         let (user, hash) = match users::with_password(self.0.db.pool(), &email).await? {
-            Some((user, hash)) => (Some(user), hash),
-            None => (None, NOBODY.to_owned()),
+            Some((user, hash)) if !hash.is_empty() => (Some(user), hash),
+            // Nobody, or somebody without a password.
+            _ => (None, NOBODY.to_owned()),
         };
         let right = self.0.hashing.verify(password, hash).await?;
         Ok(user.filter(|_| right))

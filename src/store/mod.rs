@@ -15,6 +15,7 @@ pub mod orgs;
 pub mod pending;
 pub mod sessions;
 pub mod tokens;
+pub mod upstream;
 pub mod users;
 
 use std::fs::File;

@@ -21,7 +21,7 @@ pub type AuditSink = Arc<dyn Fn(AuditEvent) -> BoxFuture<'static, Result<()>> + 
 /// A grant, a refusal, a log-in: what the record keeps of it. Nothing secret.
 #[derive(Clone, Debug)]
 pub struct AuditEvent {
-    /// `login.password`, `login.logout`, `oauth.register`, `oauth.authorize`, `oauth.consent`, `oauth.token`,
+    /// `login.password`, `login.oidc`, `login.logout`, `account.create`, `account.link`, `account.unlink`, `oauth.register`, `oauth.authorize`, `oauth.consent`, `oauth.token`,
     /// `oauth.revoke`, `admin.connectivity`.
     pub action: &'static str,
     pub org: Option<Id<Org>>,

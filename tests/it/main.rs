@@ -18,3 +18,4 @@ mod site;
 mod sql;
 mod story;
 mod support;
+mod upstream;

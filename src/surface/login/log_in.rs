@@ -12,10 +12,11 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, return_to};
+use crate::surface::login::{csrf, return_to, upstream};
 use crate::surface::web::{AuditEvent, Web};
 
-const PURPOSE: &str = "login";
+/// What the form token is for.
+pub(super) const PURPOSE: &str = "login";
 
 #[derive(Template)]
 #[template(path = "login.html", config = "src/surface/askama.toml")]
@@ -24,6 +25,7 @@ struct LoginPage<'a> {
     return_to: &'a str,
     email: &'a str,
     problem: &'a str,
+    providers: Vec<upstream::Way>,
 }
 
 /// `GET /login`. Shown to whoever asks, so that a client can have a person log in anew.
@@ -95,7 +97,7 @@ async fn refuse_form(web: &Web, context: &Context, headers: &HeaderMap, params: 
     form(web, headers, StatusCode::FORBIDDEN, params, problem)
 }
 
-fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, problem: &str) -> Response {
+pub(super) fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, problem: &str) -> Response {
     // A cookie that is there is kept, so that two tabs do not spoil each other's form (B31).
     let (binding, fresh) = match csrf::form_cookie(web, headers) {
         Some(value) => (value, None),
@@ -106,6 +108,7 @@ fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, pro
         return_to: return_to::safe(params.get("return_to")),
         email: params.get("email").unwrap_or(""),
         problem,
+        providers: upstream::ways(web, params.get("return_to")),
     };
     let mut response = html::page(status, &page).into_response();
     if let Some(cookie) = fresh {

@@ -6,6 +6,7 @@ mod log_in;
 pub mod log_out;
 pub mod return_to;
 pub mod session;
+pub mod upstream;
 
 pub use consent::Pending;
 
@@ -23,6 +24,8 @@ use crate::surface::{console, html, oauth};
 pub fn routes(web: &Web) -> Router<Web> {
     console::routes()
         .route("/login", get(log_in::show).post(log_in::submit))
+        .route("/login/{provider}", get(upstream::depart::show).post(upstream::depart::submit))
+        .route("/login/{provider}/callback", get(upstream::callback::arrive))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize))

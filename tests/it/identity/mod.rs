@@ -9,6 +9,7 @@ mod refresh;
 mod revoke;
 mod secrets;
 mod tokens;
+mod upstream;
 
 use std::sync::Arc;
 use std::time::Duration;
