@@ -1,10 +1,10 @@
 //! Signing in at another provider through OpenID Connect (Core 1.0, authorization code flow with PKCE).
 //!
-//! 1. [`Identity::depart`] makes state, nonce and PKCE verifier and the address to go to ([`provider`] knows the
+//! 1. [`Identity::depart`] makes state, nonce and PKCE verifier and the address to go to (`provider` knows the
 //!    provider's endpoints and keys);
 //! 2. the surface keeps them sealed in the browser as a [`Journey`]: nothing is stored for strangers;
-//! 3. [`Identity::arrive`] exchanges the code and judges the ID token ([`id_token`]);
-//! 4. [`admission`] decides which account the proven [`Foreigner`] is, by issuer and subject alone.
+//! 3. [`Identity::arrive`] exchanges the code and judges the ID token (`id_token`);
+//! 4. [`Identity::admit`] decides which account the proven [`Foreigner`] is, by issuer and subject alone.
 //!
 //! The only thing of ours that a provider ever gets is the code exchange: client id, client secret, code, verifier,
 //! redirect address.

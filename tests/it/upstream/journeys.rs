@@ -226,6 +226,24 @@ async fn b31_journeys_in_two_tabs_do_not_disturb_each_other() {
 }
 
 #[tokio::test]
+async fn abandoned_journeys_end_before_they_fill_a_proxys_headers() {
+    let house = House::start().await;
+    house.open_to("example.com").await;
+    let browser = house.site.browser();
+    let mut ways = Vec::new();
+    for _ in 0..6 {
+        ways.push(house.depart(&browser, "/").await);
+    }
+    let mut statuses = Vec::new();
+    for there in &ways {
+        statuses.push(browser.get(&house.provider.approve(there)).await.status().as_u16());
+    }
+    // Which of the older ones end is the browser's order of cookies.
+    assert_eq!(statuses.iter().filter(|status| **status == 303).count(), 4, "{statuses:?}");
+    assert_eq!(statuses[5], 303, "the latest goes on");
+}
+
+#[tokio::test]
 async fn b01_signing_in_gives_a_new_session_and_strangers_leave_nothing_in_the_database() {
     let house = House::start().await;
     house.open_to("example.com").await;

@@ -68,6 +68,7 @@ pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Respo
 
 /// `POST`: off to a provider, to link it.
 pub async fn link(State(web): State<Web>, door: Door, request: Request) -> Response {
+    let headers = request.headers().clone();
     let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
         Ok(sent) => sent,
         Err(response) => return response,
@@ -77,7 +78,7 @@ pub async fn link(State(web): State<Web>, door: Door, request: Request) -> Respo
     }
     let errand = Errand::Link { user: visit.person.user.id, session_hash: visit.person.session_hash() };
     let provider = params.get("provider").unwrap_or("");
-    match depart::leave(&web, provider, errand).await {
+    match depart::leave(&web, &headers, provider, errand).await {
         Ok(response) => response,
         Err(stop) => {
             let event = AuditEvent::new(&visit.context, "account.link", stop.outcome()).by(visit.person.principal());

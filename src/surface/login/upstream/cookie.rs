@@ -9,6 +9,8 @@ use crate::surface::web::Web;
 
 /// Browsers keep at least this many bytes of name, value and attributes (RFC 6265 §6.1).
 const LONGEST: usize = 4096;
+/// Journeys that one browser may have under way.
+const JOURNEYS: usize = 4;
 
 /// The cookie of the journey with this state.
 pub fn journey(web: &Web, state: &str) -> String {
@@ -27,15 +29,33 @@ fn name(web: &Web, what: &str) -> String {
 
 /// The value of a cookie.
 pub fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    pairs(headers).find(|(found, _)| *found == name).map(|(_, value)| value)
+}
+
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
+    all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
 }
 
 /// Gives the browser a cookie; `false` when it is too long to be kept.
 #[must_use]
 pub fn set(web: &Web, response: &mut Response, name: &str, value: &str) -> bool {
     append(web, response, name, value, 600)
+}
+
+/// Ends the browser's oldest journeys, so that abandoned ones never fill a proxy's buffer for headers.
+pub fn make_room(web: &Web, headers: &HeaderMap, response: &mut Response) {
+    let start = name(web, "journey-");
+    // Browsers send the oldest first (RFC 6265 §5.4).
+    let mut journeys: Vec<(&str, &str)> = pairs(headers).filter(|(name, _)| name.starts_with(&start)).collect();
+    journeys.reverse();
+    let mut bytes = 0;
+    for (at, (name, value)) in journeys.into_iter().enumerate() {
+        bytes += value.len();
+        if at + 1 >= JOURNEYS || bytes > LONGEST {
+            remove(web, response, name);
+        }
+    }
 }
 
 /// Takes a cookie from the browser.

@@ -73,7 +73,7 @@ pub async fn submit(
     let fits = csrf::form_cookie(&web, &parts.headers)
         .is_some_and(|binding| csrf::is_token(&web, &binding, &purpose, params.get("csrf")));
     let sent = if csrf::from_our_pages(&web, &parts.headers) && fits {
-        leave(&web, &provider, Errand::SignIn { return_to: back.to_owned() }).await
+        leave(&web, &parts.headers, &provider, Errand::SignIn { return_to: back.to_owned() }).await
     } else {
         let event = AuditEvent::new(&context, "login.oidc", "form_refused").target(known(&web, &provider));
         if let Err(error) = web.record(event).await {
@@ -89,11 +89,12 @@ pub async fn submit(
 ///
 /// # Errors
 /// The provider is unknown or cannot be used; the way back is too long for a cookie.
-pub async fn leave(web: &Web, provider: &str, errand: Errand) -> Result<Response, Stop> {
+pub async fn leave(web: &Web, headers: &HeaderMap, provider: &str, errand: Errand) -> Result<Response, Stop> {
     let departure = web.identity.depart(provider, errand).await.map_err(|fault| Stop::fault(provider, &fault))?;
     let sealed = web.identity.seal_journey(&departure.journey)?;
     let name = web.identity.provider(provider).map_or("", |provider| provider.name.as_str());
     let mut response = html::leave("Sign in elsewhere", name, departure.url.as_str());
+    cookie::make_room(web, headers, &mut response);
     if cookie::set(web, &mut response, &cookie::journey(web, &departure.journey.state), &sealed) {
         return Ok(response);
     }
