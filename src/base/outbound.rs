@@ -1,13 +1,16 @@
-//! The only way out to addresses that a stranger may name (client metadata documents, and later webhooks and
-//! sources). Refuses every special-use address, pins the vetted address so that a second DNS answer changes
-//! nothing (DNS rebinding), follows no redirect, uses no proxy, and bounds size and time.
+//! The only way out to addresses that others name: client metadata documents, which strangers name, and the endpoints of
+//! a sign-in provider, which that provider names. Refuses every special-use address, pins the vetted address so that a
+//! second DNS answer changes nothing (DNS rebinding), follows no redirect, uses no proxy, and bounds size and time.
+//!
+//! One address may lie inside: an origin that the operator wrote into the settings ([`Trusted`]), and nothing but that
+//! origin.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use reqwest::{Client, ClientBuilder};
-use url::{Host, Url};
+use url::{Host, Origin, Url};
 
 /// Bounds of one fetch.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +58,85 @@ pub async fn fetch(url: &Url, limits: FetchLimits) -> Result<Fetched, Refused> {
     .await
 }
 
+/// An origin that the operator configured. Requests to exactly this origin, and to no other, may reach loopback and
+/// private networks, at any port; without TLS only when it is on loopback. Link-local addresses stay closed: the
+/// metadata services of clouds answer there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trusted(Origin);
+
+impl Trusted {
+    /// The origin of a configured URL; `None` unless it is https, or http to loopback.
+    pub fn of(url: &Url) -> Option<Self> {
+        let fits = match url.scheme() {
+            "https" => url.host().is_some(),
+            "http" => is_loopback(url),
+            _ => false,
+        };
+        fits.then(|| Self(url.origin()))
+    }
+
+    /// Whether a request or a browser may be sent to `url`: the origin itself, or any https address.
+    pub fn admits(&self, url: &Url) -> bool {
+        url.scheme() == "https" || url.origin() == self.0
+    }
+}
+
+/// Whether a URL names this machine.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+/// Sends a request for the sake of a configured peer: to its own origin as [`Trusted`] allows, to any other address
+/// as [`fetch`] would. The answer comes back whatever its status; a redirect is an answer.
+///
+/// # Errors
+/// [`Refused`], before a socket is opened where the address is the reason.
+pub async fn send(
+    request: http::Request<Vec<u8>>,
+    trusted: &Trusted,
+    limits: FetchLimits,
+) -> Result<http::Response<Vec<u8>>, Refused> {
+    within(limits.total, async {
+        let (parts, body) = request.into_parts();
+        let url = Url::parse(&parts.uri.to_string()).map_err(|_| Refused::Address)?;
+        let client = match url.origin() == trusted.0 {
+            true => trusted_client(&url).await?,
+            false => vetted_client(&url).await?,
+        };
+        let request = client.request(parts.method, url).headers(parts.headers).body(body);
+        let response = request.send().await.map_err(|e| Refused::Failed(e.without_url().to_string()))?;
+        let mut answer = http::Response::new(Vec::new());
+        *answer.status_mut() = response.status();
+        *answer.headers_mut() = response.headers().clone();
+        *answer.body_mut() = body_of(response, limits.max_bytes).await?;
+        Ok(answer)
+    })
+    .await
+}
+
+/// A client for a URL of a trusted origin: reaches the addresses that its host has at this moment.
+async fn trusted_client(url: &Url) -> Result<Client, Refused> {
+    let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    let (Some(host), Some(port), true) = (url.host(), url.port_or_known_default(), plain) else {
+        return Err(Refused::Address);
+    };
+    let addresses: Vec<SocketAddr> = match host {
+        Host::Ipv4(ip) => vec![(ip, port).into()],
+        Host::Ipv6(ip) => vec![(ip, port).into()],
+        Host::Domain(name) => tokio::net::lookup_host((name, port)).await.map_err(|_| Refused::Unresolved)?.collect(),
+    };
+    let secure = url.scheme() == "https";
+    let open = |ip: IpAddr| if secure { is_public(ip) || is_inside(ip) } else { ip.is_loopback() };
+    vet(&addresses, open)?;
+    let name = url.host_str().unwrap_or_default();
+    client(name, &addresses).https_only(secure).build().map_err(|e| Refused::Failed(e.to_string()))
+}
+
 async fn within<T>(total: Duration, work: impl Future<Output = Result<T, Refused>>) -> Result<T, Refused> {
     tokio::time::timeout(total, work).await.unwrap_or_else(|_| Err(Refused::Failed("out of time".into())))
 }
@@ -71,7 +153,7 @@ async fn vetted_client(url: &Url) -> Result<Client, Refused> {
     };
     let addresses: Vec<SocketAddr> =
         tokio::net::lookup_host((host, 443)).await.map_err(|_| Refused::Unresolved)?.collect();
-    vet(&addresses)?;
+    vet(&addresses, is_public)?;
     client(host, &addresses).https_only(true).build().map_err(|e| Refused::Failed(e.to_string()))
 }
 
@@ -81,6 +163,10 @@ async fn get(client: &Client, url: &Url, max_bytes: usize) -> Result<Fetched, Re
         return Err(Refused::Status(response.status().as_u16()));
     }
     let max_age = response.headers().get(http::header::CACHE_CONTROL).and_then(|v| max_age(v.to_str().ok()?));
+    Ok(Fetched { body: body_of(response, max_bytes).await?, max_age })
+}
+
+async fn body_of(response: reqwest::Response, max_bytes: usize) -> Result<Vec<u8>, Refused> {
     let mut body = Vec::new();
     let mut stream = response.bytes_stream();
     while let Some(chunk) = stream.next().await {
@@ -90,15 +176,15 @@ async fn get(client: &Client, url: &Url, max_bytes: usize) -> Result<Fetched, Re
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Fetched { body, max_age })
+    Ok(body)
 }
 
-/// One private address among the answers is enough to refuse them all.
-fn vet(addresses: &[SocketAddr]) -> Result<(), Refused> {
+/// One address that is not open among the answers is enough to refuse them all.
+fn vet(addresses: &[SocketAddr], open: impl Fn(IpAddr) -> bool) -> Result<(), Refused> {
     if addresses.is_empty() {
         return Err(Refused::Unresolved);
     }
-    if addresses.iter().any(|address| !is_public(address.ip())) {
+    if addresses.iter().any(|address| !open(address.ip())) {
         return Err(Refused::Private);
     }
     Ok(())
@@ -123,6 +209,17 @@ pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
         IpAddr::V6(v6) => is_public_v6(v6),
+    }
+}
+
+/// Whether an address is on loopback or in a private network (RFC 1918, RFC 4193, RFC 6598).
+fn is_inside(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => {
+            let [first, second, ..] = v4.octets();
+            v4.is_loopback() || v4.is_private() || (first == 100 && second & 0xc0 == 64)
+        }
+        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local(),
     }
 }
 
@@ -208,9 +305,9 @@ mod tests {
     #[test]
     fn a_mixed_answer_is_refused() {
         let mixed = ["1.1.1.1:443".parse().unwrap(), "10.0.0.1:443".parse().unwrap()];
-        assert!(matches!(vet(&mixed), Err(Refused::Private)));
-        assert!(matches!(vet(&[]), Err(Refused::Unresolved)));
-        assert!(vet(&["1.1.1.1:443".parse().unwrap()]).is_ok());
+        assert!(matches!(vet(&mixed, is_public), Err(Refused::Private)));
+        assert!(matches!(vet(&[], is_public), Err(Refused::Unresolved)));
+        assert!(vet(&["1.1.1.1:443".parse().unwrap()], is_public).is_ok());
     }
 
     /// G01, G04, G14: shapes that are refused before any look-up.
@@ -311,5 +408,85 @@ mod tests {
             let (fetched, _) = fetched(answer.into(), Duration::from_millis(300)).await;
             assert!(matches!(&fetched, Err(Refused::Failed(why)) if why == "out of time"), "{answer}: {fetched:?}");
         }
+    }
+
+    fn request(url: &str) -> http::Request<Vec<u8>> {
+        http::Request::builder().method("POST").uri(url).header("x-sent", "1").body(b"a=1".to_vec()).unwrap()
+    }
+
+    fn trusted(url: &str) -> Option<Trusted> {
+        Trusted::of(&Url::parse(url).unwrap())
+    }
+
+    #[test]
+    fn only_https_and_loopback_origins_can_be_trusted() {
+        for good in ["https://id.example/realm", "https://10.0.0.7:8443", "http://127.0.0.1:4000", "http://localhost/"]
+        {
+            assert!(trusted(good).is_some(), "{good}");
+        }
+        for bad in
+            ["http://id.example", "http://10.0.0.7", "ftp://127.0.0.1", "file:///etc", "http://127.0.0.1.example"]
+        {
+            assert!(trusted(bad).is_none(), "{bad}");
+        }
+        let id = trusted("http://localhost:4000/realm").unwrap();
+        for (url, admitted) in [
+            ("http://localhost:4000/token", true),
+            ("https://elsewhere.example/token", true),
+            ("http://localhost:4001/token", false),
+            ("http://127.0.0.1:4000/token", false),
+            ("http://elsewhere.example/token", false),
+            ("javascript:alert(1)", false),
+        ] {
+            assert_eq!(id.admits(&Url::parse(url).unwrap()), admitted, "{url}");
+        }
+    }
+
+    #[test]
+    fn inside_is_loopback_and_private_networks_and_never_link_local() {
+        for text in ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "::1", "fd12::1"] {
+            assert!(is_inside(text.parse().unwrap()), "{text}");
+        }
+        for text in
+            ["169.254.169.254", "0.0.0.0", "224.0.0.1", "255.255.255.255", "100.128.0.1", "fe80::1", "::", "ff02::1"]
+        {
+            let ip = text.parse().unwrap();
+            assert!(!is_inside(ip), "{text}");
+        }
+    }
+
+    /// G05: the trust is for one origin; the same machine at another port or under another name is a stranger's address.
+    #[tokio::test]
+    async fn a_trusted_origin_opens_nothing_beside_itself() {
+        let limits = FetchLimits { max_bytes: 100, total: Duration::from_secs(5) };
+        let id = trusted("http://127.0.0.1:4000").unwrap();
+        for url in
+            ["http://127.0.0.1:4001/token", "http://localhost:4000/token", "http://10.0.0.1/token", "https://[::1]/"]
+        {
+            let refused = send(request(url), &id, limits).await.unwrap_err();
+            assert!(matches!(refused, Refused::Address), "{url}: {refused}");
+        }
+        let refused = send(request("https://localhost/token"), &id, limits).await.unwrap_err();
+        assert!(matches!(refused, Refused::Private | Refused::Unresolved), "{refused}");
+        let refused = send(request("http://127.0.0.1:4000@evil.example/"), &id, limits).await.unwrap_err();
+        assert!(matches!(refused, Refused::Address), "{refused}");
+        let link_local = trusted("https://169.254.169.254").unwrap();
+        let refused = send(request("https://169.254.169.254/latest"), &link_local, limits).await.unwrap_err();
+        assert!(matches!(refused, Refused::Private), "{refused}");
+    }
+
+    /// A trusted origin on loopback is reached, with what was to be sent; its redirect is an answer and not followed.
+    #[tokio::test]
+    async fn a_trusted_origin_is_reached_and_its_redirect_is_an_answer() {
+        let _another_was_first = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let limits = FetchLimits { max_bytes: 100, total: LONG };
+        let answer = "HTTP/1.1 302 X\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 2\r\n\r\n{}";
+        let (url, served) = answering(answer.into()).await;
+        let url = format!("http://127.0.0.1:{}/token", url.port().unwrap());
+        let answer = send(request(&url), &trusted(&url).unwrap(), limits).await.unwrap();
+        assert_eq!((answer.status().as_u16(), answer.body().as_slice()), (302, b"{}".as_slice()));
+        let asked = served.await.unwrap();
+        assert!(asked.starts_with("POST /token HTTP/1.1\r\n") && asked.contains("x-sent: 1\r\n"), "{asked}");
+        assert!(!asked.contains("cookie") && !asked.contains("authorization"), "{asked}");
     }
 }

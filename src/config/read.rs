@@ -8,6 +8,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::{Config, Limits, Mail, Provider};
+use crate::base::outbound::Trusted;
 use crate::base::secret::{MasterKey, Secret};
 use crate::base::telemetry::LogFormat;
 
@@ -243,6 +244,11 @@ fn providers(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Vec<Provider
         });
     }
     if let Some(issuer) = read.text("DRAGOMAN_OIDC_ISSUER") {
+        let plain = |url: &Url| url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        if !Url::parse(&issuer).is_ok_and(|url| plain(&url) && Trusted::of(&url).is_some()) {
+            read.problems
+                .push("DRAGOMAN_OIDC_ISSUER: expected https://… (http on loopback only), without a query".into());
+        }
         match read.text("DRAGOMAN_OIDC_CLIENT_ID") {
             Some(client_id) => providers.push(Provider {
                 id: "oidc",

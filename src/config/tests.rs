@@ -44,3 +44,20 @@ fn off_loopback_the_public_url_must_be_given_and_be_https() {
     let deep = [("DRAGOMAN_PUBLIC_URL", "https://data.example.com/sub?x=1")];
     assert!(read(&deep).is_err());
 }
+
+#[test]
+fn a_providers_issuer_is_https_or_on_loopback() {
+    let with = |issuer| read(&[("DRAGOMAN_OIDC_ISSUER", issuer), ("DRAGOMAN_OIDC_CLIENT_ID", "x")]);
+    for good in
+        ["https://id.example.com/realms/a", "https://10.0.0.7:8443", "http://127.0.0.1:4000", "http://localhost"]
+    {
+        assert_eq!(with(good).unwrap().providers[0].issuer, good, "as it is written");
+    }
+    for bad in
+        ["id.example.com", "http://id.example.com", "http://10.0.0.7", "https://a:b@id.example.com", "https://i.d/?x"]
+    {
+        let Problems(problems) = with(bad).unwrap_err();
+        assert!(problems.len() == 1 && problems[0].starts_with("DRAGOMAN_OIDC_ISSUER"), "{bad}: {problems:?}");
+    }
+    assert!(read(&[("DRAGOMAN_OIDC_ISSUER", "https://id.example.com")]).is_err(), "without a client");
+}

@@ -10,7 +10,7 @@ use crate::model::user::{Membership, User, normal_email};
 use crate::store::{members, orgs, users};
 
 /// Longest name of a workspace or a person, in characters.
-const MAX_NAME: usize = 100;
+pub(super) const MAX_NAME: usize = 100;
 
 impl Identity {
     /// A new workspace, closed to external clients.

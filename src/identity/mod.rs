@@ -32,6 +32,7 @@ pub mod settings;
 mod sweep;
 pub mod token;
 pub mod totp;
+pub mod upstream;
 
 use std::sync::Arc;
 
@@ -56,6 +57,7 @@ struct Inner {
     clock: Clock,
     keys: keys::Keys,
     documents: documents::Documents,
+    providers: upstream::Providers,
     hashing: password::Hashing,
     breached: Option<Breached>,
     mailer: Mailer,
@@ -92,12 +94,14 @@ impl Identity {
         let mailer = mails::mailer(&config, &clock)?;
         let documents = documents::Documents::new(clock.clone(), &config.public_url);
         let relying_party = passkeys::RelyingParty::of(&config)?;
+        let providers = upstream::Providers::new(&config);
         Ok(Self(Arc::new(Inner {
             db,
             config,
             clock,
             keys,
             documents,
+            providers,
             hashing: password::Hashing::new(),
             breached,
             mailer,

@@ -27,6 +27,7 @@ pub mod sessions;
 pub mod settings;
 pub mod sweep;
 pub mod tokens;
+pub mod upstream;
 pub mod users;
 
 use std::fs::File;

@@ -26,3 +26,4 @@ mod strict;
 mod support;
 mod tenancy;
 mod upkeep;
+mod upstream;

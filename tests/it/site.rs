@@ -27,6 +27,8 @@ use dragoman::surface::web::{AuditEvent, Web, routes};
 use reqwest::{Client, Response};
 use serde_json::Value;
 
+/// Where the clock stands at first.
+pub const NOW: i64 = 1_800_000_000_000;
 pub const PASSWORD: &str = "correct horse battery";
 /// PKCE pair (RFC 7636 appendix B).
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -58,9 +60,15 @@ impl Site {
 
     /// With settings of one's own; `{port}` stands for the port that it listens on.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
+        Self::at(settings, Clock::manual(NOW)).await
+    }
+
+    /// As [`Site::with`], at another time.
+    pub async fn at(settings: &[(&str, &str)], clock: Clock) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let db = Db::open_sqlite(&dir.path().join("meta.db")).await.unwrap();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listen = settings.iter().find(|(name, _)| *name == "DRAGOMAN_LISTEN").map_or("127.0.0.1:0", |(_, at)| at);
+        let listener = tokio::net::TcpListener::bind(listen).await.unwrap();
         let address = listener.local_addr().unwrap();
         let config = Config::read(|name| {
             let own = settings
@@ -77,7 +85,6 @@ impl Site {
             })
         });
         let config = Arc::new(config.unwrap());
-        let clock = Clock::manual(1_800_000_000_000);
         let master = MasterKey::generate();
         let identity = Identity::open(db, config.clone(), master.clone(), clock.clone()).await.unwrap();
         let demo = identity.create_org("demo", "Demo").await.unwrap();

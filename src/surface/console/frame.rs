@@ -40,10 +40,11 @@ pub struct Frame {
 }
 
 /// Pages of the person: path below `/account`, and name.
-const ACCOUNT: [(&str, &str); 5] = [
+const ACCOUNT: [(&str, &str); 6] = [
     ("", "Profile and password"),
     ("/two-step", "Two-step sign-in"),
     ("/passkeys", "Passkeys"),
+    ("/providers", "Other sign-ins"),
     ("/sessions", "Sessions"),
     ("/apps", "Connected apps"),
 ];

@@ -12,10 +12,11 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::password::{self, Compared, Right};
-use crate::surface::login::{csrf, passkey, return_to, two_step};
+use crate::surface::login::{csrf, passkey, return_to, two_step, upstream};
 use crate::surface::web::{AuditEvent, Web};
 
-const PURPOSE: &str = "login";
+/// What the form token is for.
+pub(super) const PURPOSE: &str = "login";
 
 #[derive(Template)]
 #[template(path = "login.html", config = "src/surface/askama.toml")]
@@ -28,6 +29,7 @@ struct LoginPage<'a> {
     /// Where to sign in with a passkey, if this address can have any.
     passkey_page: Option<String>,
     problem: &'a str,
+    providers: Vec<upstream::Way>,
 }
 
 /// `GET /login`. Shown to whoever asks, so that a client can have a person log in anew.
@@ -85,7 +87,7 @@ async fn refuse_form(web: &Web, context: &Context, headers: &HeaderMap, params: 
     form(web, headers, StatusCode::FORBIDDEN, params, problem)
 }
 
-fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, problem: &str) -> Response {
+pub(super) fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, problem: &str) -> Response {
     let (csrf, cookie) = csrf::guest_token(web, headers, PURPOSE);
     let to = return_to::safe(params.get("return_to"));
     let page = LoginPage {
@@ -95,6 +97,7 @@ fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, pro
         email: params.get("email").unwrap_or(""),
         mails: web.identity.mailer().is_on(),
         problem,
+        providers: upstream::ways(web, params.get("return_to")),
     };
     html::with_cookie(html::page(status, &page), cookie)
 }

@@ -19,6 +19,7 @@ mod reset;
 pub mod return_to;
 pub mod session;
 pub mod two_step;
+pub mod upstream;
 
 pub use device::PAGE as DEVICE;
 pub use pending::{Asker, Back, Pending};
@@ -42,6 +43,8 @@ pub fn routes(web: &Web) -> Router<Web> {
         .route("/login/two-step", get(two_step::show).post(two_step::submit))
         .route("/login/passkey", get(passkey::show).post(passkey::submit))
         .route("/login/confirm", get(confirm::show).post(confirm::submit))
+        .route("/login/{provider}", get(upstream::depart::show).post(upstream::depart::submit))
+        .route("/login/{provider}/callback", get(upstream::callback::arrive))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
         .route(DEVICE, get(device::show).post(device::submit))

@@ -26,6 +26,11 @@ pub fn with(page: &str, to: &str) -> String {
     format!("{page}?return_to={encoded}")
 }
 
+/// The query of the authorization request that is returned to; `None` for a page.
+pub fn authorization(text: &str) -> Option<&str> {
+    text.strip_prefix(AUTHORIZE)?.strip_prefix('?')
+}
+
 /// Whether it is a plain path of a page, with or without a query: no `//`, no `..`, nothing that a browser would read in
 /// another way.
 fn is_page(text: &str) -> bool {

@@ -71,10 +71,24 @@ impl From<Error> for Stop {
 }
 
 /// A proven place to answer to.
-struct Destination {
-    client: OAuthClient,
-    redirect_uri: String,
-    state: Option<String>,
+pub struct Destination {
+    pub client: OAuthClient,
+    pub redirect_uri: String,
+    pub state: Option<String>,
+}
+
+/// Who asks in an authorization request that waits for somebody to log in; `None` while the client or the place to
+/// answer to is in doubt.
+///
+/// # Errors
+/// The database fails.
+pub async fn asker(web: &Web, query: &str) -> Result<Option<Destination>, Error> {
+    let Ok(params) = Params::parse(query) else { return Ok(None) };
+    match find_destination(web, &params).await {
+        Ok(destination) => Ok(Some(destination)),
+        Err(Stop::Failed(error)) => Err(error),
+        Err(Stop::Page(..) | Stop::Blocked(_) | Stop::Redirect(..)) => Ok(None),
+    }
 }
 
 /// Everything that was asked, checked.

@@ -11,7 +11,7 @@ pub mod resource;
 mod revoke;
 mod token;
 
-pub use authorize::authorize;
+pub use authorize::{asker, authorize};
 
 use axum::Router;
 use axum::extract::Request;

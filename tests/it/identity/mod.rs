@@ -10,6 +10,7 @@ mod revoke;
 mod secrets;
 mod sweep;
 mod tokens;
+mod upstream;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,6 +3,7 @@
 mod apps;
 mod passkeys;
 mod profile;
+mod providers;
 mod sessions;
 mod two_step;
 
@@ -22,4 +23,7 @@ pub fn routes() -> Router<Web> {
         .route("/account/apps", get(apps::show).post(apps::disconnect))
         .merge(two_step::routes())
         .merge(passkeys::routes())
+        .route("/account/providers", get(providers::show).post(providers::link))
+        .route("/account/providers/unlink", post(providers::unlink))
+        .route("/account/providers/confirm", get(providers::ask).post(providers::confirm))
 }
