@@ -530,6 +530,11 @@ async fn a17_a_device_that_names_a_workspace_gets_that_one_from_its_members_only
         assert_eq!(tv.error().await, "authorization_pending", "somebody else may be a member");
     }
     assert_eq!(refusals[0], refusals[1]);
+    // A device that asked before our address changed: its resource is no workspace's, and must not become any.
+    let known = site.identity.client(&client).await.unwrap().unwrap();
+    let resource = "https://before.example/t/demo/mcp".to_owned();
+    let started = site.identity.start_device(&known, &[Scope::DataRead], resource, IP).await.unwrap();
+    assert_eq!(enter(&ann, started.user_code.expose()).await.status(), 403);
     let tv = Tv::start(&site, &client, &[("resource", &site.url("/t/demo/mcp"))]).await;
     let page = confirmation(&ann, &tv.user_code).await;
     assert!(!page.contains("workspace=quiet") && !page.contains("Quiet"));
