@@ -71,6 +71,7 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
 /// What follows a right password: the session is the person's.
 async fn go_on(web: &Web, session: &Session, right: &Right, params: &Params) -> Result<Response> {
     SignedIn::start(web, session, &right.user).await?;
+    SignedIn::bind_to_password(session, &right.stamp).await?;
     Ok(right.remembered(html::see_other(return_to::safe(params.get("return_to")))))
 }
 

@@ -187,7 +187,8 @@ async fn every_browser_is_listed_with_where_and_when_and_can_be_signed_out() {
 async fn b06_a_form_of_the_account_from_elsewhere_changes_nothing() {
     let world = World::with(&[]).await;
     let (ann, bob) = (world.ann().await, world.browser().signed_in("bob@example.com").await);
-    let forms: [(&str, &str, &[(&str, &str)]); 4] = [
+    type Fields = &'static [(&'static str, &'static str)];
+    let forms: [(&str, &str, Fields); 4] = [
         ("/account", "/account/profile", &[("name", "Eve")]),
         ("/account", "/account/password", &[("current", PASSWORD), ("password", NEW), ("again", NEW)]),
         ("/account/sessions", "/account/sessions/end", &[("id", "x")]),
