@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::Identity;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -44,6 +46,14 @@ impl From<Counts> for Factors {
     fn from(counts: Counts) -> Self {
         Self { totp: counts.totp > 0, passkeys: counts.passkeys > 0, recovery_codes: counts.recovery_codes_left }
     }
+}
+
+/// A right first factor that waits for the second.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stage {
+    pub user: Id<User>,
+    /// Of the password, when it was the first factor: a new password ends the stage.
+    pub stamp: Option<String>,
 }
 
 impl Identity {
@@ -131,13 +141,13 @@ impl Identity {
     ///
     /// # Errors
     /// It cannot be sealed.
-    pub fn stage(&self, user: Id<User>, browser: &str) -> Result<String> {
-        self.seal(&stage_label(browser), &user, STAGE)
+    pub fn stage(&self, stage: &Stage, browser: &str) -> Result<String> {
+        self.seal(&stage_label(browser), stage, STAGE)
     }
 
     /// The person of a stage, in the browser that it was made for.
-    pub fn staged(&self, stage: &str, browser: &str) -> Option<Id<User>> {
-        self.unseal(&stage_label(browser), stage).map(|(user, _)| user)
+    pub fn staged(&self, stage: &str, browser: &str) -> Option<Stage> {
+        self.unseal(&stage_label(browser), stage).map(|(stage, _)| stage)
     }
 
     /// Keyed, because the codes are short enough to be found from plain digests.

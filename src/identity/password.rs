@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::rules::MAX_BYTES;
 use super::Identity;
+use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex};
 use crate::model::error::{Error, Result};
 use crate::model::user::{User, normal_email};
@@ -107,8 +108,8 @@ impl Candidate {
         self.user.as_ref().map(|user| format!("user:{}", user.id))
     }
 
-    /// What a browser's proof of earlier log-ins is bound to.
-    pub(super) fn stamp(&self) -> &str {
+    /// What a session, and a browser's proof of earlier log-ins, are bound to.
+    pub fn stamp(&self) -> &str {
         &self.stamp
     }
 }
@@ -124,9 +125,22 @@ impl Identity {
             Some((user, hash)) => (Some(user), hash),
             None => (None, NOBODY.to_owned()),
         };
-        let id = user.as_ref().map_or_else(String::new, |user| user.id.to_string());
-        let stamp = hmac_hex(&self.0.browser_key, format!("{id}:{hash}").as_bytes());
+        let stamp = self.stamp(user.as_ref(), &hash);
         Ok(Candidate { user, hash, stamp })
+    }
+
+    fn stamp(&self, user: Option<&User>, hash: &str) -> String {
+        let id = user.map_or_else(String::new, |user| user.id.to_string());
+        hmac_hex(&self.0.browser_key, format!("{id}:{hash}").as_bytes())
+    }
+
+    /// A person who may be signed in now, and the [`Candidate::stamp`] of their password.
+    pub async fn active_user(&self, id: Id<User>) -> Result<Option<(User, String)>> {
+        let found = users::active(self.0.db.pool(), id).await?;
+        Ok(found.map(|(user, hash)| {
+            let stamp = self.stamp(Some(&user), &hash);
+            (user, stamp)
+        }))
     }
 
     /// The person, when this is their password. A stranger takes the same time as a wrong password.

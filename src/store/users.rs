@@ -57,6 +57,13 @@ pub async fn lock_active(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<
     row.as_ref().map(read).transpose()
 }
 
+/// A person who is not suspended, with the hash of their password (empty when there is none).
+pub async fn active(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<Option<(User, String)>> {
+    let sql = "SELECT id, email, name, created_at, password_hash FROM users WHERE id = $1 AND suspended_at IS NULL";
+    let row = sqlx::query(sql).bind(id.to_string()).fetch_optional(on).await?;
+    row.as_ref().map(|row| Ok((read(row)?, row.try_get("password_hash")?))).transpose()
+}
+
 /// All people by address.
 pub async fn list(on: impl AnyExecutor<'_>) -> sqlx::Result<Vec<User>> {
     let rows = sqlx::query("SELECT id, email, name, created_at FROM users ORDER BY email").fetch_all(on).await?;

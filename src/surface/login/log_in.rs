@@ -73,7 +73,8 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
 
 /// What follows a right password: the second factor, where the person has one, or their session.
 async fn go_on(web: &Web, session: &Session, browser: &str, right: &Right, params: &Params) -> Result<Response> {
-    let response = two_step::begin(web, session, browser, &right.user, params.get("return_to")).await?;
+    let (user, stamp) = (&right.user, Some(right.stamp.as_str()));
+    let response = two_step::begin(web, session, browser, user, stamp, params.get("return_to")).await?;
     Ok(right.remembered(response))
 }
 

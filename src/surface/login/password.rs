@@ -25,6 +25,8 @@ pub enum Compared {
 #[derive(Debug)]
 pub struct Right {
     pub user: User,
+    /// Of the password that was given; what its session is bound to.
+    pub stamp: String,
     remembered: Option<HeaderValue>,
 }
 
@@ -77,7 +79,8 @@ pub async fn compare(
         return Ok(Compared::Wrong);
     };
     web.record(event("ok").by(format!("user:{}", user.id))).await?;
-    Ok(Compared::Right(Right { user, remembered: browser.remember(web, &candidate) }))
+    let remembered = browser.remember(web, &candidate);
+    Ok(Compared::Right(Right { user, stamp: candidate.stamp().to_owned(), remembered }))
 }
 
 /// The cookie that makes this browser known for a person whose password has just changed.

@@ -17,7 +17,7 @@ use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
-use crate::base::secret::sha256_hex;
+use crate::base::secret::{same, sha256_hex};
 use crate::config::Config;
 use crate::model::acr::Acr;
 use crate::model::error::{Error, Result};
@@ -31,6 +31,7 @@ use crate::surface::web::Web;
 const USER: &str = "user";
 const AUTH_TIME: &str = "auth_time";
 const ACR: &str = "acr";
+const PASSWORD: &str = "password";
 const TRACE: &str = "trace";
 /// Uses within this time of each other are one.
 const SEEN_EVERY: Millis = 60_000;
@@ -116,7 +117,8 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// The person of a session, if the session lives and the person still exists.
+    /// The person of a session, if the session lives, and the person still exists, is not suspended, and has the password
+    /// that they signed in with.
     pub async fn find(web: &Web, session: &Session) -> Result<Option<Self>> {
         let Some(user) = session.get::<Id<User>>(USER).await.map_err(failed)? else { return Ok(None) };
         let Some(auth_time) = session.get::<Millis>(AUTH_TIME).await.map_err(failed)? else { return Ok(None) };
@@ -125,8 +127,10 @@ impl SignedIn {
             return Ok(None);
         }
         let Some(session_id) = session.id() else { return Ok(None) };
-        let user = web.identity.user(user).await?;
-        Ok(user.map(|user| Self { user, auth_time, acr, session_id: session_id.to_string() }))
+        let Some((user, stamp)) = web.identity.active_user(user).await? else { return Ok(None) };
+        let password = session.get::<String>(PASSWORD).await.map_err(failed)?;
+        let holds = password.is_none_or(|password| same(password.as_bytes(), stamp.as_bytes()));
+        Ok(holds.then(|| Self { user, auth_time, acr, session_id: session_id.to_string() }))
     }
 
     /// Starts a session for a person who has just proved who they are, as well as `acr` says. Whatever session the
@@ -148,9 +152,20 @@ impl SignedIn {
         session.insert(AUTH_TIME, web.identity.clock().now()).await.map_err(failed)
     }
 
-    /// Gives the session a new id, and its old one to nobody (B02). Forms that were shown before are void.
-    pub async fn cycle(session: &Session) -> Result<()> {
-        session.cycle_id().await.map_err(failed)
+    /// Binds the session to the password that was given, by the stamp of the log-in's candidate. A log-in that is under
+    /// way while the password changes would otherwise outlive the change, which ends only sessions that are there.
+    pub async fn bind_to_password(session: &Session, stamp: &str) -> Result<()> {
+        session.insert(PASSWORD, stamp).await.map_err(failed)
+    }
+
+    /// Gives the session of a person whose password has just changed a new id, and its old one to nobody (B02). Forms
+    /// that were shown before are void.
+    pub async fn cycle(web: &Web, session: &Session, user: &User) -> Result<()> {
+        session.cycle_id().await.map_err(failed)?;
+        match web.identity.active_user(user.id).await? {
+            Some((_, stamp)) => Self::bind_to_password(session, &stamp).await,
+            None => Self::end(session).await,
+        }
     }
 
     /// Ends the session on the server.

@@ -11,6 +11,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use tower_sessions::Session;
 
+use crate::base::secret::same;
+use crate::identity::factors::Stage;
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::User;
@@ -33,17 +35,25 @@ struct TwoStepPage {
 }
 
 /// What follows a right first factor: the second, where the person has one, else their session. Every way of signing in
-/// with one factor ends here. `browser` is the form cookie.
+/// with one factor ends here. `browser` is the form cookie; `stamp` that of the password, when it was the factor.
 ///
 /// # Errors
 /// The database fails.
-pub async fn begin(web: &Web, session: &Session, browser: &str, user: &User, to: Option<&str>) -> Result<Response> {
+pub async fn begin(
+    web: &Web,
+    session: &Session,
+    browser: &str,
+    user: &User,
+    stamp: Option<&str>,
+    to: Option<&str>,
+) -> Result<Response> {
     let to = return_to::safe(to);
     if !web.identity.factors(user.id).await?.any() {
-        SignedIn::start(web, session, user, Acr::Aal1).await?;
+        start(web, session, user, Acr::Aal1, stamp).await?;
         return Ok(html::see_other(to));
     }
-    let stage = web.identity.stage(user.id, browser)?;
+    let stage = Stage { user: user.id, stamp: stamp.map(str::to_owned) };
+    let stage = web.identity.stage(&stage, browser)?;
     let mut response = html::see_other(&return_to::with(PATH, to));
     set_stage(web, &mut response, &stage)?;
     Ok(response)
@@ -57,7 +67,7 @@ pub async fn show(State(web): State<Web>, context: Context, headers: HeaderMap, 
     let params = Params::parse(&query.unwrap_or_default()).unwrap_or_default();
     let shown = async {
         match staged(&web, &headers).await? {
-            Some((browser, user)) => page(&web, &browser, &user, &params, StatusCode::OK, "").await,
+            Some((browser, user, _)) => page(&web, &browser, &user, &params, StatusCode::OK, "").await,
             None => Ok(start_again(&params)),
         }
     };
@@ -75,7 +85,7 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
 async fn answer(web: &Web, context: &Context, session: &Session, request: Request) -> Result<Response> {
     let (parts, body) = request.into_parts();
     let params = Params::of_body(&parts.headers, body).await.unwrap_or_default();
-    let Some((browser, user)) = staged(web, &parts.headers).await? else { return Ok(start_again(&params)) };
+    let Some((browser, user, stamp)) = staged(web, &parts.headers).await? else { return Ok(start_again(&params)) };
     if !csrf::from_our_pages(web, &parts.headers) || !csrf::is_token(web, &browser, PURPOSE, params.get("csrf")) {
         web.record(AuditEvent::new(context, "login.two_step", "form_refused")).await?;
         let problem = "This form was not sent from our page, or the page was old. Please try again.";
@@ -86,7 +96,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     }
     match proof::check(web, context, &user, &browser, &params, "log-in").await? {
         Outcome::Proven(acr) => {
-            SignedIn::start(web, session, &user, acr).await?;
+            start(web, session, &user, acr, stamp.as_deref()).await?;
             let mut response = html::see_other(return_to::safe(params.get("return_to")));
             set_stage(web, &mut response, "")?;
             Ok(response)
@@ -109,13 +119,25 @@ async fn page(
     Ok(html::page_with_script(status, &TwoStepPage { ways, problem }))
 }
 
-/// The browser's secret and the person whose first factor was right.
-async fn staged(web: &Web, headers: &HeaderMap) -> Result<Option<(String, User)>> {
+/// The browser's secret, the person whose first factor was right, and the stamp of a password. A new password, or a
+/// suspension, ends what was begun before.
+async fn staged(web: &Web, headers: &HeaderMap) -> Result<Option<(String, User, Option<String>)>> {
     let Some(browser) = csrf::form_cookie(web, headers) else { return Ok(None) };
     let stage = cookies::read(headers, &cookies::name(&web.config, STAGE))
         .and_then(|stage| web.identity.staged(stage, &browser));
-    let Some(user) = stage else { return Ok(None) };
-    Ok(web.identity.user(user).await?.map(|user| (browser, user)))
+    let Some(Stage { user, stamp }) = stage else { return Ok(None) };
+    let Some((user, now)) = web.identity.active_user(user).await? else { return Ok(None) };
+    let holds = stamp.as_ref().is_none_or(|stamp| same(stamp.as_bytes(), now.as_bytes()));
+    Ok(holds.then_some((browser, user, stamp)))
+}
+
+/// A session, which a new password ends when one opened it.
+async fn start(web: &Web, session: &Session, user: &User, acr: Acr, stamp: Option<&str>) -> Result<()> {
+    SignedIn::start(web, session, user, acr).await?;
+    match stamp {
+        Some(stamp) => SignedIn::bind_to_password(session, stamp).await,
+        None => Ok(()),
+    }
 }
 
 fn start_again(params: &Params) -> Response {

@@ -80,6 +80,21 @@ async fn b04_a_session_ends_unused_after_half_a_day_and_used_after_a_week() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn b02_a_session_lives_no_longer_than_the_password_that_opened_it_or_the_suspension_of_its_person() {
+    on_both(&[], async |world| {
+        let cookie = cookie_of(world, "ann@example.com").await;
+        world.sql("UPDATE users SET suspended_at = 1").await;
+        assert_eq!(home_of(world, &cookie).await, None);
+        world.sql("UPDATE users SET suspended_at = NULL").await;
+        assert_eq!(home_of(world, &cookie).await.as_deref(), Some("ann@example.com"));
+        // As if the log-in had been under way while the password was set: its row was written after the others went.
+        world.sql("UPDATE users SET password_hash = 'another' WHERE email = 'ann@example.com'").await;
+        assert_eq!(home_of(world, &cookie).await, None);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn b01_b05_a_planted_id_is_not_taken_over_and_a_left_one_is_dead() {
     on_both(&[], async |world| {
         let ann = world.browser();

@@ -102,7 +102,7 @@ pub async fn change_password(State(web): State<Web>, door: Door, request: Reques
     let event = |outcome: &str| AuditEvent::new(&visit.context, PASSWORD, outcome).by(visit.person.principal());
     let changed = async {
         web.identity.change_password(user, &Secret::new(new)).await?;
-        SignedIn::cycle(&door.session).await?;
+        SignedIn::cycle(&web, &door.session, user).await?;
         web.record(event("changed")).await?;
         password::remember(&web, &headers, user).await
     };

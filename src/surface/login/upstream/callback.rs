@@ -190,7 +190,7 @@ async fn sign_in(
         Some(value) => (value, None),
         None => csrf::new_form_cookie(web),
     };
-    let response = two_step::begin(web, session, &browser, &user, Some(to)).await?;
+    let response = two_step::begin(web, session, &browser, &user, None, Some(to)).await?;
     Ok(html::with_cookie(response, fresh))
 }
 
