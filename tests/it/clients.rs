@@ -235,6 +235,52 @@ fn base64_of(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
+/// The facts that a command prints beside the running service.
+fn admin(world: &World, arguments: &[&str]) -> Value {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.arg("--data").arg(&world.service.config.data_dir).args(["--json", "admin", "client"]).args(arguments);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_the_operator_registers_connects_a_person_until_it_is_blocked() {
+    let world = World::start(&[]).await;
+    let made = admin(&world, &["create", "--name", "Portal", "--redirect-uri", REDIRECT]);
+    let program = Program { id: made["id"].as_str().unwrap().into(), secret: made["secret"].as_str().unwrap().into() };
+    assert!(dragoman::base::secret::is_well_formed("dgcs_", &program.secret));
+    let browser = world.browser().await;
+    let code = browser.code(&authorize_path(&program.id, &world.service.config.resource())).await;
+    let (status, tokens) = json_of(world.redeem(&program, &code).send().await.unwrap()).await;
+    assert_eq!(status, 200, "{tokens}");
+    let access = Secret::new(tokens["access_token"].as_str().unwrap());
+    assert_eq!(world.use_of(&access).await, "ok");
+    assert_eq!(admin(&world, &["list"])[0]["confidential"], true);
+    admin(&world, &["block", &program.id, "--workspace", "acme"]);
+    assert_eq!(world.use_of(&access).await, "auth_revoked");
+    admin(&world, &["unblock", &program.id, "--workspace", "acme"]);
+    assert_eq!(world.use_of(&access).await, "ok");
+    let secret = admin(&world, &["secret", &program.id])["secret"].as_str().unwrap().to_owned();
+    assert_ne!(secret, program.secret);
+    admin(&world, &["remove", &program.id]);
+    assert_eq!(world.use_of(&access).await, "auth_revoked");
+    let record = world.record(None, 100).await;
+    let commands: Vec<_> = record.iter().filter(|row| row[0].starts_with("admin.client")).map(|row| &row[..]).collect();
+    let target = format!("acme {}", program.id);
+    for (row, (action, target)) in commands.iter().zip([
+        ("admin.client.remove", &*program.id),
+        ("admin.client.secret", &program.id),
+        ("admin.client.unblock", &target),
+        ("admin.client.block", &target),
+        ("admin.client.create", "Portal"),
+    ]) {
+        assert_eq!(row[..], [action, "ok", "dragoman", target].map(str::to_owned));
+    }
+    assert_eq!(commands.len(), 5, "reading leaves no trace: {commands:?}");
+    world.service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn e01_unknown_clients_and_wrong_secrets_get_the_same_answer() {
     let world = World::start(&[]).await;
