@@ -692,7 +692,7 @@ async fn a_workspace_blocks_a_client_for_itself_alone() {
         let ids = async |org| -> Vec<String> {
             identity.blocked_clients(org).await.unwrap().into_iter().map(|block| block.client_id).collect()
         };
-        assert_eq!(ids(Some(world.acme.id)).await, [public.clone()]);
+        assert_eq!(ids(Some(world.acme.id)).await, vec![public.clone()]);
         assert!(ids(Some(world.other.id)).await.is_empty() && ids(None).await.is_empty());
         assert!(!identity.is_blocked(&public, None).await.unwrap());
         assert!(!identity.is_blocked(&public, Some(world.other.id)).await.unwrap());
