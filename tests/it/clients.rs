@@ -251,7 +251,11 @@ async fn a_client_that_the_operator_registers_connects_a_person_until_it_is_bloc
     let program = Program { id: made["id"].as_str().unwrap().into(), secret: made["secret"].as_str().unwrap().into() };
     assert!(dragoman::base::secret::is_well_formed("dgcs_", &program.secret));
     let browser = world.browser().await;
-    let code = browser.code(&authorize_path(&program.id, &world.service.config.resource())).await;
+    let authorize = authorize_path(&program.id, &world.service.config.resource());
+    let page = browser.consent_page(&authorize).await;
+    assert!(page.contains("Portal</bdi></strong> was registered by the people who run this service"), "{page}");
+    assert!(!page.contains("unverified"), "{page}");
+    let code = browser.code(&authorize).await;
     let (status, tokens) = json_of(world.redeem(&program, &code).send().await.unwrap()).await;
     assert_eq!(status, 200, "{tokens}");
     let access = Secret::new(tokens["access_token"].as_str().unwrap());
