@@ -31,7 +31,7 @@ pub struct ThrottleRates {
     pub block: Duration,
     pub authorize: u32,
     pub register: u32,
-    /// Requests for tokens, and revocations.
+    /// Requests for tokens, revocations and introspections.
     pub exchange: u32,
 }
 
@@ -148,7 +148,7 @@ impl Throttle {
         self.register.check(&subscriber(ip))
     }
 
-    /// Counts a request for tokens or a revocation.
+    /// Counts a request for tokens, a revocation or an introspection.
     ///
     /// # Errors
     /// Seconds until the next one is welcome.
