@@ -109,6 +109,11 @@ pub fn hmac_bytes(key: &[u8], message: &[u8]) -> [u8; 32] {
     bytes
 }
 
+/// SHA-1 in upper-case hex: only for looking up in lists that are published so; it protects nothing.
+pub fn sha1_hex_upper(bytes: &[u8]) -> String {
+    hex::encode_upper(digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, bytes))
+}
+
 /// HMAC-SHA-256 (RFC 2104) in lower-case hex.
 pub fn hmac_hex(key: &[u8], message: &[u8]) -> String {
     hex::encode(hmac_bytes(key, message))
@@ -202,6 +207,8 @@ mod tests {
             hmac_hex(b"Jefe", b"what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
+        // RFC 3174 §7.3.
+        assert_eq!(sha1_hex_upper(b"abc"), "A9993E364706816ABA3E25717850C26C9CD0D89D");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod audit;
 mod client;
+mod key;
 mod show;
 
 use std::io::{Read as _, Write as _};
@@ -44,7 +45,7 @@ pub enum AdminCommand {
     Client(client::Client),
     /// Keys that sign access tokens
     #[command(subcommand)]
-    Key(Key),
+    Key(key::Key),
     /// The record of who did what
     #[command(subcommand)]
     Audit(audit::Audit),
@@ -153,12 +154,6 @@ pub enum Token {
     },
 }
 
-#[derive(Debug, Subcommand)]
-pub enum Key {
-    /// List signing keys
-    List,
-}
-
 /// Runs a command, records what it changed or failed to, and prints its answer on standard output, as JSON when told.
 ///
 /// # Errors
@@ -181,7 +176,7 @@ async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce()
         AdminCommand::Role(command) => role(command, identity).await,
         AdminCommand::Token(command) => token(command, identity).await,
         AdminCommand::Client(command) => client::client(command, identity).await,
-        AdminCommand::Key(Key::List) => Ok(keys(identity)),
+        AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
     }
 }
@@ -311,20 +306,6 @@ async fn token(command: Token, identity: &Identity) -> Result<Said> {
             Ok(Said { facts: json!({ "id": id, "revoked": true }), text: format!("The token {id} is revoked.") })
         }
     }
-}
-
-fn keys(identity: &Identity) -> Said {
-    let keys = identity.signing_keys();
-    let facts = keys.iter().map(|key| {
-        json!({ "kid": key.kid, "created_at": rfc3339(key.created_at), "active_from": rfc3339(key.active_from),
-                "retired_at": key.retired_at.map(rfc3339) })
-    });
-    let facts = facts.collect();
-    let rows = keys.iter().map(|key| {
-        let retired = key.retired_at.map_or_else(|| "-".to_owned(), rfc3339);
-        vec![key.kid.clone(), rfc3339(key.active_from), retired]
-    });
-    Said { facts, text: table(&["kid", "active from", "retired"], rows) }
 }
 
 impl PasswordSource {

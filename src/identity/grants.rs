@@ -15,7 +15,7 @@ use crate::model::grant::{parse_scopes, scope_text, within_role};
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::grants::{self, GrantRow, RefreshRow};
-use crate::store::{Tx, client_blocks, members};
+use crate::store::{Tx, client_blocks, members, sessions};
 
 const CODE: &str = "dgac_";
 const REFRESH: &str = "dgrt_";
@@ -38,6 +38,8 @@ pub struct Approval {
     pub code_challenge: String,
     /// When the person last proved themselves.
     pub auth_time: Millis,
+    /// The browser session that they approved in ([`crate::store::sessions`]).
+    pub session_hash: Option<String>,
 }
 
 /// What a client receives.
@@ -96,15 +98,21 @@ impl Identity {
     /// # Errors
     /// `invalid_argument` when the person is not a member of the workspace, or the client is blocked there.
     pub async fn approve(&self, approval: Approval) -> Result<Secret> {
-        let (now, lifetimes) = (self.0.clock.now(), &self.0.config.limits.lifetimes);
         let code = checked_token(CODE);
         if members::role(self.0.db.pool(), approval.org, approval.user).await?.is_none() {
-            return Err(Error::invalid("workspace", "You are not a member of this workspace."));
+            return Err(not_a_member());
         }
         if client_blocks::is_blocked(self.0.db.pool(), Some(approval.org), &approval.client_id).await? {
-            return Err(Error::invalid("client", "This program is blocked in this workspace."));
+            return Err(client_blocked());
         }
-        let grant = GrantRow {
+        grants::insert(self.0.db.pool(), &self.granted(approval, &code)).await?;
+        Ok(code)
+    }
+
+    /// The family of an approval, before anything is issued under it.
+    pub(super) fn granted(&self, approval: Approval, code: &Secret) -> GrantRow {
+        let (now, lifetimes) = (self.0.clock.now(), &self.0.config.limits.lifetimes);
+        GrantRow {
             org: approval.org,
             id: Id::<GrantRow>::new(&self.0.clock).to_string(),
             user: approval.user,
@@ -120,9 +128,8 @@ impl Identity {
             redeemed_at: None,
             ends_at: now + lifetimes.refresh_absolute.as_millis() as Millis,
             revoked_at: None,
-        };
-        grants::insert(self.0.db.pool(), &grant).await?;
-        Ok(code)
+            session_hash: approval.session_hash,
+        }
     }
 
     /// Exchanges a code for the first tokens of its family. Whatever the client can still put right is checked before
@@ -151,15 +158,32 @@ impl Identity {
         if !proves(presented.verifier, &grant.code_challenge) {
             return Err(GrantError::InvalidGrant("code_verifier does not belong to the code_challenge"));
         }
-        same_resource(presented.resource, &grant)?;
-        not_blocked(&mut tx, &grant).await?;
-        let scopes = scopes_now(&mut tx, &grant, None).await?;
+        // The code went through the browser: who has signed out there must not leave it behind for the next one (C16).
+        if let Some(session) = &grant.session_hash
+            && !sessions::lives(&mut *tx, session, now).await?
+        {
+            return Err(GrantError::InvalidGrant("the person has signed out"));
+        }
+        self.first_tokens(tx, &grant, presented.resource).await
+    }
+
+    /// Issues the first tokens of a family whose row is locked.
+    pub(super) async fn first_tokens(
+        &self,
+        mut tx: Tx,
+        grant: &GrantRow,
+        resource: Option<&str>,
+    ) -> Result<TokenPair, GrantError> {
+        let now = self.0.clock.now();
+        same_resource(resource, grant)?;
+        not_blocked(&mut tx, grant).await?;
+        let scopes = scopes_now(&mut tx, grant, None).await?;
         if !grants::mark_redeemed(&mut tx, grant.org, &grant.id, now).await? {
             return Err(GrantError::InvalidGrant("the code was used already"));
         }
         let refresh = checked_token(REFRESH);
-        self.store_refresh(&mut tx, &grant, &refresh, 1, now).await?;
-        self.answer(tx, &grant, refresh, scopes).await
+        self.store_refresh(&mut tx, grant, &refresh, 1, now).await?;
+        self.answer(tx, grant, refresh, scopes).await
     }
 
     /// Exchanges a refresh token for the next one. A client that lost the answer may repeat within the retry window
@@ -237,6 +261,16 @@ impl Identity {
         tx.commit().await?;
         Ok(TokenPair { access, refresh, expires_in, scopes })
     }
+}
+
+/// The refusal for one who may not approve.
+pub(super) fn not_a_member() -> Error {
+    Error::invalid("workspace", "You are not a member of this workspace.")
+}
+
+/// The refusal of an approval for a client that may not be used in the workspace.
+pub(super) fn client_blocked() -> Error {
+    Error::invalid("client", "This program is blocked in this workspace.")
 }
 
 /// Ends the family, durably, before its caller is refused.

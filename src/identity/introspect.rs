@@ -43,7 +43,7 @@ impl Identity {
     }
 
     async fn living_access(&self, token: &str, by: &KnownClient) -> Result<Living, Refusal> {
-        let mut claims = self.signed(token)?;
+        let mut claims = self.signed(token).await?;
         if claims.client_id != by.id && !by.may_introspect {
             return Err(Refusal::Invalid);
         }

@@ -78,7 +78,8 @@ impl Identity {
     /// Signs an access token under a grant, and says for how many seconds it lives.
     pub(super) fn sign(&self, grant: &GrantRow, scopes: &[Scope]) -> Result<(Secret, u64), Error> {
         let now = self.0.clock.now();
-        let (kid, key) = self.0.keys.signer(now)?;
+        let ring = self.0.keys.ring();
+        let (kid, key) = ring.signer(now)?;
         let access = self.0.config.limits.lifetimes.access.as_millis() as Millis;
         let ends = grant.ends_at.min(now + access);
         let claims = Claims {
@@ -98,7 +99,7 @@ impl Identity {
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some(TYPE.to_owned());
         header.kid = Some(kid.to_owned());
-        let token = encode(&header, &claims, key).map_err(Error::internal)?;
+        let token = encode(&header, &claims, &key).map_err(Error::internal)?;
         Ok((Secret::new(token), u64::try_from(claims.exp - claims.iat).unwrap_or(0)))
     }
 
@@ -114,7 +115,7 @@ impl Identity {
         if bearer.starts_with(connectivity::PREFIX) {
             return self.verify_connectivity(bearer).await;
         }
-        let claims = self.claims(bearer, resource)?;
+        let claims = self.claims(bearer, resource).await?;
         let scopes = read_scopes(&claims.scope).ok_or(Refusal::Invalid)?;
         let (state, role) = self.standing(claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
         let client = state.client_name.or_else(|| verified_host(&claims.client_id)).unwrap_or_default();
@@ -144,8 +145,8 @@ impl Identity {
     }
 
     /// The claims of a token of ours that is good for this resource now (RFC 9068 §4).
-    fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
-        let claims = self.signed(bearer)?;
+    async fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
+        let claims = self.signed(bearer).await?;
         if claims.aud != resource {
             return Err(Refusal::Invalid);
         }
@@ -167,7 +168,7 @@ impl Identity {
 
     /// The claims of a token that we signed, whatever it is for and however old it is (RFC 8725 §3). The algorithm, the
     /// key and the type are what our record says, never what the token says.
-    pub(super) fn signed(&self, bearer: &str) -> Result<Claims, Refusal> {
+    pub(super) async fn signed(&self, bearer: &str) -> Result<Claims, Refusal> {
         if bearer.len() > MAX_BYTES {
             return Err(Refusal::Invalid);
         }
@@ -177,7 +178,12 @@ impl Identity {
             return Err(Refusal::Invalid);
         }
         let kid = header.kid.ok_or(Refusal::Invalid)?;
-        let key = self.0.keys.verifier(&kid, self.0.clock.now(), self.key_retention()).ok_or(Refusal::Invalid)?;
+        let mut ring = self.0.keys.ring();
+        if !ring.has(&kid) {
+            self.0.keys.look_for(&kid, &self.0.db).await?;
+            ring = self.0.keys.ring();
+        }
+        let key = ring.verifier(&kid, self.0.clock.now(), self.key_retention()).ok_or(Refusal::Invalid)?;
         let issuer = self.0.config.issuer();
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.set_required_spec_claims(&["exp", "nbf", "iss", "aud", "sub"]);

@@ -39,6 +39,7 @@ pub async fn insert_or_get(
 ) -> sqlx::Result<OAuthClient> {
     let redirect_uris =
         serde_json::to_string(&client.redirect_uris).map_err(|problem| sqlx::Error::Encode(problem.into()))?;
+    // Who registers again starts anew: the client is not cleaned up as unused while it is about to be used.
     let row = sqlx::query(
         "INSERT INTO oauth_clients
          (id, fingerprint, name, redirect_uris, application_type, uri, secret_digest, may_introspect, created_at)

@@ -86,6 +86,7 @@ impl World {
             redirect_uri: REDIRECT.into(),
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.service.clock.now() - 5_000,
+            session_hash: None,
         };
         self.service.identity.approve(approval).await.unwrap().expose().to_owned()
     }
@@ -690,6 +691,7 @@ async fn a_workspace_blocks_a_client_for_itself_alone() {
             redirect_uri: REDIRECT.into(),
             code_challenge: CHALLENGE.into(),
             auth_time: world.service.clock.now(),
+            session_hash: None,
         };
         assert!(identity.approve(approval).await.is_err());
 

@@ -5,8 +5,9 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::client::Client;
+use super::key::Key;
 use super::show::{Said, table};
-use super::{AdminCommand, Key, Person, RoleCommand, Switch, Token, Workspace, find_org};
+use super::{AdminCommand, Person, RoleCommand, Switch, Token, Workspace, find_org};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::identity::Identity;
@@ -92,6 +93,8 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         AdminCommand::Client(Client::Secret { id }) => ("admin.client.secret", id.clone()),
         AdminCommand::Client(Client::Block { id, workspace }) => ("admin.client.block", placed(workspace, id)),
         AdminCommand::Client(Client::Unblock { id, workspace }) => ("admin.client.unblock", placed(workspace, id)),
+        AdminCommand::Key(Key::Rotate) => ("admin.key.rotate", String::new()),
+        AdminCommand::Key(Key::Withdraw { kid }) => ("admin.key.withdraw", kid.clone()),
         AdminCommand::Workspace(Workspace::List)
         | AdminCommand::Person(Person::List)
         | AdminCommand::Role(RoleCommand::List { .. })

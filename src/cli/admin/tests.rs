@@ -83,7 +83,27 @@ async fn a_workspace_is_set_up_from_nothing_to_a_working_login_and_token() {
 
     shell.run("role remove ann@example.com --workspace acme").await.unwrap();
     assert_eq!(shell.facts("role list --workspace acme").await, json!([]));
-    assert_eq!(shell.facts("key list").await.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn l06_keys_are_rotated_in_order_and_withdrawn_at_once() {
+    let shell = Shell::new().await;
+    let listed = shell.facts("key list").await;
+    let first = listed[0]["kid"].as_str().unwrap().to_owned();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["state"]), (1, &json!("signing")));
+    let rotated = shell.run("key rotate").await.unwrap();
+    let next = rotated.facts["kid"].as_str().unwrap().to_owned();
+    assert_eq!(rotated.facts["active_from"], rfc3339(1_790_000_000_000 + 365_000));
+    assert!(rotated.text.contains(&next));
+    assert_eq!(shell.facts("key rotate").await["new"], false);
+    let withdrawn = shell.facts(&format!("key withdraw {first}")).await;
+    assert_eq!(withdrawn, json!({ "kid": first, "withdrawn": true, "signer": next }));
+    let listed = shell.run("key list").await.unwrap();
+    let states: Vec<_> = listed.facts.as_array().unwrap().iter().map(|key| key["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["withdrawn", "signing"]);
+    assert!(listed.text.contains("withdrawn") && listed.text.contains("signing"));
+    let refused = shell.run(&format!("key withdraw {first}")).await.err().unwrap();
+    assert!(refused.to_string().contains("key list"), "{refused}");
 }
 
 #[tokio::test]
@@ -99,7 +119,11 @@ async fn a_password_comes_from_standard_input_and_is_then_never_printed() {
     let changed = shell.run("person password ann@example.com").await.unwrap();
     assert!(!log_in("hunter2hunter2").await);
     assert!(log_in(changed.facts["password"].as_str().unwrap()).await);
-    assert!(shell.run_with("person password ann@example.com --password-stdin", "").await.is_err());
+    // Of standard input the same is asked as of people.
+    for weak in ["", "short", "password1", "ann@example.com"] {
+        assert!(shell.run_with("person password ann@example.com --password-stdin", weak).await.is_err(), "{weak}");
+        assert!(shell.run_with("person create bob@example.com --password-stdin", "iloveyou").await.is_err());
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod authorize;
 mod client_auth;
+mod device;
 mod error;
 mod introspect;
 mod metadata;
@@ -20,18 +21,19 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 
 use crate::config::Config;
-use crate::surface::login::Pending;
+use crate::surface::login::Back;
 use crate::surface::web::Web;
 
 /// The endpoints that programs call; the browser's one is among the pages, since it needs their session.
 pub fn routes() -> Router<Web> {
-    let routes: [(&str, MethodRouter<Web>); 8] = [
+    let routes: [(&str, MethodRouter<Web>); 9] = [
         ("/.well-known/jwks.json", get(metadata::jwks)),
         ("/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
         ("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_resource)),
         ("/.well-known/oauth-protected-resource/t/{workspace}/mcp", get(metadata::protected_workspace)),
         // A hosted client probes this spelling too.
         ("/mcp/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
+        (device::ENDPOINT, post(device::start)),
         ("/api/oauth/register", post(register::register)),
         ("/api/oauth/revoke", post(revoke::revoke)),
         ("/api/oauth/token", post(token::token)),
@@ -85,9 +87,9 @@ pub fn answer_url(config: &Config, redirect_uri: &str, state: Option<&str>, answ
 }
 
 /// The answer of a person who said no.
-pub fn denial_url(config: &Config, asked: &Pending, description: &str) -> String {
+pub fn denial_url(config: &Config, back: &Back, description: &str) -> String {
     let answer = [("error", "access_denied"), ("error_description", description)];
-    answer_url(config, &asked.redirect_uri, asked.state.as_deref(), &answer)
+    answer_url(config, &back.redirect_uri, back.state.as_deref(), &answer)
 }
 
 #[cfg(test)]

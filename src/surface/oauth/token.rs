@@ -1,6 +1,8 @@
-//! `POST /api/oauth/token` (RFC 6749 §4.1.3 and §6): a code or a refresh token becomes an access token.
+//! `POST /api/oauth/token` (RFC 6749 §4.1.3 and §6, RFC 8628 §3.4): a code, a refresh token or a device's code becomes
+//! an access token.
 //!
-//! A client proves itself as `client_auth` says, and that it is the one which asked with PKCE or the refresh token.
+//! A client proves itself as `client_auth` says, and that it is the one which asked with PKCE, or with the refresh token
+//! or the device's code that it holds.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -15,12 +17,13 @@ use crate::model::org::Org;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::oauth::client_auth::authenticate;
+use crate::surface::oauth::device;
 use crate::surface::oauth::error::{OAuthError, answer};
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11).
-const ONCE: [&str; 10] = [
+const ONCE: [&str; 11] = [
     "grant_type",
     "code",
     "redirect_uri",
@@ -29,9 +32,13 @@ const ONCE: [&str; 10] = [
     "client_assertion",
     "code_verifier",
     "refresh_token",
+    "device_code",
     "scope",
     "resource",
 ];
+/// The grant types, and how the record calls them.
+const GRANTS: [(&str, &str); 3] =
+    [("authorization_code", "authorization_code"), ("refresh_token", "refresh_token"), (device::GRANT, "device_code")];
 
 pub async fn token(State(web): State<Web>, context: Context, request: Request) -> Response {
     let (headers, params) = match form(&web, &context, request).await {
@@ -39,8 +46,8 @@ pub async fn token(State(web): State<Web>, context: Context, request: Request) -
         Err(error) => return error.into_response(),
     };
     let outcome = exchange(&web, &headers, &params).await;
-    let known = |grant: &&str| matches!(*grant, "authorization_code" | "refresh_token");
-    let grant = params.get("grant_type").filter(known).unwrap_or("other");
+    let said = params.get("grant_type");
+    let grant = GRANTS.iter().find(|(name, _)| Some(*name) == said).map_or("other", |(_, short)| *short);
     let event = match &outcome {
         Ok((client, pair)) => {
             let (org, principal) = subject(pair.access.expose());
@@ -71,8 +78,8 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
         return Err(OAuthError::bad("invalid_request", "A parameter was sent more than once."));
     }
     let grant = params.get("grant_type").ok_or_else(|| missing("grant_type"))?;
-    if !matches!(grant, "authorization_code" | "refresh_token") {
-        let text = "grant_type must be authorization_code or refresh_token.";
+    if !GRANTS.iter().any(|(name, _)| *name == grant) {
+        let text = format!("grant_type must be authorization_code, refresh_token or {}.", device::GRANT);
         return Err(OAuthError::bad("unsupported_grant_type", text));
     }
     let client_id = authenticate(web, headers, params).await?.id;
@@ -96,6 +103,8 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
             resource: resource.as_deref(),
         };
         web.identity.redeem(code).await?
+    } else if grant == device::GRANT {
+        device::redeem(web, params, &client_id, resource.as_deref()).await?
     } else {
         let refresh = RefreshUse {
             token: params.get("refresh_token").ok_or_else(|| missing("refresh_token"))?,

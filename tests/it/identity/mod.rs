@@ -8,6 +8,7 @@ mod people;
 mod refresh;
 mod revoke;
 mod secrets;
+mod sweep;
 mod tokens;
 
 use std::sync::Arc;
@@ -70,6 +71,7 @@ impl World {
             redirect_uri: REDIRECT.into(),
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.clock.now() - 5_000,
+            session_hash: None,
         }
     }
 

@@ -117,8 +117,7 @@ async fn only_the_right_password_logs_in_and_a_new_one_replaces_it() {
         assert_eq!(log_in("ann@example.com", "another one 1").await, Some(world.user.clone()));
         let refused = world.identity.set_password(nowhere(), &Secret::new(PASSWORD)).await.unwrap_err();
         assert_eq!(refused.code, Code::InvalidArgument);
-        let long = world.identity.log_in("ann@example.com", &Secret::new("x".repeat(1025))).await.unwrap_err();
-        assert_eq!(long.code, Code::InvalidArgument);
+        assert_eq!(log_in("ann@example.com", &"x".repeat(1025)).await, None);
     })
     .await;
 }

@@ -1,4 +1,5 @@
 //! What tests share.
 
 pub mod databases;
+pub mod program;
 pub mod service;
