@@ -38,7 +38,7 @@ pub struct ThrottleRates {
     pub account_failures: u32,
     pub authorize: u32,
     pub register: u32,
-    /// Requests for tokens, and revocations.
+    /// Requests for tokens, revocations and introspections.
     pub exchange: u32,
 }
 
@@ -166,7 +166,7 @@ impl Throttle {
         self.register.check(&subscriber(ip))
     }
 
-    /// Counts a request for tokens or a revocation.
+    /// Counts a request for tokens, a revocation or an introspection.
     ///
     /// # Errors
     /// Seconds until the next one is welcome.

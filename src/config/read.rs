@@ -73,7 +73,7 @@ variables! {
     "DRAGOMAN_FAILURES_PER_ACCOUNT" = "10": "failed log-ins of one account in 15 minutes before its log-ins are slowed down for browsers that it has not used";
     "DRAGOMAN_RATE_AUTHORIZE" = "10": "authorization requests a minute from one address";
     "DRAGOMAN_RATE_REGISTER" = "20": "client registrations a minute from one address";
-    "DRAGOMAN_RATE_TOKEN" = "60": "requests for tokens and revocations a minute from one address";
+    "DRAGOMAN_RATE_TOKEN" = "60": "requests for tokens, revocations and introspections a minute from one address";
     "DRAGOMAN_SQL_SECONDS" = "10": "seconds that a query may run";
     "DRAGOMAN_SQL_ROWS" = "500": "rows that a query may return";
     "DRAGOMAN_SQL_MEMORY_MB" = "256": "megabytes that a query may use";

@@ -64,6 +64,11 @@ impl Identity {
         Ok(clients::list(self.0.db.pool()).await?)
     }
 
+    /// Whether the operator registered the client, and so vouches for its name. Nothing is fetched.
+    pub async fn is_confidential(&self, id: &str) -> Result<bool> {
+        Ok(clients::by_id(self.0.db.pool(), id).await?.is_some_and(|client| client.is_confidential()))
+    }
+
     /// A new secret for a confidential client; the old one is worth nothing from now on.
     ///
     /// # Errors

@@ -366,20 +366,15 @@ pub async fn refresh(on: &mut AnyConnection, grant_id: &str, digest: &str) -> sq
     row.as_ref().map(read_refresh).transpose()
 }
 
-/// A refresh token of a client with its family, as they are; not for use, since nothing is locked.
+/// A refresh token of a client with its family, as they are; not for use, since nothing is locked. The two
+/// tables have no name of a column in common.
 pub async fn peek_refresh(
     on: impl AnyExecutor<'_>,
     digest: &str,
     client_id: &str,
 ) -> sqlx::Result<Option<(GrantRow, RefreshRow)>> {
     let row = sqlx::query(
-        "SELECT g.org_id AS org_id, g.id AS id, g.user_id AS user_id, g.client_id AS client_id, g.scopes AS scopes,
-                g.resource AS resource, g.redirect_uri AS redirect_uri, g.code_digest AS code_digest,
-                g.code_challenge AS code_challenge, g.code_expires_at AS code_expires_at, g.auth_time AS auth_time,
-                g.created_at AS created_at, g.redeemed_at AS redeemed_at, g.ends_at AS ends_at,
-                g.revoked_at AS revoked_at, r.digest AS digest, r.grant_id AS grant_id, r.generation AS generation,
-                r.issued_at AS issued_at, r.expires_at AS expires_at, r.superseded_at AS superseded_at
-         FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id
+        "SELECT g.*, r.* FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id
          WHERE r.digest = $1 AND g.client_id = $2",
     )
     .bind(digest)

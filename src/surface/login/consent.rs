@@ -48,6 +48,8 @@ struct ConsentPage {
     client: String,
     /// Who vouches for the client's name.
     verified_host: Option<String>,
+    /// The operator of this service does.
+    registered_here: bool,
     client_site: Option<String>,
     /// Where the browser will be sent, and what is there.
     goes_to: Option<(String, Kind)>,
@@ -227,6 +229,7 @@ async fn page(
     let page = ConsentPage {
         client: html::display_name(&asked.client_name),
         verified_host: clients::verified_host(&asked.client_id),
+        registered_here: web.identity.is_confidential(&asked.client_id).await?,
         client_site: asked
             .client_site
             .as_deref()

@@ -18,7 +18,7 @@ pub struct OAuthError {
     pub description: String,
     /// Seconds, with 429 and 503.
     pub retry_after: Option<u64>,
-    /// The client tried HTTP Basic: RFC 6749 §5.2 wants the challenge.
+    /// With 401: whether to challenge for HTTP Basic, as RFC 6749 §5.2 wants for a client that tried it.
     pub basic: bool,
 }
 

@@ -1,5 +1,6 @@
 //! C20: nothing that opens a door can be read in the database, a log or a debug print.
 
+use dragoman::identity::confidential::NewConfidentialClient;
 use dragoman::model::access::ExtScope;
 use sqlx::{AssertSqlSafe, Row as _};
 
@@ -53,6 +54,9 @@ async fn c20_a_dump_of_the_database_opens_nothing() {
             uri: None,
         };
         world.identity.register_client(new).await.unwrap();
+        let new = NewConfidentialClient { name: "B".into(), redirect_uris: vec![], may_introspect: true };
+        let (client, first_secret) = world.identity.create_confidential_client(new).await.unwrap();
+        let client_secret = world.identity.replace_client_secret(&client.id).await.unwrap();
         let row = dragoman::store::keys::list(db.pool()).await.unwrap().remove(0);
         let private = world.master.open(&row.kid, &hex::decode(&row.sealed).unwrap()).unwrap();
 
@@ -62,7 +66,8 @@ async fn c20_a_dump_of_the_database_opens_nothing() {
         }
         assert!(dump.contains("ann@example.com"), "the dump holds what was stored");
         let mut hidden = vec![PASSWORD.to_owned(), VERIFIER.to_owned(), world.master.to_hex().expose().to_owned()];
-        for secret in [&code, &waiting, &first.refresh, &second.refresh, &first.access, &second.access, &token] {
+        let tokens = [&code, &waiting, &first.refresh, &second.refresh, &first.access, &second.access, &token];
+        for secret in tokens.into_iter().chain([&first_secret, &client_secret]) {
             let text = secret.expose();
             hidden.push(text.to_owned());
             hidden.push(text[text.len() - 32..].to_owned());
