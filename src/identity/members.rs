@@ -154,10 +154,10 @@ pub(super) fn checked_name(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-fn no_such_org() -> Error {
+pub(super) fn no_such_org() -> Error {
     Error::invalid("workspace", "There is no such workspace.")
 }
 
-fn no_such_person() -> Error {
+pub(super) fn no_such_person() -> Error {
     Error::invalid("user", "There is no such person.")
 }

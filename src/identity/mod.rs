@@ -14,6 +14,7 @@ pub mod redirect;
 mod revoke;
 mod roles;
 pub mod settings;
+mod suspension;
 pub mod token;
 
 use std::sync::Arc;

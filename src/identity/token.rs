@@ -130,6 +130,14 @@ impl Identity {
         })
     }
 
+    /// Whether a bearer who was proven before still would be; no use is counted.
+    pub async fn still_good(&self, bearer: &str, resource: &str) -> bool {
+        match bearer.starts_with(connectivity::PREFIX) {
+            true => self.find_connectivity(bearer).await.is_ok(),
+            false => self.verify(bearer, resource).await.is_ok(),
+        }
+    }
+
     /// The claims of a token of ours that is good for this resource now (RFC 9068 §4).
     fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
         let claims = self.signed(bearer)?;

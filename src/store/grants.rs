@@ -218,7 +218,7 @@ pub async fn revoke_of_member(
 #[derive(Clone, Debug)]
 pub struct FamilyState {
     pub revoked_at: Option<Millis>,
-    /// `None` for one who is no longer a member.
+    /// `None` for one who is no longer a member, and while the person, the workspace or the client is locked out.
     pub role: Option<Role>,
     pub org: Org,
     pub user: User,
@@ -242,6 +242,9 @@ pub async fn state(
          JOIN orgs o ON o.id = g.org_id
          JOIN users u ON u.id = g.user_id
          LEFT JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id
+              AND o.suspended_at IS NULL AND u.suspended_at IS NULL
+              AND NOT EXISTS (SELECT 1 FROM client_blocks b
+                              WHERE b.client_id = g.client_id AND (b.org_id = g.org_id OR b.org_id = '-'))
          LEFT JOIN oauth_clients c ON c.id = g.client_id
          WHERE g.org_id = $1 AND g.id = $2 AND g.user_id = $3 AND g.client_id = $4",
     )

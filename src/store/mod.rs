@@ -18,6 +18,7 @@ pub mod orgs;
 pub mod pending;
 pub mod sessions;
 pub mod settings;
+pub mod suspension;
 pub mod tokens;
 pub mod users;
 

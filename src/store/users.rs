@@ -31,6 +31,15 @@ pub async fn by_id(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<Optio
     row.as_ref().map(read).transpose()
 }
 
+/// As [`by_id`], unless the operator has suspended them.
+pub async fn active(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<Option<User>> {
+    let row = sqlx::query("SELECT id, email, name, created_at FROM users WHERE id = $1 AND suspended_at IS NULL")
+        .bind(id.to_string())
+        .fetch_optional(on)
+        .await?;
+    row.as_ref().map(read).transpose()
+}
+
 /// By an address in its stored form.
 pub async fn by_email(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Option<User>> {
     let row = sqlx::query("SELECT id, email, name, created_at FROM users WHERE email = $1")
@@ -40,12 +49,14 @@ pub async fn by_email(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Opt
     row.as_ref().map(read).transpose()
 }
 
-/// A person with the hash of their password, for a log-in.
+/// A person who is not suspended, with the hash of their password, for a log-in.
 pub async fn with_password(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Option<(User, String)>> {
-    let row = sqlx::query("SELECT id, email, name, created_at, password_hash FROM users WHERE email = $1")
-        .bind(email)
-        .fetch_optional(on)
-        .await?;
+    let row = sqlx::query(
+        "SELECT id, email, name, created_at, password_hash FROM users WHERE email = $1 AND suspended_at IS NULL",
+    )
+    .bind(email)
+    .fetch_optional(on)
+    .await?;
     row.as_ref().map(|row| Ok((read(row)?, row.try_get("password_hash")?))).transpose()
 }
 

@@ -2,6 +2,7 @@
 
 mod consent;
 pub mod csrf;
+mod invitation;
 mod log_in;
 pub mod log_out;
 pub mod return_to;
@@ -25,6 +26,7 @@ pub fn routes(web: &Web) -> Router<Web> {
         .route("/login", get(log_in::show).post(log_in::submit))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
+        .route("/invitation/{token}", get(invitation::show).post(invitation::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize))
         .route_layer(session::layer(web))
         .route_layer(from_fn_with_state(web.clone(), one_name))

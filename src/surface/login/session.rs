@@ -56,7 +56,7 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// The person of a session, if the session lives and the person still exists.
+    /// The person of a session, if the session lives and the person is still there and not suspended.
     pub async fn find(web: &Web, session: &Session) -> Result<Option<Self>> {
         let Some(user) = session.get::<Id<User>>(USER).await.map_err(failed)? else { return Ok(None) };
         let Some(auth_time) = session.get::<Millis>(AUTH_TIME).await.map_err(failed)? else { return Ok(None) };
@@ -64,7 +64,7 @@ impl SignedIn {
             return Ok(None);
         }
         let Some(session_id) = session.id() else { return Ok(None) };
-        let user = web.identity.user(user).await?;
+        let user = web.identity.active_user(user).await?;
         Ok(user.map(|user| Self { user, auth_time, session_id: session_id.to_string() }))
     }
 

@@ -2,6 +2,7 @@
 //! the number of the attack that the test makes (see the catalogue in the reference on OAuth): K for tenancy.
 
 mod manage;
+mod rules;
 
 use dragoman::base::secret::Secret;
 use dragoman::model::access::{Role, Scope};
