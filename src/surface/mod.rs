@@ -245,6 +245,12 @@ mod tests {
     }
 
     #[test]
+    fn l09_the_secret_of_an_invitation_is_not_logged() {
+        assert_eq!(loggable("/invitation/dgin_secret"), "/invitation/…");
+        assert_eq!(loggable("/api/v1/invitations"), "/api/v1/invitations");
+    }
+
+    #[test]
     fn h08_only_trusted_hops_count_and_the_leftmost_is_never_believed() {
         assert_eq!(from("9.9.9.9", &["1.1.1.1"], &[]), "9.9.9.9");
         assert_eq!(from("9.9.9.9", &["1.1.1.1"], &["10.0.0.1"]), "9.9.9.9");

@@ -2,7 +2,9 @@
 //! the number of the attack that the test makes (see the catalogue in the reference on OAuth): K for tenancy.
 
 mod manage;
+mod pages;
 mod rules;
+mod streams;
 
 use dragoman::base::secret::Secret;
 use dragoman::model::access::{Role, Scope};
