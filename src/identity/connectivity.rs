@@ -138,6 +138,14 @@ impl Identity {
             client: Client { id: row.label, ..Client::default() },
         })
     }
+
+    /// Whether a bearer of any kind who was proven before still would be; no use is counted.
+    pub async fn still_good(&self, bearer: &str, resource: &str) -> bool {
+        match bearer.starts_with(PREFIX) {
+            true => self.find_connectivity(bearer).await.is_ok(),
+            false => self.verify(bearer, resource).await.is_ok(),
+        }
+    }
 }
 
 /// Draws a public id and a secret for the row.

@@ -13,7 +13,7 @@ use crate::model::grant::{parse_scopes, scope_text, within_role};
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::grants::{self, GrantRow, RefreshRow};
-use crate::store::{Tx, blocks, members};
+use crate::store::{Tx, client_blocks, members};
 
 const CODE: &str = "dgac_";
 const REFRESH: &str = "dgrt_";
@@ -90,15 +90,15 @@ impl Identity {
     /// Records an approval, and gives the code that stands for it once and briefly.
     ///
     /// # Errors
-    /// `invalid_argument` when the person is not a member of the workspace; `forbidden` for a client that it blocks.
+    /// `invalid_argument` when the person is not a member of the workspace, or the client is blocked there.
     pub async fn approve(&self, approval: Approval) -> Result<Secret> {
         let (now, lifetimes) = (self.0.clock.now(), &self.0.config.limits.lifetimes);
         let code = random_token(CODE);
         if members::role(self.0.db.pool(), approval.org, approval.user).await?.is_none() {
             return Err(Error::invalid("workspace", "You are not a member of this workspace."));
         }
-        if blocks::blocked(self.0.db.pool(), approval.org, &approval.client_id).await? {
-            return Err(Error::forbidden("client_blocked", "This workspace does not let this client in."));
+        if client_blocks::is_blocked(self.0.db.pool(), Some(approval.org), &approval.client_id).await? {
+            return Err(Error::invalid("client", "This program is blocked in this workspace."));
         }
         let grant = GrantRow {
             org: approval.org,
@@ -271,9 +271,6 @@ fn same_resource(said: Option<&str>, grant: &GrantRow) -> Result<(), GrantError>
 async fn scopes_now(tx: &mut Tx, grant: &GrantRow, said: Option<&str>) -> Result<Vec<Scope>, GrantError> {
     let role = members::role(&mut **tx, grant.org, grant.user).await?;
     let role = role.ok_or(GrantError::InvalidGrant("the person is no longer a member of the workspace"))?;
-    if blocks::blocked(&mut **tx, grant.org, &grant.client_id).await? {
-        return Err(GrantError::InvalidGrant("the workspace does not let this client in"));
-    }
     let approved = read_scopes(&grant.scopes).ok_or_else(|| Error::internal("a grant's scopes cannot be read"))?;
     let scopes = within_role(&narrowed(said, approved)?, role);
     if scopes.is_empty() {

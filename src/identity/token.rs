@@ -118,7 +118,8 @@ impl Identity {
         let scopes = read_scopes(&claims.scope).ok_or(Refusal::Invalid)?;
         let state = grants::state(self.0.db.pool(), claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
         let state = state.ok_or(Refusal::Invalid)?;
-        let role = state.role.filter(|_| state.revoked_at.is_none()).ok_or(Refusal::Revoked)?;
+        let ended = state.revoked_at.is_some() || state.client_blocked;
+        let role = state.role.filter(|_| !ended).ok_or(Refusal::Revoked)?;
         let client = state.client_name.or_else(|| verified_host(&claims.client_id)).unwrap_or_default();
         Ok(Proven {
             org: state.org,
@@ -128,14 +129,6 @@ impl Identity {
             proof: Proof::AccessToken { family: claims.fam, auth_time: claims.auth_time },
             client: Client { id: claims.client_id, name: client, ..Client::default() },
         })
-    }
-
-    /// Whether a bearer who was proven before still would be; no use is counted.
-    pub async fn still_good(&self, bearer: &str, resource: &str) -> bool {
-        match bearer.starts_with(connectivity::PREFIX) {
-            true => self.find_connectivity(bearer).await.is_ok(),
-            false => self.verify(bearer, resource).await.is_ok(),
-        }
     }
 
     /// The claims of a token of ours that is good for this resource now (RFC 9068 §4).

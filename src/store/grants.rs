@@ -218,7 +218,9 @@ pub async fn revoke_of_member(
 #[derive(Clone, Debug)]
 pub struct FamilyState {
     pub revoked_at: Option<Millis>,
-    /// `None` for one who is no longer a member, and while the person, the workspace or the client is locked out.
+    /// The client may not be used, here or anywhere.
+    pub client_blocked: bool,
+    /// `None` for one who is no longer a member.
     pub role: Option<Role>,
     pub org: Org,
     pub user: User,
@@ -226,7 +228,8 @@ pub struct FamilyState {
     pub client_name: Option<String>,
 }
 
-/// The state of a family in one read; `None` unless workspace, family, person and client belong together.
+/// The state of a family in one read; `None` unless workspace, family, person and client belong together. Who is
+/// suspended, or whose workspace is, counts as no member.
 pub async fn state(
     on: impl AnyExecutor<'_>,
     org: Id<Org>,
@@ -237,14 +240,14 @@ pub async fn state(
     let row = sqlx::query(
         "SELECT g.revoked_at AS revoked_at, m.role AS role, c.name AS client_name,
                 o.slug AS org_slug, o.name AS org_name, o.connectivity_enabled AS org_on, o.created_at AS org_at,
-                u.email AS user_email, u.name AS user_name, u.created_at AS user_at
+                u.email AS user_email, u.name AS user_name, u.created_at AS user_at,
+                (SELECT COUNT(*) FROM client_blocks b
+                 WHERE b.client_id = g.client_id AND b.org_id IN ('-', g.org_id)) AS blocks
          FROM grants g
          JOIN orgs o ON o.id = g.org_id
          JOIN users u ON u.id = g.user_id
          LEFT JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id
               AND o.suspended_at IS NULL AND u.suspended_at IS NULL
-              AND NOT EXISTS (SELECT 1 FROM client_blocks b
-                              WHERE b.client_id = g.client_id AND (b.org_id = g.org_id OR b.org_id = '-'))
          LEFT JOIN oauth_clients c ON c.id = g.client_id
          WHERE g.org_id = $1 AND g.id = $2 AND g.user_id = $3 AND g.client_id = $4",
     )
@@ -258,6 +261,7 @@ pub async fn state(
         let role = row.try_get::<Option<String>, _>("role")?.map(|role| role.parse()).transpose();
         Ok(FamilyState {
             revoked_at: row.try_get("revoked_at")?,
+            client_blocked: row.try_get::<i64, _>("blocks")? > 0,
             role: role.map_err(|problem: String| sqlx::Error::Decode(problem.into()))?,
             org: Org {
                 id: org,

@@ -5,7 +5,7 @@
 //! `ON CONFLICT`, `RETURNING`.
 
 pub mod audit;
-pub mod blocks;
+pub mod client_blocks;
 pub mod clients;
 pub mod connected;
 pub mod datasets;

@@ -105,7 +105,7 @@ impl Ids {
         let made = json!({ "label": "their report", "scopes": ["ext:sql"] });
         let (status, made) = service.manage(&token, "POST", "/tokens", Some(made)).await;
         assert_eq!(status, 200, "{made}");
-        service.identity.block_client_in(org.id, BLOCKED).await.unwrap();
+        service.identity.block_client(Some(org.id), BLOCKED).await.unwrap();
         for _ in 0..100 {
             service.access_token_of(&org, user.id, &[dragoman::model::access::Scope::DataRead]).await;
         }
@@ -303,7 +303,7 @@ async fn unharmed(service: &Service, org: &Org, ids: &Ids) {
     assert!(
         identity.tokens(org.id).await.unwrap().iter().any(|token| token.id == ids.token && token.revoked_at.is_none())
     );
-    assert_eq!(identity.blocked_in(org.id).await.unwrap().len(), 1);
+    assert_eq!(identity.blocked_clients(Some(org.id)).await.unwrap().len(), 1);
     assert_eq!(identity.org(org.id).await.unwrap().unwrap().name, org.name);
     let dataset = dragoman::store::datasets::by_id(service.db.pool(), org.id, ids.dataset.parse().unwrap()).await;
     assert!(dataset.unwrap().unwrap().externally_queryable);

@@ -263,19 +263,18 @@ async fn at_most_fifty_invitations_are_open() {
 }
 
 #[tokio::test]
-async fn a_blocked_client_loses_what_it_has_and_is_given_nothing() {
+async fn a_blocked_client_uses_nothing_that_it_has_and_is_given_nothing() {
     both(async |db| {
         let world = World::new(db).await;
-        let (identity, org) = (&world.identity, world.org.id);
-        let (pair, waiting) = (world.pair().await, world.code().await);
-        identity.block_client_in(org, crate::identity::CLIENT).await.unwrap();
+        let (identity, org) = (&world.identity, Some(world.org.id));
+        let pair = world.pair().await;
+        identity.block_client(org, crate::identity::CLIENT).await.unwrap();
         revoked(&world.verify(&pair.access).await);
-        invalid_grant(world.refresh(&pair.refresh).await);
-        invalid_grant(world.redeem(&waiting).await);
-        rule(identity.approve(world.approval()).await, "client_blocked");
-        assert!(identity.unblock_client_in(org, crate::identity::CLIENT).await.unwrap());
-        revoked(&world.verify(&pair.access).await);
-        world.verify(&world.pair().await.access).await.unwrap();
+        assert!(!identity.still_good(pair.access.expose(), &world.resource()).await);
+        let refused = identity.approve(world.approval()).await.unwrap_err();
+        assert_eq!((refused.code, &refused.details["field"]), (Code::InvalidArgument, &"client".into()));
+        assert!(identity.unblock_client(org, crate::identity::CLIENT).await.unwrap());
+        world.verify(&pair.access).await.unwrap();
     })
     .await;
 }
