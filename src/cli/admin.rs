@@ -22,7 +22,8 @@ use crate::model::access::{ExtScope, Role};
 use crate::model::org::Org;
 use crate::model::user::User;
 use show::{
-    Said, member_facts, on_off, org_facts, person_facts, scope_names, state, table, token_facts, with_password,
+    Said, member_facts, on_off, org_facts, person_facts, scope_names, standing, state, table, token_facts,
+    with_password, with_state,
 };
 
 /// What `dragoman admin` can do.
@@ -65,6 +66,10 @@ pub enum Workspace {
     List,
     /// Open or close a workspace to AI clients and tokens
     Connectivity { slug: String, state: Switch },
+    /// Lock a workspace with everybody and everything in it, at once
+    Suspend { slug: String },
+    /// Open a suspended workspace again
+    Resume { slug: String },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -86,6 +91,10 @@ pub enum Person {
     },
     /// List people
     List,
+    /// Lock a person out of everything, at once
+    Suspend { email: String },
+    /// Let a suspended person in again
+    Resume { email: String },
     /// Replace a person's password; prints a made-up one unless one is given on standard input
     Password {
         email: String,
@@ -194,17 +203,22 @@ async fn workspace(command: Workspace, identity: &Identity) -> Result<Said> {
         }
         Workspace::List => {
             let orgs = identity.list_orgs().await?;
+            let suspended = identity.suspended().await?;
+            let facts = |org: &Org| with_state(org_facts(org), suspended.contains(&org.id.to_string()));
             let row = |org: &Org| {
                 vec![
                     org.slug.clone(),
                     org.name.clone(),
                     on_off(org.connectivity_enabled).into(),
+                    standing(suspended.contains(&org.id.to_string())).into(),
                     rfc3339(org.created_at),
                 ]
             };
-            let text = table(&["slug", "name", "ai clients", "created"], orgs.iter().map(row));
-            Ok(Said { facts: orgs.iter().map(org_facts).collect(), text })
+            let text = table(&["slug", "name", "ai clients", "state", "created"], orgs.iter().map(row));
+            Ok(Said { facts: orgs.iter().map(facts).collect(), text })
         }
+        Workspace::Suspend { slug } => suspend_workspace(identity, &slug, true).await,
+        Workspace::Resume { slug } => suspend_workspace(identity, &slug, false).await,
         Workspace::Connectivity { slug, state } => {
             let org = find_org(identity, &slug).await?;
             let on = matches!(state, Switch::On);
@@ -224,10 +238,17 @@ async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Re
         }
         Person::List => {
             let users = identity.list_users().await?;
-            let row = |user: &User| vec![user.email.clone(), user.name.clone(), rfc3339(user.created_at)];
-            let text = table(&["email", "name", "created"], users.iter().map(row));
-            Ok(Said { facts: users.iter().map(person_facts).collect(), text })
+            let suspended = identity.suspended().await?;
+            let is = |user: &User| suspended.contains(&user.id.to_string());
+            let row = |user: &User| {
+                vec![user.email.clone(), user.name.clone(), standing(is(user)).into(), rfc3339(user.created_at)]
+            };
+            let text = table(&["email", "name", "state", "created"], users.iter().map(row));
+            let facts = |user: &User| with_state(person_facts(user), is(user));
+            Ok(Said { facts: users.iter().map(facts).collect(), text })
         }
+        Person::Suspend { email } => suspend_person(identity, &email, true).await,
+        Person::Resume { email } => suspend_person(identity, &email, false).await,
         Person::Password { email, password } => {
             let user = find_person(identity, &email).await?;
             let (password, made_up) = password.take(input)?;
@@ -245,6 +266,20 @@ async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Re
             Ok(Said { facts: person_facts(&user), text })
         }
     }
+}
+
+async fn suspend_workspace(identity: &Identity, slug: &str, suspended: bool) -> Result<Said> {
+    let org = find_org(identity, slug).await?;
+    identity.suspend_org(org.id, suspended).await?;
+    let text = format!("The workspace {slug} is {}.", standing(suspended));
+    Ok(Said { facts: with_state(org_facts(&org), suspended), text })
+}
+
+async fn suspend_person(identity: &Identity, email: &str, suspended: bool) -> Result<Said> {
+    let user = find_person(identity, email).await?;
+    identity.suspend_person(user.id, suspended).await?;
+    let text = format!("{} is {}.", user.email, standing(suspended));
+    Ok(Said { facts: with_state(person_facts(&user), suspended), text })
 }
 
 async fn role(command: RoleCommand, identity: &Identity) -> Result<Said> {

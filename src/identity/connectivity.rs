@@ -103,8 +103,8 @@ impl Identity {
         Ok(tokens::revoke(self.0.db.pool(), org, id, self.0.clock.now()).await?)
     }
 
-    /// Proves the bearer of a connectivity token and counts the use.
-    pub(super) async fn verify_connectivity(&self, bearer: &str) -> Result<Proven, Refusal> {
+    /// A connectivity token that is in force, and its workspace.
+    pub(super) async fn find_connectivity(&self, bearer: &str) -> Result<(TokenRow, Org), Refusal> {
         let id = public_id(bearer).ok_or(Refusal::Invalid)?;
         let now = self.0.clock.now();
         let row = tokens::by_public_id(self.0.db.pool(), id).await?;
@@ -116,7 +116,14 @@ impl Identity {
         if row.expires_at.is_some_and(|at| at <= now) {
             return Err(Refusal::Expired);
         }
-        let org = orgs::by_id(self.0.db.pool(), row.org).await?.ok_or(Refusal::Invalid)?;
+        let org = orgs::active(self.0.db.pool(), row.org).await?.ok_or(Refusal::Revoked)?;
+        Ok((row, org))
+    }
+
+    /// Proves the bearer of a connectivity token and counts the use.
+    pub(super) async fn verify_connectivity(&self, bearer: &str) -> Result<Proven, Refusal> {
+        let (row, org) = self.find_connectivity(bearer).await?;
+        let now = self.0.clock.now();
         let mut tx = self.0.db.begin().await?;
         if !tokens::count_use(&mut *tx, row.org, &row.id, now).await? {
             return Err(Refusal::Revoked);
@@ -130,6 +137,14 @@ impl Identity {
             proof: Proof::ConnectivityToken { id: row.id },
             client: Client { id: row.label, ..Client::default() },
         })
+    }
+
+    /// Whether a bearer of any kind who was proven before still would be; no use is counted.
+    pub async fn still_good(&self, bearer: &str, resource: &str) -> bool {
+        match bearer.starts_with(PREFIX) {
+            true => self.find_connectivity(bearer).await.is_ok(),
+            false => self.verify(bearer, resource).await.is_ok(),
+        }
     }
 }
 

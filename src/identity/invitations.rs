@@ -78,7 +78,7 @@ impl Identity {
         invitations::insert(&mut *tx, &row).await?;
         tx.commit().await?;
         let link = Secret::new(self.0.config.url(&format!("/invitation/{}", token.expose())));
-        send(&row, &org_now, &link);
+        self.mail_invitation(&row.email, &org_now.name, &link);
         Ok((row, link))
     }
 
@@ -162,9 +162,4 @@ impl Identity {
         }
         Ok(true)
     }
-}
-
-/// Hands the link to the person.
-fn send(row: &InvitationRow, org: &Org, link: &Secret) {
-    tracing::info!(to = row.email, workspace = org.slug, link = link.expose(), "an invitation");
 }

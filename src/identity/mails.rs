@@ -44,6 +44,19 @@ impl Identity {
         self.0.mailer.send(Mail { to: user.email.clone(), subject: "Set a new password".into(), text });
     }
 
+    pub(super) fn mail_invitation(&self, to: &str, workspace: &str, link: &Secret) {
+        let config = &self.0.config;
+        let text = format!(
+            "You are invited to the workspace {workspace} at {}.\n\n\
+             To see the invitation and accept it, open this address within {} days:\n\n{}\n\n\
+             It works once, and for {to} only. If you do not know what this is about, do nothing.\n",
+            config.issuer(),
+            config.limits.lifetimes.invite.as_secs().div_ceil(24 * 3600),
+            link.expose(),
+        );
+        self.0.mailer.send(Mail { to: to.to_owned(), subject: "You are invited".into(), text });
+    }
+
     pub(super) fn mail_password_changed(&self, user: &User) {
         let config = &self.0.config;
         let text = format!(

@@ -140,7 +140,7 @@ pub(super) fn checked_name(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-fn no_such_org() -> Error {
+pub(super) fn no_such_org() -> Error {
     Error::invalid("workspace", "There is no such workspace.")
 }
 

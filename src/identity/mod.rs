@@ -29,6 +29,7 @@ mod roles;
 mod rotate;
 mod sealed;
 pub mod settings;
+mod suspension;
 mod sweep;
 pub mod token;
 pub mod totp;

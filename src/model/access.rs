@@ -199,6 +199,11 @@ impl Rights {
         Self(self.0 & other.0)
     }
 
+    /// Whether everything that `other` allows is allowed.
+    pub fn covers(self, other: Rights) -> bool {
+        other.0 & !self.0 == 0
+    }
+
     pub fn allow(self, action: Action) -> bool {
         self.0 & action.bit() != 0
     }
@@ -222,6 +227,7 @@ pub struct Pass {
     org: Id<Org>,
     credential: String,
     user: Option<Id<User>>,
+    rights: Rights,
     action: Action,
     datasets: Vec<Dataset>,
 }
@@ -235,6 +241,11 @@ impl Pass {
     /// The person; `None` for a connectivity token, and for the operator.
     pub fn user(&self) -> Option<Id<User>> {
         self.user
+    }
+
+    /// Everything that the credential may do: what it makes must not be able to do more.
+    pub fn rights(&self) -> Rights {
+        self.rights
     }
 
     /// The tenant that the pass is for.
@@ -292,7 +303,14 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
             }
         }
     }
-    Ok(Pass { org: caller.org, credential: caller.credential(), user: caller.user, action, datasets })
+    Ok(Pass {
+        org: caller.org,
+        credential: caller.credential(),
+        user: caller.user,
+        rights: caller.rights,
+        action,
+        datasets,
+    })
 }
 
 /// The refusal for an action that the caller's rights lack.

@@ -24,7 +24,7 @@ pub struct BlockedClient {
     pub created_at: String,
 }
 
-/// Newest first.
+/// By client.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BlockedClients {
     pub blocked_clients: Vec<BlockedClient>,
@@ -47,12 +47,15 @@ impl Operation for ListBlockedClients {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<BlockedClients> {
-        let blocked = on.identity.blocked_in(job.pass.org()).await?.into_iter().map(|blocked| BlockedClient {
-            client_id: blocked.client_id,
-            client_name: blocked.name.unwrap_or_default(),
-            created_at: rfc3339(blocked.created_at),
-        });
-        Ok(BlockedClients { blocked_clients: blocked.collect() })
+        let mut blocked_clients = Vec::new();
+        for block in on.identity.blocked_clients(Some(job.pass.org())).await? {
+            blocked_clients.push(BlockedClient {
+                client_name: on.identity.client_label(&block.client_id).await?,
+                client_id: block.client_id,
+                created_at: rfc3339(block.created_at),
+            });
+        }
+        Ok(BlockedClients { blocked_clients })
     }
 }
 
@@ -67,7 +70,7 @@ impl Operation for BlockClient {
     const INFO: Info = Info {
         name: "block_client",
         title: "Block a client",
-        description: "Keeps a client out of the workspace, and ends every connection that it has there at once.",
+        description: "Keeps a client out of the workspace at once, with every connection that it has there.",
         recorded_as: Some("admin.client.block"),
         route: Route { method: "POST", path: "/blocked-clients" },
         example: r#"{"client_id":"dgc_example"}"#,
@@ -80,7 +83,7 @@ impl Operation for BlockClient {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Done> {
-        on.identity.block_client_in(job.pass.org(), &self.client_id).await?;
+        on.identity.block_client(Some(job.pass.org()), &self.client_id).await?;
         Ok(Done::OK)
     }
 }
@@ -96,7 +99,7 @@ impl Operation for UnblockClient {
     const INFO: Info = Info {
         name: "unblock_client",
         title: "Let a client in again",
-        description: "Lets people connect a blocked client again; connections that it had stay ended.",
+        description: "Lets a blocked client in again, with the connections that it had.",
         sensitive: true,
         recorded_as: Some("admin.client.unblock"),
         route: Route { method: "DELETE", path: "/blocked-clients" },
@@ -109,7 +112,7 @@ impl Operation for UnblockClient {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Done> {
-        let found = on.identity.unblock_client_in(job.pass.org(), &self.client_id).await?;
+        let found = on.identity.unblock_client(Some(job.pass.org()), &self.client_id).await?;
         if found { Ok(Done::OK) } else { Err(Error::not_found("blocked client")) }
     }
 }

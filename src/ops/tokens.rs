@@ -8,7 +8,7 @@ use crate::base::clock::{Millis, rfc3339};
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::identity::connectivity::TokenInfo;
-use crate::model::access::ExtScope;
+use crate::model::access::{ExtScope, Rights};
 use crate::model::error::{Error, Result};
 
 const DAY: Millis = 24 * 60 * 60 * 1000;
@@ -135,6 +135,10 @@ impl Operation for CreateToken {
             let names: Vec<_> = ExtScope::ALL.into_iter().map(ExtScope::name).collect();
             Error::invalid("scopes", format!("Expected one or more of {}.", names.join(", ")))
         })?;
+        if !job.pass.rights().covers(Rights::of_ext_scopes(&scopes)) {
+            let message = "This client was not given all the rights that the token would have. Approve them first.";
+            return Err(Error::forbidden("token_beyond_own_rights", message));
+        }
         let now = on.identity.clock().now();
         let expires_at = self.expires_in_days.map(|days| now.saturating_add(Millis::from(days) * DAY));
         let (info, secret) = on.identity.create_token(job.pass.org(), &self.label, &scopes, expires_at).await?;

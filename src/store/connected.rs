@@ -63,27 +63,6 @@ pub async fn revoke(on: impl AnyExecutor<'_>, org: Id<Org>, id: &str, why: &str,
     Ok(done.rows_affected() == 1)
 }
 
-/// Ends every grant of a client in a workspace; returns how many.
-pub async fn revoke_of_client(
-    on: impl AnyExecutor<'_>,
-    org: Id<Org>,
-    client_id: &str,
-    why: &str,
-    now: Millis,
-) -> sqlx::Result<u64> {
-    let done = sqlx::query(
-        "UPDATE grants SET revoked_at = $3, revoked_why = $4
-         WHERE org_id = $1 AND client_id = $2 AND revoked_at IS NULL",
-    )
-    .bind(org.to_string())
-    .bind(client_id)
-    .bind(now)
-    .bind(why)
-    .execute(on)
-    .await?;
-    Ok(done.rows_affected())
-}
-
 fn read(row: &AnyRow) -> sqlx::Result<ConnectedRow> {
     Ok(ConnectedRow {
         id: row.try_get("id")?,

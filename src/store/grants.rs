@@ -285,7 +285,8 @@ pub struct FamilyState {
     pub client_name: Option<String>,
 }
 
-/// The state of a family in one read; `None` unless workspace, family, person and client belong together.
+/// The state of a family in one read; `None` unless workspace, family, person and client belong together. Who is
+/// suspended, or whose workspace is, counts as no member.
 pub async fn state(
     on: impl AnyExecutor<'_>,
     org: Id<Org>,
@@ -303,6 +304,7 @@ pub async fn state(
          JOIN orgs o ON o.id = g.org_id
          JOIN users u ON u.id = g.user_id
          LEFT JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id
+              AND o.suspended_at IS NULL AND u.suspended_at IS NULL
          LEFT JOIN oauth_clients c ON c.id = g.client_id
          WHERE g.org_id = $1 AND g.id = $2 AND g.user_id = $3 AND g.client_id = $4",
     )

@@ -5,7 +5,6 @@
 //! `ON CONFLICT`, `RETURNING`.
 
 pub mod audit;
-pub mod blocks;
 pub mod client_blocks;
 pub mod clients;
 pub mod connected;
@@ -25,6 +24,7 @@ pub mod orgs;
 pub mod pending;
 pub mod sessions;
 pub mod settings;
+pub mod suspension;
 pub mod sweep;
 pub mod tokens;
 pub mod upstream;

@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
+use crate::base::secret::Secret;
 use crate::base::throttle::Throttle;
 use crate::config::Config;
 use crate::identity::Identity;
@@ -72,7 +73,24 @@ enum NoCaller {
     Bad(Error),
 }
 
-/// The middleware (`axum::middleware::from_fn_with_state`). Needs the extensions of [`Context`]; adds a [`Caller`].
+/// What a request was let in by, for whoever answers for longer than a moment: it can be asked again.
+#[derive(Clone)]
+pub struct Lease {
+    identity: Identity,
+    token: Secret,
+    resource: String,
+}
+
+impl Lease {
+    /// Whether the credential still opens this endpoint: not revoked, not past its time, nobody and nothing behind it
+    /// locked out. A failure is a no.
+    pub async fn holds(&self) -> bool {
+        self.identity.still_good(self.token.expose(), &self.resource).await
+    }
+}
+
+/// The middleware (`axum::middleware::from_fn_with_state`). Needs the extensions of [`Context`]; adds a [`Caller`] and
+/// a [`Lease`].
 pub async fn guard(State(state): State<GuardState>, mut request: Request, next: Next) -> Response {
     let Some(context) = Context::of(request.extensions()) else {
         let error = Error::internal("the guard runs before the request id and client address layers");
@@ -92,6 +110,10 @@ pub async fn guard(State(state): State<GuardState>, mut request: Request, next: 
     match prove(&state, &context, &resource, request.headers()).await {
         Ok(proven) => {
             request.extensions_mut().insert(caller(proven, context));
+            if let Ok(token) = bearer(request.headers()) {
+                let (token, resource) = (Secret::new(token), resource.url(&state.config));
+                request.extensions_mut().insert(Lease { identity: state.identity.clone(), token, resource });
+            }
             next.run(request).await
         }
         Err(reason) => refuse(&state, context, &resource, request.uri().path(), reason).await,

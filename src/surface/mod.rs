@@ -186,9 +186,15 @@ async fn arrive(
     if let Ok(id) = HeaderValue::from_str(&id) {
         headers.insert(HeaderName::from_static("x-request-id"), id);
     }
+    let path = loggable(&path);
     let (status, ms) = (response.status().as_u16(), started.elapsed().as_secs_f64() * 1000.0);
     tracing::info!(target: "dragoman::http", request_id = %id, %method, path, status, ms, %ip, "answered");
     response
+}
+
+/// A path as the log keeps it: what follows `/invitation/` is a secret (L09).
+fn loggable(path: &str) -> &str {
+    if path.starts_with("/invitation/") { "/invitation/…" } else { path }
 }
 
 /// The address that a chain of trusted proxies vouches for: from the right, the first that is not one of them. What a
@@ -242,6 +248,12 @@ mod tests {
         }
         let trusted: Vec<IpAddr> = trusted.iter().map(|ip| ip.parse().unwrap()).collect();
         client_ip(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn l09_the_secret_of_an_invitation_is_not_logged() {
+        assert_eq!(loggable("/invitation/dgin_secret"), "/invitation/…");
+        assert_eq!(loggable("/api/v1/invitations"), "/api/v1/invitations");
     }
 
     #[test]

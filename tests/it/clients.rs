@@ -87,6 +87,7 @@ impl World {
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.service.clock.now() - 5_000,
             session_hash: None,
+            acr: dragoman::model::acr::Acr::Aal1,
         };
         self.service.identity.approve(approval).await.unwrap().expose().to_owned()
     }
@@ -692,6 +693,7 @@ async fn a_workspace_blocks_a_client_for_itself_alone() {
             code_challenge: CHALLENGE.into(),
             auth_time: world.service.clock.now(),
             session_hash: None,
+            acr: dragoman::model::acr::Acr::Aal1,
         };
         assert!(identity.approve(approval).await.is_err());
 

@@ -76,6 +76,10 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
             let state = if matches!(state, Switch::On) { "on" } else { "off" };
             ("admin.workspace.connectivity", format!("{slug} {state}"))
         }
+        AdminCommand::Workspace(Workspace::Suspend { slug }) => ("admin.workspace.suspend", slug.clone()),
+        AdminCommand::Workspace(Workspace::Resume { slug }) => ("admin.workspace.resume", slug.clone()),
+        AdminCommand::Person(Person::Suspend { email }) => ("admin.person.suspend", email.clone()),
+        AdminCommand::Person(Person::Resume { email }) => ("admin.person.resume", email.clone()),
         AdminCommand::Person(Person::Create { email, .. }) => ("admin.person.create", email.clone()),
         AdminCommand::Person(Person::Password { email, .. }) => ("admin.person.password", email.clone()),
         AdminCommand::Person(Person::ResetFactors { email }) => ("admin.person.reset_factors", email.clone()),

@@ -19,6 +19,16 @@ pub(super) fn on_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
+/// How a person or a workspace stands with the operator.
+pub(super) fn standing(suspended: bool) -> &'static str {
+    if suspended { "suspended" } else { "active" }
+}
+
+pub(super) fn with_state(mut facts: Value, suspended: bool) -> Value {
+    facts["state"] = standing(suspended).into();
+    facts
+}
+
 pub(super) fn state(token: &TokenInfo, now: Millis) -> &'static str {
     match (token.revoked_at, token.expires_at) {
         (Some(_), _) => "revoked",

@@ -233,6 +233,29 @@ async fn a_client_is_registered_listed_blocked_and_removed() {
     assert_eq!(left, json!([{ "id": "https://evil.example/c", "blocked": ["everywhere"] }]));
 }
 
+#[tokio::test]
+async fn people_and_workspaces_are_suspended_and_resumed() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme").await.unwrap();
+    shell.run("person create ann@example.com").await.unwrap();
+    for (what, name) in [("workspace", "acme"), ("person", "ann@example.com")] {
+        assert_eq!(shell.facts(&format!("{what} list")).await[0]["state"], "active");
+        assert_eq!(shell.facts(&format!("{what} suspend {name}")).await["state"], "suspended");
+        let listed = shell.run(&format!("{what} list")).await.unwrap();
+        assert_eq!(listed.facts[0]["state"], "suspended");
+        assert!(listed.text.contains("suspended"), "{}", listed.text);
+        assert_eq!(shell.facts(&format!("{what} resume {name}")).await["state"], "active");
+        assert_eq!(shell.facts(&format!("{what} list")).await[0]["state"], "active");
+        assert!(shell.run(&format!("{what} suspend nobody")).await.is_err());
+        let line = Line::try_parse_from(["admin", what, "suspend", name]).unwrap();
+        let traced = audit::trace(&line.command).unwrap();
+        assert_eq!(
+            traced,
+            (["admin.workspace.suspend", "admin.person.suspend"][usize::from(what == "person")], name.into())
+        );
+    }
+}
+
 #[test]
 fn tables_line_up() {
     let rows = [vec!["a".to_owned(), "long name".to_owned()], vec!["büro".to_owned(), "x".to_owned()]];

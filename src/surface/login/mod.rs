@@ -7,6 +7,7 @@ pub mod cookies;
 pub mod csrf;
 mod device;
 mod forgot;
+mod invitation;
 mod known;
 mod log_in;
 pub mod log_out;
@@ -47,6 +48,7 @@ pub fn routes(web: &Web) -> Router<Web> {
         .route("/login/{provider}/callback", get(upstream::callback::arrive))
         .route("/logout", post(log_out::submit))
         .route("/consent", get(consent::show).post(consent::submit))
+        .route("/invitation/{token}", get(invitation::show).post(invitation::submit))
         .route(DEVICE, get(device::show).post(device::submit))
         .route(return_to::AUTHORIZE, get(oauth::authorize).post(oauth::authorize));
     with_session(web, pages).route("/assets/{name}", get(html::asset))

@@ -10,6 +10,7 @@ mod sessions;
 mod tools;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -35,8 +36,10 @@ use crate::gateway::Gateway;
 use crate::model::access::{Action, Rights, denied};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
-use crate::surface::guard;
+use crate::surface::guard::{self, Lease};
 
+/// How often an open stream's credential is looked at again.
+const WATCH: Duration = Duration::from_secs(5);
 /// Largest request in bytes.
 const BODY: usize = 1 << 20;
 
@@ -153,7 +156,8 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     }
     let is_json =
         parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
-    let (ends, listens) = (parts.method == Method::DELETE, parts.method == Method::GET);
+    let ends = parts.method == Method::DELETE;
+    let lease = parts.extensions.get::<Lease>().cloned();
     let response = CAPTURED.scope(caller.rights, next.run(Request::from_parts(parts, body))).await;
     let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let ended = session.filter(|_| ends && response.status().is_success());
@@ -164,13 +168,35 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
         tracing::error!(request_id = %caller.request_id, "the MCP library failed");
         return rpc_error(response.status(), &peek.id, -32603, "The service failed to answer.", Value::Null);
     }
-    if listens && response.status().is_success() {
-        return mcp.bounded(response);
+    if let Some(lease) = lease.filter(|_| is_stream(&response)) {
+        return bounded(response, lease, mcp.config.limits.lifetimes.access);
     }
     if response.status().is_client_error() && !response.headers().contains_key(CONTENT_TYPE) {
         return worded(response, is_json, &peek.id).await;
     }
     response
+}
+
+fn is_stream(response: &Response) -> bool {
+    let media = response.headers().get(CONTENT_TYPE);
+    response.status().is_success() && media.is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// A stream ends with what opened it (I18, J09): once that is revoked, suspended or past its time, nobody listens on for
+/// longer than [`WATCH`]. It ends after `longest` in any case: whoever goes on proves themselves again.
+fn bounded(response: Response, lease: Lease, longest: Duration) -> Response {
+    let watch = async move {
+        loop {
+            tokio::time::sleep(WATCH).await;
+            if !lease.holds().await {
+                return;
+            }
+        }
+    };
+    let end = async move {
+        let _either_way = tokio::time::timeout(longest, watch).await;
+    };
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(end))))
 }
 
 /// A refusal of the library's, which it writes as bare text, as an error of the protocol; of a message that it cannot
@@ -221,13 +247,6 @@ impl Mcp {
         }
     }
 
-    /// A stream that a client listens on ends after the life of an access token: whoever opens it anew must prove
-    /// again that they may, so that nobody listens long after a right is withdrawn.
-    fn bounded(&self, response: Response) -> Response {
-        let end = tokio::time::sleep(self.config.limits.lifetimes.access);
-        response.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
-    }
-
     /// What a message wants to do, and its name for the record; `None` where no scope is needed, or nothing is known of.
     fn wanted<'a>(&'a self, peek: &'a Peek) -> Option<(Action, &'a str, &'static str)> {
         if let Some(tool) = peek.tool() {
@@ -238,7 +257,8 @@ impl Mcp {
         Some((action, &peek.method, "mcp.resource.read"))
     }
 
-    /// A call of a tool, or a look at resources, whose scope the token lacks is answered with the challenge that lets the client ask for it
+    /// A call of a tool, or a look at resources, whose scope the token lacks is answered with the challenge that lets
+    /// the client ask for it
     /// (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the tool's own refusal.
     async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek) -> Option<Response> {
         let (action, name, recorded_as) = self.wanted(peek)?;

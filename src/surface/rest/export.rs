@@ -18,13 +18,15 @@ use super::{Rest, arguments, failure, refused};
 use crate::gateway::operation::Operation as _;
 use crate::gateway::{Gateway, Via};
 use crate::model::caller::Caller;
-use crate::model::error::{Code, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::ops::audit_log::{ExportAudit, Format};
+use crate::surface::guard::Lease;
 use crate::surface::schema;
 
 pub async fn export(State(rest): State<Rest>, Extension(caller): Extension<Caller>, request: Request) -> Response {
+    let lease = request.extensions().get::<Lease>().cloned();
     match arguments::<ExportAudit>(HashMap::new(), request).await.and_then(schema::parse::<ExportAudit>) {
-        Ok(op) => match file(rest.gateway.clone(), caller.clone(), op).await {
+        Ok(op) => match file(rest.gateway.clone(), caller.clone(), lease, op).await {
             Ok(response) => response,
             Err(error) => failure(&rest, &caller, ExportAudit::INFO.action, &error),
         },
@@ -32,25 +34,25 @@ pub async fn export(State(rest): State<Rest>, Extension(caller): Extension<Calle
     }
 }
 
-/// The log as an answer that a browser saves as a file.
+/// The log as an answer that a browser saves as a file. It goes on for no longer than `lease` holds, when there is one.
 ///
 /// # Errors
 /// Those of the first part. When a later one fails the connection breaks, so that a file that is not whole is known.
-pub async fn file(gateway: Arc<Gateway>, caller: Caller, op: ExportAudit) -> Result<Response> {
+pub async fn file(gateway: Arc<Gateway>, caller: Caller, lease: Option<Lease>, op: ExportAudit) -> Result<Response> {
     let (media, name) = match op.format {
         Format::Csv => ("text/csv; charset=utf-8", "audit.csv"),
         Format::Ndjson => ("application/x-ndjson", "audit.ndjson"),
     };
     let first = gateway.call(&caller, op.clone(), Via::new("rest.call")).await?;
     let parts = stream::try_unfold(Some(Next::Have(first)), move |next| {
-        let (gateway, caller, op) = (gateway.clone(), caller.clone(), op.clone());
+        let (gateway, caller, lease, op) = (gateway.clone(), caller.clone(), lease.clone(), op.clone());
         async move {
             let part = match next {
                 None => return Ok(None),
                 Some(Next::Have(part)) => part,
                 Some(Next::Ask(cursor)) => {
                     let op = ExportAudit { cursor: Some(cursor), ..op };
-                    part(&gateway, &caller, op).await.map_err(std::io::Error::other)?
+                    part(&gateway, &caller, lease.as_ref(), op).await.map_err(std::io::Error::other)?
                 }
             };
             let content = part["content"].as_str().unwrap_or_default().to_owned();
@@ -74,8 +76,13 @@ enum Next {
 }
 
 /// A later part; when they come faster than calls may, it waits as long as it is told to.
-async fn part(gateway: &Gateway, caller: &Caller, op: ExportAudit) -> Result<Value> {
+async fn part(gateway: &Gateway, caller: &Caller, lease: Option<&Lease>, op: ExportAudit) -> Result<Value> {
     loop {
+        if let Some(lease) = lease
+            && !lease.holds().await
+        {
+            return Err(Error::new(Code::AuthRevoked, "The credential was revoked."));
+        }
         match gateway.call(caller, op.clone(), Via::new("rest.call")).await {
             Err(error) if error.code == Code::RateLimited => {
                 tokio::time::sleep(Duration::from_secs(error.retry_after.unwrap_or(1))).await;

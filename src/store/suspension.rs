@@ -1,0 +1,39 @@
+//! People and workspaces that the operator has locked out.
+
+use std::collections::HashSet;
+
+use sqlx::Row as _;
+use sqlx::any::AnyExecutor;
+
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::model::org::Org;
+use crate::model::user::User;
+
+/// Locks a person out (`Some`), or lets them in again; `false` when there is no such person.
+pub async fn set_person(on: impl AnyExecutor<'_>, user: Id<User>, at: Option<Millis>) -> sqlx::Result<bool> {
+    let done = sqlx::query("UPDATE users SET suspended_at = $2 WHERE id = $1")
+        .bind(user.to_string())
+        .bind(at)
+        .execute(on)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// As [`set_person`], for a workspace with everybody in it.
+pub async fn set_org(on: impl AnyExecutor<'_>, org: Id<Org>, at: Option<Millis>) -> sqlx::Result<bool> {
+    let done = sqlx::query("UPDATE orgs SET suspended_at = $2 WHERE id = $1")
+        .bind(org.to_string())
+        .bind(at)
+        .execute(on)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Ids of everybody and everything that is locked out.
+pub async fn all(on: impl AnyExecutor<'_>) -> sqlx::Result<HashSet<String>> {
+    let sql = "SELECT id FROM users WHERE suspended_at IS NOT NULL
+               UNION ALL SELECT id FROM orgs WHERE suspended_at IS NOT NULL";
+    let rows = sqlx::query(sql).fetch_all(on).await?;
+    rows.iter().map(|row| row.try_get("id")).collect()
+}
