@@ -19,3 +19,4 @@ mod sql;
 mod story;
 mod support;
 mod upkeep;
+mod wall;
