@@ -3,6 +3,7 @@
 
 mod audit;
 mod key;
+mod repair;
 mod show;
 
 use std::io::{Read as _, Write as _};
@@ -45,6 +46,8 @@ pub enum AdminCommand {
     /// The record of who did what
     #[command(subcommand)]
     Audit(audit::Audit),
+    /// Delete what is past its time now, and check that the audit log is whole
+    Repair,
 }
 
 #[derive(Debug, Subcommand)]
@@ -173,6 +176,7 @@ async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce()
         AdminCommand::Token(command) => token(command, identity).await,
         AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
+        AdminCommand::Repair => repair::repair(identity).await,
     }
 }
 

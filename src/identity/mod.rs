@@ -1,6 +1,7 @@
 //! Who is calling: people and their places, passwords, OAuth clients and grants, tokens and the keys that sign them.
 //! No HTTP. Whatever proves somebody is verified here and nowhere else; of every secret only a digest is stored.
 
+pub mod checkpoint;
 pub mod clients;
 pub mod connectivity;
 mod documents;
