@@ -4,6 +4,7 @@
 mod audit;
 mod client;
 mod key;
+mod repair;
 mod show;
 
 use std::io::{Read as _, Write as _};
@@ -50,6 +51,8 @@ pub enum AdminCommand {
     /// The record of who did what
     #[command(subcommand)]
     Audit(audit::Audit),
+    /// Delete what is past its time now, and check that the audit log is whole
+    Repair,
 }
 
 #[derive(Debug, Subcommand)]
@@ -189,6 +192,7 @@ async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce()
         AdminCommand::Client(command) => client::client(command, identity).await,
         AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
+        AdminCommand::Repair => repair::repair(identity).await,
     }
 }
 

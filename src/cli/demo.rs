@@ -71,7 +71,7 @@ fn password(app: &App) -> Secret {
 
 /// Loads what is not there yet; an interrupted load goes on at the dataset where it stopped.
 async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
-    let there = crate::store::datasets::list(app.office.db.pool(), org.id).await?;
+    let there = crate::store::datasets::list(&mut app.office.db.read_tenant(org.id).await?, org.id).await?;
     let missing = |name: &str| !there.iter().any(|dataset| dataset.name == name);
     let tables: Vec<&Table> = TABLES.iter().filter(|(name, ..)| missing(name)).collect();
     if tables.is_empty() && !missing("flights_guide") {

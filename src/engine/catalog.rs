@@ -22,7 +22,8 @@ impl Catalog {
     /// # Errors
     /// `document_not_found`, the same for absent, replaced, unpublished and foreign ones.
     pub async fn document(&self, job: &Job<'_>, id: Id<Document>) -> Result<Document> {
-        let found = store::documents::by_id(self.db.pool(), job.pass.org(), id).await?;
+        let mut read = self.db.read_tenant(job.pass.org()).await?;
+        let found = store::documents::by_id(&mut read, job.pass.org(), id).await?;
         found
             .filter(|document| {
                 job.pass.datasets().iter().any(|dataset| {

@@ -172,14 +172,15 @@ impl Gateway {
     }
 
     async fn authorize(&self, caller: &Caller, info: &Info, want: &Want) -> Result<Pass> {
-        let org = store::orgs::active(self.db.pool(), caller.org).await?;
+        let mut read = self.db.read_tenant(caller.org).await?;
+        let org = store::orgs::active(&mut *read, caller.org).await?;
         let Some(org) = org else {
             return Err(Error::new(Code::AuthRevoked, "This workspace is no longer there."));
         };
         let datasets = match want {
             Want::Nothing => Vec::new(),
-            Want::One(id) => store::datasets::by_id(self.db.pool(), caller.org, *id).await?.into_iter().collect(),
-            Want::All => store::datasets::list(self.db.pool(), caller.org).await?,
+            Want::One(id) => store::datasets::by_id(&mut read, caller.org, *id).await?.into_iter().collect(),
+            Want::All => store::datasets::list(&mut read, caller.org).await?,
         };
         authorize(caller, &org, info.action, want, datasets)
     }

@@ -61,11 +61,11 @@ impl Identity {
         if expires_at.is_some_and(|at| at <= now) {
             return Err(Error::invalid("expires_at", "The expiry must be in the future."));
         }
-        let mut tx = self.0.db.begin().await?;
+        let mut tx = self.0.db.tenant(org).await?;
         if !orgs::lock(&mut tx, org).await? {
             return Err(Error::invalid("workspace", "There is no such workspace."));
         }
-        if tokens::count_active(&mut *tx, org, now).await? >= MAX_ACTIVE {
+        if tokens::count_active(&mut tx, org, now).await? >= MAX_ACTIVE {
             let message = format!("A workspace has at most {MAX_ACTIVE} tokens in force. Revoke one first.");
             return Err(Error::new(Code::LimitExceeded, message));
         }
@@ -85,7 +85,7 @@ impl Identity {
         // A public id that is taken, here or in another workspace, is drawn again.
         let secret = loop {
             let secret = draw(&mut row, &self.0.pepper);
-            if tokens::insert(&mut *tx, &row).await? {
+            if tokens::insert(&mut tx, &row).await? {
                 break secret;
             }
         };
@@ -95,19 +95,23 @@ impl Identity {
 
     /// A workspace's tokens, newest first.
     pub async fn tokens(&self, org: Id<Org>) -> Result<Vec<TokenInfo>> {
-        Ok(tokens::list(self.0.db.pool(), org).await?.into_iter().map(info).collect())
+        Ok(tokens::list(&mut self.0.db.read_tenant(org).await?, org).await?.into_iter().map(info).collect())
     }
 
     /// Ends a token at once; `false` when the workspace has no such token in force.
     pub async fn revoke_token(&self, org: Id<Org>, id: &str) -> Result<bool> {
-        Ok(tokens::revoke(self.0.db.pool(), org, id, self.0.clock.now()).await?)
+        let mut tx = self.0.db.tenant(org).await?;
+        let revoked = tokens::revoke(&mut tx, org, id, self.0.clock.now()).await?;
+        tx.commit().await?;
+        Ok(revoked)
     }
 
     /// A connectivity token that is in force, and its workspace.
     pub(super) async fn find_connectivity(&self, bearer: &str) -> Result<(TokenRow, Org), Refusal> {
         let id = public_id(bearer).ok_or(Refusal::Invalid)?;
         let now = self.0.clock.now();
-        let row = tokens::by_public_id(self.0.db.pool(), id).await?;
+        let mut all = self.0.db.read_everyone().await?;
+        let row = tokens::by_public_id(&mut all, id).await?;
         let digest = digest(&self.0.pepper, bearer);
         let row = row.filter(|row| same(row.digest.as_bytes(), digest.as_bytes())).ok_or(Refusal::Invalid)?;
         if row.revoked_at.is_some() {
@@ -116,7 +120,7 @@ impl Identity {
         if row.expires_at.is_some_and(|at| at <= now) {
             return Err(Refusal::Expired);
         }
-        let org = orgs::active(self.0.db.pool(), row.org).await?.ok_or(Refusal::Revoked)?;
+        let org = orgs::active(&mut *all, row.org).await?.ok_or(Refusal::Revoked)?;
         Ok((row, org))
     }
 
@@ -124,8 +128,8 @@ impl Identity {
     pub(super) async fn verify_connectivity(&self, bearer: &str) -> Result<Proven, Refusal> {
         let (row, org) = self.find_connectivity(bearer).await?;
         let now = self.0.clock.now();
-        let mut tx = self.0.db.begin().await?;
-        if !tokens::count_use(&mut *tx, row.org, &row.id, now).await? {
+        let mut tx = self.0.db.tenant(row.org).await?;
+        if !tokens::count_use(&mut tx, row.org, &row.id, now).await? {
             return Err(Refusal::Revoked);
         }
         tx.commit().await?;

@@ -189,6 +189,18 @@ impl Ring {
         Ok((&key.info.kid, EncodingKey::from_ed_der(&key.halves.private)))
     }
 
+    /// The public half of a key that opened, and whether it was withdrawn.
+    pub(super) fn public(&self, kid: &str) -> Option<(&[u8], bool)> {
+        self.by_kid.get(kid).map(|key| (key.halves.public.as_slice(), key.info.withdrawn_at.is_some()))
+    }
+
+    /// Signs other things than access tokens with the key that signs now: the raw signature (RFC 8032).
+    pub(super) fn seal(&self, message: &[u8], now: Millis) -> Result<Vec<u8>> {
+        let key = self.signing(now)?;
+        let pair = Ed25519KeyPair::from_pkcs8(&key.halves.private).map_err(Error::internal)?;
+        Ok(pair.sign(message).as_ref().to_vec())
+    }
+
     fn signing(&self, now: Millis) -> Result<&Key> {
         let signs = |key: &&Key| key.info.state(now, Duration::ZERO) == KeyState::Signing;
         let newest = self.by_kid.values().filter(signs).max_by_key(|key| (key.info.active_from, key.info.generation));

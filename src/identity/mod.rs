@@ -3,6 +3,7 @@
 
 pub mod blocks;
 pub mod browsers;
+pub mod checkpoint;
 pub mod clients;
 pub mod confidential;
 pub mod connected;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
@@ -107,16 +108,52 @@ fn read(rows: &[AnyRow]) -> Result<Vec<(i64, Entry)>> {
     rows.iter().map(entry).collect()
 }
 
+/// The end of a chain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// A workspace's id, or `-` for entries about no workspace.
+    pub chain: String,
+    /// The number of the last entry.
+    pub seq: i64,
+    pub hash: String,
+}
+
+/// The ends of all chains at one moment, by name.
+pub async fn heads(db: &Db) -> Result<Vec<Head>> {
+    let sql = "SELECT chain, seq, hash FROM audit_heads ORDER BY chain";
+    let rows = sqlx::query(sql).fetch_all(db.pool()).await?;
+    let head =
+        |row: &AnyRow| Ok(Head { chain: row.try_get("chain")?, seq: row.try_get("seq")?, hash: row.try_get("hash")? });
+    rows.iter().map(head).collect()
+}
+
+/// The names of all chains, with those that lost their head.
+pub async fn chains(db: &Db) -> Result<Vec<String>> {
+    let sql = "SELECT chain FROM audit_heads UNION SELECT chain FROM audit ORDER BY 1";
+    let rows = sqlx::query(sql).fetch_all(db.pool()).await?;
+    Ok(rows.iter().map(|row| row.try_get(0)).collect::<sqlx::Result<_>>()?)
+}
+
+/// The hash of one entry, if it is there.
+pub async fn hash_of(db: &Db, chain: &str, seq: i64) -> Result<Option<String>> {
+    let sql = "SELECT hash FROM audit WHERE chain = $1 AND seq = $2";
+    Ok(sqlx::query_scalar(sql).bind(chain).bind(seq).fetch_optional(db.pool()).await?)
+}
+
 /// Walks a chain from its start. `Ok(None)`: whole; `Ok(Some(seq))`: the first entry that is missing or changed.
 pub async fn verify(db: &Db, org: Option<Id<Org>>) -> Result<Option<i64>> {
+    verify_chain(db, &chain_of(org)).await
+}
+
+/// As [`verify`], by the chain's name: a workspace's id, or `-`.
+pub async fn verify_chain(db: &Db, chain: &str) -> Result<Option<i64>> {
     let (mut hash, mut seq) = (ROOT.to_owned(), 0);
+    // Entries that are appended meanwhile are walked too; where nothing follows twice, nothing is missing by accident.
+    let mut waited_at = None;
     loop {
         let sql = "SELECT seq, entry, hash FROM audit WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT 1000";
-        let rows = sqlx::query(sql).bind(chain_of(org)).bind(seq).fetch_all(db.pool()).await?;
-        if rows.is_empty() {
-            break;
-        }
-        for row in rows {
+        for row in sqlx::query(sql).bind(chain).bind(seq).fetch_all(db.pool()).await? {
             let stored: String = row.try_get("entry")?;
             let expected = serde_json::from_str::<Entry>(&stored).ok().map(|entry| entry.hash(seq + 1, &hash));
             let found: String = row.try_get("hash")?;
@@ -126,10 +163,16 @@ pub async fn verify(db: &Db, org: Option<Id<Org>>) -> Result<Option<i64>> {
             seq += 1;
             hash = found;
         }
+        let sql = "SELECT seq, hash FROM audit_heads WHERE chain = $1";
+        let head = sqlx::query(sql).bind(chain).fetch_optional(db.pool()).await?;
+        let Some(head) = head else { return Ok((seq > 0).then_some(seq + 1)) };
+        let end: i64 = head.try_get("seq")?;
+        if end == seq && head.try_get::<String, _>("hash")? == hash {
+            return Ok(None);
+        }
+        if end <= seq || waited_at == Some(seq) {
+            return Ok(Some(end.min(seq) + 1));
+        }
+        waited_at = Some(seq);
     }
-    let sql = "SELECT seq, hash FROM audit_heads WHERE chain = $1";
-    let head = sqlx::query(sql).bind(chain_of(org)).fetch_optional(db.pool()).await?;
-    let Some(head) = head else { return Ok(None) };
-    let whole = head.try_get::<i64, _>("seq")? == seq && head.try_get::<String, _>("hash")? == hash;
-    Ok((!whole).then_some(seq + 1))
 }

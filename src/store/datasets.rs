@@ -1,41 +1,42 @@
 //! Datasets of a workspace. A version becomes visible by one statement, after its file is in place.
 
 use sqlx::Row as _;
-use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::any::AnyRow;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
+use crate::store::tenant::Scoped;
 
 const COLUMNS: &str = "org_id, id, name, description, kind, externally_queryable, version, row_count, bytes, \
                        columns_json, source, created_at, updated_at";
 
 /// All datasets of a workspace, by name.
-pub async fn list(on: impl AnyExecutor<'_>, org: Id<Org>) -> Result<Vec<Dataset>> {
+pub async fn list(on: &mut Scoped, org: Id<Org>) -> Result<Vec<Dataset>> {
     let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 ORDER BY name");
-    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).fetch_all(on).await?;
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).fetch_all(&mut **on).await?;
     rows.iter().map(read).collect()
 }
 
 /// One dataset of the workspace, if it is there.
-pub async fn by_id(on: impl AnyExecutor<'_>, org: Id<Org>, id: Id<Dataset>) -> Result<Option<Dataset>> {
+pub async fn by_id(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<Option<Dataset>> {
     let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 AND id = $2");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(id.to_string());
-    query.fetch_optional(on).await?.as_ref().map(read).transpose()
+    query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
 /// One dataset by its name in the workspace.
-pub async fn by_name(on: impl AnyExecutor<'_>, org: Id<Org>, name: &str) -> Result<Option<Dataset>> {
+pub async fn by_name(on: &mut Scoped, org: Id<Org>, name: &str) -> Result<Option<Dataset>> {
     let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 AND name = $2");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(name.to_owned());
-    query.fetch_optional(on).await?.as_ref().map(read).transpose()
+    query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
 /// Inserts the dataset, or replaces everything but its id, creation time and publication: a re-import neither
 /// publishes nor withdraws.
-pub async fn put(on: impl AnyExecutor<'_>, dataset: &Dataset) -> Result<()> {
+pub async fn put(on: &mut Scoped, dataset: &Dataset) -> Result<()> {
     let sql = "INSERT INTO datasets (org_id, id, name, description, kind, externally_queryable, version, row_count, \
                bytes, columns_json, source, created_at, updated_at) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
@@ -56,22 +57,16 @@ pub async fn put(on: impl AnyExecutor<'_>, dataset: &Dataset) -> Result<()> {
         .bind(dataset.source.clone())
         .bind(dataset.created_at)
         .bind(dataset.updated_at)
-        .execute(on)
+        .execute(&mut **on)
         .await?;
     Ok(())
 }
 
 /// Publishes to external clients, or withdraws; `false` when there is no such dataset.
-pub async fn publish(
-    on: impl AnyExecutor<'_>,
-    org: Id<Org>,
-    id: Id<Dataset>,
-    published: bool,
-    now: Millis,
-) -> Result<bool> {
+pub async fn publish(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>, published: bool, now: Millis) -> Result<bool> {
     let sql = "UPDATE datasets SET externally_queryable = $1, updated_at = $2 WHERE org_id = $3 AND id = $4";
     let query = sqlx::query(sql).bind(i64::from(published)).bind(now).bind(org.to_string()).bind(id.to_string());
-    Ok(query.execute(on).await?.rows_affected() == 1)
+    Ok(query.execute(&mut **on).await?.rows_affected() == 1)
 }
 
 fn read(row: &AnyRow) -> Result<Dataset> {

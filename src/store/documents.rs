@@ -2,16 +2,17 @@
 //! names the version, and removed after it names another.
 
 use sqlx::Row as _;
-use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::any::AnyRow;
 
 use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
+use crate::store::tenant::Scoped;
 
 /// Adds one document.
-pub async fn insert(on: impl AnyExecutor<'_>, document: &Document) -> Result<()> {
+pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
     let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     sqlx::query(sql)
@@ -23,37 +24,32 @@ pub async fn insert(on: impl AnyExecutor<'_>, document: &Document) -> Result<()>
         .bind(document.source_file.clone())
         .bind(document.text.clone())
         .bind(document.created_at)
-        .execute(on)
+        .execute(&mut **on)
         .await?;
     Ok(())
 }
 
 /// One document of the workspace, if it is there.
-pub async fn by_id(on: impl AnyExecutor<'_>, org: Id<Org>, id: Id<Document>) -> Result<Option<Document>> {
+pub async fn by_id(on: &mut Scoped, org: Id<Org>, id: Id<Document>) -> Result<Option<Document>> {
     let sql = "SELECT org_id, id, dataset_id, version, title, source_file, body, created_at FROM documents \
                WHERE org_id = $1 AND id = $2";
-    let row = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_optional(on).await?;
+    let row = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
     row.as_ref().map(read).transpose()
 }
 
 /// The documents of a dataset's version, by source file.
-pub async fn list(
-    on: impl AnyExecutor<'_>,
-    org: Id<Org>,
-    dataset: Id<Dataset>,
-    version: &str,
-) -> Result<Vec<Document>> {
+pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<Vec<Document>> {
     let sql = "SELECT org_id, id, dataset_id, version, title, source_file, body, created_at FROM documents \
                WHERE org_id = $1 AND dataset_id = $2 AND version = $3 ORDER BY source_file, id";
     let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
-    query.fetch_all(on).await?.iter().map(read).collect()
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
 /// Removes every document of a dataset but those of `version`.
-pub async fn keep_only(on: impl AnyExecutor<'_>, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
+pub async fn keep_only(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
     let sql = "DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2 AND version <> $3";
     let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
-    query.execute(on).await?;
+    query.execute(&mut **on).await?;
     Ok(())
 }
 

@@ -26,6 +26,7 @@ pub mod sessions;
 pub mod settings;
 pub mod suspension;
 pub mod sweep;
+pub mod tenant;
 pub mod tokens;
 pub mod upstream;
 pub mod users;
@@ -38,7 +39,7 @@ use std::time::Duration;
 
 use sqlx::any::{AnyPoolOptions, AnyRow, install_default_drivers};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AnyConnection, AnyPool, Row as _, SqlSafeStr as _, Transaction};
+use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Row as _, SqlSafeStr as _, Transaction};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::base::id::{Id, NotAnId};
@@ -51,6 +52,10 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "browser", include_str!("../../migrations/0003_browser.sql")),
     (4, "accounts", include_str!("../../migrations/0004_accounts.sql")),
 ];
+
+/// Migrations of PostgreSQL alone, after the common ones.
+const POSTGRES: &[(i64, &str, &str)] =
+    &[(1001, "row level security", include_str!("../../migrations/postgres/1001_row_level_security.sql"))];
 
 /// Which engine holds the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,14 +124,36 @@ impl Db {
 
     /// PostgreSQL at `url`.
     pub async fn open_postgres(url: &Secret) -> sqlx::Result<Self> {
+        Self::open_postgres_with(url, 16).await
+    }
+
+    /// PostgreSQL at `url` with at most so many connections.
+    pub async fn open_postgres_with(url: &Secret, connections: u32) -> sqlx::Result<Self> {
         install_default_drivers();
-        let options = AnyPoolOptions::new().max_connections(16).acquire_timeout(Duration::from_secs(10));
+        let options = AnyPoolOptions::new().max_connections(connections).acquire_timeout(Duration::from_secs(10));
         let pool = options.connect(url.expose()).await?;
-        Self { pool, backend: Backend::Postgres, writer: Arc::default() }.migrated().await
+        let db = Self { pool, backend: Backend::Postgres, writer: Arc::default() }.migrated().await?;
+        if !db.is_walled().await? {
+            tracing::warn!(
+                "the role of DATABASE_URL is a superuser or has BYPASSRLS: row-level security, the second wall between \
+                 workspaces, does not hold; connect as an ordinary role that owns the database"
+            );
+        }
+        Ok(db)
+    }
+
+    /// Whether the engine itself keeps tenants apart: row-level security binds the role that is connected.
+    pub async fn is_walled(&self) -> sqlx::Result<bool> {
+        if self.backend == Backend::Sqlite {
+            return Ok(false);
+        }
+        let sql = "SELECT COUNT(*) FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
+        Ok(sqlx::query_scalar::<_, i64>(sql).fetch_one(&self.pool).await? == 0)
     }
 
     async fn migrated(self) -> sqlx::Result<Self> {
-        let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+        let own = if self.backend == Backend::Postgres { POSTGRES } else { &[] };
+        let migrations = MIGRATIONS.iter().chain(own).map(|(version, name, sql)| {
             Migration::new(*version, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false)
         });
         Migrator::with_migrations(migrations.collect()).run(&self.pool).await?;
@@ -150,8 +177,17 @@ impl Db {
                 let turn = self.writer.clone().lock_owned().await;
                 Tx { inner: self.pool.begin_with("BEGIN IMMEDIATE").await?, _turn: Some(turn) }
             }
-            Backend::Postgres => Tx { inner: self.pool.begin().await?, _turn: None },
+            Backend::Postgres => Tx { inner: self.begin_postgres("BEGIN".into()).await?, _turn: None },
         })
+    }
+
+    /// Begins in a task of its own, which goes on when the caller is dropped. The driver forgets to roll back when
+    /// beginning itself is given up half way: the next borrower of the connection would find itself within a
+    /// transaction, with a stranger's tenant, and what it writes would never be committed.
+    async fn begin_postgres(&self, statement: String) -> sqlx::Result<Transaction<'static, sqlx::Any>> {
+        let pool = self.pool.clone();
+        let begun = tokio::spawn(async move { pool.begin_with(AssertSqlSafe(statement)).await });
+        begun.await.map_err(|problem| sqlx::Error::Io(std::io::Error::other(problem)))?
     }
 
     /// Waits for running statements and closes every connection.

@@ -1,8 +1,9 @@
 //! Connectivity tokens; of the secret only a keyed digest is kept.
 
 use sqlx::Row as _;
-use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::any::AnyRow;
 
+use super::tenant::Scoped;
 use super::text_id;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -26,7 +27,7 @@ pub struct TokenRow {
 }
 
 /// Adds a token; `false` when its public id is taken.
-pub async fn insert(on: impl AnyExecutor<'_>, token: &TokenRow) -> sqlx::Result<bool> {
+pub async fn insert(on: &mut Scoped, token: &TokenRow) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO connectivity_tokens
          (org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at, use_count)
@@ -43,51 +44,51 @@ pub async fn insert(on: impl AnyExecutor<'_>, token: &TokenRow) -> sqlx::Result<
     .bind(token.revoked_at)
     .bind(token.last_used_at)
     .bind(token.use_count)
-    .execute(on)
+    .execute(&mut **on)
     .await?;
     Ok(done.rows_affected() == 1)
 }
 
 /// How many tokens of a workspace are neither revoked nor expired.
-pub async fn count_active(on: impl AnyExecutor<'_>, org: Id<Org>, now: Millis) -> sqlx::Result<i64> {
+pub async fn count_active(on: &mut Scoped, org: Id<Org>, now: Millis) -> sqlx::Result<i64> {
     sqlx::query_scalar(
         "SELECT COUNT(*) FROM connectivity_tokens
          WHERE org_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
     )
     .bind(org.to_string())
     .bind(now)
-    .fetch_one(on)
+    .fetch_one(&mut **on)
     .await
 }
 
 /// By public id alone: the one look-up that precedes the tenant, which the token itself names.
-pub async fn by_public_id(on: impl AnyExecutor<'_>, id: &str) -> sqlx::Result<Option<TokenRow>> {
+pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<TokenRow>> {
     let row = sqlx::query(
         "SELECT org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at,
                 use_count
          FROM connectivity_tokens WHERE id = $1",
     )
     .bind(id)
-    .fetch_optional(on)
+    .fetch_optional(&mut **on)
     .await?;
     row.as_ref().map(read).transpose()
 }
 
 /// A workspace's tokens, newest first.
-pub async fn list(on: impl AnyExecutor<'_>, org: Id<Org>) -> sqlx::Result<Vec<TokenRow>> {
+pub async fn list(on: &mut Scoped, org: Id<Org>) -> sqlx::Result<Vec<TokenRow>> {
     let rows = sqlx::query(
         "SELECT org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at,
                 use_count
          FROM connectivity_tokens WHERE org_id = $1 ORDER BY created_at DESC, id",
     )
     .bind(org.to_string())
-    .fetch_all(on)
+    .fetch_all(&mut **on)
     .await?;
     rows.iter().map(read).collect()
 }
 
 /// Counts a use; `false` when the token was revoked in the meantime.
-pub async fn count_use(on: impl AnyExecutor<'_>, org: Id<Org>, id: &str, now: Millis) -> sqlx::Result<bool> {
+pub async fn count_use(on: &mut Scoped, org: Id<Org>, id: &str, now: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "UPDATE connectivity_tokens SET last_used_at = $3, use_count = use_count + 1
          WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL",
@@ -95,20 +96,20 @@ pub async fn count_use(on: impl AnyExecutor<'_>, org: Id<Org>, id: &str, now: Mi
     .bind(org.to_string())
     .bind(id)
     .bind(now)
-    .execute(on)
+    .execute(&mut **on)
     .await?;
     Ok(done.rows_affected() == 1)
 }
 
 /// Revokes a token; `false` when there is none that was still in force.
-pub async fn revoke(on: impl AnyExecutor<'_>, org: Id<Org>, id: &str, now: Millis) -> sqlx::Result<bool> {
+pub async fn revoke(on: &mut Scoped, org: Id<Org>, id: &str, now: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "UPDATE connectivity_tokens SET revoked_at = $3 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL",
     )
     .bind(org.to_string())
     .bind(id)
     .bind(now)
-    .execute(on)
+    .execute(&mut **on)
     .await?;
     Ok(done.rows_affected() == 1)
 }

@@ -130,7 +130,10 @@ async fn a_change_is_on_the_record_even_when_the_client_hangs_up() {
         recorded = actions(&service, &org).await.iter().any(|(target, _)| target.starts_with("publish_dataset"));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let dataset = dragoman::store::datasets::by_name(service.db.pool(), org.id, "sales").await.unwrap().unwrap();
+    let dataset = dragoman::store::datasets::by_name(&mut service.db.read_everyone().await.unwrap(), org.id, "sales")
+        .await
+        .unwrap()
+        .unwrap();
     assert!(recorded, "no row; published: {}", dataset.externally_queryable);
 }
 
@@ -277,7 +280,13 @@ async fn a_listing_with_long_descriptions_is_paged_not_refused() {
     let org = service.workspace("acme").await;
     let first =
         service.import(&org, "d0.csv", b"a\n1\n", true).await.unwrap()["dataset_id"].as_str().unwrap().to_owned();
-    let first = dragoman::store::datasets::by_id(service.db.pool(), org.id, first.parse().unwrap()).await.unwrap();
+    let first = dragoman::store::datasets::by_id(
+        &mut service.db.read_everyone().await.unwrap(),
+        org.id,
+        first.parse().unwrap(),
+    )
+    .await
+    .unwrap();
     let first = first.unwrap();
     for number in 1..100 {
         let dataset = dragoman::model::dataset::Dataset {
@@ -286,7 +295,9 @@ async fn a_listing_with_long_descriptions_is_paged_not_refused() {
             description: "ä\n".repeat(1000),
             ..first.clone()
         };
-        dragoman::store::datasets::put(service.db.pool(), &dataset).await.unwrap();
+        let mut tx = service.db.tenant(org.id).await.unwrap();
+        dragoman::store::datasets::put(&mut tx, &dataset).await.unwrap();
+        tx.commit().await.unwrap();
     }
     let token = service.token(&org).await;
     let (mut names, mut arguments) = (std::collections::BTreeSet::new(), json!({}));

@@ -91,7 +91,7 @@ async fn a_failed_import_says_where_and_leaves_nothing() {
             upload(&service, &token, Form::new().text("name", "bad").part("file", file(name, content))).await;
         assert_eq!(status, 400, "{name} {field}: {body}");
     }
-    assert!(store::datasets::list(service.db.pool(), org.id).await.unwrap().is_empty());
+    assert!(store::datasets::list(&mut service.db.read_everyone().await.unwrap(), org.id).await.unwrap().is_empty());
     let left: Vec<_> = walk(&service.config.data_dir.join("workspaces"));
     assert!(left.is_empty(), "{left:?}");
     let entry = service.last_audit(&org).await;
@@ -153,21 +153,36 @@ async fn datasets_are_kept_by_tenant_and_a_new_version_keeps_the_publication() {
         let clock = Clock::manual(1_700_000_000_000);
         let (acme, other) = (org(&db, &clock, "acme").await, org(&db, &clock, "other").await);
         let mut sales = dataset(&clock, acme, "sales");
-        store::datasets::put(db.pool(), &sales).await.unwrap();
-        assert_eq!(store::datasets::by_id(db.pool(), acme, sales.id).await.unwrap().as_ref(), Some(&sales));
-        assert_eq!(store::datasets::by_id(db.pool(), other, sales.id).await.unwrap(), None);
-        assert_eq!(store::datasets::by_name(db.pool(), other, "sales").await.unwrap(), None);
-        assert!(!store::datasets::publish(db.pool(), other, sales.id, true, 7).await.unwrap(), "not a stranger");
-        assert!(store::datasets::publish(db.pool(), acme, sales.id, true, 7).await.unwrap());
+        let put = async |dataset: &Dataset| {
+            let mut tx = db.tenant(dataset.org).await.unwrap();
+            store::datasets::put(&mut tx, dataset).await?;
+            tx.commit().await.unwrap();
+            Ok::<_, dragoman::model::error::Error>(())
+        };
+        let publish = async |org, id| {
+            let mut tx = db.tenant(org).await.unwrap();
+            let found = store::datasets::publish(&mut tx, org, id, true, 7).await.unwrap();
+            tx.commit().await.unwrap();
+            found
+        };
+        let by_id = async |org, id| {
+            // The wall stands aside, so that what is seen is what the statement asks for.
+            store::datasets::by_id(&mut db.read_everyone().await.unwrap(), org, id).await.unwrap()
+        };
+        put(&sales).await.unwrap();
+        assert_eq!(by_id(acme, sales.id).await.as_ref(), Some(&sales));
+        assert_eq!(by_id(other, sales.id).await, None);
+        let mut all = db.read_everyone().await.unwrap();
+        assert_eq!(store::datasets::by_name(&mut all, other, "sales").await.unwrap(), None);
+        drop(all);
+        assert!(!publish(other, sales.id).await, "not a stranger");
+        assert!(publish(acme, sales.id).await);
         sales.version = Some("v2".into());
-        store::datasets::put(db.pool(), &sales).await.unwrap();
-        let kept = store::datasets::by_id(db.pool(), acme, sales.id).await.unwrap().unwrap();
+        put(&sales).await.unwrap();
+        let kept = by_id(acme, sales.id).await.unwrap();
         assert!(kept.externally_queryable && kept.version.as_deref() == Some("v2"));
-        assert!(
-            store::datasets::put(db.pool(), &dataset(&clock, acme, "sales")).await.is_err(),
-            "a name is taken once"
-        );
-        store::datasets::put(db.pool(), &dataset(&clock, other, "sales")).await.unwrap();
+        assert!(put(&dataset(&clock, acme, "sales")).await.is_err(), "a name is taken once");
+        put(&dataset(&clock, other, "sales")).await.unwrap();
     })
     .await;
 }

@@ -22,7 +22,12 @@ async fn two_workspaces() -> (Service, Org, Org) {
 }
 
 async fn dataset_id(service: &Service, org: &Org, name: &str) -> String {
-    dragoman::store::datasets::by_name(service.db.pool(), org.id, name).await.unwrap().unwrap().id.to_string()
+    dragoman::store::datasets::by_name(&mut service.db.read_everyone().await.unwrap(), org.id, name)
+        .await
+        .unwrap()
+        .unwrap()
+        .id
+        .to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -29,3 +29,4 @@ mod support;
 mod tenancy;
 mod upkeep;
 mod upstream;
+mod wall;

@@ -1,16 +1,20 @@
 //! `dragoman admin audit`: reading the record, checking its chain, and what administration itself leaves in it.
 
-use anyhow::{Result, bail};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
 use clap::Subcommand;
 use serde_json::json;
 
 use super::client::Client;
 use super::key::Key;
+use super::repair::whole;
 use super::show::{Said, table};
 use super::{AdminCommand, Person, RoleCommand, Switch, Token, Workspace, find_org};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::identity::Identity;
+use crate::identity::checkpoint::Checkpoint;
 use crate::model::audit::Entry;
 use crate::model::org::Org;
 use crate::store;
@@ -28,7 +32,13 @@ pub enum Audit {
     Verify {
         #[arg(long)]
         workspace: Option<String>,
+        /// Check all workspaces, and that each goes on from where this checkpoint saw it
+        #[arg(long, value_name = "FILE", conflicts_with = "workspace")]
+        checkpoint: Option<PathBuf>,
     },
+    /// Print the ends of all workspaces' records, signed. Keep it elsewhere: with it, `verify` finds what was cut off
+    /// or written anew
+    Checkpoint,
 }
 
 pub(super) async fn audit(command: Audit, identity: &Identity) -> Result<Said> {
@@ -51,7 +61,22 @@ pub(super) async fn audit(command: Audit, identity: &Identity) -> Result<Said> {
             let facts = entries.iter().map(|(seq, entry)| json!({ "seq": seq, "entry": entry })).collect();
             Ok(Said { facts, text })
         }
-        Audit::Verify { workspace } => {
+        Audit::Checkpoint => {
+            let checkpoint = serde_json::to_value(identity.audit_checkpoint().await?)?;
+            Ok(Said { text: format!("{checkpoint:#}"), facts: checkpoint })
+        }
+        Audit::Verify { workspace: _, checkpoint: Some(file) } => {
+            let named = || format!("{} is no audit checkpoint", file.display());
+            let text = std::fs::read_to_string(&file).with_context(named)?;
+            let checkpoint: Checkpoint = serde_json::from_str(&text).with_context(named)?;
+            whole(&identity.check_audit(Some(&checkpoint)).await?)?;
+            let text = format!(
+                "No entry is missing or changed, and nothing was cut off that the checkpoint of {} saw.",
+                rfc3339(checkpoint.at)
+            );
+            Ok(Said { facts: json!({ "whole": true, "checkpoint_at": rfc3339(checkpoint.at) }), text })
+        }
+        Audit::Verify { workspace, checkpoint: None } => {
             let chain = chain(identity, workspace.as_deref()).await?;
             match store::audit::verify(identity.db(), chain).await? {
                 None => Ok(Said { facts: json!({ "whole": true }), text: "No entry is missing or changed.".into() }),
@@ -98,6 +123,7 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         AdminCommand::Client(Client::Secret { id }) => ("admin.client.secret", id.clone()),
         AdminCommand::Client(Client::Block { id, workspace }) => ("admin.client.block", placed(workspace, id)),
         AdminCommand::Client(Client::Unblock { id, workspace }) => ("admin.client.unblock", placed(workspace, id)),
+        AdminCommand::Repair => ("admin.repair", String::new()),
         AdminCommand::Key(Key::Rotate) => ("admin.key.rotate", String::new()),
         AdminCommand::Key(Key::Withdraw { kid }) => ("admin.key.withdraw", kid.clone()),
         AdminCommand::Workspace(Workspace::List)

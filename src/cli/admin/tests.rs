@@ -256,6 +256,33 @@ async fn people_and_workspaces_are_suspended_and_resumed() {
     }
 }
 
+#[tokio::test]
+async fn l08_a_checkpoint_is_printed_and_holds_the_record_to_it() {
+    let shell = Shell::new().await;
+    let db = shell.identity.db().clone();
+    let entry = json!({
+        "at": 1, "org": null, "principal": "local", "client": "", "client_version": "", "session": "", "ip": "",
+        "request_id": "", "action": "admin.x", "target": "", "outcome": "ok", "duration_ms": 0, "rows": 0, "bytes": 0,
+    });
+    let entry = serde_json::from_value(entry).unwrap();
+    crate::store::audit::append(&db, &[entry]).await.unwrap();
+    let checkpoint = shell.run("audit checkpoint").await.unwrap();
+    assert_eq!(checkpoint.text.parse::<Value>().unwrap(), checkpoint.facts);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("checkpoint.json");
+    std::fs::write(&file, &checkpoint.text).unwrap();
+    let verify = format!("audit verify --checkpoint {}", file.display());
+    assert_eq!(shell.facts(&verify).await["whole"], true);
+    assert_eq!(shell.facts("repair").await, json!({ "deleted": {}, "audit": { "whole": true } }));
+
+    std::fs::write(&file, checkpoint.text.replace("\"seq\": 1", "\"seq\": 2")).unwrap();
+    let refused = shell.run(&verify).await.err().unwrap().to_string();
+    assert!(refused.contains("it was changed"), "{refused}");
+    std::fs::write(&file, "{}").unwrap();
+    let refused = shell.run(&verify).await.err().unwrap().to_string();
+    assert!(refused.contains("is no audit checkpoint"), "{refused}");
+}
+
 #[test]
 fn tables_line_up() {
     let rows = [vec!["a".to_owned(), "long name".to_owned()], vec!["büro".to_owned(), "x".to_owned()]];

@@ -105,7 +105,7 @@ impl Ingest {
             }
         };
         let org = job.pass.org();
-        let before = store::datasets::by_name(self.db.pool(), org, &request.name).await?;
+        let before = store::datasets::by_name(&mut self.db.read_tenant(org).await?, org, &request.name).await?;
         if before.as_ref().is_some_and(|before| before.kind != kind) {
             let message = format!("{:?} exists and holds {}. Choose another name.", request.name, other(kind));
             return Err(Error::invalid("name", message));
@@ -123,7 +123,9 @@ impl Ingest {
     /// `dataset_not_found`.
     pub async fn publish(&self, job: &Job<'_>, id: Id<Dataset>, published: bool) -> Result<()> {
         let now = self.clock.now();
-        let found = store::datasets::publish(self.db.pool(), job.pass.org(), id, published, now).await?;
+        let mut tx = self.db.tenant(job.pass.org()).await?;
+        let found = store::datasets::publish(&mut tx, job.pass.org(), id, published, now).await?;
+        tx.commit().await?;
         if found { Ok(()) } else { Err(Error::dataset_not_found()) }
     }
 
@@ -135,7 +137,7 @@ impl Ingest {
     pub async fn sweep(&self) -> Result<()> {
         self.files.sweep_staging().map_err(Error::internal)?;
         for (org, place) in self.files.versions().map_err(Error::internal)? {
-            let named = store::datasets::list(self.db.pool(), org).await?;
+            let named = store::datasets::list(&mut self.db.read_tenant(org).await?, org).await?;
             let current = named.iter().any(|dataset| self.place(dataset) == place);
             if !current {
                 tracing::info!(path = %place.display(), "removing a version that no dataset names");
@@ -242,7 +244,9 @@ impl Ingest {
     /// yet, nor the version that another has named since; and of two that make a new name, the second must see it.
     async fn finish(&self, dataset: &Dataset, rows: &[Document], publish: bool, staged: &Path) -> Result<()> {
         let _turn = self.turn.lock().await;
-        let before = store::datasets::by_name(self.db.pool(), dataset.org, &dataset.name).await?;
+        let mut read = self.db.read_tenant(dataset.org).await?;
+        let before = store::datasets::by_name(&mut read, dataset.org, &dataset.name).await?;
+        drop(read);
         if before.as_ref().is_some_and(|before| before.id != dataset.id) {
             let message = format!("Another import has just made {:?}. Import again for a new version.", dataset.name);
             return Err(Error::invalid("name", message));
@@ -259,14 +263,14 @@ impl Ingest {
 
     async fn write(&self, dataset: &Dataset, rows: &[Document], publish: bool) -> Result<()> {
         let version = dataset.version.as_deref().unwrap_or_default();
-        let mut tx = self.db.begin().await?;
-        store::datasets::put(&mut *tx, dataset).await?;
+        let mut tx = self.db.tenant(dataset.org).await?;
+        store::datasets::put(&mut tx, dataset).await?;
         for row in rows {
-            store::documents::insert(&mut *tx, row).await?;
+            store::documents::insert(&mut tx, row).await?;
         }
-        store::documents::keep_only(&mut *tx, dataset.org, dataset.id, version).await?;
+        store::documents::keep_only(&mut tx, dataset.org, dataset.id, version).await?;
         if publish {
-            store::datasets::publish(&mut *tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
+            store::datasets::publish(&mut tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
         }
         tx.commit().await?;
         Ok(())

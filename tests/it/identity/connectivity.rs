@@ -123,10 +123,12 @@ async fn stored_scopes_that_cannot_be_read_open_nothing() {
     both(async |db| {
         let world = World::new(db.clone()).await;
         let (_, secret) = world.identity.create_token(world.org.id, "x", &ExtScope::ALL, None).await.unwrap();
+        let mut all = db.everyone().await.unwrap();
         sqlx::query("UPDATE connectivity_tokens SET scopes = 'ext:datasets ext:everything'")
-            .execute(db.pool())
+            .execute(&mut *all)
             .await
             .unwrap();
+        all.commit().await.unwrap();
         assert_eq!(world.verify(&secret).await.unwrap().rights, Rights::NONE);
     })
     .await;

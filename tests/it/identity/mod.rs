@@ -1,6 +1,7 @@
 //! Identity on both databases. Names carry the number of the attack that the test makes (see the catalogue in the
 //! reference on OAuth): C for codes, D for refresh, I for access tokens, L for revocation.
 
+mod audit;
 mod codes;
 mod connectivity;
 mod keys;

@@ -13,6 +13,9 @@ use dragoman::base::secret::Secret;
 use dragoman::store::Db;
 use sqlx::{AssertSqlSafe, Connection as _};
 
+/// Whom the service connects as: neither superuser nor BYPASSRLS.
+const ROLE: &str = "dragoman";
+
 /// Runs a test on SQLite and then on PostgreSQL, each fresh.
 pub async fn both(test: impl AsyncFn(Db)) {
     let folder = tempfile::tempdir().unwrap();
@@ -27,18 +30,23 @@ pub async fn both(test: impl AsyncFn(Db)) {
     db.close().await;
 }
 
-/// The address of a fresh, empty PostgreSQL database.
+/// The address of a fresh, empty PostgreSQL database, for an ordinary role that owns it.
 pub async fn postgres_url() -> String {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let cluster = tokio::task::spawn_blocking(|| CLUSTER.get_or_init(Cluster::start)).await.unwrap();
     let name = format!("test_{}", COUNT.fetch_add(1, Ordering::SeqCst));
     sqlx::any::install_default_drivers();
-    let mut connection = sqlx::AnyConnection::connect(&cluster.url("postgres")).await.unwrap();
+    let mut connection = sqlx::AnyConnection::connect(&cluster.url_of("postgres", "postgres")).await.unwrap();
     // The name is made above: nothing foreign can be in it.
-    sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut connection).await.unwrap();
+    sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name} OWNER {ROLE}"))).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
-    cluster.url(&name)
+    cluster.url_of(ROLE, &name)
+}
+
+/// The same database for the superuser, for whom no wall stands.
+pub fn as_superuser(url: &str) -> String {
+    url.replacen(&format!("//{ROLE}@"), "//postgres@", 1)
 }
 
 /// A running PostgreSQL, reachable through a socket in its folder only.
@@ -86,11 +94,14 @@ impl Cluster {
         let started = start.status().unwrap();
         let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
         assert!(started.success(), "PostgreSQL did not start:\n{log}");
+        let mut role = run("createuser");
+        role.args(["--username=postgres", "--no-superuser", "--no-createdb", "--no-createrole", "-h"]);
+        check("createuser", role.arg(&folder).arg(ROLE).current_dir("/").output());
         Self { folder, _lifeline: lifeline }
     }
 
-    fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@localhost/{database}?host={}", self.folder.display())
+    fn url_of(&self, role: &str, database: &str) -> String {
+        format!("postgres://{role}@localhost/{database}?host={}", self.folder.display())
     }
 }
 

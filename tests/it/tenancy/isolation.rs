@@ -97,9 +97,19 @@ impl Ids {
         let imported = service.import(&org, "payroll.csv", b"who,euros\nxyzzy,10\n", true).await.unwrap();
         let notes = service.import(&org, "plans.md", b"# Plans\n\nThe xyzzy plan is secret.\n", true).await.unwrap();
         let notes = notes["dataset_id"].as_str().unwrap().parse().unwrap();
-        let found = dragoman::store::datasets::by_id(service.db.pool(), org.id, notes).await.unwrap().unwrap();
+        let found = dragoman::store::datasets::by_id(&mut service.db.read_tenant(org.id).await.unwrap(), org.id, notes)
+            .await
+            .unwrap()
+            .unwrap();
         let version = found.version.unwrap();
-        let documents = dragoman::store::documents::list(service.db.pool(), org.id, notes, &version).await.unwrap();
+        let documents = dragoman::store::documents::list(
+            &mut service.db.read_tenant(org.id).await.unwrap(),
+            org.id,
+            notes,
+            &version,
+        )
+        .await
+        .unwrap();
         let (invitation, _) =
             service.identity.invite(org.id, Some(user.id), "guest@example.com", Role::Viewer).await.unwrap();
         let made = json!({ "label": "their report", "scopes": ["ext:sql"] });
@@ -305,7 +315,12 @@ async fn unharmed(service: &Service, org: &Org, ids: &Ids) {
     );
     assert_eq!(identity.blocked_clients(Some(org.id)).await.unwrap().len(), 1);
     assert_eq!(identity.org(org.id).await.unwrap().unwrap().name, org.name);
-    let dataset = dragoman::store::datasets::by_id(service.db.pool(), org.id, ids.dataset.parse().unwrap()).await;
+    let dataset = dragoman::store::datasets::by_id(
+        &mut service.db.read_tenant(org.id).await.unwrap(),
+        org.id,
+        ids.dataset.parse().unwrap(),
+    )
+    .await;
     assert!(dataset.unwrap().unwrap().externally_queryable);
 }
 
