@@ -3,8 +3,11 @@
 
 mod codes;
 mod connectivity;
+mod faults;
 mod keys;
+mod lives;
 mod people;
+mod races;
 mod refresh;
 mod revoke;
 mod secrets;

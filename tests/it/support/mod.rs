@@ -1,4 +1,6 @@
 //! What tests share.
 
+pub mod chance;
 pub mod databases;
+pub mod dump;
 pub mod service;
