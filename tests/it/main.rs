@@ -13,6 +13,7 @@ mod listen;
 mod nginx;
 mod oauth;
 mod search;
+mod secrecy;
 mod sessions;
 mod site;
 mod sql;

@@ -4,12 +4,7 @@ use dragoman::store::Db;
 use sqlx::{AnyPool, AssertSqlSafe};
 
 /// One line a row, `table: values`; the names of tables that have none stand alone. Bytes are written in hex.
-pub async fn dump(db: &Db) -> String {
-    dump_of(db.pool()).await
-}
-
-/// As [`dump`], over a connection of one's own.
-pub async fn dump_of(pool: &AnyPool) -> String {
+pub async fn dump(pool: &AnyPool) -> String {
     let mut text = String::new();
     for table in tables(pool).await {
         text += &format!("== {table}\n");
