@@ -4,6 +4,7 @@
 mod architecture;
 mod attacks;
 mod browser_store;
+mod catalogue;
 mod client_documents;
 mod commands;
 mod data;

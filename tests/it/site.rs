@@ -23,6 +23,8 @@ use dragoman::surface::web::{AuditEvent, Web, routes};
 use reqwest::{Client, Response};
 use serde_json::Value;
 
+use crate::support::databases::postgres_url;
+
 pub const PASSWORD: &str = "correct horse battery";
 /// PKCE pair (RFC 7636 appendix B).
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -52,10 +54,19 @@ impl Site {
         Self::with(&[]).await
     }
 
+    /// Runs a test on SQLite and then on PostgreSQL, each fresh.
+    pub async fn both(test: impl AsyncFn(Site)) {
+        test(Self::start().await).await;
+        test(Self::with(&[("DATABASE_URL", &postgres_url().await)]).await).await;
+    }
+
     /// With settings of one's own.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let db = Db::open_sqlite(&dir.path().join("meta.db")).await.unwrap();
+        let db = match settings.iter().find(|(name, _)| *name == "DATABASE_URL") {
+            Some((_, url)) => Db::open_postgres(&Secret::new(*url)).await.unwrap(),
+            None => Db::open_sqlite(&dir.path().join("meta.db")).await.unwrap(),
+        };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let config = Config::read(|name| {

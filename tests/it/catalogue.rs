@@ -1,0 +1,4 @@
+//! The attack catalogue.
+
+mod authorize;
+mod token;
