@@ -1,4 +1,5 @@
 //! The attack catalogue.
 
 mod authorize;
+mod bearer;
 mod token;
