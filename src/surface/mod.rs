@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
@@ -174,7 +174,10 @@ async fn arrive(
     request.extensions_mut().insert(RequestId(id.clone()));
     request.extensions_mut().insert(ClientIp(ip));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut response = next.run(request).await;
+    let mut response = match names_one_host(&request) {
+        true => next.run(request).await,
+        false => StatusCode::BAD_REQUEST.into_response(),
+    };
     let headers = response.headers_mut();
     secure(headers, surface.config.is_https());
     if let Ok(id) = HeaderValue::from_str(&id) {
@@ -183,6 +186,11 @@ async fn arrive(
     let (status, ms) = (response.status().as_u16(), started.elapsed().as_secs_f64() * 1000.0);
     tracing::info!(target: "dragoman::http", request_id = %id, %method, path, status, ms, %ip, "answered");
     response
+}
+
+/// RFC 9112 §3.2: a request without a host, or with two, is one that a proxy may have read for another (H09).
+fn names_one_host(request: &Request) -> bool {
+    request.version() != Version::HTTP_11 || request.headers().get_all(header::HOST).iter().count() == 1
 }
 
 /// The address that a chain of trusted proxies vouches for: from the right, the first that is not one of them. What a

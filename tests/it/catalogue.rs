@@ -3,3 +3,4 @@
 mod authorize;
 mod bearer;
 mod token;
+mod wire;
