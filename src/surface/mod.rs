@@ -222,6 +222,8 @@ fn secure(headers: &mut HeaderMap, https: bool) {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
+        // What does not say that it may be kept is somebody's own (J08).
+        (header::CACHE_CONTROL, "no-store"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
     ];
     for (name, value) in always {

@@ -510,3 +510,76 @@ async fn a29_a30_no_answer_to_a_form_repeats_it_elsewhere_and_none_is_stored() {
         assert!(policy == "no-referrer" || (policy == "same-origin" && !leaves), "{policy} at {}", answer.url());
     }
 }
+
+#[tokio::test]
+async fn b32_a_picture_that_a_client_names_is_neither_fetched_nor_shown() {
+    let site = Site::start().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let logo = format!("http://{}/logo.svg", listener.local_addr().unwrap());
+    let metadata = json!({
+        "client_name": "<svg onload=alert(1)>", "logo_uri": logo, "client_uri": "https://a.example",
+        "redirect_uris": ["http://127.0.0.1/callback"],
+    });
+    let (status, body) = json_of(site.register(metadata).await).await;
+    assert_eq!(status, 201, "{body}");
+    let ann = site.browser().signed_in("ann@example.com").await;
+    let page = ann.consent_page(&site.authorize_path(body["client_id"].as_str().unwrap(), &[])).await;
+    assert!(!page.contains("logo.svg") && !page.contains("<img") && !page.contains("<svg"), "{page}");
+    assert!(futures_util::FutureExt::now_or_never(listener.accept()).is_none(), "the picture was fetched");
+}
+
+#[tokio::test]
+async fn h04_what_is_advertised_works_and_what_works_is_advertised() {
+    let site = Site::start().await;
+    let metadata = site.url("/.well-known/oauth-authorization-server");
+    let metadata: Value = site.program().get(metadata).send().await.unwrap().json().await.unwrap();
+    let client = site.client_id().await;
+    for (name, path) in [
+        ("authorization_endpoint", "authorize"),
+        ("token_endpoint", "token"),
+        ("registration_endpoint", "register"),
+        ("revocation_endpoint", "revoke"),
+        ("introspection_endpoint", "introspect"),
+        ("device_authorization_endpoint", "device_authorization"),
+        ("pushed_authorization_request_endpoint", "par"),
+        ("end_session_endpoint", "logout"),
+        ("userinfo_endpoint", "userinfo"),
+    ] {
+        let url = site.url(&format!("/api/oauth/{path}"));
+        let advertised = metadata.get(name).and_then(Value::as_str);
+        assert!(advertised.is_none_or(|advertised| advertised == url), "{name}");
+        let answers = site.program().post(&url).form(&[("x", "y")]).send().await.unwrap().status() != 404;
+        assert_eq!(answers, advertised.is_some(), "{name}");
+        if advertised.is_some() {
+            let put = site.program().put(&url).send().await.unwrap();
+            assert_eq!(put.status(), 405, "{name}");
+        }
+    }
+    let listed = |name: &str, value: &str| metadata[name].as_array().unwrap().iter().any(|one| one == value);
+    for grant in [
+        "authorization_code",
+        "refresh_token",
+        "client_credentials",
+        "password",
+        "implicit",
+        "urn:ietf:params:oauth:grant-type:device_code",
+        "urn:ietf:params:oauth:grant-type:token-exchange",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    ] {
+        let (_, body) = site.token(&[("grant_type", grant), ("client_id", &client)]).await;
+        let known = body["error"] != "unsupported_grant_type";
+        assert_eq!(known, listed("grant_types_supported", grant), "{grant}: {body}");
+    }
+    for (parameter, list, values) in [
+        ("response_type", "response_types_supported", ["code", "token", "id_token"]),
+        ("response_mode", "response_modes_supported", ["query", "fragment", "form_post"]),
+        ("code_challenge_method", "code_challenge_methods_supported", ["S256", "plain", "S512"]),
+        ("scope", "scopes_supported", ["data_agent:read", "offline_access", "openid"]),
+    ] {
+        for value in values {
+            let path = site.authorize_path(&client, &[(parameter, value)]);
+            let to = location(&site.program().get(site.url(&path)).send().await.unwrap());
+            assert_eq!(to.starts_with("/login?"), listed(list, value), "{parameter}={value}: {to}");
+        }
+    }
+}
