@@ -444,7 +444,7 @@ async fn i01_i02_i21_i22_i24_only_one_bearer_header_is_a_credential() {
         String::from_utf8(answer).unwrap()
     };
     let bearer = format!("authorization: Bearer {token}");
-    assert!(ask("/api/v1/ext/health", &[bearer.clone()]).await.starts_with("HTTP/1.1 200"));
+    assert!(ask("/api/v1/ext/health", std::slice::from_ref(&bearer)).await.starts_with("HTTP/1.1 200"));
     let query = format!("/api/v1/ext/health?access_token={token}");
     for (path, headers) in [
         ("/api/v1/ext/health", vec![]),
