@@ -7,9 +7,9 @@ ALTER TABLE orgs ADD COLUMN suspended_at BIGINT;
 -- JSON array of e-mail domains that members must have; empty means any.
 ALTER TABLE orgs ADD COLUMN email_domains TEXT NOT NULL DEFAULT '[]';
 
--- Digest of a confidential client's secret; NULL for a public client.
+-- Digest of a confidential client's secret; NULL for a public client. Of those, some may ask about every access token.
 ALTER TABLE oauth_clients ADD COLUMN secret_digest TEXT;
-ALTER TABLE oauth_clients ADD COLUMN last_used_at BIGINT;
+ALTER TABLE oauth_clients ADD COLUMN may_introspect BIGINT NOT NULL DEFAULT 0;
 
 -- Clients that may not be used, by id (which may be the address of a document). '-' is the whole installation.
 CREATE TABLE client_blocks (
@@ -25,7 +25,8 @@ ALTER TABLE grants ADD COLUMN session_hash TEXT;
 CREATE INDEX grants_by_client ON grants (client_id);
 CREATE INDEX grants_by_end ON grants (ends_at);
 
--- What a person approved once, so that the same request need not be asked again.
+-- What a person approved once, so that the same request need not be asked again. `addresses` is a digest of all redirect
+-- addresses that the client had then.
 CREATE TABLE consents (
     org_id       TEXT NOT NULL REFERENCES orgs (id),
     user_id      TEXT NOT NULL REFERENCES users (id),
@@ -33,6 +34,7 @@ CREATE TABLE consents (
     redirect_uri TEXT NOT NULL,
     resource     TEXT NOT NULL,
     scopes       TEXT NOT NULL,
+    addresses    TEXT NOT NULL,
     created_at   BIGINT NOT NULL,
     PRIMARY KEY (org_id, user_id, client_id, redirect_uri, resource)
 );
@@ -134,3 +136,12 @@ CREATE TABLE leases (
     holder     TEXT NOT NULL,
     expires_at BIGINT NOT NULL
 );
+
+-- A signing key that leaked: refused and unpublished from then on.
+ALTER TABLE signing_keys ADD COLUMN withdrawn_at BIGINT;
+
+-- What the clean-up looks rows up by.
+CREATE INDEX grants_by_revocation ON grants (revoked_at) WHERE revoked_at IS NOT NULL;
+CREATE INDEX grants_not_redeemed ON grants (created_at) WHERE redeemed_at IS NULL;
+CREATE INDEX oauth_clients_by_age ON oauth_clients (created_at);
+CREATE INDEX consents_by_client ON consents (client_id);

@@ -18,6 +18,7 @@ use crate::engine::Engines;
 use crate::gateway::Gateway;
 use crate::gateway::audit::{AuditLog, AuditWriter};
 use crate::gateway::operation::Parts;
+use crate::gateway::record::Record;
 use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
@@ -99,8 +100,9 @@ impl Office {
         self.audit.record(entry).await
     }
 
-    /// Writes out what is queued for the record, and closes the metadata.
+    /// Sends what mails are on their way, writes out what is queued for the record, and closes the metadata.
     pub async fn close(self) {
+        self.identity.mailer().finish().await;
         self.audit_writer.finish().await;
         self.db.close().await;
     }
@@ -125,7 +127,8 @@ impl App {
         let engines = Engines::new(&office.config, &office.db, &office.clock, worker)?;
         engines.ingest.sweep().await?;
         let cursors = Cursors::new(office.secret_for("cursors"));
-        let parts = Parts { engines, config: office.config.clone(), cursors };
+        let (identity, record) = (office.identity.clone(), Record::new(office.db.clone()));
+        let parts = Parts { engines, config: office.config.clone(), cursors, identity, record };
         let gateway = Gateway::new(parts, office.db.clone(), office.clock.clone(), office.audit.clone());
         Ok(Self { office, gateway: Arc::new(gateway), _folder: folder })
     }
@@ -155,6 +158,8 @@ impl App {
         let router = surface.router(mcp.clone());
         let admin = self.admin(stopping.clone()).await?;
         let sweeper = tokio::spawn(sweep(mcp, stopping.clone()));
+        let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
+        let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
 
         let signal = stopping.clone();
         let server = listen::serve(listener, router, listen::HEADER_TIME, async move {
@@ -171,6 +176,8 @@ impl App {
         }
         stopping.cancel();
         sweeper.await?;
+        keeper.await?;
+        cleaner.await?;
         if let Some(admin) = admin {
             admin.await?;
         }

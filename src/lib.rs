@@ -11,7 +11,7 @@
 //!
 //! | layer | holds |
 //! |---|---|
-//! | [`base`] | clock, ids, secrets, outbound fetches, cursors, telemetry: could be copied into another product |
+//! | [`base`] | clock, ids, secrets, outbound fetches, mails, cursors, telemetry: could be copied into another product |
 //! | [`config`] | settings as plain data; the only reader of the environment |
 //! | [`model`] | types and rules: caller, access, errors, datasets; no async, no SQL, no HTTP |
 //! | [`store`] | metadata in SQLite or PostgreSQL; plain functions, the tenant's id first |

@@ -1,8 +1,9 @@
-//! Time, chance, network and telemetry: each has one door here, and nothing in here knows the product.
+//! Time, chance, network, mail and telemetry: each has one door here, and nothing in here knows the product.
 
 pub mod clock;
 pub mod cursor;
 pub mod id;
+pub mod mail;
 pub mod outbound;
 pub mod secret;
 pub mod telemetry;

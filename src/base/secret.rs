@@ -6,7 +6,7 @@ use std::fmt;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, RandomizedNonceKey};
 use aws_lc_rs::{constant_time, digest, hmac};
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 /// A text that must not be seen: `Debug` hides it, and it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
@@ -42,6 +42,45 @@ pub fn random_token(prefix: &str) -> Secret {
     Secret(format!("{prefix}{}", base64url(&random_bytes::<32>())))
 }
 
+/// Digits of the check that a token ends in.
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A code, token or secret that carries a check: `prefix`, 256 random bits as 43 characters of base64url, and 6 of
+/// base62 with the CRC-32 of what precedes them. The check proves nothing: it keeps mistyped and cut texts from the
+/// database, and lets scanners of leaked secrets be sure of what they found.
+pub fn checked_token(prefix: &str) -> Secret {
+    checked_token_of(prefix, &random_bytes())
+}
+
+/// As [`checked_token`], of bits that were derived.
+pub fn checked_token_of(prefix: &str, bits: &[u8; 32]) -> Secret {
+    let text = format!("{prefix}{}", base64url(bits));
+    let check = check(&text);
+    Secret(text + &check)
+}
+
+/// Whether a text has exactly the form that [`checked_token`] gives to this prefix. Nothing else is worth a look-up.
+pub fn is_well_formed(prefix: &str, text: &str) -> bool {
+    let Some((body, said)) = text.len().checked_sub(6).and_then(|at| text.split_at_checked(at)) else { return false };
+    let bits = body.strip_prefix(prefix).and_then(from_base64url);
+    bits.is_some_and(|bits| bits.len() == 32) && said == check(body)
+}
+
+fn check(text: &str) -> String {
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut digits = ['0'; 6];
+    for digit in digits.iter_mut().rev() {
+        *digit = char::from(BASE62[(rest % 62) as usize]);
+        rest /= 62;
+    }
+    digits.iter().collect()
+}
+
+/// The bytes of base64 with padding (RFC 4648 §4); `None` for any other spelling.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
 /// URL-safe base64 without padding (RFC 4648 §5).
 pub fn base64url(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
@@ -62,10 +101,22 @@ pub fn sha256(bytes: &[u8]) -> Vec<u8> {
     digest::digest(&digest::SHA256, bytes).as_ref().to_vec()
 }
 
+/// HMAC-SHA-256 (RFC 2104), raw.
+pub fn hmac_bytes(key: &[u8], message: &[u8]) -> [u8; 32] {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(hmac::sign(&key, message).as_ref());
+    bytes
+}
+
+/// SHA-1 in upper-case hex: only for looking up in lists that are published so; it protects nothing.
+pub fn sha1_hex_upper(bytes: &[u8]) -> String {
+    hex::encode_upper(digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, bytes))
+}
+
 /// HMAC-SHA-256 (RFC 2104) in lower-case hex.
 pub fn hmac_hex(key: &[u8], message: &[u8]) -> String {
-    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
-    hex::encode(hmac::sign(&key, message))
+    hex::encode(hmac_bytes(key, message))
 }
 
 /// Equality that takes the same time whatever differs (the lengths may show).
@@ -108,8 +159,7 @@ impl MasterKey {
 
     /// A key for one purpose, so that no key serves two.
     pub fn derive(&self, purpose: &str) -> Vec<u8> {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
-        hmac::sign(&key, purpose.as_bytes()).as_ref().to_vec()
+        hmac_bytes(&self.0, purpose.as_bytes()).to_vec()
     }
 
     /// AES-256-GCM with a random nonce in front; `label` is authenticated (a value cannot be moved to another row).
@@ -157,6 +207,51 @@ mod tests {
             hmac_hex(b"Jefe", b"what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
         );
+        // RFC 3174 §7.3.
+        assert_eq!(sha1_hex_upper(b"abc"), "A9993E364706816ABA3E25717850C26C9CD0D89D");
+    }
+
+    #[test]
+    fn c20_the_check_is_the_crc_32_of_prefix_and_body_in_base62() {
+        // The check value of CRC-32/ISO-HDLC, 0xCBF43926, and the largest that there is.
+        assert_eq!(check("123456789"), "3jZRME");
+        assert_eq!(check(""), "000000");
+        assert_eq!(
+            checked_token_of("dgac_", &[0; 32]).expose(),
+            "dgac_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1cXB4r",
+            "zlib's crc32 of the first 48 characters"
+        );
+    }
+
+    #[test]
+    fn c20_d12_only_the_exact_form_of_a_kind_is_well_formed() {
+        let token = checked_token("dgac_");
+        let text = token.expose();
+        assert_eq!(text.len(), 5 + 43 + 6);
+        assert!(is_well_formed("dgac_", text));
+        assert_ne!(token, checked_token("dgac_"));
+        let body = text.strip_prefix("dgac_").unwrap();
+        // Another prefix has another check: what is good as one kind cannot be respelled as another.
+        for (prefix, bad) in [
+            ("dgrt_", text.to_owned()),
+            ("dgrt_", format!("dgrt_{body}")),
+            ("dgac_", String::new()),
+            ("dgac_", "dgac_".into()),
+            ("dgac_", "é".repeat(27)),
+            ("dgac_", format!("{text}=")),
+            ("dgac_", format!(" {text}")),
+            ("dgac_", text[..text.len() - 1].into()),
+            ("dgac_", text[..48].into()),
+            ("dgac_", random_token("dgac_").expose().into()),
+            ("dgac_", format!("DGAC_{body}")),
+        ] {
+            assert!(!is_well_formed(prefix, &bad), "{bad}");
+        }
+        // Every single wrong character is seen, wherever it is.
+        for at in 0..text.len() {
+            let other = if &text[at..=at] == "x" { "y" } else { "x" };
+            assert!(!is_well_formed("dgac_", &format!("{}{other}{}", &text[..at], &text[at + 1..])), "at {at}");
+        }
     }
 
     #[test]

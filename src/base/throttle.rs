@@ -1,6 +1,8 @@
 //! How often one key, and how often one network address may try. IPv4 addresses count alone, IPv6 addresses by their /64 (what one
 //! subscriber gets). Memory is bounded: idle rates are forgotten, and failures are kept for the latest addresses.
 
+mod accounts;
+
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -15,11 +17,14 @@ use governor::{Quota, RateLimiter};
 use lru::LruCache;
 
 use crate::base::clock::{Clock, Millis};
+pub use accounts::{Accounts, TryingAccount};
 
 /// Addresses whose failures are remembered.
 const FAILING: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 /// Keys whose rate is remembered before idle ones are dropped.
 const RATED: usize = 10_000;
+/// Requests for a new password, a minute and address.
+const FORGOT: u32 = 5;
 /// The window of failures.
 const WINDOW: Millis = 60_000;
 
@@ -29,21 +34,30 @@ pub struct ThrottleRates {
     /// Failures after which an address is blocked.
     pub failures: u32,
     pub block: Duration,
+    /// Failures of one account in a quarter of an hour, from anywhere, before it is slowed down.
+    pub account_failures: u32,
     pub authorize: u32,
     pub register: u32,
     /// Requests for tokens, and revocations.
     pub exchange: u32,
 }
 
-/// Counts by address.
+/// User codes of devices that one browser session, or one address, may get wrong in a minute (L04).
+const WRONG_CODES: usize = 5;
+
+/// Counts by address, and failures by account.
 #[derive(Debug)]
 pub struct Throttle {
+    pub accounts: Accounts,
     rates: ThrottleRates,
     clock: Clock,
     failing: Mutex<LruCache<IpAddr, Failing>>,
     authorize: Rate<IpAddr>,
     register: Rate<IpAddr>,
     exchange: Rate<IpAddr>,
+    codes_by_session: Tries<String>,
+    codes_by_address: Tries<IpAddr>,
+    forgot: Rate<IpAddr>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +95,10 @@ impl Throttle {
             authorize: Rate::new(rates.authorize, &clock),
             register: Rate::new(rates.register, &clock),
             exchange: Rate::new(rates.exchange, &clock),
+            codes_by_session: Tries::new(WRONG_CODES, &clock),
+            codes_by_address: Tries::new(WRONG_CODES, &clock),
+            forgot: Rate::new(FORGOT, &clock),
+            accounts: Accounts::new(rates.account_failures, clock.clone()),
             rates,
             clock,
         }
@@ -155,6 +173,30 @@ impl Throttle {
     pub fn check_exchange(&self, ip: IpAddr) -> Result<(), Wait> {
         self.exchange.check(&subscriber(ip))
     }
+
+    /// Counts a device's user code that is being looked up as a wrong one.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn try_code(&self, session: &str, ip: IpAddr) -> Result<(), Wait> {
+        self.codes_by_session.count(&session.to_owned())?;
+        let counted = self.codes_by_address.count(&subscriber(ip));
+        counted.inspect_err(|_| self.codes_by_session.forgive(&session.to_owned()))
+    }
+
+    /// Takes back the last [`Throttle::try_code`]: the code was right.
+    pub fn code_was_right(&self, session: &str, ip: IpAddr) {
+        self.codes_by_session.forgive(&session.to_owned());
+        self.codes_by_address.forgive(&subscriber(ip));
+    }
+
+    /// Counts a request for a new password.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_forgot(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.forgot.check(&subscriber(ip))
+    }
 }
 
 /// The part of an address that stands for one subscriber.
@@ -202,6 +244,49 @@ impl<K: Clone + Eq + Hash> std::fmt::Debug for Rate<K> {
     }
 }
 
+/// So many tries in any minute for each key. A try counts before its outcome is known, so that many at once are no more
+/// than many in turn, and is forgiven when it was right.
+#[derive(Debug)]
+pub struct Tries<K: Eq + Hash> {
+    most: usize,
+    clock: Clock,
+    made: Mutex<LruCache<K, Vec<Millis>>>,
+}
+
+impl<K: Clone + Eq + Hash> Tries<K> {
+    pub fn new(most: usize, clock: &Clock) -> Self {
+        Self { most, clock: clock.clone(), made: Mutex::new(LruCache::new(FAILING)) }
+    }
+
+    /// Counts one.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome; at least 1.
+    pub fn count(&self, key: &K) -> Result<(), Wait> {
+        let now = self.clock.now();
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = made.get_or_insert_mut(key.clone(), Vec::new);
+        at.retain(|at| *at > now - WINDOW);
+        match at.first() {
+            Some(oldest) if at.len() >= self.most => {
+                Err(u64::try_from(oldest + WINDOW - now).unwrap_or(0).div_ceil(1000).max(1))
+            }
+            _ => {
+                at.push(now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the last one back.
+    pub fn forgive(&self, key: &K) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = made.get_mut(key) {
+            at.pop();
+        }
+    }
+}
+
 /// Our clock, as governor reads it.
 #[derive(Clone, Debug)]
 struct Ticks(Clock);
@@ -219,7 +304,8 @@ mod tests {
 
     fn throttle(clock: &Clock) -> Throttle {
         let block = Duration::from_secs(300);
-        let rates = ThrottleRates { failures: 5, block, authorize: 10, register: 20, exchange: 60 };
+        let rates =
+            ThrottleRates { failures: 5, block, account_failures: 10, authorize: 10, register: 20, exchange: 60 };
         Throttle::new(rates, clock.clone())
     }
 
@@ -282,6 +368,44 @@ mod tests {
         assert_eq!(throttle.check_authorize("2001:db8:1:3::1".parse().unwrap()), Ok(()));
         clock.advance(Duration::from_secs(6));
         assert_eq!(throttle.check_authorize("2001:db8:1:2::9".parse().unwrap()), Ok(()));
+    }
+
+    #[test]
+    fn l04_the_sixth_try_of_a_minute_waits_and_a_right_one_does_not_count() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let tries = Tries::new(5, &clock);
+        for _ in 0..20 {
+            tries.count(&"ann").unwrap();
+            tries.forgive(&"ann");
+        }
+        for _ in 0..5 {
+            tries.count(&"ann").unwrap();
+            clock.advance(Duration::from_secs(10));
+        }
+        assert_eq!(tries.count(&"ann"), Err(10));
+        assert_eq!(tries.count(&"bob"), Ok(()));
+        clock.advance(Duration::from_secs(10));
+        assert_eq!(tries.count(&"ann"), Ok(()));
+        assert_eq!(tries.count(&"ann"), Err(10));
+    }
+
+    #[test]
+    fn l04_wrong_codes_count_for_the_session_and_for_the_address() {
+        let clock = Clock::manual(1_700_000_000_000);
+        let throttle = throttle(&clock);
+        let ip = |host| IpAddr::from([192, 0, 2, host]);
+        for host in 0..5 {
+            throttle.try_code("ann", ip(host)).unwrap();
+            throttle.try_code(&format!("session-{host}"), ip(9)).unwrap();
+        }
+        assert_eq!(throttle.try_code("ann", ip(8)), Err(60), "one session from anywhere");
+        assert_eq!(throttle.try_code("bob", ip(9)), Err(60), "one address with any session");
+        // What was refused at one door was not counted at the other.
+        for _ in 0..5 {
+            throttle.try_code("bob", ip(8)).unwrap();
+        }
+        throttle.code_was_right("bob", ip(8));
+        assert_eq!(throttle.try_code("bob", ip(8)), Ok(()));
     }
 
     #[test]

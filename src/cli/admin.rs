@@ -1,7 +1,9 @@
-//! `dragoman admin`: workspaces, people, roles, connectivity tokens and keys, on the machine of the service.
+//! `dragoman admin`: workspaces, people, roles, connectivity tokens, OAuth clients and keys, on the machine of the service.
 //! Passwords come from standard input or are made up; never from an argument, which other users of the machine can read.
 
 mod audit;
+mod client;
+mod key;
 mod show;
 
 use std::io::{Read as _, Write as _};
@@ -38,9 +40,12 @@ pub enum AdminCommand {
     /// Connectivity tokens for scripts and programs without a browser
     #[command(subcommand)]
     Token(Token),
+    /// OAuth clients: confidential ones, and which may not be used
+    #[command(subcommand)]
+    Client(client::Client),
     /// Keys that sign access tokens
     #[command(subcommand)]
-    Key(Key),
+    Key(key::Key),
     /// The record of who did what
     #[command(subcommand)]
     Audit(audit::Audit),
@@ -149,12 +154,6 @@ pub enum Token {
     },
 }
 
-#[derive(Debug, Subcommand)]
-pub enum Key {
-    /// List signing keys
-    List,
-}
-
 /// Runs a command, records what it changed or failed to, and prints its answer on standard output, as JSON when told.
 ///
 /// # Errors
@@ -176,7 +175,8 @@ async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce()
         AdminCommand::Person(command) => person(command, identity, input).await,
         AdminCommand::Role(command) => role(command, identity).await,
         AdminCommand::Token(command) => token(command, identity).await,
-        AdminCommand::Key(Key::List) => Ok(keys(identity)),
+        AdminCommand::Client(command) => client::client(command, identity).await,
+        AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
     }
 }
@@ -306,20 +306,6 @@ async fn token(command: Token, identity: &Identity) -> Result<Said> {
             Ok(Said { facts: json!({ "id": id, "revoked": true }), text: format!("The token {id} is revoked.") })
         }
     }
-}
-
-fn keys(identity: &Identity) -> Said {
-    let keys = identity.signing_keys();
-    let facts = keys.iter().map(|key| {
-        json!({ "kid": key.kid, "created_at": rfc3339(key.created_at), "active_from": rfc3339(key.active_from),
-                "retired_at": key.retired_at.map(rfc3339) })
-    });
-    let facts = facts.collect();
-    let rows = keys.iter().map(|key| {
-        let retired = key.retired_at.map_or_else(|| "-".to_owned(), rfc3339);
-        vec![key.kid.clone(), rfc3339(key.active_from), retired]
-    });
-    Said { facts, text: table(&["kid", "active from", "retired"], rows) }
 }
 
 impl PasswordSource {

@@ -35,7 +35,7 @@ enum Command {
     Serve(serve::Serve),
     /// Import files into a workspace: CSV, TSV, JSON, NDJSON, Parquet; text and Markdown
     Import(import::Import),
-    /// Workspaces, people, roles, tokens and keys
+    /// Workspaces, people, roles, tokens, clients and keys
     #[command(subcommand)]
     Admin(admin::AdminCommand),
 }

@@ -28,6 +28,8 @@ pub struct Config {
     pub database_url: Option<Secret>,
     /// 64 hex digits; a generated file in the data folder when absent.
     pub master_key: Option<Secret>,
+    /// Passwords that nobody may choose, sorted by SHA-1.
+    pub breached_passwords: Option<PathBuf>,
     pub mail: Mail,
     /// Other OpenID Connect providers that people may sign in with.
     pub providers: Vec<Provider>,

@@ -34,7 +34,8 @@ variables! {
     "DRAGOMAN_ADMIN_LISTEN" = "127.0.0.1:8788": "address of /metrics; 'off' switches it off";
     "DATABASE_URL" = "": "PostgreSQL for metadata (postgres://…); SQLite in the data folder when empty";
     "DRAGOMAN_MASTER_KEY" = "": "64 hex digits that seal keys at rest; a file in the data folder when empty; required to be the same on every node";
-    "DRAGOMAN_SMTP_URL" = "": "mail server (smtps://user:password@host:465, or smtp://… with STARTTLS); mails are written to the log when empty, on loopback only";
+    "DRAGOMAN_BREACHED_PASSWORDS" = "": "file of breached passwords that nobody may choose, as Have I Been Pwned publishes it (SHA-1, sorted by hash); read where it lies";
+    "DRAGOMAN_SMTP_URL" = "": "mail server (smtps://user:password@host:465, or smtp://… with STARTTLS, which only a server on this machine may lack); when empty, mails are written to the log on loopback, and none are sent elsewhere";
     "DRAGOMAN_MAIL_FROM" = "Dragoman <dragoman@localhost>": "sender of mails";
     "DRAGOMAN_OIDC_GOOGLE_CLIENT_ID" = "": "lets people sign in with Google; redirect address /login/google/callback";
     "DRAGOMAN_OIDC_GOOGLE_CLIENT_SECRET" = "": "secret of the client at Google";
@@ -164,6 +165,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         public_url: public_url(&mut read, listen),
         database_url: read.text("DATABASE_URL").map(Secret::new),
         master_key: read.text("DRAGOMAN_MASTER_KEY").map(Secret::new),
+        breached_passwords: read.text("DRAGOMAN_BREACHED_PASSWORDS").map(Into::into),
         mail: mail(&mut read),
         providers: providers(&mut read),
         trusted_proxies: read.list::<IpAddr>("DRAGOMAN_TRUSTED_PROXIES", "addresses separated by commas"),

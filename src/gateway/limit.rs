@@ -47,7 +47,7 @@ impl Limiter {
         let rate = |per_minute| Rate::new(per_minute, clock);
         Self {
             token: rate(rates.token),
-            kinds: [Cost::Resource, Cost::Sql].map(|cost| (cost, rate(cost.per_minute(&rates)))).into(),
+            kinds: [Cost::Resource, Cost::Sql, Cost::Manage].map(|cost| (cost, rate(cost.per_minute(&rates)))).into(),
             workspace: rate(rates.workspace),
             in_flight: Arc::default(),
             instance: Arc::new(Semaphore::new(rates.instance_in_flight)),
@@ -63,6 +63,10 @@ impl Limiter {
         let credential = caller.credential();
         match cost {
             Cost::Resource => self.draw(cost, &credential)?,
+            Cost::Manage => {
+                self.draw(cost, &credential)?;
+                return self.enter(format!("{credential}:manage"));
+            }
             Cost::Read => self.check(&self.token, &credential, "token", self.rates.token)?,
             Cost::Sql => {
                 self.draw(cost, &credential)?;
@@ -86,6 +90,7 @@ impl Limiter {
             Cost::Resource => ("token_resources", self.rates.resources),
             Cost::Sql => ("token_sql", self.rates.sql),
             Cost::Read => ("token", self.rates.token),
+            Cost::Manage => ("management", self.rates.workspace),
         };
         self.kinds.get(&cost).map_or(Ok(()), |rate| self.check(rate, key, name, number))
     }

@@ -5,6 +5,7 @@
 pub mod audit;
 mod limit;
 pub mod operation;
+pub mod record;
 
 use std::time::Instant;
 
@@ -86,7 +87,7 @@ impl Gateway {
             duration_ms: i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX),
             rows: i64::try_from(rows).unwrap_or(i64::MAX),
             bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
-            ..self.entry(caller, via.action)
+            ..self.entry(caller, O::INFO.recorded_as.unwrap_or(via.action))
         };
         self.audit.record(entry).await?;
         answer.map(|(reply, _, _)| reply)
@@ -127,6 +128,9 @@ impl Gateway {
         let _permit = self.limiter.take(caller, O::INFO.cost)?;
         let pass = self.authorize(caller, &O::INFO, &op.want()).await?;
         let limits = &self.parts.config.limits;
+        if O::INFO.sensitive {
+            self.recently_proven(caller)?;
+        }
         let time = (O::INFO.time)(&limits.budgets);
         let job = Job::new(&pass, &limits.budgets, time, via.cancel.clone(), via.on_progress.clone());
         let late = || Error::new(Code::QueryTimeout, format!("The call took longer than {} s.", time.as_secs()));
@@ -149,8 +153,26 @@ impl Gateway {
         Ok((reply, rows, bytes))
     }
 
+    /// A stolen session or token must not be enough for what changes who may do what (RFC 9470). The operator at the
+    /// machine is not asked; a connectivity token has nobody behind it who could prove anything.
+    fn recently_proven(&self, caller: &Caller) -> Result<()> {
+        let auth_time = match caller.proof {
+            Proof::AccessToken { auth_time, .. } | Proof::BrowserSession { auth_time } => auth_time,
+            Proof::Local => return Ok(()),
+            Proof::ConnectivityToken { .. } => 0,
+        };
+        let max_age = self.parts.config.limits.lifetimes.step_up.as_secs();
+        let age = u64::try_from(self.clock.now() / 1000 - auth_time).unwrap_or(0);
+        if age <= max_age {
+            return Ok(());
+        }
+        let message = "This needs a sign-in that is more recent. Sign in again, then repeat it.";
+        let error = Error::new(Code::InsufficientUserAuthentication, message);
+        Err(error.with(serde_json::json!({ "max_age": max_age })))
+    }
+
     async fn authorize(&self, caller: &Caller, info: &Info, want: &Want) -> Result<Pass> {
-        let org = store::orgs::by_id(self.db.pool(), caller.org).await?;
+        let org = store::orgs::active(self.db.pool(), caller.org).await?;
         let Some(org) = org else {
             return Err(Error::new(Code::AuthRevoked, "This workspace is no longer there."));
         };

@@ -21,6 +21,8 @@ pub enum Cost {
     Resource,
     /// A query of the caller's own making.
     Sql,
+    /// Management. Draws from no bucket that clients can empty: a flood must not keep an admin from ending it.
+    Manage,
 }
 
 impl Cost {
@@ -30,6 +32,7 @@ impl Cost {
             Cost::Read => rates.token,
             Cost::Resource => rates.resources,
             Cost::Sql => rates.sql,
+            Cost::Manage => rates.workspace,
         }
     }
 }
@@ -45,7 +48,8 @@ pub enum Surface {
     Manage,
 }
 
-/// How an operation is reached on REST. `{dataset_id}` in a path is taken from the URL.
+/// How an operation is reached on REST. `{dataset_id}` in a path is taken from the URL. `GET` and `DELETE` have no body:
+/// their other arguments are the query.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     pub method: &'static str,
@@ -64,6 +68,10 @@ pub struct Info {
     pub action: Action,
     pub cost: Cost,
     pub read_only: bool,
+    /// Needs a person who proved themselves lately (RFC 9470).
+    pub sensitive: bool,
+    /// The record's word for a call, whatever way it came; the surface's own when absent.
+    pub recorded_as: Option<&'static str>,
     pub surface: Surface,
     pub route: Route,
     /// The longest that a call may take.
@@ -72,11 +80,31 @@ pub struct Info {
     pub example: &'static str,
 }
 
-/// What an operation may use: the engines, and the settings.
+impl Info {
+    /// What most operations of management have in common.
+    pub const MANAGE: Info = Info {
+        name: "",
+        title: "",
+        description: "",
+        action: Action::Administer,
+        cost: Cost::Manage,
+        read_only: false,
+        sensitive: false,
+        recorded_as: None,
+        surface: Surface::Manage,
+        route: Route { method: "GET", path: "" },
+        time: |_| Duration::from_secs(10),
+        example: "{}",
+    };
+}
+
+/// What an operation may use: the engines, the settings, who is who, and the audit log.
 pub struct Parts {
     pub engines: Engines,
     pub config: std::sync::Arc<Config>,
     pub cursors: crate::base::cursor::Cursors,
+    pub identity: crate::identity::Identity,
+    pub record: crate::gateway::record::Record,
 }
 
 /// See the module.

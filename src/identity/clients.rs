@@ -2,7 +2,7 @@
 //! products register on every start, so equal metadata is one client: registering is idempotent and the table stays
 //! small.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Identity, documents};
 use crate::base::outbound;
@@ -10,6 +10,11 @@ use crate::base::secret::{random_token, sha256_hex};
 use crate::model::error::Result;
 use crate::store::clients;
 pub use crate::store::clients::OAuthClient;
+
+/// Whether a client's key set gives away what only one side may know.
+pub fn is_private(jwks: &Value) -> bool {
+    documents::is_private(jwks)
+}
 
 /// The host that vouches for a client, when it is known by its document.
 pub fn verified_host(id: &str) -> Option<String> {
@@ -26,7 +31,8 @@ pub struct NewClient {
 }
 
 impl Identity {
-    /// Registers a client, or returns the one with the same metadata.
+    /// Registers a public client, or returns the one with the same metadata, which counts as new again: one that nobody
+    /// uses is forgotten, and this one is about to be used.
     pub async fn register_client(&self, new: NewClient) -> Result<OAuthClient> {
         let client = OAuthClient {
             id: random_token("dgc_").expose().to_owned(),
@@ -34,6 +40,8 @@ impl Identity {
             redirect_uris: new.redirect_uris,
             application_type: new.application_type,
             uri: new.uri,
+            secret_digest: None,
+            may_introspect: false,
             created_at: self.0.clock.now(),
         };
         Ok(clients::insert_or_get(self.0.db.pool(), &client, &fingerprint(&client)).await?)
@@ -49,13 +57,10 @@ impl Identity {
         Ok(clients::by_id(self.0.db.pool(), id).await?)
     }
 
-    /// Whether a client may name itself so where it has to prove what it was given. Nothing is fetched: of a document's
-    /// client the grant says that it was known.
-    pub async fn may_be_client(&self, id: &str) -> Result<bool> {
-        if id.starts_with("https:") {
-            return Ok(self.0.documents.address(id).is_some());
-        }
-        Ok(clients::by_id(self.0.db.pool(), id).await?.is_some())
+    /// Whether a client may be known by this address, where it has to prove what it was given. Nothing is fetched: the
+    /// grant says that the client was known.
+    pub(super) fn is_document(&self, id: &str) -> bool {
+        self.0.documents.address(id).is_some()
     }
 }
 

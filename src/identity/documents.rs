@@ -21,6 +21,7 @@ use url::{Host, Url};
 
 use crate::base::clock::{Clock, Millis};
 use crate::base::outbound::{FetchLimits, Fetched, Refused};
+use crate::identity::own_name;
 use crate::identity::redirect::{self, Kind};
 use crate::store::clients::OAuthClient;
 
@@ -65,6 +66,8 @@ pub enum Unfit {
     Id,
     #[error("its client_name is empty")]
     Name,
+    #[error("its client_name claims to be this service")]
+    OwnName,
     #[error("it holds a secret")]
     Secret,
     #[error("the client cannot do without proving itself at the token endpoint")]
@@ -133,14 +136,18 @@ pub fn read(id: &str, body: &[u8], now: Millis) -> Result<OAuthClient, Unfit> {
     if name.trim().is_empty() {
         return Err(Unfit::Name);
     }
+    if own_name::is_claimed(&name) {
+        return Err(Unfit::OwnName);
+    }
     redirect::judge(&document.redirect_uris)?;
     Ok(client(id, &name, document.redirect_uris, now))
 }
 
-/// Whether a key set has a part that only its owner may know (RFC 7518 §6).
-fn is_private(jwks: &Value) -> bool {
+/// Whether a key set has a part that only its owner may know, or a key that both sides share (RFC 7518 §6).
+pub fn is_private(jwks: &Value) -> bool {
     let keys = jwks.get("keys").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    keys.iter().any(|key| ["d", "p", "q", "dp", "dq", "qi", "k"].iter().any(|part| key.get(part).is_some()))
+    let parts = ["d", "p", "q", "dp", "dq", "qi", "k"];
+    keys.iter().any(|key| key["kty"] == "oct" || parts.iter().any(|part| key.get(part).is_some()))
 }
 
 fn client(id: &str, name: &str, redirect_uris: Vec<String>, now: Millis) -> OAuthClient {
@@ -151,6 +158,8 @@ fn client(id: &str, name: &str, redirect_uris: Vec<String>, now: Millis) -> OAut
         redirect_uris,
         application_type: if native { "native" } else { "web" }.to_owned(),
         uri: None,
+        secret_digest: None,
+        may_introspect: false,
         created_at: now,
     }
 }

@@ -6,14 +6,16 @@ use super::Identity;
 use super::token::read_scopes;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::base::secret::{Secret, base64url, from_base64url, hmac_hex, random_token, same, sha256, sha256_hex};
+use crate::base::secret::{
+    Secret, base64url, checked_token, checked_token_of, hmac_bytes, is_well_formed, same, sha256, sha256_hex,
+};
 use crate::model::access::Scope;
 use crate::model::error::{Error, Result};
 use crate::model::grant::{parse_scopes, scope_text, within_role};
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::grants::{self, GrantRow, RefreshRow};
-use crate::store::{Tx, members};
+use crate::store::{Tx, client_blocks, members, sessions};
 
 const CODE: &str = "dgac_";
 const REFRESH: &str = "dgrt_";
@@ -36,6 +38,8 @@ pub struct Approval {
     pub code_challenge: String,
     /// When the person last proved themselves.
     pub auth_time: Millis,
+    /// The browser session that they approved in ([`crate::store::sessions`]).
+    pub session_hash: Option<String>,
 }
 
 /// What a client receives.
@@ -57,6 +61,8 @@ pub enum GrantError {
     InvalidTarget,
     #[error("a scope is not one of those that were approved")]
     InvalidScope,
+    #[error("the client is blocked")]
+    Blocked,
     #[error(transparent)]
     Internal(#[from] Error),
 }
@@ -90,14 +96,23 @@ impl Identity {
     /// Records an approval, and gives the code that stands for it once and briefly.
     ///
     /// # Errors
-    /// `invalid_argument` when the person is not a member of the workspace.
+    /// `invalid_argument` when the person is not a member of the workspace, or the client is blocked there.
     pub async fn approve(&self, approval: Approval) -> Result<Secret> {
-        let (now, lifetimes) = (self.0.clock.now(), &self.0.config.limits.lifetimes);
-        let code = random_token(CODE);
+        let code = checked_token(CODE);
         if members::role(self.0.db.pool(), approval.org, approval.user).await?.is_none() {
-            return Err(Error::invalid("workspace", "You are not a member of this workspace."));
+            return Err(not_a_member());
         }
-        let grant = GrantRow {
+        if client_blocks::is_blocked(self.0.db.pool(), Some(approval.org), &approval.client_id).await? {
+            return Err(client_blocked());
+        }
+        grants::insert(self.0.db.pool(), &self.granted(approval, &code)).await?;
+        Ok(code)
+    }
+
+    /// The family of an approval, before anything is issued under it.
+    pub(super) fn granted(&self, approval: Approval, code: &Secret) -> GrantRow {
+        let (now, lifetimes) = (self.0.clock.now(), &self.0.config.limits.lifetimes);
+        GrantRow {
             org: approval.org,
             id: Id::<GrantRow>::new(&self.0.clock).to_string(),
             user: approval.user,
@@ -113,15 +128,14 @@ impl Identity {
             redeemed_at: None,
             ends_at: now + lifetimes.refresh_absolute.as_millis() as Millis,
             revoked_at: None,
-        };
-        grants::insert(self.0.db.pool(), &grant).await?;
-        Ok(code)
+            session_hash: approval.session_hash,
+        }
     }
 
     /// Exchanges a code for the first tokens of its family. Whatever the client can still put right is checked before
     /// the code is used up.
     pub async fn redeem(&self, presented: CodeUse<'_>) -> Result<TokenPair, GrantError> {
-        if !is_ours(presented.code, CODE) {
+        if !is_well_formed(CODE, presented.code) {
             return Err(GrantError::InvalidGrant("the code is not valid"));
         }
         let now = self.0.clock.now();
@@ -144,20 +158,38 @@ impl Identity {
         if !proves(presented.verifier, &grant.code_challenge) {
             return Err(GrantError::InvalidGrant("code_verifier does not belong to the code_challenge"));
         }
-        same_resource(presented.resource, &grant)?;
-        let scopes = scopes_now(&mut tx, &grant, None).await?;
+        // The code went through the browser: who has signed out there must not leave it behind for the next one (C16).
+        if let Some(session) = &grant.session_hash
+            && !sessions::lives(&mut *tx, session, now).await?
+        {
+            return Err(GrantError::InvalidGrant("the person has signed out"));
+        }
+        self.first_tokens(tx, &grant, presented.resource).await
+    }
+
+    /// Issues the first tokens of a family whose row is locked.
+    pub(super) async fn first_tokens(
+        &self,
+        mut tx: Tx,
+        grant: &GrantRow,
+        resource: Option<&str>,
+    ) -> Result<TokenPair, GrantError> {
+        let now = self.0.clock.now();
+        same_resource(resource, grant)?;
+        not_blocked(&mut tx, grant).await?;
+        let scopes = scopes_now(&mut tx, grant, None).await?;
         if !grants::mark_redeemed(&mut tx, grant.org, &grant.id, now).await? {
             return Err(GrantError::InvalidGrant("the code was used already"));
         }
-        let refresh = random_token(REFRESH);
-        self.store_refresh(&mut tx, &grant, &refresh, 1, now).await?;
-        self.answer(tx, &grant, refresh, scopes).await
+        let refresh = checked_token(REFRESH);
+        self.store_refresh(&mut tx, grant, &refresh, 1, now).await?;
+        self.answer(tx, grant, refresh, scopes).await
     }
 
     /// Exchanges a refresh token for the next one. A client that lost the answer may repeat within the retry window
     /// and gets the same successor; any other use of a replaced token is theft, and the family ends (RFC 9700 §4.14.2).
     pub async fn refresh(&self, presented: RefreshUse<'_>) -> Result<TokenPair, GrantError> {
-        if !is_ours(presented.token, REFRESH) {
+        if !is_well_formed(REFRESH, presented.token) {
             return Err(GrantError::InvalidGrant("the refresh token is not valid"));
         }
         let now = self.0.clock.now();
@@ -183,6 +215,7 @@ impl Identity {
             return Err(GrantError::InvalidGrant("the refresh token has expired; connect again"));
         }
         same_resource(presented.resource, &grant)?;
+        not_blocked(&mut tx, &grant).await?;
         let scopes = scopes_now(&mut tx, &grant, presented.scope).await?;
         if token.superseded_at.is_none() {
             grants::supersede(&mut tx, &digest, now).await?;
@@ -193,8 +226,7 @@ impl Identity {
 
     /// The one token that can follow `token`: derived, so that it can be sent again without being stored.
     fn successor(&self, token: &str) -> Secret {
-        let bytes = hex::decode(hmac_hex(&self.0.refresh_key, token.as_bytes())).unwrap_or_default();
-        Secret::new(format!("{REFRESH}{}", base64url(&bytes)))
+        checked_token_of(REFRESH, &hmac_bytes(&self.0.refresh_key, token.as_bytes()))
     }
 
     async fn store_refresh(
@@ -231,6 +263,16 @@ impl Identity {
     }
 }
 
+/// The refusal for one who may not approve.
+pub(super) fn not_a_member() -> Error {
+    Error::invalid("workspace", "You are not a member of this workspace.")
+}
+
+/// The refusal of an approval for a client that may not be used in the workspace.
+pub(super) fn client_blocked() -> Error {
+    Error::invalid("client", "This program is blocked in this workspace.")
+}
+
 /// Ends the family, durably, before its caller is refused.
 async fn kill(mut tx: Tx, grant: &GrantRow, why: &'static str, now: Millis) -> Result<(), GrantError> {
     grants::revoke(&mut *tx, &grant.id, why, now).await?;
@@ -241,12 +283,7 @@ async fn kill(mut tx: Tx, grant: &GrantRow, why: &'static str, now: Millis) -> R
 
 /// Whether a text has the form of a refresh token of ours.
 pub(super) fn is_refresh_token(text: &str) -> bool {
-    is_ours(text, REFRESH)
-}
-
-/// Whether a text has the form of a code or token of this kind; nothing else is looked up.
-fn is_ours(text: &str, prefix: &str) -> bool {
-    text.strip_prefix(prefix).and_then(from_base64url).is_some_and(|bytes| bytes.len() == 32)
+    is_well_formed(REFRESH, text)
 }
 
 /// PKCE with S256 (RFC 7636 §4.6).
@@ -262,6 +299,14 @@ fn same_resource(said: Option<&str>, grant: &GrantRow) -> Result<(), GrantError>
     let Some(said) = said else { return Ok(()) };
     let same = said == grant.resource || url::Url::parse(said).is_ok_and(|url| url.as_str() == grant.resource);
     if same { Ok(()) } else { Err(GrantError::InvalidTarget) }
+}
+
+/// A block leaves the code and the refresh token as they are: they work when it is taken away.
+async fn not_blocked(tx: &mut Tx, grant: &GrantRow) -> Result<(), GrantError> {
+    match client_blocks::is_blocked(&mut **tx, Some(grant.org), &grant.client_id).await? {
+        true => Err(GrantError::Blocked),
+        false => Ok(()),
+    }
 }
 
 /// What of the approved scopes, or of those among them that the client says, the person's role covers now.
@@ -299,16 +344,6 @@ mod tests {
         assert!(!proves(&verifier[..42], challenge));
         assert!(!proves(&"a".repeat(129), &base64url(&sha256("a".repeat(129).as_bytes()))));
         assert!(!proves(&"é".repeat(30), &base64url(&sha256("é".repeat(30).as_bytes()))));
-    }
-
-    #[test]
-    fn only_the_exact_form_of_a_code_or_token_is_looked_up() {
-        let code = random_token(CODE);
-        assert!(is_ours(code.expose(), CODE));
-        assert!(!is_ours(code.expose(), REFRESH));
-        for bad in ["", CODE, "dgac_x", &format!("{}x", code.expose()), &format!("{}=", code.expose())] {
-            assert!(!is_ours(bad, CODE), "{bad}");
-        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::model::org::{Org, is_slug};
 use crate::model::user::{Membership, User, normal_email};
-use crate::store::{grants, members, orgs, sessions, users};
+use crate::store::{members, orgs, users};
 
 /// Longest name of a workspace or a person, in characters.
 const MAX_NAME: usize = 100;
@@ -64,7 +64,7 @@ impl Identity {
         let email = normal_email(email)
             .ok_or_else(|| Error::invalid("email", "Expected an e-mail address such as ann@example.com."))?;
         let name = checked_name(name)?;
-        let hash = self.0.hashing.hash(password).await?;
+        let hash = self.hash_new(&email, password).await?;
         let user = User { id: Id::new(&self.0.clock), email, name, created_at: self.0.clock.now() };
         if !users::insert(self.0.db.pool(), &user, &hash).await? {
             return Err(Error::invalid("email", format!("There is a person {} already.", user.email)));
@@ -86,21 +86,8 @@ impl Identity {
         Ok(users::list(self.0.db.pool()).await?)
     }
 
-    /// Replaces a person's password and signs them out of every browser.
-    ///
-    /// # Errors
-    /// `invalid_argument` for a bad password or when there is no such person.
-    pub async fn set_password(&self, user: Id<User>, password: &Secret) -> Result<()> {
-        let hash = self.0.hashing.hash(password).await?;
-        let mut tx = self.0.db.begin().await?;
-        if !users::set_password(&mut *tx, user, &hash).await? {
-            return Err(no_such_person());
-        }
-        sessions::delete_of_user(&mut *tx, user).await?;
-        Ok(tx.commit().await?)
-    }
-
-    /// Makes a person a member, or changes what they are.
+    /// Makes a person a member, or changes what they are. The operator's way: admins have [`Identity::change_role`],
+    /// which keeps the workspace's rules.
     ///
     /// # Errors
     /// `invalid_argument` when there is no such workspace or person.
@@ -116,17 +103,16 @@ impl Identity {
         Ok(tx.commit().await?)
     }
 
-    /// Ends a membership, and with it every grant that the person gave for this workspace: who is taken back later
-    /// starts anew.
+    /// Ends a membership, and with it every grant that the person gave for this workspace and what is remembered of
+    /// their consent: who is taken back later starts anew. The operator's way: admins have [`Identity::expel`].
     ///
     /// # Errors
     /// `invalid_argument` when the person is no member.
     pub async fn remove_member(&self, org: Id<Org>, user: Id<User>) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        if !members::remove(&mut *tx, org, user).await? {
+        if !self.part(&mut tx, org, user).await? {
             return Err(Error::invalid("user", "This person is not a member of the workspace."));
         }
-        grants::revoke_of_member(&mut *tx, org, user, "member_removed", self.0.clock.now()).await?;
         Ok(tx.commit().await?)
     }
 
@@ -146,7 +132,7 @@ impl Identity {
     }
 }
 
-fn checked_name(name: &str) -> Result<String> {
+pub(super) fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(Error::invalid("name", format!("A name has 1 to {MAX_NAME} printable characters.")));
@@ -158,6 +144,6 @@ fn no_such_org() -> Error {
     Error::invalid("workspace", "There is no such workspace.")
 }
 
-fn no_such_person() -> Error {
+pub(super) fn no_such_person() -> Error {
     Error::invalid("user", "There is no such person.")
 }

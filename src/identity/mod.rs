@@ -1,25 +1,46 @@
 //! Who is calling: people and their places, passwords, OAuth clients and grants, tokens and the keys that sign them.
 //! No HTTP. Whatever proves somebody is verified here and nowhere else; of every secret only a digest is stored.
 
+pub mod blocks;
+pub mod browsers;
 pub mod clients;
+pub mod confidential;
+pub mod connected;
+pub mod connections;
 pub mod connectivity;
+pub mod consents;
+pub mod device;
 mod documents;
 pub mod grants;
+pub mod introspect;
+pub mod invitations;
 mod keys;
+mod mails;
 pub mod members;
+pub mod own_name;
 pub mod password;
+pub mod profile;
 pub mod redirect;
+pub mod reset;
 mod revoke;
+mod roles;
+mod rotate;
+pub mod settings;
+mod sweep;
 pub mod token;
 
 use std::sync::Arc;
 
 use crate::base::clock::Clock;
+use crate::base::mail::Mailer;
 use crate::base::secret::MasterKey;
 use crate::config::Config;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result};
 use crate::store::Db;
-pub use keys::KeyInfo;
+pub use keys::{JWKS_CACHE, KeyInfo, KeyState};
+use password::breached::Breached;
+pub use rotate::Withdrawn;
+pub use sweep::Swept;
 
 /// The identity of an installation; clones share it.
 #[derive(Clone)]
@@ -32,19 +53,33 @@ struct Inner {
     keys: keys::Keys,
     documents: documents::Documents,
     hashing: password::Hashing,
+    breached: Option<Breached>,
+    mailer: Mailer,
     /// Derives the successor of a refresh token.
     refresh_key: Vec<u8>,
     /// Keys the digests of connectivity tokens.
     pepper: Vec<u8>,
+    /// Keys the digests of user codes.
+    device_key: Vec<u8>,
+    /// Authenticates what browsers keep of earlier log-ins.
+    browser_key: Vec<u8>,
 }
 
 impl Identity {
     /// Opens the signing keys, and makes the first one when there is none.
     ///
     /// # Errors
-    /// The database fails, or the master key is not the one that sealed the signing keys.
+    /// The database fails, the master key is not the one that sealed the signing keys, or a setting about mails or
+    /// breached passwords names what cannot be used.
     pub async fn open(db: Db, config: Arc<Config>, master: MasterKey, clock: Clock) -> Result<Self> {
-        let keys = keys::Keys::open(&db, &master, &clock).await?;
+        let keys = keys::Keys::open(&db, master.clone(), clock.clone()).await?;
+        let breached = match &config.breached_passwords {
+            Some(path) => Some(Breached::open(path).map_err(|problem| {
+                Error::invalid("DRAGOMAN_BREACHED_PASSWORDS", format!("DRAGOMAN_BREACHED_PASSWORDS: {problem}"))
+            })?),
+            None => None,
+        };
+        let mailer = mails::mailer(&config, &clock)?;
         let documents = documents::Documents::new(clock.clone(), &config.public_url);
         Ok(Self(Arc::new(Inner {
             db,
@@ -53,8 +88,12 @@ impl Identity {
             keys,
             documents,
             hashing: password::Hashing::new(),
+            breached,
+            mailer,
             refresh_key: master.derive("refresh token successor"),
             pepper: master.derive("connectivity token pepper"),
+            device_key: master.derive("device user code"),
+            browser_key: master.derive("browsers of earlier log-ins"),
         })))
     }
 

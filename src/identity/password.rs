@@ -1,5 +1,8 @@
 //! Passwords: argon2id (RFC 9106) off the async runtime, bounded in number, in the same time for strangers.
 
+pub(super) mod breached;
+mod rules;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,8 +11,9 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::rules::MAX_BYTES;
 use super::Identity;
-use crate::base::secret::Secret;
+use crate::base::secret::{Secret, hmac_hex};
 use crate::model::error::{Error, Result};
 use crate::model::user::{User, normal_email};
 use crate::store::users;
@@ -19,8 +23,6 @@ const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// Nothing longer is hashed: work for an attacker's text must stay small.
-const MAX_BYTES: usize = 1024;
 /// Log-ins that may wait for a turn.
 const MAX_WAITING: usize = 64;
 
@@ -69,19 +71,13 @@ impl Hashing {
         done.await.map_err(Error::internal)
     }
 
-    /// The PHC string of a new password.
-    pub(super) async fn hash(&self, password: &Secret) -> Result<String> {
-        let characters = password.expose().chars().count();
-        if !(8..=128).contains(&characters) || password.expose().len() > MAX_BYTES {
-            return Err(Error::invalid("password", "A password has 8 to 128 characters."));
-        }
-        let password = password.clone();
+    /// The PHC string of a password in its normal form, which the rules have passed.
+    async fn hash(&self, password: Secret) -> Result<String> {
         let hash = self.run(move || argon2()?.hash_password(password.expose().as_bytes()).map_err(Error::internal));
         Ok(hash.await??.to_string())
     }
 
-    async fn verify(&self, password: &Secret, hash: String) -> Result<bool> {
-        let password = password.clone();
+    async fn verify(&self, password: Secret, hash: String) -> Result<bool> {
         let verified = self.run(move || {
             let hash = PasswordHash::new(&hash).map_err(Error::internal)?;
             Ok::<bool, Error>(argon2()?.verify_password(password.expose().as_bytes(), &hash).is_ok())
@@ -95,23 +91,83 @@ fn argon2() -> Result<Argon2<'static>> {
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
+/// Whom an address stands for, before anything is proven: perhaps nobody. Looks the same from outside either way.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    user: Option<User>,
+    /// What a password is compared with.
+    hash: String,
+    /// Changes with the person's password; of nobody it is a constant.
+    stamp: String,
+}
+
+impl Candidate {
+    /// For the record only: nothing that the outside sees may depend on it.
+    pub fn principal(&self) -> Option<String> {
+        self.user.as_ref().map(|user| format!("user:{}", user.id))
+    }
+
+    /// What a browser's proof of earlier log-ins is bound to.
+    pub(super) fn stamp(&self) -> &str {
+        &self.stamp
+    }
+}
+
 impl Identity {
-    /// The person with this address and password. A stranger takes the same time as a wrong password.
-    ///
-    /// # Errors
-    /// `invalid_argument` for a password over 1 KiB; `service_unavailable` when too many log-ins wait.
-    pub async fn log_in(&self, email: &str, password: &Secret) -> Result<Option<User>> {
-        if password.expose().len() > MAX_BYTES {
-            return Err(Error::invalid("password", "A password has 8 to 128 characters."));
-        }
-        // An address that cannot be one is looked up all the same: both paths do the same work.
+    /// Whom this address stands for at a log-in. Who is suspended, has no password, or is not there is nobody; all
+    /// paths do the same work.
+    pub async fn candidate(&self, email: &str) -> Result<Candidate> {
+        // An address that cannot be one is looked up all the same.
         let email = normal_email(email).unwrap_or_default();
-        let (user, hash) = match users::with_password(self.0.db.pool(), &email).await? {
+        let found = users::with_password(self.0.db.pool(), &email).await?.filter(|(_, hash)| !hash.is_empty());
+        let (user, hash) = match found {
             Some((user, hash)) => (Some(user), hash),
             None => (None, NOBODY.to_owned()),
         };
-        let right = self.0.hashing.verify(password, hash).await?;
-        Ok(user.filter(|_| right))
+        let id = user.as_ref().map_or_else(String::new, |user| user.id.to_string());
+        let stamp = hmac_hex(&self.0.browser_key, format!("{id}:{hash}").as_bytes());
+        Ok(Candidate { user, hash, stamp })
+    }
+
+    /// The person, when this is their password. A stranger takes the same time as a wrong password.
+    ///
+    /// # Errors
+    /// `service_unavailable` when too many log-ins wait.
+    pub async fn prove(&self, candidate: Candidate, password: &Secret) -> Result<Option<User>> {
+        // A password that no account can have is a wrong password (B21: one answer for all of them).
+        if password.expose().len() > MAX_BYTES {
+            return Ok(None);
+        }
+        let right = self.0.hashing.verify(rules::normal(password), candidate.hash).await?;
+        Ok(candidate.user.filter(|_| right))
+    }
+
+    /// The person with this address and password.
+    ///
+    /// # Errors
+    /// `service_unavailable` when too many log-ins wait.
+    pub async fn log_in(&self, email: &str, password: &Secret) -> Result<Option<User>> {
+        self.prove(self.candidate(email).await?, password).await
+    }
+
+    /// The hash of a new password for the person with this address.
+    ///
+    /// # Errors
+    /// `invalid_argument` with the reason why it is not good enough.
+    pub(super) async fn hash_new(&self, email: &str, password: &Secret) -> Result<String> {
+        if password.expose().len() > MAX_BYTES {
+            return rules::check(email, password).map(|()| String::new());
+        }
+        let password = rules::normal(password);
+        rules::check(email, &password)?;
+        if let Some(breached) = self.0.breached.clone() {
+            let password = password.clone();
+            let known = tokio::task::spawn_blocking(move || breached.has(password.expose())).await;
+            if known.map_err(Error::internal)?.map_err(Error::internal)? {
+                return Err(rules::breached());
+            }
+        }
+        self.0.hashing.hash(password).await
     }
 }
 
@@ -124,11 +180,11 @@ mod tests {
     async fn a_hash_verifies_its_password_only() {
         let hashing = Hashing::new();
         let password = Secret::new("correct horse");
-        let hash = hashing.hash(&password).await.unwrap();
+        let hash = hashing.hash(password.clone()).await.unwrap();
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
-        assert_ne!(hash, hashing.hash(&password).await.unwrap(), "each hash has its own salt");
-        assert!(hashing.verify(&password, hash.clone()).await.unwrap());
-        assert!(!hashing.verify(&Secret::new("correct horsf"), hash).await.unwrap());
+        assert_ne!(hash, hashing.hash(password.clone()).await.unwrap(), "each hash has its own salt");
+        assert!(hashing.verify(password, hash.clone()).await.unwrap());
+        assert!(!hashing.verify(Secret::new("correct horsf"), hash).await.unwrap());
     }
 
     #[tokio::test]
@@ -136,17 +192,7 @@ mod tests {
         let parsed = PasswordHash::new(NOBODY).unwrap();
         let params = Params::try_from(&parsed).unwrap();
         assert_eq!((params.m_cost(), params.t_cost(), params.p_cost()), (MEMORY_KIB, PASSES, LANES));
-        assert!(!Hashing::new().verify(&Secret::new(""), NOBODY.into()).await.unwrap());
-    }
-
-    #[tokio::test]
-    async fn b25_lengths_are_checked_before_any_work() {
-        let hashing = Hashing::new();
-        for bad in ["", "seven77", &"x".repeat(129), &"é".repeat(600)] {
-            assert_eq!(hashing.hash(&Secret::new(bad)).await.unwrap_err().code, Code::InvalidArgument);
-        }
-        assert!(hashing.hash(&Secret::new("пароль-8")).await.is_ok(), "characters count, not bytes");
-        assert!(hashing.hash(&Secret::new("nul\0inside")).await.is_ok());
+        assert!(!Hashing::new().verify(Secret::new(""), NOBODY.into()).await.unwrap());
     }
 
     #[tokio::test]

@@ -76,6 +76,8 @@ pub enum Unfit {
     Forbidden,
     #[error("an http redirect_uri must be on localhost, 127.0.0.1 or [::1]")]
     PlainHttp,
+    #[error("a redirect_uri is on a domain under which anybody may register names")]
+    PublicSuffix,
     #[error("between 1 and 10 redirect_uris are needed")]
     Number,
     #[error("a redirect_uri must be https, a loopback address, or a scheme with a dot (RFC 8252 §7.1)")]
@@ -116,6 +118,7 @@ pub fn kind(uri: &str) -> Result<Kind, Unfit> {
     let written = url.as_str();
     let normal = written == uri || (url.path() == "/" && url.query().is_none() && written == format!("{uri}/"));
     match scheme {
+        "https" if normal && url.domain().is_some_and(is_public_suffix) => Err(Unfit::PublicSuffix),
         "https" if normal => Ok(Kind::Https),
         "http" if loopback(uri).is_some() && normal_loopback(uri) => Ok(Kind::Loopback),
         "http" if loopback(uri).is_none() => Err(Unfit::PlainHttp),
@@ -168,6 +171,14 @@ fn is_lower(scheme: &str) -> bool {
 fn authority(uri: &str) -> &str {
     let rest = uri.split_once("://").map_or("", |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or("")
+}
+
+/// Whether a host is one of those that the Public Suffix List names, such as `co.uk` or `github.io`: nobody's own, so
+/// that it cannot stand for who gets the code (F03). A name that the list does not know is somebody's: so are the hosts
+/// of a private network.
+fn is_public_suffix(host: &str) -> bool {
+    let host = host.trim_end_matches('.').as_bytes();
+    psl::suffix(host).is_some_and(|suffix| suffix.is_known() && suffix.as_bytes() == host)
 }
 
 /// Percent-encoded control characters and malformed escapes.
@@ -294,6 +305,42 @@ mod tests {
             assert_eq!(kind(uri), Err(Unfit::Forbidden), "{uri:?}");
         }
         assert_eq!(kind(&format!("https://example.com/{}", "a".repeat(2048))), Err(Unfit::Malformed));
+    }
+
+    #[test]
+    fn f03_a_domain_that_is_nobodys_own_gets_no_codes() {
+        for uri in [
+            "https://co.uk/cb",
+            "https://co.uk./cb",
+            "https://com/cb",
+            "https://co.uk:8443/cb",
+            "https://github.io/cb",
+            "https://herokuapp.com/cb",
+            // A wildcard of the list: `*.ck`.
+            "https://anything.ck/cb",
+        ] {
+            assert_eq!(kind(uri), Err(Unfit::PublicSuffix), "{uri}");
+            assert!(!matches(uri, uri), "{uri}");
+        }
+        for uri in [
+            "https://bbc.co.uk/cb",
+            "https://someone.github.io/cb",
+            "https://intranet/cb",
+            "https://claude.ai/api/mcp/auth_callback",
+            "https://claude.com/api/mcp/auth_callback",
+            "https://chatgpt.com/connector_platform_oauth_redirect",
+            "https://vscode.dev/redirect",
+            "https://insiders.vscode.dev/redirect",
+            "https://www.cursor.com/cb",
+            "https://oauth.n8n.cloud/oauth2/callback",
+            "https://callback.mistral.ai/v1/integrations_auth/oauth2_callback",
+            "https://global.consent.azure-apim.net/redirect/x",
+            "https://token.botframework.com/.auth/web/redirect",
+            "https://192.0.2.1/cb",
+            "https://[2001:db8::1]/cb",
+        ] {
+            assert_eq!(kind(uri), Ok(Kind::Https), "{uri}");
+        }
     }
 
     #[test]

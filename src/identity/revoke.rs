@@ -2,6 +2,7 @@
 
 use super::Identity;
 use super::grants::is_refresh_token;
+use super::token::Refusal;
 use crate::base::secret::sha256_hex;
 use crate::model::error::Result;
 use crate::store::grants::{self, Ended};
@@ -20,8 +21,9 @@ impl Identity {
         let now = self.0.clock.now();
         let claims = match is_refresh_token(token) {
             true => None,
-            false => match self.signed(token) {
+            false => match self.signed(token).await {
                 Ok(claims) => Some(claims),
+                Err(Refusal::Internal(problem)) => return Err(problem),
                 Err(_) => return Ok(None),
             },
         };

@@ -16,7 +16,7 @@ use crate::model::error::Error;
 use crate::model::grant::scope_text;
 use crate::model::org::Org;
 use crate::model::user::User;
-use crate::store::grants::{self, GrantRow};
+use crate::store::grants::{self, FamilyState, GrantRow};
 
 /// The header's `typ` (RFC 9068 §2.1).
 const TYPE: &str = "at+jwt";
@@ -62,10 +62,10 @@ impl From<sqlx::Error> for Refusal {
 pub(super) struct Claims {
     iss: String,
     aud: String,
-    sub: Id<User>,
-    client_id: String,
-    scope: String,
-    exp: i64,
+    pub(super) sub: Id<User>,
+    pub(super) client_id: String,
+    pub(super) scope: String,
+    pub(super) exp: i64,
     iat: i64,
     nbf: i64,
     jti: String,
@@ -78,7 +78,8 @@ impl Identity {
     /// Signs an access token under a grant, and says for how many seconds it lives.
     pub(super) fn sign(&self, grant: &GrantRow, scopes: &[Scope]) -> Result<(Secret, u64), Error> {
         let now = self.0.clock.now();
-        let (kid, key) = self.0.keys.signer(now)?;
+        let ring = self.0.keys.ring();
+        let (kid, key) = ring.signer(now)?;
         let access = self.0.config.limits.lifetimes.access.as_millis() as Millis;
         let ends = grant.ends_at.min(now + access);
         let claims = Claims {
@@ -98,7 +99,7 @@ impl Identity {
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some(TYPE.to_owned());
         header.kid = Some(kid.to_owned());
-        let token = encode(&header, &claims, key).map_err(Error::internal)?;
+        let token = encode(&header, &claims, &key).map_err(Error::internal)?;
         Ok((Secret::new(token), u64::try_from(claims.exp - claims.iat).unwrap_or(0)))
     }
 
@@ -114,11 +115,9 @@ impl Identity {
         if bearer.starts_with(connectivity::PREFIX) {
             return self.verify_connectivity(bearer).await;
         }
-        let claims = self.claims(bearer, resource)?;
+        let claims = self.claims(bearer, resource).await?;
         let scopes = read_scopes(&claims.scope).ok_or(Refusal::Invalid)?;
-        let state = grants::state(self.0.db.pool(), claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
-        let state = state.ok_or(Refusal::Invalid)?;
-        let role = state.role.filter(|_| state.revoked_at.is_none()).ok_or(Refusal::Revoked)?;
+        let (state, role) = self.standing(claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
         let client = state.client_name.or_else(|| verified_host(&claims.client_id)).unwrap_or_default();
         Ok(Proven {
             org: state.org,
@@ -130,12 +129,33 @@ impl Identity {
         })
     }
 
+    /// A family as it is now, and what its person is; refused when it has ended, or its client may not be used.
+    pub(super) async fn standing(
+        &self,
+        org: Id<Org>,
+        family: &str,
+        user: Id<User>,
+        client_id: &str,
+    ) -> Result<(FamilyState, Role), Refusal> {
+        let state = grants::state(self.0.db.pool(), org, family, user, client_id).await?;
+        let state = state.ok_or(Refusal::Invalid)?;
+        let ended = state.revoked_at.is_some() || state.client_blocked;
+        let role = state.role.filter(|_| !ended).ok_or(Refusal::Revoked)?;
+        Ok((state, role))
+    }
+
     /// The claims of a token of ours that is good for this resource now (RFC 9068 §4).
-    fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
-        let claims = self.signed(bearer)?;
+    async fn claims(&self, bearer: &str, resource: &str) -> Result<Claims, Refusal> {
+        let claims = self.signed(bearer).await?;
         if claims.aud != resource {
             return Err(Refusal::Invalid);
         }
+        self.in_time(&claims)?;
+        Ok(claims)
+    }
+
+    /// Whether a token's time has come and not gone.
+    pub(super) fn in_time(&self, claims: &Claims) -> Result<(), Refusal> {
         let (now, skew) = (self.0.clock.now() / 1000, SKEW.as_secs() as i64);
         if claims.nbf > now + skew || claims.iat > now + skew {
             return Err(Refusal::Invalid);
@@ -143,12 +163,12 @@ impl Identity {
         if claims.exp.saturating_add(skew) <= now {
             return Err(Refusal::Expired);
         }
-        Ok(claims)
+        Ok(())
     }
 
     /// The claims of a token that we signed, whatever it is for and however old it is (RFC 8725 §3). The algorithm, the
     /// key and the type are what our record says, never what the token says.
-    pub(super) fn signed(&self, bearer: &str) -> Result<Claims, Refusal> {
+    pub(super) async fn signed(&self, bearer: &str) -> Result<Claims, Refusal> {
         if bearer.len() > MAX_BYTES {
             return Err(Refusal::Invalid);
         }
@@ -158,7 +178,12 @@ impl Identity {
             return Err(Refusal::Invalid);
         }
         let kid = header.kid.ok_or(Refusal::Invalid)?;
-        let key = self.0.keys.verifier(&kid, self.0.clock.now(), self.key_retention()).ok_or(Refusal::Invalid)?;
+        let mut ring = self.0.keys.ring();
+        if !ring.has(&kid) {
+            self.0.keys.look_for(&kid, &self.0.db).await?;
+            ring = self.0.keys.ring();
+        }
+        let key = ring.verifier(&kid, self.0.clock.now(), self.key_retention()).ok_or(Refusal::Invalid)?;
         let issuer = self.0.config.issuer();
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.set_required_spec_claims(&["exp", "nbf", "iss", "aud", "sub"]);

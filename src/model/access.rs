@@ -11,9 +11,10 @@ use crate::model::caller::Caller;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
+use crate::model::user::User;
 
 /// A right in a workspace, from least to most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     Viewer,
@@ -220,6 +221,7 @@ pub enum Want {
 pub struct Pass {
     org: Id<Org>,
     credential: String,
+    user: Option<Id<User>>,
     action: Action,
     datasets: Vec<Dataset>,
 }
@@ -228,6 +230,11 @@ impl Pass {
     /// Whose turn it is where turns are taken.
     pub fn credential(&self) -> &str {
         &self.credential
+    }
+
+    /// The person; `None` for a connectivity token, and for the operator.
+    pub fn user(&self) -> Option<Id<User>> {
+        self.user
     }
 
     /// The tenant that the pass is for.
@@ -285,7 +292,7 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
             }
         }
     }
-    Ok(Pass { org: caller.org, credential: caller.credential(), action, datasets })
+    Ok(Pass { org: caller.org, credential: caller.credential(), user: caller.user, action, datasets })
 }
 
 /// The refusal for an action that the caller's rights lack.

@@ -12,6 +12,10 @@ pub enum Code {
     AuthRevoked,
     AuthExpired,
     ScopeDenied,
+    /// A rule of the workspace forbids it, whatever the scopes.
+    Forbidden,
+    /// The person proved themselves too long ago for this (RFC 9470).
+    InsufficientUserAuthentication,
     RateLimited,
     IpBlocked,
     ForbiddenSql,
@@ -19,6 +23,7 @@ pub enum Code {
     InvalidArgument,
     DatasetNotFound,
     DocumentNotFound,
+    NotFound,
     QueryTimeout,
     LimitExceeded,
     FileTooLarge,
@@ -39,11 +44,13 @@ pub struct CodeInfo {
 
 impl Code {
     /// Every code, for documents and tests.
-    pub const ALL: [Code; 16] = [
+    pub const ALL: [Code; 19] = [
         Code::AuthInvalid,
         Code::AuthRevoked,
         Code::AuthExpired,
         Code::ScopeDenied,
+        Code::Forbidden,
+        Code::InsufficientUserAuthentication,
         Code::RateLimited,
         Code::IpBlocked,
         Code::ForbiddenSql,
@@ -51,6 +58,7 @@ impl Code {
         Code::InvalidArgument,
         Code::DatasetNotFound,
         Code::DocumentNotFound,
+        Code::NotFound,
         Code::QueryTimeout,
         Code::LimitExceeded,
         Code::FileTooLarge,
@@ -65,6 +73,8 @@ impl Code {
             Code::AuthRevoked => ("auth_revoked", 401, -32001),
             Code::AuthExpired => ("auth_expired", 401, -32001),
             Code::ScopeDenied => ("scope_denied", 403, -32001),
+            Code::Forbidden => ("forbidden", 403, -32001),
+            Code::InsufficientUserAuthentication => ("insufficient_user_authentication", 401, -32001),
             Code::RateLimited => ("rate_limited", 429, -32029),
             Code::IpBlocked => ("ip_blocked", 429, -32029),
             Code::ForbiddenSql => ("forbidden_sql", 400, -32602),
@@ -72,6 +82,7 @@ impl Code {
             Code::InvalidArgument => ("invalid_argument", 400, -32602),
             Code::DatasetNotFound => ("dataset_not_found", 404, -32002),
             Code::DocumentNotFound => ("document_not_found", 404, -32002),
+            Code::NotFound => ("not_found", 404, -32002),
             Code::QueryTimeout => ("query_timeout", 408, -32004),
             Code::LimitExceeded => ("limit_exceeded", 400, -32602),
             Code::FileTooLarge => ("file_too_large", 413, -32602),
@@ -128,6 +139,16 @@ impl Error {
 
     pub fn document_not_found() -> Self {
         Self::new(Code::DocumentNotFound, "There is no such document.")
+    }
+
+    /// Something of a workspace that is not there, or is another's: the same words. `what` is a noun.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(Code::NotFound, format!("There is no such {what} in this workspace."))
+    }
+
+    /// What a rule forbids to everybody's scopes; `rule` is its stable name.
+    pub fn forbidden(rule: &str, message: impl Into<String>) -> Self {
+        Self::new(Code::Forbidden, message).with(json!({ "rule": rule }))
     }
 
     /// Logs the cause here, once, and tells the outside nothing of it.

@@ -25,8 +25,43 @@ pub fn is_slug(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
+/// The stored form of an e-mail domain, or `None` when it cannot be one: at least two labels of letters, digits and
+/// `-`; others in their ASCII form (RFC 5890).
+pub fn normal_domain(text: &str) -> Option<String> {
+    let text = text.trim().trim_start_matches('@').to_lowercase();
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    (text.len() <= 253 && text.contains('.') && text.split('.').all(label)).then_some(text)
+}
+
+/// Whether an address in its stored form has one of the domains, exactly; without domains every address may come.
+pub fn domain_allowed(domains: &[String], email: &str) -> bool {
+    let domain = email.rsplit_once('@').map(|(_, domain)| domain);
+    domains.is_empty() || domains.iter().any(|allowed| Some(allowed.as_str()) == domain)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::{domain_allowed, normal_domain};
+
+    #[test]
+    fn domains_are_compared_whole() {
+        assert_eq!(normal_domain(" @Example.COM ").as_deref(), Some("example.com"));
+        for bad in ["", "com", "a@b.com", "-a.com", "a..com", "a.com.", "*.a.com", "exämple.com", "a b.com"] {
+            assert_eq!(normal_domain(bad), None, "{bad}");
+        }
+        let domains = ["example.com".to_owned()];
+        assert!(domain_allowed(&domains, "ann@example.com"));
+        assert!(domain_allowed(&[], "ann@elsewhere.org"));
+        for bad in ["ann@x.example.com", "ann@example.com.evil.org", "ann@notexample.com", "example.com"] {
+            assert!(!domain_allowed(&domains, bad), "{bad}");
+        }
+    }
+
     #[test]
     fn slugs_are_plain() {
         for good in ["demo", "acme-2", "a1"] {

@@ -37,6 +37,8 @@ impl Operation for GetDocument {
         action: Action::Search,
         cost: Cost::Resource,
         read_only: true,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Resource,
         route: Route { method: "GET", path: "/documents/{document_id}" },
         time: super::quick,

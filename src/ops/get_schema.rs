@@ -40,6 +40,8 @@ impl Operation for GetSchema {
         action: Action::ReadSchema,
         cost: Cost::Read,
         read_only: true,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Tool,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/schema" },
         time: super::quick,

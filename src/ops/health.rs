@@ -32,6 +32,8 @@ impl Operation for Health {
         action: Action::ListDatasets,
         cost: Cost::Read,
         read_only: true,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Resource,
         route: Route { method: "GET", path: "/health" },
         time: super::quick,

@@ -64,6 +64,8 @@ impl Operation for Import {
         action: Action::WriteDatasets,
         cost: Cost::Read,
         read_only: false,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Manage,
         route: Route { method: "POST", path: "/datasets" },
         time: |_| std::time::Duration::from_secs(900),

@@ -60,6 +60,8 @@ impl Operation for ListDatasets {
         action: Action::ListDatasets,
         cost: Cost::Read,
         read_only: true,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Tool,
         route: Route { method: "GET", path: "/datasets" },
         time: super::quick,
@@ -77,12 +79,7 @@ impl Operation for ListDatasets {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let scope = format!("{}:datasets", job.pass.org());
-        let after = match &self.cursor {
-            None => None,
-            Some(cursor) => Some(on.cursors.read(&scope, cursor).ok_or_else(|| {
-                Error::invalid("cursor", "This cursor is not one of this listing. Start without a cursor.")
-            })?),
-        };
+        let after = super::position(on, &scope, self.cursor.as_deref())?;
         let rest =
             job.pass.datasets().iter().filter(|dataset| after.as_ref().is_none_or(|after| dataset.name > *after));
         // Descriptions may be long: a page ends early, so that it always fits into a reply.

@@ -1,17 +1,29 @@
-//! The product: one file for each thing that a caller may ask, and the only list of them. MCP tools, REST routes and
+//! The product: one file for each thing that a caller may ask (for management, each thing that admins look after), and
+//! the only list of them. MCP tools, REST routes and
 //! the OpenAPI documents are short visitors of [`each`].
 
+pub mod audit_log;
+pub mod blocked_clients;
 pub mod get_document;
 pub mod get_schema;
+pub mod grants;
 pub mod health;
 pub mod import;
+pub mod invitations;
 pub mod list_datasets;
+pub mod members;
 pub mod preview_rows;
 pub mod publish;
 pub mod search;
+pub mod settings;
 pub mod sql;
+pub mod tokens;
 
-use crate::gateway::operation::Operation;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::gateway::operation::{Operation, Parts};
+use crate::model::error::{Error, Result};
 
 /// Something that wants to see every operation with its types.
 pub trait Visitor {
@@ -29,6 +41,43 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<health::Health>();
     visitor.visit::<import::Import>();
     visitor.visit::<publish::Publish>();
+    visitor.visit::<members::ListMembers>();
+    visitor.visit::<members::SetMemberRole>();
+    visitor.visit::<members::RemoveMember>();
+    visitor.visit::<invitations::ListInvitations>();
+    visitor.visit::<invitations::CreateInvitation>();
+    visitor.visit::<invitations::RevokeInvitation>();
+    visitor.visit::<grants::ListGrants>();
+    visitor.visit::<grants::RevokeGrant>();
+    visitor.visit::<blocked_clients::ListBlockedClients>();
+    visitor.visit::<blocked_clients::BlockClient>();
+    visitor.visit::<blocked_clients::UnblockClient>();
+    visitor.visit::<tokens::ListTokens>();
+    visitor.visit::<tokens::CreateToken>();
+    visitor.visit::<tokens::RevokeToken>();
+    visitor.visit::<settings::GetSettings>();
+    visitor.visit::<settings::UpdateSettings>();
+    visitor.visit::<audit_log::ListAudit>();
+    visitor.visit::<audit_log::ExportAudit>();
+}
+
+/// The reply of a change that has nothing more to say.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Done {
+    /// Always true.
+    pub done: bool,
+}
+
+impl Done {
+    const OK: Done = Done { done: true };
+}
+
+/// Where a page begins: the position in its cursor, which must be one of the same listing.
+fn position(on: &Parts, scope: &str, cursor: Option<&str>) -> Result<Option<String>> {
+    let Some(cursor) = cursor else { return Ok(None) };
+    let position = on.cursors.read(scope, cursor);
+    let wrong = || Error::invalid("cursor", "This cursor is not one of this listing. Start without a cursor.");
+    position.ok_or_else(wrong).map(Some)
 }
 
 /// Seconds that metadata reads may take.

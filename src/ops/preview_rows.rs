@@ -48,6 +48,8 @@ impl Operation for PreviewRows {
         action: Action::ReadSchema,
         cost: Cost::Read,
         read_only: true,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Tool,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/rows" },
         time: |budgets| budgets.sql_time,

@@ -34,6 +34,8 @@ impl Operation for Publish {
         action: Action::WriteDatasets,
         cost: Cost::Read,
         read_only: false,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Manage,
         route: Route { method: "PATCH", path: "/datasets/{dataset_id}" },
         time: super::quick,

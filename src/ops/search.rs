@@ -80,6 +80,8 @@ impl Operation for Search {
         action: Action::Search,
         cost: Cost::Read,
         read_only: true,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Tool,
         route: Route { method: "POST", path: "/search" },
         time: super::quick,

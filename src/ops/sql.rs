@@ -57,6 +57,8 @@ impl Operation for Sql {
         action: Action::RunSql,
         cost: Cost::Sql,
         read_only: true,
+        sensitive: false,
+        recorded_as: None,
         surface: Surface::Tool,
         route: Route { method: "POST", path: "/sql" },
         time: |budgets| budgets.sql_time,

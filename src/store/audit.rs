@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
+use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::audit::Entry;
 use crate::model::error::{Error, Result};
@@ -70,12 +72,39 @@ async fn insert(on: &mut AnyConnection, chain: &str, seq: i64, entry: &Entry, ha
 pub async fn newest(db: &Db, org: Option<Id<Org>>, limit: i64) -> Result<Vec<(i64, Entry)>> {
     let sql = "SELECT seq, entry FROM audit WHERE chain = $1 ORDER BY seq DESC LIMIT $2";
     let rows = sqlx::query(sql).bind(chain_of(org)).bind(limit).fetch_all(db.pool()).await?;
-    rows.iter()
-        .map(|row| {
-            let entry: String = row.try_get("entry")?;
-            Ok((row.try_get("seq")?, serde_json::from_str(&entry).map_err(Error::internal)?))
-        })
-        .collect()
+    read(&rows)
+}
+
+/// Which rows of a workspace are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<'a> {
+    /// Rows with a smaller number.
+    pub before: i64,
+    pub since: Millis,
+    pub until: Millis,
+    /// How the action begins.
+    pub action: &'a str,
+    /// Exactly; empty for all.
+    pub outcome: &'a str,
+}
+
+/// Entries of a workspace in a range, newest first, with their numbers.
+pub async fn range(db: &Db, org: Id<Org>, range: &Range<'_>, limit: i64) -> Result<Vec<(i64, Entry)>> {
+    let sql = "SELECT seq, entry FROM audit
+               WHERE chain = $1 AND seq < $2 AND at >= $3 AND at < $4
+                 AND substr(action, 1, length($5)) = $5 AND ($6 = '' OR outcome = $6)
+               ORDER BY seq DESC LIMIT $7";
+    let query = sqlx::query(sql).bind(chain_of(Some(org))).bind(range.before).bind(range.since).bind(range.until);
+    let query = query.bind(range.action.to_owned()).bind(range.outcome.to_owned()).bind(limit);
+    read(&query.fetch_all(db.pool()).await?)
+}
+
+fn read(rows: &[AnyRow]) -> Result<Vec<(i64, Entry)>> {
+    let entry = |row: &AnyRow| {
+        let entry: String = row.try_get("entry")?;
+        Ok((row.try_get("seq")?, serde_json::from_str(&entry).map_err(Error::internal)?))
+    };
+    rows.iter().map(entry).collect()
 }
 
 /// Walks a chain from its start. `Ok(None)`: whole; `Ok(Some(seq))`: the first entry that is missing or changed.

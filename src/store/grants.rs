@@ -30,6 +30,8 @@ pub struct GrantRow {
     /// Whatever is issued under the grant ends by then.
     pub ends_at: Millis,
     pub revoked_at: Option<Millis>,
+    /// SHA-256 of the id of the browser session that approved.
+    pub session_hash: Option<String>,
 }
 
 /// A refresh token as stored.
@@ -48,8 +50,9 @@ pub struct RefreshRow {
 pub async fn insert(on: impl AnyExecutor<'_>, grant: &GrantRow) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO grants (org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest,
-                             code_challenge, code_expires_at, auth_time, created_at, last_used_at, ends_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)",
+                             code_challenge, code_expires_at, auth_time, created_at, last_used_at, ends_at,
+                             session_hash)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14)",
     )
     .bind(grant.org.to_string())
     .bind(grant.id.as_str())
@@ -64,6 +67,7 @@ pub async fn insert(on: impl AnyExecutor<'_>, grant: &GrantRow) -> sqlx::Result<
     .bind(grant.auth_time)
     .bind(grant.created_at)
     .bind(grant.ends_at)
+    .bind(grant.session_hash.clone())
     .execute(on)
     .await?;
     Ok(())
@@ -79,10 +83,25 @@ pub async fn lock_by_code(
     let row = sqlx::query(
         "UPDATE grants SET last_used_at = $3 WHERE code_digest = $1 AND client_id = $2
          RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
-                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at",
+                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
     )
     .bind(code_digest)
     .bind(client_id)
+    .bind(now)
+    .fetch_optional(on)
+    .await?;
+    row.as_ref().map(read).transpose()
+}
+
+/// Locks a grant by its id.
+pub async fn lock(on: &mut AnyConnection, org: Id<Org>, id: &str, now: Millis) -> sqlx::Result<Option<GrantRow>> {
+    let row = sqlx::query(
+        "UPDATE grants SET last_used_at = $3 WHERE org_id = $1 AND id = $2
+         RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
+                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
+    )
+    .bind(org.to_string())
+    .bind(id)
     .bind(now)
     .fetch_optional(on)
     .await?;
@@ -100,7 +119,7 @@ pub async fn lock_by_refresh(
         "UPDATE grants SET last_used_at = $3
          WHERE id = (SELECT grant_id FROM refresh_tokens WHERE digest = $1) AND client_id = $2
          RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
-                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at",
+                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
     )
     .bind(digest)
     .bind(client_id)
@@ -214,10 +233,47 @@ pub async fn revoke_of_member(
     Ok(done.rows_affected())
 }
 
+/// Ends every family of a client, in every workspace.
+pub async fn revoke_of_client(on: impl AnyExecutor<'_>, client_id: &str, why: &str, now: Millis) -> sqlx::Result<u64> {
+    let done =
+        sqlx::query("UPDATE grants SET revoked_at = $2, revoked_why = $3 WHERE client_id = $1 AND revoked_at IS NULL")
+            .bind(client_id)
+            .bind(now)
+            .bind(why)
+            .execute(on)
+            .await?;
+    Ok(done.rows_affected())
+}
+
+/// Ends every family that a person gave a client in a workspace.
+pub async fn revoke_given(
+    on: impl AnyExecutor<'_>,
+    org: Id<Org>,
+    user: Id<User>,
+    client_id: &str,
+    why: &str,
+    now: Millis,
+) -> sqlx::Result<u64> {
+    let done = sqlx::query(
+        "UPDATE grants SET revoked_at = $4, revoked_why = $5
+         WHERE org_id = $1 AND user_id = $2 AND client_id = $3 AND revoked_at IS NULL",
+    )
+    .bind(org.to_string())
+    .bind(user.to_string())
+    .bind(client_id)
+    .bind(now)
+    .bind(why)
+    .execute(on)
+    .await?;
+    Ok(done.rows_affected())
+}
+
 /// What a verifier needs to know of a family, as it is now.
 #[derive(Clone, Debug)]
 pub struct FamilyState {
     pub revoked_at: Option<Millis>,
+    /// The client may not be used, here or anywhere.
+    pub client_blocked: bool,
     /// `None` for one who is no longer a member.
     pub role: Option<Role>,
     pub org: Org,
@@ -237,7 +293,9 @@ pub async fn state(
     let row = sqlx::query(
         "SELECT g.revoked_at AS revoked_at, m.role AS role, c.name AS client_name,
                 o.slug AS org_slug, o.name AS org_name, o.connectivity_enabled AS org_on, o.created_at AS org_at,
-                u.email AS user_email, u.name AS user_name, u.created_at AS user_at
+                u.email AS user_email, u.name AS user_name, u.created_at AS user_at,
+                (SELECT COUNT(*) FROM client_blocks b
+                 WHERE b.client_id = g.client_id AND b.org_id IN ('-', g.org_id)) AS blocks
          FROM grants g
          JOIN orgs o ON o.id = g.org_id
          JOIN users u ON u.id = g.user_id
@@ -255,6 +313,7 @@ pub async fn state(
         let role = row.try_get::<Option<String>, _>("role")?.map(|role| role.parse()).transpose();
         Ok(FamilyState {
             revoked_at: row.try_get("revoked_at")?,
+            client_blocked: row.try_get::<i64, _>("blocks")? > 0,
             role: role.map_err(|problem: String| sqlx::Error::Decode(problem.into()))?,
             org: Org {
                 id: org,
@@ -301,17 +360,30 @@ pub async fn refresh(on: &mut AnyConnection, grant_id: &str, digest: &str) -> sq
     .bind(digest)
     .fetch_optional(on)
     .await?;
-    row.map(|row| {
-        Ok(RefreshRow {
-            digest: row.try_get("digest")?,
-            grant_id: row.try_get("grant_id")?,
-            generation: row.try_get("generation")?,
-            issued_at: row.try_get("issued_at")?,
-            expires_at: row.try_get("expires_at")?,
-            superseded_at: row.try_get("superseded_at")?,
-        })
-    })
-    .transpose()
+    row.as_ref().map(read_refresh).transpose()
+}
+
+/// A refresh token of a client with its family, as they are; not for use, since nothing is locked.
+pub async fn peek_refresh(
+    on: impl AnyExecutor<'_>,
+    digest: &str,
+    client_id: &str,
+) -> sqlx::Result<Option<(GrantRow, RefreshRow)>> {
+    let row = sqlx::query(
+        "SELECT g.org_id AS org_id, g.id AS id, g.user_id AS user_id, g.client_id AS client_id, g.scopes AS scopes,
+                g.resource AS resource, g.redirect_uri AS redirect_uri, g.code_digest AS code_digest,
+                g.code_challenge AS code_challenge, g.code_expires_at AS code_expires_at, g.auth_time AS auth_time,
+                g.created_at AS created_at, g.redeemed_at AS redeemed_at, g.ends_at AS ends_at,
+                g.revoked_at AS revoked_at, r.digest AS digest, r.grant_id AS grant_id, r.generation AS generation,
+                r.issued_at AS issued_at, r.expires_at AS expires_at, r.superseded_at AS superseded_at
+         FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id
+         WHERE r.digest = $1 AND g.client_id = $2",
+    )
+    .bind(digest)
+    .bind(client_id)
+    .fetch_optional(on)
+    .await?;
+    row.as_ref().map(|row| Ok((read(row)?, read_refresh(row)?))).transpose()
 }
 
 /// Marks a refresh token as replaced; `false` when it already was.
@@ -322,6 +394,17 @@ pub async fn supersede(on: &mut AnyConnection, digest: &str, now: Millis) -> sql
         .execute(on)
         .await?;
     Ok(done.rows_affected() == 1)
+}
+
+fn read_refresh(row: &AnyRow) -> sqlx::Result<RefreshRow> {
+    Ok(RefreshRow {
+        digest: row.try_get("digest")?,
+        grant_id: row.try_get("grant_id")?,
+        generation: row.try_get("generation")?,
+        issued_at: row.try_get("issued_at")?,
+        expires_at: row.try_get("expires_at")?,
+        superseded_at: row.try_get("superseded_at")?,
+    })
 }
 
 fn read(row: &AnyRow) -> sqlx::Result<GrantRow> {
@@ -341,5 +424,6 @@ fn read(row: &AnyRow) -> sqlx::Result<GrantRow> {
         redeemed_at: row.try_get("redeemed_at")?,
         ends_at: row.try_get("ends_at")?,
         revoked_at: row.try_get("revoked_at")?,
+        session_hash: row.try_get("session_hash")?,
     })
 }

@@ -35,7 +35,21 @@ pub async fn remove(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>) -> s
     Ok(done.rows_affected() == 1)
 }
 
+/// What a person is in a workspace; nothing while either is suspended.
 pub async fn role(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>) -> sqlx::Result<Option<Role>> {
+    let row = sqlx::query(
+        "SELECT m.role AS role FROM memberships m JOIN orgs o ON o.id = m.org_id JOIN users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND m.user_id = $2 AND o.suspended_at IS NULL AND u.suspended_at IS NULL",
+    )
+    .bind(org.to_string())
+    .bind(user.to_string())
+    .fetch_optional(on)
+    .await?;
+    row.as_ref().map(read_role).transpose()
+}
+
+/// What a person was made in a workspace, suspended or not.
+pub async fn kept_role(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>) -> sqlx::Result<Option<Role>> {
     let row = sqlx::query("SELECT role FROM memberships WHERE org_id = $1 AND user_id = $2")
         .bind(org.to_string())
         .bind(user.to_string())
@@ -44,12 +58,56 @@ pub async fn role(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>) -> sql
     row.as_ref().map(read_role).transpose()
 }
 
-/// A person's workspaces by name.
+/// How many people other than `user` administer a workspace and are not suspended.
+pub async fn other_admins(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>) -> sqlx::Result<i64> {
+    sqlx::query_scalar(
+        "SELECT COUNT(*) FROM memberships m JOIN users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND m.user_id <> $2 AND m.role = 'admin' AND u.suspended_at IS NULL",
+    )
+    .bind(org.to_string())
+    .bind(user.to_string())
+    .fetch_one(on)
+    .await
+}
+
+/// A member as the admins of the workspace see them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberRow {
+    pub user: User,
+    pub role: Role,
+    /// Since when they belong to the workspace.
+    pub joined_at: Millis,
+    pub suspended: bool,
+}
+
+/// A workspace's members by address; at most `limit` whose address comes after `after`.
+pub async fn page(on: impl AnyExecutor<'_>, org: Id<Org>, after: &str, limit: i64) -> sqlx::Result<Vec<MemberRow>> {
+    let rows = sqlx::query(
+        "SELECT u.id AS id, u.email AS email, u.name AS name, u.created_at AS created_at, m.role AS role,
+                m.created_at AS joined_at, u.suspended_at AS suspended_at
+         FROM memberships m JOIN users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND u.email > $2 ORDER BY u.email LIMIT $3",
+    )
+    .bind(org.to_string())
+    .bind(after)
+    .bind(limit)
+    .fetch_all(on)
+    .await?;
+    let member = |row| {
+        let suspended: Option<Millis> = AnyRow::try_get(row, "suspended_at")?;
+        let joined_at = row.try_get("joined_at")?;
+        Ok(MemberRow { user: users::read(row)?, role: read_role(row)?, joined_at, suspended: suspended.is_some() })
+    };
+    rows.iter().map(member).collect()
+}
+
+/// A person's workspaces by name, without suspended ones.
 pub async fn of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<Vec<Membership>> {
     let rows = sqlx::query(
         "SELECT o.id AS id, o.slug AS slug, o.name AS name, o.connectivity_enabled AS connectivity_enabled,
                 o.created_at AS created_at, m.role AS role
-         FROM memberships m JOIN orgs o ON o.id = m.org_id WHERE m.user_id = $1 ORDER BY o.name, o.id",
+         FROM memberships m JOIN orgs o ON o.id = m.org_id
+         WHERE m.user_id = $1 AND o.suspended_at IS NULL ORDER BY o.name, o.id",
     )
     .bind(user.to_string())
     .fetch_all(on)

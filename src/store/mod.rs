@@ -5,15 +5,26 @@
 //! `ON CONFLICT`, `RETURNING`.
 
 pub mod audit;
+pub mod blocks;
+pub mod client_blocks;
 pub mod clients;
+pub mod connected;
+pub mod connections;
+pub mod consents;
 pub mod datasets;
+pub mod devices;
 pub mod documents;
 pub mod grants;
+pub mod invitations;
 pub mod keys;
+pub mod leases;
+pub mod links;
 pub mod members;
 pub mod orgs;
 pub mod pending;
 pub mod sessions;
+pub mod settings;
+pub mod sweep;
 pub mod tokens;
 pub mod users;
 

@@ -31,6 +31,17 @@ pub async fn by_id(on: impl AnyExecutor<'_>, id: Id<Org>) -> sqlx::Result<Option
     row.as_ref().map(read).transpose()
 }
 
+/// As [`by_id`], unless the operator has suspended it.
+pub async fn active(on: impl AnyExecutor<'_>, id: Id<Org>) -> sqlx::Result<Option<Org>> {
+    let row = sqlx::query(
+        "SELECT id, slug, name, connectivity_enabled, created_at FROM orgs WHERE id = $1 AND suspended_at IS NULL",
+    )
+    .bind(id.to_string())
+    .fetch_optional(on)
+    .await?;
+    row.as_ref().map(read).transpose()
+}
+
 pub async fn by_slug(on: impl AnyExecutor<'_>, slug: &str) -> sqlx::Result<Option<Org>> {
     let row = sqlx::query("SELECT id, slug, name, connectivity_enabled, created_at FROM orgs WHERE slug = $1")
         .bind(slug)

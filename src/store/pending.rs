@@ -61,9 +61,3 @@ async fn one(
         .await?;
     row.map(|row| row.try_get(0)).transpose()
 }
-
-/// Drops what expired before `now`; returns how many.
-pub async fn sweep(on: impl AnyExecutor<'_>, now: Millis) -> sqlx::Result<u64> {
-    let done = sqlx::query("DELETE FROM pending_authorizations WHERE expires_at <= $1").bind(now).execute(on).await?;
-    Ok(done.rows_affected())
-}

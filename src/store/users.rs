@@ -40,13 +40,21 @@ pub async fn by_email(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Opt
     row.as_ref().map(read).transpose()
 }
 
-/// A person with the hash of their password, for a log-in.
+/// A person who is not suspended, with the hash of their password (empty when there is none), for a log-in.
 pub async fn with_password(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Option<(User, String)>> {
-    let row = sqlx::query("SELECT id, email, name, created_at, password_hash FROM users WHERE email = $1")
-        .bind(email)
-        .fetch_optional(on)
-        .await?;
+    let sql = "SELECT id, email, name, created_at, password_hash FROM users \
+               WHERE email = $1 AND suspended_at IS NULL";
+    let row = sqlx::query(sql).bind(email).fetch_optional(on).await?;
     row.as_ref().map(|row| Ok((read(row)?, row.try_get("password_hash")?))).transpose()
+}
+
+/// By an address in its stored form, unless suspended; holds the row until the transaction ends.
+pub async fn lock_active(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Option<User>> {
+    // An update that changes nothing locks the row on both engines.
+    let sql = "UPDATE users SET email = email WHERE email = $1 AND suspended_at IS NULL \
+               RETURNING id, email, name, created_at";
+    let row = sqlx::query(sql).bind(email).fetch_optional(on).await?;
+    row.as_ref().map(read).transpose()
 }
 
 /// All people by address.
@@ -63,6 +71,22 @@ pub async fn set_password(on: impl AnyExecutor<'_>, id: Id<User>, password_hash:
         .execute(on)
         .await?;
     Ok(done.rows_affected() == 1)
+}
+
+/// Changes how the person is called; `false` when there is no such person.
+pub async fn set_name(on: impl AnyExecutor<'_>, id: Id<User>, name: &str) -> sqlx::Result<bool> {
+    let done =
+        sqlx::query("UPDATE users SET name = $2 WHERE id = $1").bind(id.to_string()).bind(name).execute(on).await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Whether the person has a password.
+pub async fn has_password(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<bool> {
+    let row = sqlx::query("SELECT id FROM users WHERE id = $1 AND password_hash <> ''")
+        .bind(id.to_string())
+        .fetch_optional(on)
+        .await?;
+    Ok(row.is_some())
 }
 
 /// A person from the columns `id, email, name, created_at`.

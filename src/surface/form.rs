@@ -92,7 +92,11 @@ impl Params {
     }
 }
 
-fn decode(text: &str) -> Result<String, FormError> {
+/// Decodes one value of a form.
+///
+/// # Errors
+/// [`FormError::Malformed`].
+pub fn decode(text: &str) -> Result<String, FormError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

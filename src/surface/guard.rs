@@ -208,6 +208,21 @@ pub fn insufficient_scope(config: &Config, path: &str, needed: &[Scope], body: V
     response
 }
 
+/// 401 for a person who proved themselves too long ago: how old a log-in may be (RFC 9470 §3). The client sends the
+/// person through the authorization endpoint again with that `max_age`.
+pub fn insufficient_authentication(config: &Config, path: &str, body: Value) -> Response {
+    let resource = Resource::of_path(path).unwrap_or(Resource::Any);
+    let max_age = config.limits.lifetimes.step_up.as_secs();
+    let challenge = format!(
+        "Bearer error=\"insufficient_user_authentication\", error_description=\"A more recent sign-in is required\", \
+         max_age={max_age}, resource_metadata=\"{}\"",
+        resource.metadata_url(config)
+    );
+    let mut response = (StatusCode::UNAUTHORIZED, Json(body)).into_response();
+    set_challenge(&mut response, &challenge);
+    response
+}
+
 /// `WWW-Authenticate` (RFC 6750 §3, RFC 9728 §5.1). All parts are ours, so that nothing needs to be escaped.
 fn challenge(config: &Config, resource: &Resource, scopes: &[Scope], error: Option<(&str, &str)>) -> String {
     let metadata = resource.metadata_url(config);

@@ -64,6 +64,14 @@ pub fn page(status: StatusCode, template: &impl Template) -> Response {
     }
 }
 
+/// The response with a cookie to set, if there is one.
+pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
 #[derive(Template)]
 #[template(path = "problem.html", config = "src/surface/askama.toml")]
 struct ProblemPage<'a> {
@@ -152,6 +160,29 @@ pub fn display_name(text: &str) -> String {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
         None if line.is_empty() => "A program without a name".to_owned(),
         None => line,
+    }
+}
+
+/// Filters of the templates.
+pub mod filters {
+    use crate::base::clock::{Millis, rfc3339};
+
+    /// A time that is a text (RFC 3339) to the minute: `2026-11-21 22:07`.
+    #[askama::filter_fn]
+    pub fn short(at: &str, _: &dyn askama::Values) -> askama::Result<String> {
+        Ok(at.chars().take(16).collect::<String>().replace('T', " "))
+    }
+
+    /// A day: `2026-11-21`.
+    #[askama::filter_fn]
+    pub fn day(at: &Millis, _: &dyn askama::Values) -> askama::Result<String> {
+        Ok(rfc3339(*at).chars().take(10).collect())
+    }
+
+    /// A minute: `2026-11-21 22:07 UTC`.
+    #[askama::filter_fn]
+    pub fn minute(at: &Millis, _: &dyn askama::Values) -> askama::Result<String> {
+        Ok(format!("{} UTC", rfc3339(*at).chars().take(16).collect::<String>().replace('T', " ")))
     }
 }
 

@@ -31,6 +31,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
+use self::console::workspace::Console;
 use self::context::{ClientIp, RequestId};
 use self::guard::{GuardState, Guards, Refused};
 use self::mcp::Mcp;
@@ -70,6 +71,7 @@ impl Surface {
             ThrottleRates {
                 failures: rates.failures,
                 block: rates.block,
+                account_failures: rates.account_failures,
                 authorize: rates.authorize,
                 register: rates.register,
                 exchange: rates.exchange,
@@ -85,7 +87,11 @@ impl Surface {
         let guarded_rest = rest::routes(rest)
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(self.guard(&throttle, Guards::Rest), guard::guard));
-        let pages = web::routes(self.web(throttle))
+        let web = self.web(throttle);
+        let workspaces = login::with_session(&web, console::workspace::routes());
+        let workspaces = workspaces.with_state(Console { web: web.clone(), gateway: self.gateway.clone() });
+        let pages = web::routes(web)
+            .merge(workspaces)
             .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PAGE_TIME));
         Router::new()
             .merge(pages)

@@ -22,7 +22,7 @@ pub type AuditSink = Arc<dyn Fn(AuditEvent) -> BoxFuture<'static, Result<()>> + 
 #[derive(Clone, Debug)]
 pub struct AuditEvent {
     /// `login.password`, `login.logout`, `oauth.register`, `oauth.authorize`, `oauth.consent`, `oauth.token`,
-    /// `oauth.revoke`, `admin.connectivity`.
+    /// `oauth.revoke`, `oauth.introspect`, `oauth.device_authorization`, `oauth.device`, `admin.connectivity`.
     pub action: &'static str,
     pub org: Option<Id<Org>>,
     /// `user:<id>`, or empty when nobody was proven.

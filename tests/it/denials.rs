@@ -127,6 +127,21 @@ async fn i19_j11_a_viewer_does_not_run_sql_and_a_client_without_the_scope_is_tol
     let sql = service.post("/api/v1/ext/sql", &viewer).json(&json!({ "sql": "SELECT 1" })).send().await.unwrap();
     assert_eq!(json_of(sql).await.0, 403);
 
+    // Looking at resources is under a scope as well.
+    let narrow = service.access_token(&acme, Role::Viewer, &[Scope::OntologiesRead]).await;
+    for (method, params) in [("resources/list", json!({})), ("resources/read", json!({ "uri": "dragoman://datasets" }))]
+    {
+        let response = service.rpc(&narrow, method, params).send().await.unwrap();
+        assert_eq!(response.status(), 403, "{method}");
+        let challenge = response.headers()["www-authenticate"].to_str().unwrap().to_owned();
+        assert!(
+            challenge.contains("error=\"insufficient_scope\"") && challenge.contains("data_agent:read"),
+            "{challenge}"
+        );
+        let entry = service.last_audit(&acme).await;
+        assert_eq!((entry.action.as_str(), entry.outcome.as_str()), ("mcp.resource.read", "scope_denied"));
+    }
+
     // The tool is not even listed.
     let (_, listed) = json_of(service.rpc(&viewer, "tools/list", json!({})).send().await.unwrap()).await;
     let names: Vec<&str> =

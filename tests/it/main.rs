@@ -1,14 +1,18 @@
 //! All tests that need more than one module: one binary, so that everything is linked once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 
+mod accounts;
 mod architecture;
 mod attacks;
 mod browser_store;
 mod catalogue;
 mod client_documents;
 mod commands;
+mod consent;
+mod console;
 mod data;
 mod denials;
+mod device;
 mod identity;
 mod listen;
 mod nginx;
@@ -19,4 +23,7 @@ mod sessions;
 mod site;
 mod sql;
 mod story;
+mod strict;
 mod support;
+mod tenancy;
+mod upkeep;

@@ -99,6 +99,7 @@ impl Site {
         let rates = ThrottleRates {
             failures: rates.failures,
             block: rates.block,
+            account_failures: rates.account_failures,
             authorize: rates.authorize,
             register: rates.register,
             exchange: rates.exchange,

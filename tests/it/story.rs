@@ -2,8 +2,7 @@
 //! nothing but the address, a person at a browser, right answers, and everything still there after a restart.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion, ReadResourceRequestParams, ResourceContents};
@@ -12,77 +11,13 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::{AuthClient, AuthorizationManager, AuthorizationRequest, OAuthState};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
-use crate::site::{Browser, location};
+use crate::support::program::{Program, clients, command, free_port};
 use crate::support::service::http;
 
 const ANSWER: &str = "SELECT a.name, round(avg(f.dep_delay), 2) AS delay FROM flights f JOIN airlines a USING (carrier) \
                       GROUP BY ALL ORDER BY delay DESC LIMIT 1";
-
-/// The running program.
-struct Program {
-    child: Child,
-    base: String,
-    password: String,
-    up: Duration,
-}
-
-impl Program {
-    async fn start(data: &Path, port: u16) -> Self {
-        let started = Instant::now();
-        let mut child = command(data)
-            .args(["serve", "--demo", "--listen", &format!("127.0.0.1:{port}")])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next_line().await.unwrap().expect("the program ended before it was up");
-        let up = started.elapsed();
-        assert!(first.contains("is up on"), "{first}");
-        let mut password = String::new();
-        while password.is_empty() {
-            let line = lines.next_line().await.unwrap().unwrap();
-            if let Some((_, word)) = line.split_once("with the password:") {
-                password = word.trim().to_owned();
-            }
-        }
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { child, base: format!("http://127.0.0.1:{port}"), password, up }
-    }
-
-    fn mcp(&self) -> String {
-        format!("{}/mcp", self.base)
-    }
-
-    /// Ends it as Ctrl-C does.
-    async fn stop(mut self) {
-        let pid = nix::unistd::Pid::from_raw(self.child.id().unwrap().try_into().unwrap());
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-        let status = tokio::time::timeout(Duration::from_secs(15), self.child.wait()).await;
-        assert!(status.expect("it stops within its time").unwrap().success());
-    }
-}
-
-fn command(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
-    command.arg("--data").arg(data).env("DRAGOMAN_ADMIN_LISTEN", "off").kill_on_drop(true);
-    for (name, value) in [("DRAGOMAN_EXT_RATE_TOKEN", "1000"), ("DRAGOMAN_EXT_RATE_WORKSPACE", "10000")] {
-        command.env(name, value);
-    }
-    command
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-fn clients() -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
-    assert!(folder.join("node_modules").exists(), "run `npm ci --ignore-scripts` in tests/clients (tests/run does)");
-    folder
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_knows_only_the_address_gets_right_answers() {
@@ -119,25 +54,10 @@ async fn rust_client(program: &Program, mode: ClientLifecycleMode) {
     oauth.start_authorization(request).await.unwrap();
     let address = oauth.get_authorization_url().await.unwrap();
 
-    // The person: logs in, sees who asks for what, approves.
-    let browser = Browser { base: program.base.clone(), http: crate::site::client(true) };
-    let authorize = address.strip_prefix(&program.base).unwrap();
-    let to_login = format!("{}{}", program.base, location(&browser.get(authorize).await));
-    let return_to = crate::site::param(&to_login, "return_to").unwrap();
-    let mut at = location(&browser.log_in("demo@example.com", &program.password, &return_to).await);
-    let page = loop {
-        let response = browser.get(&at).await;
-        match response.status().as_u16() {
-            303 => at = location(&response),
-            status => break (status, response.text().await.unwrap()),
-        }
-    };
-    let (200, page) = page else { panic!("{page:?}") };
+    let (page, back) = program.person(&address).await;
     for word in ["rmcp test", "127.0.0.1", "Demo: New York flights 2013", "unverified"] {
         assert!(page.contains(word), "the consent page says {word}");
     }
-    let answer = browser.answer(&page, "approve", &[]).await;
-    let back = crate::site::refresh(&answer);
     assert!(back.starts_with(redirect), "{back}");
     oauth.handle_callback_url(&back).await.unwrap();
 

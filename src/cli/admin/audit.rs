@@ -4,8 +4,10 @@ use anyhow::{Result, bail};
 use clap::Subcommand;
 use serde_json::json;
 
+use super::client::Client;
+use super::key::Key;
 use super::show::{Said, table};
-use super::{AdminCommand, Key, Person, RoleCommand, Switch, Token, Workspace, find_org};
+use super::{AdminCommand, Person, RoleCommand, Switch, Token, Workspace, find_org};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::identity::Identity;
@@ -86,11 +88,24 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
             ("admin.token.create", format!("{workspace} {label}"))
         }
         AdminCommand::Token(Token::Revoke { id, workspace }) => ("admin.token.revoke", format!("{workspace} {id}")),
+        AdminCommand::Client(Client::Create { name, .. }) => ("admin.client.create", name.clone()),
+        AdminCommand::Client(Client::Remove { id }) => ("admin.client.remove", id.clone()),
+        AdminCommand::Client(Client::Secret { id }) => ("admin.client.secret", id.clone()),
+        AdminCommand::Client(Client::Block { id, workspace }) => ("admin.client.block", placed(workspace, id)),
+        AdminCommand::Client(Client::Unblock { id, workspace }) => ("admin.client.unblock", placed(workspace, id)),
+        AdminCommand::Key(Key::Rotate) => ("admin.key.rotate", String::new()),
+        AdminCommand::Key(Key::Withdraw { kid }) => ("admin.key.withdraw", kid.clone()),
         AdminCommand::Workspace(Workspace::List)
         | AdminCommand::Person(Person::List)
         | AdminCommand::Role(RoleCommand::List { .. })
         | AdminCommand::Token(Token::List { .. })
+        | AdminCommand::Client(Client::List)
         | AdminCommand::Key(Key::List)
         | AdminCommand::Audit(_) => return None,
     })
+}
+
+/// A client and the workspace that a command named, if it named one.
+fn placed(workspace: &Option<String>, id: &str) -> String {
+    workspace.as_ref().map_or_else(|| id.to_owned(), |workspace| format!("{workspace} {id}"))
 }

@@ -83,7 +83,27 @@ async fn a_workspace_is_set_up_from_nothing_to_a_working_login_and_token() {
 
     shell.run("role remove ann@example.com --workspace acme").await.unwrap();
     assert_eq!(shell.facts("role list --workspace acme").await, json!([]));
-    assert_eq!(shell.facts("key list").await.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn l06_keys_are_rotated_in_order_and_withdrawn_at_once() {
+    let shell = Shell::new().await;
+    let listed = shell.facts("key list").await;
+    let first = listed[0]["kid"].as_str().unwrap().to_owned();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["state"]), (1, &json!("signing")));
+    let rotated = shell.run("key rotate").await.unwrap();
+    let next = rotated.facts["kid"].as_str().unwrap().to_owned();
+    assert_eq!(rotated.facts["active_from"], rfc3339(1_790_000_000_000 + 365_000));
+    assert!(rotated.text.contains(&next));
+    assert_eq!(shell.facts("key rotate").await["new"], false);
+    let withdrawn = shell.facts(&format!("key withdraw {first}")).await;
+    assert_eq!(withdrawn, json!({ "kid": first, "withdrawn": true, "signer": next }));
+    let listed = shell.run("key list").await.unwrap();
+    let states: Vec<_> = listed.facts.as_array().unwrap().iter().map(|key| key["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["withdrawn", "signing"]);
+    assert!(listed.text.contains("withdrawn") && listed.text.contains("signing"));
+    let refused = shell.run(&format!("key withdraw {first}")).await.err().unwrap();
+    assert!(refused.to_string().contains("key list"), "{refused}");
 }
 
 #[tokio::test]
@@ -99,7 +119,11 @@ async fn a_password_comes_from_standard_input_and_is_then_never_printed() {
     let changed = shell.run("person password ann@example.com").await.unwrap();
     assert!(!log_in("hunter2hunter2").await);
     assert!(log_in(changed.facts["password"].as_str().unwrap()).await);
-    assert!(shell.run_with("person password ann@example.com --password-stdin", "").await.is_err());
+    // Of standard input the same is asked as of people.
+    for weak in ["", "short", "password1", "ann@example.com"] {
+        assert!(shell.run_with("person password ann@example.com --password-stdin", weak).await.is_err(), "{weak}");
+        assert!(shell.run_with("person create bob@example.com --password-stdin", "iloveyou").await.is_err());
+    }
 }
 
 #[tokio::test]
@@ -117,6 +141,13 @@ async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
         ("token create --workspace acme --label x", "--scopes"),
         ("token create --workspace nowhere --label x --scopes ext:sql", "workspace list"),
         ("token revoke nothing --workspace acme", "token list"),
+        ("client create --redirect-uri https://a.example/cb", "--name"),
+        ("client create --name x --redirect-uri http://a.example/cb", "localhost"),
+        ("client create --name x --redirect-uri https://co.uk/cb", "anybody may register"),
+        ("client remove nothing", "no registered client"),
+        ("client secret nothing", "no confidential client"),
+        ("client block nothing --workspace nowhere", "workspace list"),
+        ("client unblock nothing", "client list"),
     ] {
         let Err(refused) = shell.run(line).await else { panic!("{line} was accepted") };
         assert!(refused.to_string().contains(helps), "{line}: {refused}");
@@ -131,6 +162,47 @@ async fn a_closed_workspace_is_pointed_out_when_a_token_is_made() {
         shell.run("token create --workspace acme --label x --scopes ext:sql --expires-in-days 7").await.unwrap();
     assert!(token.text.contains("workspace connectivity acme on"));
     assert_eq!(token.facts["expires_at"], rfc3339(1_790_000_000_000 + 7 * 24 * 60 * 60 * 1000));
+}
+
+#[tokio::test]
+async fn a_client_is_registered_listed_blocked_and_removed() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme").await.unwrap();
+    let line = "client create --name Gateway --redirect-uri https://a.example/cb --redirect-uri https://b.example/cb";
+    let created = shell.run(&format!("{line} --introspect")).await.unwrap();
+    let (id, secret) = (created.facts["id"].as_str().unwrap(), created.facts["secret"].as_str().unwrap());
+    assert!(created.text.contains(id) && created.text.contains(secret));
+    assert_eq!(created.facts["redirect_uris"], json!(["https://a.example/cb", "https://b.example/cb"]));
+    let knows = async |secret: &str| shell.identity.authenticate_client(id, Some(secret)).await.unwrap();
+    assert!(knows(secret).await.unwrap().may_introspect);
+
+    let listed = shell.run("client list").await.unwrap();
+    assert_eq!(
+        listed.facts,
+        json!([{ "id": id, "name": "Gateway", "confidential": true, "introspect": true,
+                 "redirect_uris": ["https://a.example/cb", "https://b.example/cb"],
+                 "created_at": rfc3339(1_790_000_000_000), "blocked": [] }])
+    );
+    assert!(!listed.text.contains(secret), "shown once only");
+
+    let replaced = shell.facts(&format!("client secret {id}")).await;
+    assert!(knows(secret).await.is_none());
+    assert!(knows(replaced["secret"].as_str().unwrap()).await.is_some());
+
+    shell.run(&format!("client block {id} --workspace acme")).await.unwrap();
+    shell.run(&format!("client block {id}")).await.unwrap();
+    shell.run("client block https://evil.example/c").await.unwrap();
+    let again = shell.run("client block https://evil.example/c").await.unwrap();
+    assert!(again.text.contains("already"));
+    let listed = shell.facts("client list").await;
+    assert_eq!(listed[0]["blocked"], json!(["everywhere", "acme"]));
+    assert_eq!(listed[1], json!({ "id": "https://evil.example/c", "blocked": ["everywhere"] }));
+    shell.run(&format!("client unblock {id}")).await.unwrap();
+    assert_eq!(shell.facts("client list").await[0]["blocked"], json!(["acme"]));
+
+    shell.run(&format!("client remove {id}")).await.unwrap();
+    let left = shell.facts("client list").await;
+    assert_eq!(left, json!([{ "id": "https://evil.example/c", "blocked": ["everywhere"] }]));
 }
 
 #[test]

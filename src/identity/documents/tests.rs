@@ -150,6 +150,8 @@ fn a_document_says_who_the_client_is() {
         redirect_uris: vec!["https://app.example/cb".into(), "http://127.0.0.1/cb".into()],
         application_type: "native".into(),
         uri: None,
+        secret_digest: None,
+        may_introspect: false,
         created_at: 7,
     };
     assert_eq!(client, expected);

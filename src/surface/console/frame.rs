@@ -30,8 +30,10 @@ pub struct Tab {
 pub struct Frame {
     pub email: String,
     pub memberships: Vec<Membership>,
-    /// The workspace that the page is about.
+    /// The name of the workspace that the page is about.
     pub workspace: Option<String>,
+    /// Its slug; empty elsewhere.
+    pub slug: String,
     pub tabs: Vec<Tab>,
     /// For the sign-out form.
     pub log_out: String,
@@ -65,6 +67,7 @@ impl Frame {
             name,
             current: path == here,
         };
+        let slug = if let Place::Workspace(slug, _) = place { slug } else { "" }.to_owned();
         let (workspace, tabs) = match place {
             Place::Home => (None, Vec::new()),
             Place::Account(here) => {
@@ -83,6 +86,7 @@ impl Frame {
             email: visit.person.user.email.clone(),
             memberships,
             workspace,
+            slug,
             tabs,
             log_out: visit.csrf(web, log_out::PURPOSE),
         })

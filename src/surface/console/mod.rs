@@ -8,6 +8,7 @@ pub mod account;
 pub mod frame;
 mod home;
 pub mod visit;
+pub mod workspace;
 
 use axum::Router;
 use axum::routing::get;

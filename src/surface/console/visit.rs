@@ -26,15 +26,23 @@ pub struct Visit {
 
 impl Visit {
     /// The visitor of a page; who is not signed in is sent to sign in, and comes back.
-    pub async fn of(web: &Web, session: &Session, context: Context, request: &Request) -> Result<Self, Response> {
-        match SignedIn::find(web, session).await {
-            Ok(Some(person)) => Ok(Self { person, context }),
-            Ok(None) => {
-                let here = request.uri().path_and_query().map_or("/", |path| path.as_str());
-                let encoded: String = url::form_urlencoded::byte_serialize(here.as_bytes()).collect();
-                Err(html::see_other(&format!("/login?return_to={encoded}")))
+    pub fn of<'a>(
+        web: &'a Web,
+        session: &'a Session,
+        context: Context,
+        request: &Request,
+    ) -> impl Future<Output = Result<Self, Response>> + Send + use<'a> {
+        // Only the address is kept: a request's body cannot be shared between threads.
+        let here = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        async move {
+            match SignedIn::find(web, session).await {
+                Ok(Some(person)) => Ok(Self { person, context }),
+                Ok(None) => {
+                    let encoded: String = url::form_urlencoded::byte_serialize(here.as_bytes()).collect();
+                    Err(html::see_other(&format!("/login?return_to={encoded}")))
+                }
+                Err(error) => Err(html::failure(&error)),
             }
-            Err(error) => Err(html::failure(&error)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! `/consent`: who asks, for what, for which workspace, and where the browser will be sent.
 //!
-//! 1. The authorization endpoint stores the checked request as a [`Pending`] and sends the browser here with its handle.
+//! 1. The authorization endpoint, or the page where a device's code is typed, stores the checked request as a
+//!    [`Pending`] and sends the browser here with its handle.
 //! 2. `GET` shows it for one workspace; other workspaces are links that show it again.
 //! 3. `POST` uses the handle up. Everything but the person's choices (workspace, fewer scopes, the switch for AI
 //!    clients) comes from the stored request, and the choices are checked against the person's role now.
@@ -9,82 +10,24 @@ use askama::Template;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
 use tower_sessions::Session;
 
-use crate::base::clock::Millis;
-use crate::base::id::Id;
-use crate::base::secret::{Secret, random_token, sha256_hex};
+use crate::base::secret::{Secret, sha256_hex};
 use crate::identity::clients;
-use crate::identity::grants::Approval;
 use crate::identity::redirect::{self, Kind};
 use crate::model::access::{Role, Scope};
 use crate::model::error::{Error, Result};
-use crate::model::grant::{parse_scopes, within_role};
-use crate::model::org::Org;
+use crate::model::grant::within_role;
 use crate::model::user::Membership;
-use crate::store::pending::{self, PendingKey};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::csrf;
+use crate::surface::login::choice::{BLOCKED, Chosen, Gate, choose, open_to};
+use crate::surface::login::pending::{Asker, Pending};
 use crate::surface::login::session::SignedIn;
-use crate::surface::oauth::{answer_url, denial_url};
+use crate::surface::login::{csrf, device, remembered};
+use crate::surface::oauth::denial_url;
 use crate::surface::web::{AuditEvent, Web};
-
-/// A checked authorization request that waits for the person's answer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Pending {
-    pub client_id: String,
-    /// As it was when the request was checked; the document of a client may change at any time.
-    pub client_name: String,
-    pub client_site: Option<String>,
-    pub redirect_uri: String,
-    pub state: Option<String>,
-    /// Canonical; the audience of the tokens.
-    pub resource: String,
-    /// As a `scope` value.
-    pub scope: String,
-    pub code_challenge: String,
-    /// The only workspace that may be chosen, when the resource names one.
-    pub org: Option<Id<Org>>,
-}
-
-impl Pending {
-    /// Stores the request for this person in this browser; returns the path of its page.
-    pub async fn store(&self, web: &Web, person: &SignedIn) -> Result<String> {
-        let handle = random_token("");
-        let data = serde_json::to_string(self).map_err(Error::internal)?;
-        let now = web.identity.clock().now();
-        let life = Millis::try_from(web.config.limits.lifetimes.consent.as_millis()).unwrap_or(0);
-        let pool = web.identity.db().pool();
-        pending::sweep(pool, now).await?;
-        pending::create(pool, &key(&handle, person), &data, now.saturating_add(life)).await?;
-        Ok(format!("/consent?request={}", handle.expose()))
-    }
-
-    fn scopes(&self) -> Vec<Scope> {
-        parse_scopes(&self.scope).unwrap_or_default()
-    }
-}
-
-fn key(handle: &Secret, person: &SignedIn) -> PendingKey {
-    let handle_hash = sha256_hex(handle.expose().as_bytes());
-    PendingKey { handle_hash, session_hash: person.session_hash(), user: person.user.id }
-}
-
-/// Whether the person can approve for the shown workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gate {
-    Open,
-    /// The switch for AI clients is off; the person may turn it on.
-    AdminCanOpen,
-    /// The switch is off, and only an admin may turn it on.
-    Closed,
-    /// Nothing that the client asks for is within the person's role.
-    NoRights,
-    NoWorkspace,
-}
 
 struct Choice {
     name: String,
@@ -106,8 +49,10 @@ struct ConsentPage {
     /// Who vouches for the client's name.
     verified_host: Option<String>,
     client_site: Option<String>,
-    goes_to: String,
-    kind: Kind,
+    /// Where the browser will be sent, and what is there.
+    goes_to: Option<(String, Kind)>,
+    /// The device that waits instead.
+    device: Option<device::Shown>,
     email: String,
     workspaces: Vec<Choice>,
     chosen: Option<Membership>,
@@ -118,15 +63,21 @@ struct ConsentPage {
     problem: &'static str,
 }
 
+impl ConsentPage {
+    /// Whether a web address, whose owner is known, will get the answer.
+    fn is_web(&self) -> bool {
+        matches!(self.goes_to, Some((_, Kind::Https)))
+    }
+}
+
 /// `GET /consent?request=…[&workspace=slug]`.
 pub async fn show(State(web): State<Web>, session: Session, RawQuery(query): RawQuery) -> Response {
     let params = Params::parse(&query.unwrap_or_default()).unwrap_or_default();
     let shown = async {
         let Some(person) = SignedIn::find(&web, &session).await? else { return Ok(gone()) };
         let handle = Secret::new(params.get("request").unwrap_or(""));
-        let now = web.identity.clock().now();
-        match pending::peek(web.identity.db().pool(), &key(&handle, &person), now).await? {
-            Some(data) => page(&web, &person, &handle, &read(&data)?, params.get("workspace"), "").await,
+        match Pending::peek(&web, &handle, &person).await? {
+            Some(asked) => page(&web, &person, &handle, &asked, params.get("workspace"), "").await,
             None => Ok(gone()),
         }
     };
@@ -151,110 +102,84 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         let text = "This form was not sent from our page. Start again from your AI client.";
         return Ok(html::problem(StatusCode::FORBIDDEN, "That did not work", text));
     }
-    let (pool, now) = (web.identity.db().pool(), web.identity.clock().now());
-    let key = key(&handle, &person);
-    let Some(data) = pending::peek(pool, &key, now).await? else { return Ok(gone()) };
-    let asked = read(&data)?;
+    let Some(asked) = Pending::peek(web, &handle, &person).await? else { return Ok(gone()) };
     let event = |outcome: &str| {
-        let target = redirect::shown(&asked.redirect_uri);
+        let target = match &asked.asker {
+            Asker::Browser(back) => redirect::shown(&back.redirect_uri),
+            Asker::Device(_) => "device".to_owned(),
+        };
         AuditEvent::new(context, "oauth.consent", outcome)
             .by(person.principal())
             .client(&asked.client_id)
             .target(target)
     };
     if params.get("decision") != Some("approve") {
-        if pending::take(pool, &key, now).await?.is_none() {
+        if !Pending::take(web, &handle, &person).await? {
             return Ok(gone());
         }
         web.record(event("access_denied")).await?;
-        let to = denial_url(&web.config, &asked, "The person did not approve.");
-        return Ok(html::leave("Not connected", &html::display_name(&asked.client_name), &to));
+        return deny(web, &asked).await;
     }
-    let choice = match choose(web, &person, &asked, &params).await? {
-        Ok(choice) => choice,
+    let chosen = match choose(web, &person, &asked, &params).await? {
+        Ok(chosen) => chosen,
         // The handle is still good: the person may correct the choice.
-        Err(problem) => return page(web, &person, &handle, &asked, params.get("workspace"), problem).await,
+        Err(problem) => {
+            if problem == BLOCKED {
+                web.record(event("client_blocked")).await?;
+            }
+            return page(web, &person, &handle, &asked, params.get("workspace"), problem).await;
+        }
     };
-    if pending::take(pool, &key, now).await?.is_none() {
+    if !Pending::take(web, &handle, &person).await? {
         return Ok(gone());
     }
-    let org = choice.membership.org;
-    if choice.turn_on {
-        web.identity.set_connectivity(org.id, true).await?;
+    let org = chosen.membership.org.id;
+    if chosen.turn_on {
+        web.identity.set_connectivity(org, true).await?;
         let event = AuditEvent::new(context, "admin.connectivity", "ok").by(person.principal());
-        web.record(event.org(Some(org.id)).target("on")).await?;
+        web.record(event.org(Some(org)).target("on")).await?;
     }
-    let approval = Approval {
-        client_id: asked.client_id.clone(),
-        user: person.user.id,
-        org: org.id,
-        scopes: choice.scopes,
-        resource: asked.resource.clone(),
-        redirect_uri: asked.redirect_uri.clone(),
-        code_challenge: asked.code_challenge.clone(),
-        auth_time: person.auth_time,
-    };
-    let code = web.identity.approve(approval).await?;
-    web.record(event("ok").org(Some(org.id))).await?;
-    let to = answer_url(&web.config, &asked.redirect_uri, asked.state.as_deref(), &[("code", code.expose())]);
-    Ok(html::leave("Connected", &html::display_name(&asked.client_name), &to))
-}
-
-/// What the person chose, checked against their role as it is now.
-struct Chosen {
-    membership: Membership,
-    scopes: Vec<Scope>,
-    turn_on: bool,
-}
-
-async fn choose(
-    web: &Web,
-    person: &SignedIn,
-    asked: &Pending,
-    params: &Params,
-) -> Result<std::result::Result<Chosen, &'static str>> {
-    let slug = params.get("workspace").unwrap_or("");
-    let memberships = open_to(web, person, asked).await?;
-    let Some(membership) = memberships.into_iter().find(|membership| membership.org.slug == slug) else {
-        return Ok(Err("Choose one of your workspaces."));
-    };
-    let mut scopes = within_role(&asked.scopes(), membership.role);
-    let turn_on = match gate(Some(&membership), &scopes) {
-        Gate::Open => false,
-        Gate::AdminCanOpen if params.get("enable") == Some("1") => true,
-        Gate::AdminCanOpen => return Ok(Err("Tick the box that lets AI clients connect to this workspace.")),
-        Gate::Closed | Gate::NoRights | Gate::NoWorkspace => return Ok(Err("This cannot be approved.")),
-    };
-    scopes.retain(|scope| params.all("scope").any(|kept| kept == scope.name()));
-    if scopes.is_empty() {
-        return Ok(Err("Leave at least one right ticked, or cancel."));
+    match approve(web, &person, &asked, chosen).await? {
+        Some(response) => web.record(event("ok").org(Some(org))).await.map(|()| response),
+        None => web.record(event("gone").org(Some(org))).await.map(|()| gone()),
     }
-    Ok(Ok(Chosen { membership, scopes, turn_on }))
 }
 
-/// The person's workspaces that the request may be approved for.
-async fn open_to(web: &Web, person: &SignedIn, asked: &Pending) -> Result<Vec<Membership>> {
-    let mut memberships = web.identity.memberships(person.user.id).await?;
-    memberships.retain(|membership| asked.org.is_none_or(|org| org == membership.org.id));
-    Ok(memberships)
+async fn deny(web: &Web, asked: &Pending) -> Result<Response> {
+    let client = html::display_name(&asked.client_name);
+    match &asked.asker {
+        Asker::Browser(back) => {
+            let to = denial_url(&web.config, back, "The person did not approve.");
+            Ok(html::leave("Not connected", &client, &to))
+        }
+        Asker::Device(waiting) => {
+            web.identity.deny_device(&waiting.digest).await?;
+            Ok(device::answered(false, &client))
+        }
+    }
 }
 
-fn gate(membership: Option<&Membership>, allowed: &[Scope]) -> Gate {
-    match membership {
-        None => Gate::NoWorkspace,
-        Some(_) if allowed.is_empty() => Gate::NoRights,
-        Some(membership) if membership.org.connectivity_enabled => Gate::Open,
-        Some(membership) if membership.role == Role::Admin => Gate::AdminCanOpen,
-        Some(_) => Gate::Closed,
+/// The answer to an approval; `None` when the device does not wait any more. A device gets its tokens elsewhere, and not
+/// without a record of its own.
+async fn approve(web: &Web, person: &SignedIn, asked: &Pending, chosen: Chosen) -> Result<Option<Response>> {
+    let client = html::display_name(&asked.client_name);
+    let (org, scopes) = (chosen.membership.org.id, chosen.scopes);
+    match &asked.asker {
+        Asker::Browser(back) => {
+            let to = remembered::go_back(web, person, asked, back, org, scopes.clone()).await?;
+            remembered::remember(web, person, asked, back, org, &scopes).await?;
+            Ok(Some(html::leave("Connected", &client, &to)))
+        }
+        Asker::Device(waiting) => {
+            let approval = asked.approval(person, org, scopes);
+            let approved = web.identity.approve_device(&waiting.digest, approval).await?;
+            Ok(approved.then(|| device::answered(true, &client)))
+        }
     }
 }
 
 fn purpose(handle: &Secret) -> String {
     format!("consent:{}", sha256_hex(handle.expose().as_bytes()))
-}
-
-fn read(data: &str) -> Result<Pending> {
-    serde_json::from_str(data).map_err(Error::internal)
 }
 
 /// One answer for a handle that was used, has expired, or is somebody else's (B08).
@@ -279,6 +204,7 @@ async fn page(
         .or_else(|| memberships.iter().find(|membership| membership.org.connectivity_enabled))
         .or(memberships.first())
         .cloned();
+    let blocked = web.identity.is_blocked(&asked.client_id, chosen.as_ref().map(|chosen| chosen.org.id)).await?;
     let scopes = asked.scopes();
     let allowed = chosen.as_ref().map(|membership| within_role(&scopes, membership.role)).unwrap_or_default();
     let chosen_org = chosen.as_ref().map(|membership| membership.org.id);
@@ -290,6 +216,13 @@ async fn page(
     });
     let line =
         |scope: &Scope| ScopeLine { name: scope.name(), meaning: scope.meaning(), allowed: allowed.contains(scope) };
+    let (goes_to, device) = match &asked.asker {
+        Asker::Browser(back) => {
+            let kind = redirect::kind(&back.redirect_uri).unwrap_or(Kind::UnknownApp);
+            (Some((redirect::shown(&back.redirect_uri), kind)), None)
+        }
+        Asker::Device(waiting) => (None, Some(device::Shown::new(waiting, web.identity.clock().now()))),
+    };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = ConsentPage {
         client: html::display_name(&asked.client_name),
@@ -299,11 +232,11 @@ async fn page(
             .as_deref()
             .filter(|uri| redirect::kind(uri) == Ok(Kind::Https))
             .map(redirect::shown),
-        goes_to: redirect::shown(&asked.redirect_uri),
-        kind: redirect::kind(&asked.redirect_uri).unwrap_or(Kind::UnknownApp),
+        goes_to,
+        device,
         email: person.user.email.clone(),
         workspaces: workspaces.collect(),
-        gate: gate(chosen.as_ref(), &allowed),
+        gate: Gate::of(chosen.as_ref(), &allowed, blocked),
         chosen,
         scopes: scopes.iter().map(line).collect(),
         csrf: csrf::token(web, person.binding(), &purpose(handle)),

@@ -4,6 +4,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::base::secret::{base64url, from_base64url, hmac_hex, random_bytes, same};
+use crate::surface::login::cookies;
 use crate::surface::web::Web;
 
 /// The token for a form. `binding` is the session's id, or before there is a session the browser's form cookie.
@@ -24,26 +25,30 @@ pub fn from_our_pages(web: &Web, headers: &HeaderMap) -> bool {
         && said(header::ORIGIN).all(|origin| origin == web.config.issuer())
 }
 
-fn cookie_name(web: &Web) -> &'static str {
-    if web.config.is_https() { "__Host-dragoman-form" } else { "dragoman-form" }
+const FORM: &str = "dragoman-form";
+
+/// The browser's form cookie, if it has one of ours. It identifies nobody; it only makes the token of forms that need no
+/// session differ from browser to browser, without a row for every stranger.
+fn form_cookie<'a>(web: &Web, headers: &'a HeaderMap) -> Option<&'a str> {
+    let value = cookies::read(headers, &cookies::name(&web.config, FORM))?;
+    from_base64url(value).filter(|bytes| bytes.len() == 32).map(|_| value)
 }
 
-/// The browser's form cookie, if it has one of ours. It identifies nobody; it only makes the log-in form's token
-/// differ from browser to browser, without a row for every stranger.
-pub fn form_cookie(web: &Web, headers: &HeaderMap) -> Option<String> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let value = all
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == cookie_name(web))?
-        .1;
-    from_base64url(value).filter(|bytes| bytes.len() == 32).map(|_| value.to_owned())
+/// The token for a form of somebody without a session, and a form cookie to set for a browser that has none. A cookie
+/// that is there is kept, so that two tabs do not spoil each other's form (B31).
+pub fn guest_token(web: &Web, headers: &HeaderMap, purpose: &str) -> (String, Option<HeaderValue>) {
+    match form_cookie(web, headers) {
+        Some(value) => (token(web, value, purpose), None),
+        None => {
+            let value = base64url(&random_bytes::<32>());
+            let line = cookies::line(&web.config, FORM, &value, None);
+            (token(web, &value, purpose), line)
+        }
+    }
 }
 
-/// A new form cookie: its value and its `Set-Cookie`.
-pub fn new_form_cookie(web: &Web) -> (String, Option<HeaderValue>) {
-    let value = base64url(&random_bytes::<32>());
-    let secure = if web.config.is_https() { "; Secure" } else { "" };
-    let line = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax{secure}", cookie_name(web));
-    (value, HeaderValue::try_from(line).ok())
+/// Whether a form of somebody without a session came from our page in this browser (B06).
+pub fn is_guest_form(web: &Web, headers: &HeaderMap, purpose: &str, posted: Option<&str>) -> bool {
+    from_our_pages(web, headers)
+        && form_cookie(web, headers).is_some_and(|cookie| is_token(web, cookie, purpose, posted))
 }

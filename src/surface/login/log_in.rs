@@ -2,8 +2,8 @@
 
 use askama::Template;
 use axum::extract::{RawQuery, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 use tower_sessions::Session;
 
 use crate::base::secret::Secret;
@@ -11,6 +11,7 @@ use crate::model::error::{Code, Result};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
+use crate::surface::login::password::{self, Compared, Right};
 use crate::surface::login::session::SignedIn;
 use crate::surface::login::{csrf, return_to};
 use crate::surface::web::{AuditEvent, Web};
@@ -23,6 +24,8 @@ struct LoginPage<'a> {
     csrf: String,
     return_to: &'a str,
     email: &'a str,
+    /// Whether a forgotten password can be helped.
+    mails: bool,
     problem: &'a str,
 }
 
@@ -48,41 +51,27 @@ pub async fn submit(State(web): State<Web>, context: Context, session: Session, 
             return html::problem(status, "That did not work", &problem.to_string());
         }
     };
-    let cookie = csrf::form_cookie(&web, &parts.headers);
-    let token_fits = |cookie: &String| csrf::is_token(&web, cookie, PURPOSE, params.get("csrf"));
-    if !csrf::from_our_pages(&web, &parts.headers) || !cookie.as_ref().is_some_and(token_fits) {
+    if !csrf::is_guest_form(&web, &parts.headers, PURPOSE, params.get("csrf")) {
         return refuse_form(&web, &context, &parts.headers, &params).await;
     }
-    let _trying = match web.throttle.try_login(context.ip) {
-        Ok(trying) => trying,
-        Err(wait) => return html::too_many(Code::IpBlocked, wait),
-    };
-    match log_in(&web, &context, &session, &params).await {
-        Ok(true) => html::see_other(return_to::safe(params.get("return_to"))),
-        Ok(false) => {
+    let (email, password) = (params.get("email").unwrap_or(""), Secret::new(params.get("password").unwrap_or("")));
+    match password::compare(&web, &context, &parts.headers, "login.password", (email, &password)).await {
+        Ok(Compared::Right(right)) => {
+            go_on(&web, &session, &right, &params).await.unwrap_or_else(|error| html::failure(&error))
+        }
+        Ok(Compared::Wrong) => {
             let problem = "The e-mail address or the password is not right.";
             form(&web, &parts.headers, StatusCode::UNAUTHORIZED, &params, problem)
         }
+        Ok(Compared::Later(page)) => page,
         Err(error) => html::failure(&error),
     }
 }
 
-/// Whether the person proved who they are; the session is theirs then.
-async fn log_in(web: &Web, context: &Context, session: &Session, params: &Params) -> Result<bool> {
-    let (email, password) = (params.get("email").unwrap_or(""), Secret::new(params.get("password").unwrap_or("")));
-    let found = match web.identity.log_in(email, &password).await {
-        // A password that no account can have is a wrong password (B21: one answer for all of them).
-        Err(error) if error.code == Code::InvalidArgument => None,
-        found => found?,
-    };
-    let Some(user) = found else {
-        web.throttle.record_failure(context.ip);
-        web.record(AuditEvent::new(context, "login.password", "auth_invalid")).await?;
-        return Ok(false);
-    };
-    web.record(AuditEvent::new(context, "login.password", "ok").by(format!("user:{}", user.id))).await?;
-    SignedIn::start(web, session, &user).await?;
-    Ok(true)
+/// What follows a right password: the session is the person's.
+async fn go_on(web: &Web, session: &Session, right: &Right, params: &Params) -> Result<Response> {
+    SignedIn::start(web, session, &right.user).await?;
+    Ok(right.remembered(html::see_other(return_to::safe(params.get("return_to")))))
 }
 
 /// A form that did not come from our page, or from one of another browser or another day: nothing is tried, the
@@ -96,20 +85,13 @@ async fn refuse_form(web: &Web, context: &Context, headers: &HeaderMap, params: 
 }
 
 fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, problem: &str) -> Response {
-    // A cookie that is there is kept, so that two tabs do not spoil each other's form (B31).
-    let (binding, fresh) = match csrf::form_cookie(web, headers) {
-        Some(value) => (value, None),
-        None => csrf::new_form_cookie(web),
-    };
+    let (csrf, cookie) = csrf::guest_token(web, headers, PURPOSE);
     let page = LoginPage {
-        csrf: csrf::token(web, &binding, PURPOSE),
+        csrf,
         return_to: return_to::safe(params.get("return_to")),
         email: params.get("email").unwrap_or(""),
+        mails: web.identity.mailer().is_on(),
         problem,
     };
-    let mut response = html::page(status, &page).into_response();
-    if let Some(cookie) = fresh {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-    response
+    html::with_cookie(html::page(status, &page), cookie)
 }

@@ -5,6 +5,10 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::time::Duration;
 
+use axum::extract::{Request, State};
+use axum::http::header;
+use axum::middleware::Next;
+use axum::response::Response;
 use tower_sessions::cookie::SameSite;
 use tower_sessions::cookie::time::OffsetDateTime;
 use tower_sessions::session::{Error as SessionError, Id as SessionId, Record};
@@ -18,11 +22,18 @@ use crate::config::Config;
 use crate::model::error::{Error, Result};
 use crate::model::user::User;
 use crate::store::Db;
-use crate::store::sessions::{self, SessionRow};
+use crate::store::sessions::{self, SessionRow, Trace};
+use crate::surface::context::Context;
+use crate::surface::html;
 use crate::surface::web::Web;
 
 const USER: &str = "user";
 const AUTH_TIME: &str = "auth_time";
+const TRACE: &str = "trace";
+/// Uses within this time of each other are one.
+const SEEN_EVERY: Millis = 60_000;
+/// Characters kept of what a browser calls itself.
+const LONGEST_AGENT: usize = 300;
 /// However much it is used, a session ends a week after the password was given.
 const LONGEST: Millis = 7 * 24 * 3_600_000;
 
@@ -43,7 +54,52 @@ pub fn layer(web: &Web) -> SessionManagerLayer<Sessions> {
         .with_secure(web.config.is_https())
         .with_path("/")
         .with_expiry(idle.map_or(Expiry::OnSessionEnd, Expiry::OnInactivity))
-        .with_always_save(true)
+}
+
+/// Keeps where and when a session is used, at most once a minute; that is also when its time without use starts anew,
+/// in the row and in the cookie. A new session gets its public id here, whatever way the person signed in.
+pub async fn trace(
+    State(web): State<Web>,
+    context: Context,
+    session: Session,
+    request: Request,
+    next: Next,
+) -> Response {
+    let agent = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("");
+    let agent: String = agent.chars().filter(|c| !c.is_control()).take(LONGEST_AGENT).collect();
+    // A stranger has no id, and is not looked for in the database. What is seen is saved before the page is made, which
+    // may show it.
+    if session.id().is_some() {
+        let saved = match seen(&web, &context, &session, &agent).await {
+            Ok(true) => session.save().await.map_err(failed),
+            other => other.map(drop),
+        };
+        if let Err(error) = saved {
+            return html::failure(&error);
+        }
+    }
+    let response = next.run(request).await;
+    match seen(&web, &context, &session, &agent).await {
+        Ok(_) => response,
+        Err(error) => html::failure(&error),
+    }
+}
+
+/// Whether there was something to keep.
+async fn seen(web: &Web, context: &Context, session: &Session, agent: &str) -> Result<bool> {
+    if session.get_value(USER).await.map_err(failed)?.is_none() {
+        return Ok(false);
+    }
+    let now = web.identity.clock().now();
+    let before: Option<Trace> = session.get(TRACE).await.map_err(failed)?;
+    let (id, created_at) = match before {
+        Some(before) if now - before.seen_at < SEEN_EVERY => return Ok(false),
+        Some(before) => (before.id, before.created_at),
+        None => (Id::<Session>::new(web.identity.clock()).to_string(), now),
+    };
+    let trace = Trace { id, created_at, seen_at: now, ip: context.ip.to_string(), agent: agent.to_owned() };
+    session.insert(TRACE, trace).await.map_err(failed)?;
+    Ok(true)
 }
 
 /// A person who has logged in in this browser.
@@ -75,6 +131,11 @@ impl SignedIn {
         session.cycle_id().await.map_err(failed)?;
         session.insert(USER, user.id).await.map_err(failed)?;
         session.insert(AUTH_TIME, web.identity.clock().now()).await.map_err(failed)
+    }
+
+    /// Gives the session a new id, and its old one to nobody (B02). Forms that were shown before are void.
+    pub async fn renew(session: &Session) -> Result<()> {
+        session.cycle_id().await.map_err(failed)
     }
 
     /// Ends the session on the server.
@@ -114,11 +175,15 @@ pub struct Sessions {
 impl Sessions {
     fn row(&self, record: &Record) -> StoreResult<SessionRow> {
         let data = serde_json::to_string(&record.data).map_err(|cause| StoreError::Encode(cause.to_string()))?;
+        let unused = self.clock.now().saturating_add(Millis::try_from(self.lifetime.as_millis()).unwrap_or(0));
+        let signed_in = record.data.get(AUTH_TIME).and_then(serde_json::Value::as_i64);
+        let longest = signed_in.map_or(Millis::MAX, |at| at.saturating_add(LONGEST));
         Ok(SessionRow {
             id_hash: hash(&record.id),
             user_id: record.data.get(USER).and_then(|user| user.as_str()).map(str::to_owned),
             data,
-            expires_at: self.clock.now().saturating_add(Millis::try_from(self.lifetime.as_millis()).unwrap_or(0)),
+            expires_at: unused.min(longest),
+            trace: record.data.get(TRACE).and_then(|trace| serde_json::from_value(trace.clone()).ok()),
         })
     }
 }
@@ -142,7 +207,6 @@ impl SessionStore for Sessions {
         Self: 'c,
     {
         Box::pin(async move {
-            sessions::sweep(self.db.pool(), self.clock.now()).await.map_err(backend)?;
             while !sessions::create(self.db.pool(), &self.row(record)?).await.map_err(backend)? {
                 record.id = SessionId::default();
             }

@@ -32,7 +32,7 @@ use self::tools::Tools;
 use crate::base::clock::Clock;
 use crate::config::Config;
 use crate::gateway::Gateway;
-use crate::model::access::{Rights, denied};
+use crate::model::access::{Action, Rights, denied};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::surface::guard;
@@ -228,16 +228,26 @@ impl Mcp {
         response.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
     }
 
-    /// A call of a tool whose scope the token lacks is answered with the challenge that lets the client ask for it
+    /// What a message wants to do, and its name for the record; `None` where no scope is needed, or nothing is known of.
+    fn wanted<'a>(&'a self, peek: &'a Peek) -> Option<(Action, &'a str, &'static str)> {
+        if let Some(tool) = peek.tool() {
+            let entry = self.shared.tools.get(tool)?;
+            return Some((entry.action, &entry.tool.name, "mcp.tool.call"));
+        }
+        let action = resources::action(&peek.method)?;
+        Some((action, &peek.method, "mcp.resource.read"))
+    }
+
+    /// A call of a tool, or a look at resources, whose scope the token lacks is answered with the challenge that lets the client ask for it
     /// (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the tool's own refusal.
     async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek) -> Option<Response> {
-        let entry = self.shared.tools.get(peek.tool()?)?;
-        let (scope, _, role) = entry.action.needs();
-        if caller.rights.allow(entry.action) || caller.role < role || caller.proof.is_connectivity_token() {
+        let (action, name, recorded_as) = self.wanted(peek)?;
+        let (scope, _, role) = action.needs();
+        if caller.rights.allow(action) || caller.role < role || caller.proof.is_connectivity_token() {
             return None;
         }
-        let error = denied(caller, entry.action);
-        if let Err(error) = self.shared.gateway.refused(caller, "mcp.tool.call", &entry.tool.name, &error).await {
+        let error = denied(caller, action);
+        if let Err(error) = self.shared.gateway.refused(caller, recorded_as, name, &error).await {
             return Some(rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null));
         }
         let body = json!({

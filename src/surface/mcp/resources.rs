@@ -8,6 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::gateway::{Gateway, Via};
+use crate::model::access::Action;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::get_document::GetDocument;
@@ -50,6 +51,11 @@ pub async fn list(
         );
     }
     Ok((resources, reply["next_cursor"].as_str().map(str::to_owned)))
+}
+
+/// What a method of resources does. Every resource is under the scope of reading data.
+pub fn action(method: &str) -> Option<Action> {
+    matches!(method, "resources/list" | "resources/templates/list" | "resources/read").then_some(Action::ListDatasets)
 }
 
 /// Shapes of addresses that are not listed one by one.

@@ -5,7 +5,8 @@
 //! 2. Every later check answers by redirect, with `error`, `state` and `iss`.
 //! 3. Nobody logged in: the browser goes to `/login` with this very request as the place to return to. Nothing is
 //!    stored for strangers; everything is checked again when it comes back.
-//! 4. Logged in: the request is stored and the browser goes to `/consent`, always; no client is approved silently.
+//! 4. Logged in: what the person approved before is approved again (`login/remembered.rs`); anything else is stored, and
+//!    the browser goes to `/consent`.
 
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
@@ -15,7 +16,7 @@ use tower_sessions::Session;
 use crate::base::clock::Millis;
 use crate::config::Config;
 use crate::identity::clients::OAuthClient;
-use crate::identity::redirect;
+use crate::identity::{consents, redirect};
 use crate::model::access::Scope;
 use crate::model::error::{Code, Error};
 use crate::model::grant::{parse_scopes, scope_text};
@@ -23,7 +24,7 @@ use crate::surface::context::Context;
 use crate::surface::form::{FormError, Params};
 use crate::surface::html;
 use crate::surface::login::session::SignedIn;
-use crate::surface::login::{Pending, return_to};
+use crate::surface::login::{Asker, Back, Pending, remembered, return_to};
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
@@ -52,6 +53,8 @@ const RETURNED: &str = "login_after";
 enum Stop {
     /// A page of ours: where the browser would be sent is not proven.
     Page(StatusCode, &'static str),
+    /// A page of ours: this client, by its id, may not be used. It is told nothing.
+    Blocked(String),
     /// An answer to the client.
     Redirect(&'static str, &'static str),
     Failed(Error),
@@ -75,10 +78,20 @@ struct Asked {
     scopes: Vec<Scope>,
     resource: Resource,
     code_challenge: String,
-    /// `prompt=none`: no page may be shown.
-    silent: bool,
+    prompt: Prompt,
     /// A log-in before this does not count.
     login_after: Millis,
+}
+
+/// `prompt` (OpenID Connect Core §3.1.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prompt {
+    /// Nothing said: a page when it is needed.
+    Unsaid,
+    /// `none`: no page may be shown.
+    Silent,
+    /// `login`, `consent` or `select_account`: the person must see the page, whatever they approved before.
+    Ask,
 }
 
 /// `GET` and `POST`.
@@ -126,6 +139,8 @@ async fn find_destination(web: &Web, params: &Params) -> Result<Destination, Sto
         return Err(page("client_id or redirect_uri was sent more than once."));
     }
     let client = match params.get("client_id") {
+        // Of a blocked client not even the document is fetched.
+        Some(id) if web.identity.is_blocked(id, None).await? => return Err(Stop::Blocked(id.to_owned())),
         Some(id) => web.identity.client(id).await?,
         None => None,
     };
@@ -156,10 +171,10 @@ async fn proceed(
     let asked = check(&web.config, params, now)?;
     let person = SignedIn::find(web, session).await?.filter(|person| person.auth_time >= asked.login_after);
     let Some(person) = person else {
-        if asked.silent {
+        if asked.prompt == Prompt::Silent {
             return Err(Stop::Redirect("login_required", "The person is not logged in."));
         }
-        return Ok(html::see_other(&login_url(params, asked.login_after)));
+        return Ok(html::see_other(&login_url(params, &asked)));
     };
     let org = match &asked.resource {
         Resource::Any => None,
@@ -170,20 +185,31 @@ async fn proceed(
             Some(found.ok_or(Stop::Redirect("access_denied", "The workspace is not open to this person."))?.org.id)
         }
     };
-    if asked.silent {
-        return Err(Stop::Redirect("consent_required", "The person must approve on a page."));
+    if web.identity.is_blocked(&to.client.id, org).await? {
+        return Err(Stop::Blocked(to.client.id.clone()));
     }
     let pending = Pending {
         client_id: to.client.id.clone(),
         client_name: to.client.name.clone(),
         client_site: to.client.uri.clone(),
-        redirect_uri: to.redirect_uri.clone(),
-        state: to.state.clone(),
         resource: asked.resource.url(&web.config),
         scope: scope_text(&asked.scopes),
-        code_challenge: asked.code_challenge,
         org,
+        asker: Asker::Browser(Back {
+            redirect_uri: to.redirect_uri.clone(),
+            state: to.state.clone(),
+            code_challenge: asked.code_challenge,
+            addresses: consents::addresses(&to.client.redirect_uris),
+        }),
     };
+    if asked.prompt != Prompt::Ask
+        && let Some(url) = remembered::answer(web, context, &person, &pending).await?
+    {
+        return Ok(send_back("Connected", params, to, &url));
+    }
+    if asked.prompt == Prompt::Silent {
+        return Err(Stop::Redirect("consent_required", "The person must approve on a page."));
+    }
     let page = pending.store(web, &person).await?;
     let event = AuditEvent::new(context, "oauth.authorize", "ok").by(person.principal()).org(org);
     web.record(event.client(&to.client.id).target(redirect::shown(&to.redirect_uri))).await?;
@@ -199,9 +225,9 @@ fn check(config: &Config, params: &Params, now: Millis) -> Result<Asked, Stop> {
     let code_challenge = check_pkce(params)?;
     let scopes = check_scope(params)?;
     let resource = check_resource(config, params)?;
-    let silent = check_prompt(params)?;
+    let prompt = check_prompt(params)?;
     let login_after = check_age(params, now)?;
-    Ok(Asked { scopes, resource, code_challenge, silent, login_after })
+    Ok(Asked { scopes, resource, code_challenge, prompt, login_after })
 }
 
 fn check_once(params: &Params) -> Result<(), Stop> {
@@ -261,14 +287,14 @@ fn check_resource(config: &Config, params: &Params) -> Result<Resource, Stop> {
     }
 }
 
-/// `prompt` (OpenID Connect Core §3.1.2.1): whether no page may be shown. `login` is read by [`check_age`]; `consent`
-/// and `select_account` ask for what we always do.
-fn check_prompt(params: &Params) -> Result<bool, Stop> {
+/// Values that we do not know are ignored. That `login` asks for a log-in is read by [`check_age`].
+fn check_prompt(params: &Params) -> Result<Prompt, Stop> {
     let prompts: Vec<&str> = params.get("prompt").unwrap_or("").split(' ').filter(|p| !p.is_empty()).collect();
     match prompts.as_slice() {
-        ["none"] => Ok(true),
+        ["none"] => Ok(Prompt::Silent),
         several if several.contains(&"none") => Err(Stop::Redirect("invalid_request", "prompt=none stands alone.")),
-        _ => Ok(false),
+        several if several.iter().any(|p| ["login", "consent", "select_account"].contains(p)) => Ok(Prompt::Ask),
+        _ => Ok(Prompt::Unsaid),
     }
 }
 
@@ -288,34 +314,45 @@ fn check_age(params: &Params, now: Millis) -> Result<Millis, Stop> {
     }
 }
 
-/// The log-in page, with this request to return to.
-fn login_url(params: &Params, login_after: Millis) -> String {
+/// The log-in page, with this request to return to. That the person must be asked is said again, in the one way that
+/// does not ask for another log-in.
+fn login_url(params: &Params, asked: &Asked) -> String {
     let query = params.query_without(&["prompt", "max_age", RETURNED]);
-    let back = format!("{}?{query}&{RETURNED}={login_after}", return_to::AUTHORIZE);
+    let again = if asked.prompt == Prompt::Ask { "&prompt=consent" } else { "" };
+    let back = format!("{}?{query}{again}&{RETURNED}={}", return_to::AUTHORIZE, asked.login_after);
     let encoded: String = url::form_urlencoded::byte_serialize(back.as_bytes()).collect();
     format!("/login?return_to={encoded}")
 }
 
+/// Sends the browser to the client. One that has just sent the log-in form may not be redirected elsewhere; see
+/// `html::leave`.
+fn send_back(title: &str, params: &Params, to: &Destination, url: &str) -> Response {
+    match params.get(RETURNED) {
+        Some(_) => html::leave(title, &html::display_name(&to.client.name), url),
+        None => html::see_other(url),
+    }
+}
+
 async fn refuse(web: &Web, context: &Context, params: &Params, to: Option<&Destination>, stop: Stop) -> Response {
+    let blocked = if let Stop::Blocked(id) = &stop { id.clone() } else { String::new() };
     let event = |outcome: &str| {
         let event = AuditEvent::new(context, "oauth.authorize", outcome);
         match to {
             Some(to) => event.client(&to.client.id).target(redirect::shown(&to.redirect_uri)),
-            None => event,
+            None => event.client(blocked),
         }
     };
     let (outcome, response) = match (stop, to) {
         (Stop::Redirect(error, description), Some(to)) => {
             let answer = [("error", error), ("error_description", description)];
             let url = super::answer_url(&web.config, &to.redirect_uri, to.state.as_deref(), &answer);
-            // A browser that has just sent the log-in form may not be redirected elsewhere; see `html::leave`.
-            let response = match params.get(RETURNED) {
-                Some(_) => html::leave("Not connected", &html::display_name(&to.client.name), &url),
-                None => html::see_other(&url),
-            };
-            (error, response)
+            (error, send_back("Not connected", params, to, &url))
         }
         (Stop::Redirect(error, text), None) => (error, html::problem(StatusCode::BAD_REQUEST, "Not possible", text)),
+        (Stop::Blocked(_), _) => {
+            let text = "The program that sent you here is blocked. Ask an admin of your workspace about it.";
+            ("client_blocked", html::problem(StatusCode::BAD_REQUEST, "This program cannot be used", text))
+        }
         (Stop::Page(status, text), _) => ("refused", html::problem(status, "This request cannot be used", text)),
         (Stop::Failed(error), _) => (error.code.info().name, html::failure(&error)),
     };

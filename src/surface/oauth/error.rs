@@ -33,6 +33,11 @@ impl OAuthError {
         Self { status: StatusCode::UNAUTHORIZED, ..Self::bad("invalid_client", description) }
     }
 
+    /// 400: it is known who the client is, and it may not (RFC 6749 §5.2). Registering again would not help.
+    pub fn blocked() -> Self {
+        Self::bad("unauthorized_client", "This client is blocked.")
+    }
+
     pub fn too_many(wait: u64) -> Self {
         let description = format!("Too many requests from this address; try again in {wait} seconds.");
         let error = Self::bad("temporarily_unavailable", description);
@@ -66,6 +71,7 @@ impl From<GrantError> for OAuthError {
                 Self::bad("invalid_target", "The resource differs from the one that was authorized.")
             }
             GrantError::InvalidScope => Self::bad("invalid_scope", "The scope is wider than what was authorized."),
+            GrantError::Blocked => Self::blocked(),
             GrantError::Internal(error) => error.into(),
         }
     }

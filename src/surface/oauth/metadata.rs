@@ -7,9 +7,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::identity::JWKS_CACHE;
 use crate::model::access::Scope;
 use crate::model::org::is_slug;
 use crate::surface::login::return_to::AUTHORIZE;
+use crate::surface::oauth::client_auth::{METHODS, SECRET_METHODS};
+use crate::surface::oauth::device;
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::Web;
 
@@ -56,14 +59,17 @@ pub async fn server(State(web): State<Web>) -> Response {
         "authorization_endpoint": config.url(AUTHORIZE),
         "token_endpoint": config.url("/api/oauth/token"),
         "revocation_endpoint": config.url("/api/oauth/revoke"),
+        "introspection_endpoint": config.url("/api/oauth/introspect"),
+        "device_authorization_endpoint": config.url(device::ENDPOINT),
         "registration_endpoint": config.url("/api/oauth/register"),
         "jwks_uri": config.url("/.well-known/jwks.json"),
         "scopes_supported": scopes,
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "refresh_token"],
-        "token_endpoint_auth_methods_supported": ["none"],
-        "revocation_endpoint_auth_methods_supported": ["none"],
+        "grant_types_supported": ["authorization_code", "refresh_token", device::GRANT],
+        "token_endpoint_auth_methods_supported": METHODS,
+        "revocation_endpoint_auth_methods_supported": METHODS,
+        "introspection_endpoint_auth_methods_supported": SECRET_METHODS,
         "code_challenge_methods_supported": ["S256"],
         "client_id_metadata_document_supported": true,
         "authorization_response_iss_parameter_supported": true,
@@ -71,7 +77,8 @@ pub async fn server(State(web): State<Web>) -> Response {
     }))
 }
 
-/// The public signing keys.
+/// The public signing keys. They may be kept for as long as a new key waits before it signs, and no longer.
 pub async fn jwks(State(web): State<Web>) -> Response {
-    cached(web.identity.jwks())
+    let kept = format!("public, max-age={}", JWKS_CACHE.as_secs());
+    ([(header::CACHE_CONTROL, kept)], Json(web.identity.jwks())).into_response()
 }

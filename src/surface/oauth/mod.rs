@@ -1,7 +1,10 @@
 //! The OAuth 2.1 authorization server over HTTP: one file an endpoint. Rules of grants and tokens are in `identity`.
 
 mod authorize;
+mod client_auth;
+mod device;
 mod error;
+mod introspect;
 mod metadata;
 mod register;
 pub mod resource;
@@ -18,18 +21,19 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 
 use crate::config::Config;
-use crate::surface::login::Pending;
+use crate::surface::login::Back;
 use crate::surface::web::Web;
 
 /// The endpoints that programs call; the browser's one is among the pages, since it needs their session.
 pub fn routes() -> Router<Web> {
-    let routes: [(&str, MethodRouter<Web>); 8] = [
+    let routes: [(&str, MethodRouter<Web>); 9] = [
         ("/.well-known/jwks.json", get(metadata::jwks)),
         ("/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
         ("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_resource)),
         ("/.well-known/oauth-protected-resource/t/{workspace}/mcp", get(metadata::protected_workspace)),
         // A hosted client probes this spelling too.
         ("/mcp/.well-known/oauth-protected-resource", get(metadata::protected_resource)),
+        (device::ENDPOINT, post(device::start)),
         ("/api/oauth/register", post(register::register)),
         ("/api/oauth/revoke", post(revoke::revoke)),
         ("/api/oauth/token", post(token::token)),
@@ -38,6 +42,8 @@ pub fn routes() -> Router<Web> {
     for (path, route) in routes {
         router = router.route(path, route.layer(from_fn(open_to_scripts)));
     }
+    // For servers alone: a secret has no business in a browser.
+    router = router.route("/api/oauth/introspect", post(introspect::introspect));
     // Clients look below the MCP path as well, although the issuer has none.
     for name in ["oauth-authorization-server", "openid-configuration"] {
         for path in ["", "/mcp", "/t/{workspace}/mcp"] {
@@ -81,9 +87,9 @@ pub fn answer_url(config: &Config, redirect_uri: &str, state: Option<&str>, answ
 }
 
 /// The answer of a person who said no.
-pub fn denial_url(config: &Config, asked: &Pending, description: &str) -> String {
+pub fn denial_url(config: &Config, back: &Back, description: &str) -> String {
     let answer = [("error", "access_denied"), ("error_description", description)];
-    answer_url(config, &asked.redirect_uri, asked.state.as_deref(), &answer)
+    answer_url(config, &back.redirect_uri, back.state.as_deref(), &answer)
 }
 
 #[cfg(test)]

@@ -2,15 +2,18 @@
 //! right; the consent page says that its name is unverified. Nothing that it names is fetched.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::identity::clients::{NewClient, OAuthClient};
+use crate::identity::clients::{self, NewClient, OAuthClient};
+use crate::identity::own_name;
 use crate::identity::redirect::{self, Kind};
 use crate::surface::context::Context;
 use crate::surface::oauth::error::{OAuthError, answer};
@@ -21,8 +24,8 @@ const LONGEST: usize = 64 << 10;
 /// Characters of a name that are kept.
 const NAME: usize = 200;
 
-/// What is read of a registration. A repeated member is refused by serde; unknown members (F05: `client_id`,
-/// `client_secret`, `trusted`…) have no effect.
+/// What is read of a registration. Unknown members (F05: `client_id`, `client_secret`, `trusted`…) have no effect; nor
+/// has a software statement (RFC 7591 §2.3: it is ignored, for we trust nobody who could sign one).
 #[derive(Debug, Deserialize)]
 struct Metadata {
     redirect_uris: Option<Vec<String>>,
@@ -32,12 +35,44 @@ struct Metadata {
     response_types: Option<Vec<String>>,
     token_endpoint_auth_method: Option<String>,
     client_uri: Option<String>,
+    jwks: Option<Value>,
+    jwks_uri: Option<Value>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }
 
 /// Members that a person might be led to click, if we ever showed them; with their language variants (F01).
-const LINKS: [&str; 5] = ["client_uri", "logo_uri", "tos_uri", "policy_uri", "jwks_uri"];
+const LINKS: [&str; 4] = ["client_uri", "logo_uri", "tos_uri", "policy_uri"];
+
+/// The members of an object in which no name is repeated (F07): what another reader would take for the value is not
+/// left to chance.
+struct Members(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Once)
+    }
+}
+
+struct Once;
+
+impl<'de> Visitor<'de> for Once {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Members, A::Error> {
+        let mut members = Map::new();
+        while let Some((name, value)) = from.next_entry::<String, Value>()? {
+            if members.insert(name, value).is_some() {
+                return Err(A::Error::custom("a member is repeated"));
+            }
+        }
+        Ok(Members(members))
+    }
+}
 
 pub async fn register(State(web): State<Web>, context: Context, request: Request) -> Response {
     // Before the body is read (F06).
@@ -87,9 +122,9 @@ async fn read(request: Request) -> Result<NewClient, OAuthError> {
         status: StatusCode::PAYLOAD_TOO_LARGE,
         ..metadata_error("The registration is too long.")
     })?;
-    let metadata: Metadata = serde_json::from_slice(&bytes)
-        .map_err(|_| metadata_error("The body must be a JSON object of RFC 7591 client metadata."))?;
-    judge(metadata)
+    let unreadable = |_| metadata_error("The body must be a JSON object of RFC 7591 client metadata.");
+    let Members(members) = serde_json::from_slice(&bytes).map_err(unreadable)?;
+    judge(serde_json::from_value(Value::Object(members)).map_err(unreadable)?)
 }
 
 fn metadata_error(text: &str) -> OAuthError {
@@ -106,6 +141,7 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
             return Err(metadata_error("Links in client metadata must be https or http addresses."));
         }
     }
+    check_keys(metadata.jwks.as_ref(), metadata.jwks_uri.as_ref())?;
     let client_uri = metadata.client_uri.filter(|uri| !uri.is_empty());
     if client_uri.as_deref().is_some_and(|uri| !is_web(uri)) {
         return Err(metadata_error("Links in client metadata must be https or http addresses."));
@@ -129,8 +165,28 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
     };
     let name: String =
         metadata.client_name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(NAME).collect();
+    if own_name::is_claimed(&name) {
+        return Err(metadata_error("client_name claims to be this service: choose another name."));
+    }
     let name = if name.trim().is_empty() { "Unnamed client".to_owned() } else { name };
     Ok(NewClient { name, redirect_uris, application_type: application_type.to_owned(), uri: client_uri })
+}
+
+/// Keys are not used, and those that are named are not fetched (F09); what cannot be right is refused all the same
+/// (RFC 7591 §2: not both, and no secret).
+fn check_keys(jwks: Option<&Value>, jwks_uri: Option<&Value>) -> Result<(), OAuthError> {
+    if jwks.is_some() && jwks_uri.is_some() {
+        return Err(metadata_error("jwks and jwks_uri must not both be present."));
+    }
+    if jwks_uri.is_some_and(|uri| !uri.as_str().is_some_and(|text| text.is_empty() || is_web(text))) {
+        return Err(metadata_error("jwks_uri must be an https or http address."));
+    }
+    let is_set =
+        |set: &Value| set.get("keys").and_then(Value::as_array).is_some_and(|keys| keys.iter().all(Value::is_object));
+    if jwks.is_some_and(|set| !is_set(set) || clients::is_private(set)) {
+        return Err(metadata_error("jwks must be a set of public keys."));
+    }
+    Ok(())
 }
 
 fn is_web(text: &str) -> bool {
@@ -198,10 +254,23 @@ mod tests {
             ("response_types", json!(["token"])),
             ("token_endpoint_auth_method", json!("tls_client_auth")),
             ("application_type", json!("toaster")),
+            ("jwks", json!("x")),
+            ("jwks", json!({})),
+            ("jwks", json!({ "keys": [null] })),
+            ("jwks", json!({ "keys": [{ "kty": "oct", "kid": "1" }] })),
+            ("jwks", json!({ "keys": [{ "kty": "oct", "k": "AA" }] })),
+            ("jwks", json!({ "keys": [{ "kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "d": "AA" }] })),
+            ("jwks_uri", json!("file:///keys")),
+            ("jwks_uri", json!(["https://example.com/keys"])),
         ] {
             let mut body = json!({ "redirect_uris": ["https://example.com/cb"] });
             body[member] = value;
             assert_eq!(judged(body).unwrap_err(), "invalid_client_metadata", "{member}");
         }
+        let key = json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "x": "AA" }] });
+        let mut both = json!({ "redirect_uris": ["https://example.com/cb"], "jwks": key });
+        assert!(judged(both.clone()).is_ok());
+        both["jwks_uri"] = "https://example.com/keys".into();
+        assert_eq!(judged(both).unwrap_err(), "invalid_client_metadata");
     }
 }

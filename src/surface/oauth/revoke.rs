@@ -10,8 +10,9 @@ use axum::response::{IntoResponse, Response};
 use crate::store::grants::Ended;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
+use crate::surface::oauth::client_auth::authenticate;
 use crate::surface::oauth::error::{OAuthError, UNCACHED};
-use crate::surface::oauth::token::{authenticate, form, missing};
+use crate::surface::oauth::token::{form, missing};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11). The hint is not read otherwise: a token's form says what it is, and
@@ -46,7 +47,8 @@ async fn end(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(String,
     if params.repeats(&ONCE) {
         return Err(OAuthError::bad("invalid_request", "A parameter was sent more than once."));
     }
-    let client = authenticate(web, headers, params).await?;
+    // A blocked client too may give back what it holds.
+    let client = authenticate(web, headers, params).await?.id;
     let token = params.get("token").ok_or_else(|| missing("token"))?;
     let ended = web.identity.revoke(token, &client).await?;
     Ok((client, ended))

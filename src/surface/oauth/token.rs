@@ -1,9 +1,11 @@
-//! `POST /api/oauth/token` (RFC 6749 §4.1.3 and §6): a code or a refresh token becomes an access token.
+//! `POST /api/oauth/token` (RFC 6749 §4.1.3 and §6, RFC 8628 §3.4): a code, a refresh token or a device's code becomes
+//! an access token.
 //!
-//! Every client is public: it names itself with `client_id` and proves itself with PKCE or with the refresh token.
+//! A client proves itself as `client_auth` says, and that it is the one which asked with PKCE, or with the refresh token
+//! or the device's code that it holds.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
@@ -14,12 +16,14 @@ use crate::model::grant::scope_text;
 use crate::model::org::Org;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
+use crate::surface::oauth::client_auth::authenticate;
+use crate::surface::oauth::device;
 use crate::surface::oauth::error::{OAuthError, answer};
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11).
-const ONCE: [&str; 10] = [
+const ONCE: [&str; 11] = [
     "grant_type",
     "code",
     "redirect_uri",
@@ -28,9 +32,13 @@ const ONCE: [&str; 10] = [
     "client_assertion",
     "code_verifier",
     "refresh_token",
+    "device_code",
     "scope",
     "resource",
 ];
+/// The grant types, and how the record calls them.
+const GRANTS: [(&str, &str); 3] =
+    [("authorization_code", "authorization_code"), ("refresh_token", "refresh_token"), (device::GRANT, "device_code")];
 
 pub async fn token(State(web): State<Web>, context: Context, request: Request) -> Response {
     let (headers, params) = match form(&web, &context, request).await {
@@ -38,8 +46,8 @@ pub async fn token(State(web): State<Web>, context: Context, request: Request) -
         Err(error) => return error.into_response(),
     };
     let outcome = exchange(&web, &headers, &params).await;
-    let known = |grant: &&str| matches!(*grant, "authorization_code" | "refresh_token");
-    let grant = params.get("grant_type").filter(known).unwrap_or("other");
+    let said = params.get("grant_type");
+    let grant = GRANTS.iter().find(|(name, _)| Some(*name) == said).map_or("other", |(_, short)| *short);
     let event = match &outcome {
         Ok((client, pair)) => {
             let (org, principal) = subject(pair.access.expose());
@@ -70,11 +78,14 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
         return Err(OAuthError::bad("invalid_request", "A parameter was sent more than once."));
     }
     let grant = params.get("grant_type").ok_or_else(|| missing("grant_type"))?;
-    if !matches!(grant, "authorization_code" | "refresh_token") {
-        let text = "grant_type must be authorization_code or refresh_token.";
+    if !GRANTS.iter().any(|(name, _)| *name == grant) {
+        let text = format!("grant_type must be authorization_code, refresh_token or {}.", device::GRANT);
         return Err(OAuthError::bad("unsupported_grant_type", text));
     }
-    let client_id = authenticate(web, headers, params).await?;
+    let client_id = authenticate(web, headers, params).await?.id;
+    if web.identity.is_blocked(&client_id, None).await? {
+        return Err(OAuthError::blocked());
+    }
     let resource = match params.get("resource") {
         None => None,
         Some(text) => {
@@ -92,6 +103,8 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
             resource: resource.as_deref(),
         };
         web.identity.redeem(code).await?
+    } else if grant == device::GRANT {
+        device::redeem(web, params, &client_id, resource.as_deref()).await?
     } else {
         let refresh = RefreshUse {
             token: params.get("refresh_token").ok_or_else(|| missing("refresh_token"))?,
@@ -114,22 +127,6 @@ pub(super) async fn form(web: &Web, context: &Context, request: Request) -> Resu
 
 pub(super) fn missing(name: &str) -> OAuthError {
     OAuthError::bad("invalid_request", format!("{name} is missing."))
-}
-
-/// The client's id, when there can be such a client, and it did not try to prove itself with a secret that it cannot
-/// have (E05).
-pub(super) async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<String, OAuthError> {
-    let basic = headers.get(header::AUTHORIZATION).is_some();
-    let refused = |text| OAuthError { basic, ..OAuthError::invalid_client(text) };
-    if basic || params.get("client_secret").is_some() || params.get("client_assertion").is_some() {
-        return Err(refused("This client is public: send client_id in the body, and no secret."));
-    }
-    let id = params.get("client_id").ok_or_else(|| missing("client_id"))?;
-    if web.identity.may_be_client(id).await? {
-        Ok(id.to_owned())
-    } else {
-        Err(refused("This client is not registered."))
-    }
 }
 
 /// Workspace and person of a token that we have just signed, for the record.

@@ -1,6 +1,7 @@
 //! The REST tiers: `/api/v1/ext` for external models and programs, `/api/v1` for management. Routes come from
 //! [`crate::ops::each`]; a path's `{dataset_id}`, the query and the JSON body together are the operation's arguments.
 
+pub mod export;
 pub mod openapi;
 mod upload;
 
@@ -12,8 +13,8 @@ use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
 use axum::{Extension, Json, Router};
+use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, Method};
 use serde_json::{Map, Value};
 
 use crate::config::Config;
@@ -23,6 +24,7 @@ use crate::model::access::Action;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops;
+use crate::ops::audit_log::ExportAudit;
 use crate::ops::import::Import;
 use crate::surface::error::problem;
 use crate::surface::{guard, schema};
@@ -47,10 +49,16 @@ impl ops::Visitor for Routes {
         let method = match info.route.method {
             "GET" => MethodFilter::GET,
             "PATCH" => MethodFilter::PATCH,
+            "PUT" => MethodFilter::PUT,
+            "DELETE" => MethodFilter::DELETE,
             _ => MethodFilter::POST,
         };
-        // An import is the one operation that does not arrive as JSON.
-        let route = if info.name == Import::INFO.name { post(upload::upload) } else { on(method, answer::<O>) };
+        // An import does not arrive as JSON, and an export does not leave as JSON.
+        let route = match info.name {
+            name if name == Import::INFO.name => post(upload::upload),
+            name if name == ExportAudit::INFO.name => get(export::export),
+            _ => on(method, answer::<O>),
+        };
         let router = std::mem::take(&mut self.0);
         self.0 = router.route(&path, route);
     }
@@ -79,7 +87,7 @@ async fn answer<O: Operation>(
     let Ok(Path(path)) = path else {
         return refused::<O>(&rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
     };
-    match arguments(path, request).await.and_then(schema::parse::<O>) {
+    match arguments::<O>(path, request).await.and_then(schema::parse::<O>) {
         Ok(op) => run(&rest, caller, op, ()).await,
         Err(error) => refused::<O>(&rest, &caller, error).await,
     }
@@ -102,8 +110,12 @@ async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send +
     }
 }
 
-/// An error; for a scope that the client can ask for, with the challenge that says which (RFC 6750 §3.1).
+/// An error; for a scope that the client can ask for, with the challenge that says which (RFC 6750 §3.1), and for a
+/// sign-in that is too old, with how old it may be (RFC 9470 §3).
 fn failure(rest: &Rest, caller: &Caller, action: Action, error: &Error) -> Response {
+    if error.code == Code::InsufficientUserAuthentication {
+        return guard::insufficient_authentication(&rest.config, "/mcp", error.body(&caller.request_id));
+    }
     let (scope, _, role) = action.needs();
     if error.code != Code::ScopeDenied || caller.role < role || caller.proof.is_connectivity_token() {
         return problem(error, &caller.request_id);
@@ -125,18 +137,31 @@ fn success(reply: Value) -> Response {
     response
 }
 
-/// Body first, then query, then path: what stands in the address cannot be overruled.
-async fn arguments(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
+/// Body first, then query, then path: what stands in the address cannot be overruled. Texts of the address become what
+/// the operation's schema says they are.
+async fn arguments<O: Operation>(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    let mut arguments =
-        if [Method::GET, Method::HEAD].contains(request.method()) { Map::new() } else { body(request).await? };
-    for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        // Numbers of a query string are numbers of the arguments; everything else is text.
-        let value = value.parse::<u32>().map_or_else(|_| Value::from(value.as_ref()), Value::from);
-        arguments.insert(key.into_owned(), value);
+    let mut arguments = if openapi::has_body(request.method().as_str()) { body(request).await? } else { Map::new() };
+    if !query.is_empty() {
+        let schema = schema::of::<O>();
+        for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
+            let kind = schema.get("properties").and_then(|all| all.get(key.as_ref())).and_then(|one| one.get("type"));
+            let value = typed(kind.and_then(Value::as_str), &value);
+            arguments.insert(key.into_owned(), value);
+        }
     }
     arguments.extend(path.into_iter().map(|(key, value)| (key, Value::from(value))));
     Ok(arguments)
+}
+
+/// A text of a query as a value of a schema's type; one that is none stays text, and is refused where it is read.
+fn typed(kind: Option<&str>, text: &str) -> Value {
+    let read = match kind {
+        Some("integer") => text.parse::<i64>().ok().map(Value::from),
+        Some("boolean") => text.parse::<bool>().ok().map(Value::from),
+        _ => None,
+    };
+    read.unwrap_or_else(|| Value::from(text))
 }
 
 async fn body(request: Request) -> Result<Map<String, Value>> {

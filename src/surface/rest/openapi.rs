@@ -16,6 +16,11 @@ pub fn base(surface: Surface) -> &'static str {
     }
 }
 
+/// Whether requests of a method have a body (RFC 9110 §9.3: of those that we serve, GET and DELETE have none).
+pub fn has_body(method: &str) -> bool {
+    !matches!(method, "GET" | "HEAD" | "DELETE")
+}
+
 struct Paths {
     management: bool,
     paths: Map<String, Value>,
@@ -85,7 +90,7 @@ fn operation<O: Operation>(info: &Info) -> Value {
         info.route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let in_body = info.route.method != "GET";
+    let in_body = has_body(info.route.method);
     let mut parameters = Vec::new();
     let mut body = Map::new();
     for (name, property) in properties {
@@ -98,6 +103,10 @@ fn operation<O: Operation>(info: &Info) -> Value {
             body.insert(name, property);
         }
     }
+    let (media, reply) = match info.name == ops::audit_log::ExportAudit::INFO.name {
+        true => ("text/plain", json!({ "type": "string" })),
+        false => ("application/json", Value::Object(schema::of_reply::<O::Reply>())),
+    };
     let mut operation = json!({
         "operationId": info.name,
         "summary": info.title,
@@ -106,7 +115,7 @@ fn operation<O: Operation>(info: &Info) -> Value {
         "responses": {
             "200": {
                 "description": "The answer",
-                "content": { "application/json": { "schema": schema::of_reply::<O::Reply>() } },
+                "content": { media: { "schema": reply } },
             },
             "default": {
                 "description": "A refusal or failure",

@@ -208,7 +208,7 @@ async fn c20_malformed_and_unknown_codes_are_refused() {
     both(async |db| {
         let world = World::new(db).await;
         let TokenPair { access, refresh, .. } = world.pair().await;
-        let unknown = dragoman::base::secret::random_token("dgac_");
+        let unknown = dragoman::base::secret::checked_token("dgac_");
         for code in [Secret::new(""), Secret::new("dgac_"), Secret::new("dgac_' OR 1=1"), unknown, access, refresh] {
             invalid_grant(world.redeem(&code).await);
         }

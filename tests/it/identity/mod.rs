@@ -11,6 +11,7 @@ mod races;
 mod refresh;
 mod revoke;
 mod secrets;
+mod sweep;
 mod tokens;
 
 use std::sync::Arc;
@@ -73,6 +74,7 @@ impl World {
             redirect_uri: REDIRECT.into(),
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.clock.now() - 5_000,
+            session_hash: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use dragoman::identity::clients::NewClient;
+use dragoman::identity::clients::{NewClient, OAuthClient};
 use dragoman::model::error::Code;
 use futures_util::future::join_all;
 
@@ -117,8 +117,7 @@ async fn only_the_right_password_logs_in_and_a_new_one_replaces_it() {
         assert_eq!(log_in("ann@example.com", "another one 1").await, Some(world.user.clone()));
         let refused = world.identity.set_password(nowhere(), &Secret::new(PASSWORD)).await.unwrap_err();
         assert_eq!(refused.code, Code::InvalidArgument);
-        let long = world.identity.log_in("ann@example.com", &Secret::new("x".repeat(1025))).await.unwrap_err();
-        assert_eq!(long.code, Code::InvalidArgument);
+        assert_eq!(log_in("ann@example.com", &"x".repeat(1025)).await, None);
     })
     .await;
 }
@@ -159,7 +158,9 @@ async fn equal_metadata_is_one_client_and_other_metadata_another() {
         let first = register(new("A", &uris)).await;
         assert!(first.id.starts_with("dgc_"));
         world.wait(60);
-        assert_eq!(register(new("A", &uris)).await, first);
+        let again = register(new("A", &uris)).await;
+        assert_eq!(again, OAuthClient { created_at: NOW + 60_000, ..first.clone() }, "it counts as new");
+        let first = again;
         assert_eq!(register(new("A", &[uris[1], uris[0]])).await.id, first.id);
         let mut web = new("A", &uris);
         web.application_type = "web".into();

@@ -230,8 +230,13 @@ async fn d12_other_kinds_of_tokens_are_no_refresh_tokens() {
     both(async |db| {
         let world = World::new(db).await;
         let (code, pair) = (world.code().await, world.pair().await);
-        for token in [&code, &pair.access, &Secret::new(""), &Secret::new("dgrt_x")] {
+        let renamed = Secret::new(code.expose().replace("dgac_", "dgrt_"));
+        for token in [&code, &renamed, &pair.access, &Secret::new(""), &Secret::new("dgrt_x")] {
             invalid_grant(world.refresh(token).await);
+        }
+        let second = world.refresh(&pair.refresh).await.unwrap();
+        for (prefix, token) in [("dgac_", &code), ("dgrt_", &pair.refresh), ("dgrt_", &second.refresh)] {
+            assert!(dragoman::base::secret::is_well_formed(prefix, token.expose()), "{prefix}");
         }
         assert!(matches!(world.verify(&pair.refresh).await, Err(Refusal::Invalid)));
         assert!(matches!(world.verify(&code).await, Err(Refusal::Invalid)));

@@ -1,6 +1,6 @@
 //! L01 and L02: revocation at a client's wish.
 
-use dragoman::base::secret::random_token;
+use dragoman::base::secret::checked_token;
 
 use super::*;
 use crate::support::databases::both;
@@ -59,7 +59,7 @@ async fn l01_what_is_not_a_living_token_of_the_client_changes_nothing() {
         for (what, token, client) in [
             ("another's refresh token", refresh.to_owned(), "client-b"),
             ("another's access token", access.to_owned(), "client-b"),
-            ("unknown", random_token("dgrt_").expose().to_owned(), CLIENT),
+            ("unknown", checked_token("dgrt_").expose().to_owned(), CLIENT),
             ("empty", String::new(), CLIENT),
             ("too long", format!("{access}{}", "A".repeat(8192)), CLIENT),
             ("unsigned", format!("{head}."), CLIENT),

@@ -11,19 +11,19 @@ use super::*;
 use crate::support::databases::both;
 
 /// The private key of the installation, as one who has the master key can take it.
-async fn signing_key(world: &World) -> (String, Vec<u8>) {
+pub async fn signing_key(world: &World) -> (String, Vec<u8>) {
     let row = keys::list(world.identity.db().pool()).await.unwrap().remove(0);
     let private = world.master.open(&row.kid, &hex::decode(&row.sealed).unwrap()).unwrap();
     (row.kid, private)
 }
 
-fn part(token: &Secret, index: usize) -> Value {
+pub fn part(token: &Secret, index: usize) -> Value {
     let text = token.expose().split('.').nth(index).unwrap();
     serde_json::from_slice(&from_base64url(text).unwrap()).unwrap()
 }
 
 /// A correctly signed token whose header and claims are these very bytes.
-fn signed(private: &[u8], header: &str, claims: &str) -> String {
+pub fn signed(private: &[u8], header: &str, claims: &str) -> String {
     let pair = aws_lc_rs::signature::Ed25519KeyPair::from_pkcs8(private).unwrap();
     let message = format!("{}.{}", base64url(header.as_bytes()), base64url(claims.as_bytes()));
     let signature = base64url(pair.sign(message.as_bytes()).as_ref());
@@ -41,7 +41,7 @@ async fn a_token_is_what_rfc_9068_says() {
         let world = World::new(db).await;
         let access = world.pair().await.access;
         let header = part(&access, 0);
-        let kid = world.identity.signing_keys()[0].kid.clone();
+        let kid = world.identity.signing_keys()[0].0.kid.clone();
         assert_eq!(header, json!({ "typ": "at+jwt", "alg": "EdDSA", "kid": kid }));
         let claims = part(&access, 1);
         assert_eq!(claims["iss"], "http://127.0.0.1:8787");

@@ -3,4 +3,5 @@
 pub mod chance;
 pub mod databases;
 pub mod dump;
+pub mod program;
 pub mod service;

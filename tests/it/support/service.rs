@@ -148,6 +148,7 @@ impl Service {
             redirect_uri: redirect_uri.clone(),
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.clock.now(),
+            session_hash: None,
         };
         let code = self.identity.approve(approval).await.unwrap();
         let used = CodeUse {

@@ -1,0 +1,113 @@
+//! The workspace's settings.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::rfc3339;
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::identity::settings::{Change, Settings as Current};
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+
+/// No arguments.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetSettings {}
+
+/// The settings as they are.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Settings {
+    pub workspace_id: Id<Org>,
+    /// In addresses; never changes.
+    pub slug: String,
+    pub name: String,
+    /// Whether AI clients and connectivity tokens are let in at all.
+    pub connectivity_enabled: bool,
+    /// Domains that the e-mail addresses of those who join must have; none means any.
+    pub email_domains: Vec<String>,
+    /// RFC 3339.
+    pub created_at: String,
+}
+
+impl From<Current> for Settings {
+    fn from(now: Current) -> Self {
+        Self {
+            workspace_id: now.org.id,
+            slug: now.org.slug,
+            name: now.org.name,
+            connectivity_enabled: now.org.connectivity_enabled,
+            email_domains: now.email_domains,
+            created_at: rfc3339(now.org.created_at),
+        }
+    }
+}
+
+impl Operation for GetSettings {
+    const INFO: Info = Info {
+        name: "get_settings",
+        title: "Get the settings",
+        description: "Returns the workspace's name, its switch for AI clients, and who may join.",
+        read_only: true,
+        recorded_as: Some("admin.workspace.show"),
+        route: Route { method: "GET", path: "/settings" },
+        ..Info::MANAGE
+    };
+    type Reply = Settings;
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Settings> {
+        Ok(on.identity.settings(job.pass.org()).await?.into())
+    }
+}
+
+/// Arguments of a change; what is absent stays.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateSettings {
+    /// 1 to 100 characters.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// `false` shuts every AI client and connectivity token out at once.
+    #[serde(default)]
+    pub connectivity_enabled: Option<bool>,
+    /// Replaces all domains; an empty list lets any address join.
+    #[serde(default)]
+    pub email_domains: Option<Vec<String>>,
+}
+
+impl Operation for UpdateSettings {
+    const INFO: Info = Info {
+        name: "update_settings",
+        title: "Change the settings",
+        description: "Changes the workspace's name, its switch for AI clients, or who may join. It holds at once.",
+        sensitive: true,
+        recorded_as: Some("admin.workspace.update"),
+        route: Route { method: "PATCH", path: "/settings" },
+        example: r#"{"connectivity_enabled":true}"#,
+        ..Info::MANAGE
+    };
+    type Reply = Settings;
+
+    fn target(&self) -> String {
+        let switch = self.connectivity_enabled.map(|on| format!("connectivity {}", if on { "on" } else { "off" }));
+        let name = self.name.as_ref().map(|name| format!("name {name}"));
+        let domains = self.email_domains.as_ref().map(|domains| format!("domains {}", domains.join(",")));
+        [switch, name, domains].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Settings> {
+        let change = Change {
+            name: self.name,
+            connectivity_enabled: self.connectivity_enabled,
+            email_domains: self.email_domains,
+        };
+        if change.is_empty() {
+            return Err(Error::invalid(
+                "arguments",
+                "Name what to change: name, connectivity_enabled or email_domains.",
+            ));
+        }
+        Ok(on.identity.change_settings(job.pass.org(), job.pass.user(), change).await?.into())
+    }
+}

@@ -1,0 +1,39 @@
+//! What admins set for their workspace.
+
+use sqlx::Row as _;
+use sqlx::any::AnyExecutor;
+
+use super::orgs;
+use crate::base::id::Id;
+use crate::model::org::Org;
+
+/// A workspace and the e-mail domains that who joins must have; none means any.
+pub async fn get(on: impl AnyExecutor<'_>, org: Id<Org>) -> sqlx::Result<Option<(Org, Vec<String>)>> {
+    let row =
+        sqlx::query("SELECT id, slug, name, connectivity_enabled, created_at, email_domains FROM orgs WHERE id = $1")
+            .bind(org.to_string())
+            .fetch_optional(on)
+            .await?;
+    let Some(row) = row else { return Ok(None) };
+    let domains = serde_json::from_str(&row.try_get::<String, _>("email_domains")?);
+    Ok(Some((orgs::read(&row)?, domains.map_err(|problem| sqlx::Error::Decode(problem.into()))?)))
+}
+
+/// Replaces all settings; `false` when there is no such workspace.
+pub async fn set(
+    on: impl AnyExecutor<'_>,
+    org: Id<Org>,
+    name: &str,
+    connectivity: bool,
+    domains: &[String],
+) -> sqlx::Result<bool> {
+    let domains = serde_json::to_string(domains).map_err(|problem| sqlx::Error::Encode(problem.into()))?;
+    let done = sqlx::query("UPDATE orgs SET name = $2, connectivity_enabled = $3, email_domains = $4 WHERE id = $1")
+        .bind(org.to_string())
+        .bind(name)
+        .bind(i64::from(connectivity))
+        .bind(domains)
+        .execute(on)
+        .await?;
+    Ok(done.rows_affected() == 1)
+}

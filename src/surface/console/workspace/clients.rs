@@ -1,0 +1,188 @@
+//! `/w/{slug}/clients`: the programs that people have connected, those that are kept out, and connectivity tokens.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::{Console, Room, Slug, parsed};
+use crate::identity::clients::verified_host;
+use crate::model::access::ExtScope;
+use crate::model::error::{Error, Result};
+use crate::ops::blocked_clients::{BlockClient, ListBlockedClients, UnblockClient};
+use crate::ops::grants::{ListGrants, RevokeGrant};
+use crate::ops::tokens::{CreateToken, ListTokens, RevokeToken};
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::form::Params;
+use crate::surface::html::{self, filters};
+
+const PAGE: &str = "/clients";
+
+#[derive(Deserialize)]
+struct Grants {
+    grants: Vec<Grant>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Grant {
+    grant_id: String,
+    client_id: String,
+    client_name: String,
+    email: String,
+    scopes: Vec<String>,
+    created_at: String,
+    last_used_at: String,
+}
+
+impl Grant {
+    fn name(&self) -> String {
+        shown(&self.client_id, &self.client_name)
+    }
+}
+
+#[derive(Deserialize)]
+struct Blocked {
+    blocked_clients: Vec<BlockedClient>,
+}
+
+#[derive(Deserialize)]
+struct BlockedClient {
+    client_id: String,
+    client_name: String,
+    created_at: String,
+}
+
+impl BlockedClient {
+    fn name(&self) -> String {
+        shown(&self.client_id, &self.client_name)
+    }
+}
+
+/// The host of the document that describes it, or what the client called itself.
+fn shown(id: &str, name: &str) -> String {
+    match verified_host(id) {
+        Some(host) if name.is_empty() => host,
+        _ => html::display_name(name),
+    }
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    tokens: Vec<Token>,
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token_id: String,
+    label: String,
+    scopes: Vec<String>,
+    last_four: String,
+    state: String,
+    created_at: String,
+    #[serde(default)]
+    expires_at: Option<String>,
+    #[serde(default)]
+    last_used_at: Option<String>,
+    use_count: i64,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    token: Token,
+    secret: String,
+}
+
+#[derive(Template)]
+#[template(path = "clients.html", config = "src/surface/askama.toml")]
+struct ClientsPage {
+    frame: Frame,
+    here: String,
+    csrf: String,
+    open: bool,
+    grants: Grants,
+    blocked: Vec<BlockedClient>,
+    tokens: Vec<Token>,
+    scopes: [(&'static str, &'static str); 4],
+    /// A token that has just been made, shown this once.
+    made: Option<Made>,
+    problem: String,
+}
+
+/// The scopes of a token, in words.
+const SCOPES: [(ExtScope, &str); 4] = [
+    (ExtScope::Datasets, "List published datasets"),
+    (ExtScope::Schema, "See columns and first rows"),
+    (ExtScope::Search, "Search and read documents"),
+    (ExtScope::Sql, "Run read-only SQL"),
+];
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
+    let room = match Room::enter(&console, door, path, PAGE, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
+    page(&room, cursor, None, "").await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let answer = match change(&room, &params).await {
+        Ok(None) => return html::see_other(&room.here()),
+        Ok(Some(made)) => page(&room, None, Some(made), "").await,
+        Err(error) if Room::is_correctable(&error) => page(&room, None, None, &error.message).await,
+        Err(error) => Err(error),
+    };
+    answer.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Made>> {
+    let done = |_: serde_json::Value| None;
+    let client_id = || params.get("client_id").unwrap_or("").to_owned();
+    match params.get("do").unwrap_or("") {
+        "disconnect" => room.ask(RevokeGrant { grant_id: parsed(params, "grant_id")? }).await.map(done),
+        "block" => room.ask(BlockClient { client_id: client_id() }).await.map(done),
+        "unblock" => room.ask(UnblockClient { client_id: client_id() }).await.map(done),
+        "create" => {
+            let days = params.get("expires_in_days").map(str::parse).transpose();
+            let op = CreateToken {
+                label: params.get("label").unwrap_or("").to_owned(),
+                scopes: params.all("scope").map(str::to_owned).collect(),
+                expires_in_days: days.map_err(|_| Error::invalid("expires_in_days", "Days are a whole number."))?,
+            };
+            room.ask(op).await.map(Some)
+        }
+        "revoke" => {
+            let token_id = params.get("token_id").unwrap_or("").to_owned();
+            room.ask(RevokeToken { token_id }).await.map(done)
+        }
+        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+    }
+}
+
+async fn page(room: &Room<'_>, cursor: Option<String>, made: Option<Made>, problem: &str) -> Result<Response> {
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = ClientsPage {
+        frame: room.frame().await?,
+        here: room.here(),
+        csrf: room.csrf(),
+        open: room.membership.org.connectivity_enabled,
+        grants: room.ask(ListGrants { cursor }).await?,
+        blocked: room.ask::<Blocked>(ListBlockedClients {}).await?.blocked_clients,
+        tokens: room.ask::<Tokens>(ListTokens {}).await?.tokens,
+        scopes: SCOPES.map(|(scope, meaning)| (scope.name(), meaning)),
+        made,
+        problem: problem.to_owned(),
+    };
+    Ok(html::page(status, &page))
+}

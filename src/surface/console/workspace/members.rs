@@ -1,0 +1,127 @@
+//! `/w/{slug}/members`: who belongs to the workspace, and who is invited.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::{Console, Room, Slug, parsed};
+use crate::model::access::Role;
+use crate::model::error::{Error, Result};
+use crate::ops::invitations::{CreateInvitation, ListInvitations, RevokeInvitation};
+use crate::ops::members::{ListMembers, RemoveMember, SetMemberRole};
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::form::Params;
+use crate::surface::html::{self, filters};
+
+const PAGE: &str = "/members";
+
+#[derive(Deserialize)]
+struct Members {
+    members: Vec<Member>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Member {
+    user_id: String,
+    email: String,
+    name: String,
+    role: Role,
+    joined_at: String,
+    suspended: bool,
+}
+
+#[derive(Deserialize)]
+struct Invitations {
+    invitations: Vec<Invitation>,
+}
+
+#[derive(Deserialize)]
+struct Invitation {
+    invitation_id: String,
+    email: String,
+    role: Role,
+    expires_at: String,
+}
+
+#[derive(Deserialize)]
+struct Invited {
+    invitation: Invitation,
+    link: String,
+}
+
+#[derive(Template)]
+#[template(path = "members.html", config = "src/surface/askama.toml")]
+struct MembersPage {
+    frame: Frame,
+    here: String,
+    csrf: String,
+    me: String,
+    members: Members,
+    invitations: Vec<Invitation>,
+    /// A link that has just been made, shown this once.
+    invited: Option<Invited>,
+    problem: String,
+}
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
+    let room = match Room::enter(&console, door, path, PAGE, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
+    page(&room, cursor, None, "").await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let answer = match change(&room, &params).await {
+        Ok(None) => return html::see_other(&room.here()),
+        Ok(Some(invited)) => page(&room, None, Some(invited), "").await,
+        Err(error) if Room::is_correctable(&error) => page(&room, None, None, &error.message).await,
+        Err(error) => Err(error),
+    };
+    answer.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Invited>> {
+    let done = |_: serde_json::Value| None;
+    match params.get("do").unwrap_or("") {
+        "role" => {
+            let op = SetMemberRole { user_id: parsed(params, "user_id")?, role: parsed(params, "role")? };
+            room.ask(op).await.map(done)
+        }
+        "remove" => room.ask(RemoveMember { user_id: parsed(params, "user_id")? }).await.map(done),
+        "invite" => {
+            let email = params.get("email").unwrap_or("").to_owned();
+            room.ask(CreateInvitation { email, role: parsed(params, "role")? }).await.map(Some)
+        }
+        "revoke" => room.ask(RevokeInvitation { invitation_id: parsed(params, "invitation_id")? }).await.map(done),
+        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+    }
+}
+
+async fn page(room: &Room<'_>, cursor: Option<String>, invited: Option<Invited>, problem: &str) -> Result<Response> {
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = MembersPage {
+        frame: room.frame().await?,
+        here: room.here(),
+        csrf: room.csrf(),
+        me: room.visit.person.user.id.to_string(),
+        members: room.ask(ListMembers { cursor }).await?,
+        invitations: room.ask::<Invitations>(ListInvitations {}).await?.invitations,
+        invited,
+        problem: problem.to_owned(),
+    };
+    Ok(html::page(status, &page))
+}

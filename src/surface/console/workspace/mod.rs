@@ -1,0 +1,161 @@
+//! `/w/{slug}`: a workspace, for its people. What is shown and changed here passes the gateway as a caller's request
+//! does, with the same rules, the same refusals and the same rows in the record.
+
+mod audit;
+mod clients;
+mod members;
+mod overview;
+mod settings;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{FromRef, Path, Request};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::get;
+use serde::de::DeserializeOwned;
+
+use crate::gateway::operation::Operation;
+use crate::gateway::{Gateway, Via};
+use crate::model::caller::Caller;
+use crate::model::error::{Code, Error, Result};
+use crate::model::user::Membership;
+use crate::surface::console::frame::{Frame, Place};
+use crate::surface::console::visit::{Door, Visit};
+use crate::surface::form::Params;
+use crate::surface::html;
+use crate::surface::web::Web;
+
+/// The state of the handlers here.
+#[derive(Clone)]
+pub struct Console {
+    pub web: Web,
+    pub gateway: Arc<Gateway>,
+}
+
+impl std::fmt::Debug for Console {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Console")
+    }
+}
+
+impl FromRef<Console> for Web {
+    fn from_ref(console: &Console) -> Self {
+        console.web.clone()
+    }
+}
+
+/// The pages; the caller adds the layers of every page.
+pub fn routes() -> Router<Console> {
+    Router::new()
+        .route("/w/{slug}", get(overview::show))
+        .route("/w/{slug}/members", get(members::show).post(members::submit))
+        .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
+        .route("/w/{slug}/audit", get(audit::show))
+        .route("/w/{slug}/audit/export", get(audit::export))
+        .route("/w/{slug}/settings", get(settings::show).post(settings::submit))
+}
+
+/// The slug in a path.
+type Slug = Path<HashMap<String, String>>;
+
+/// A person in one of their workspaces.
+struct Room<'a> {
+    console: &'a Console,
+    visit: Visit,
+    membership: Membership,
+    caller: Caller,
+    /// The page, below the workspace's address.
+    page: &'static str,
+}
+
+impl<'a> Room<'a> {
+    /// Who opens a page. A workspace of others and one that does not exist are the same blank page.
+    async fn enter(
+        console: &'a Console,
+        door: Door,
+        Path(path): Slug,
+        page: &'static str,
+        request: Request,
+    ) -> Result<Self, Response> {
+        let visit = Visit::of(&console.web, &door.session, door.context, &request).await?;
+        Self::find(console, visit, &path, page).await
+    }
+
+    /// Who sends a form of a page, with its fields.
+    async fn submit(
+        console: &'a Console,
+        door: Door,
+        Path(path): Slug,
+        page: &'static str,
+        request: Request,
+    ) -> Result<(Self, Params), Response> {
+        let slug = path.get("slug").map_or("", String::as_str);
+        let purpose = purpose(slug, page);
+        let (visit, params) = Visit::form(&console.web, &door.session, door.context, &purpose, request).await?;
+        Ok((Self::find(console, visit, &path, page).await?, params))
+    }
+
+    async fn find(
+        console: &'a Console,
+        visit: Visit,
+        path: &HashMap<String, String>,
+        page: &'static str,
+    ) -> Result<Self, Response> {
+        let slug = path.get("slug").map_or("", String::as_str);
+        match visit.caller(&console.web.identity, slug).await {
+            Ok(Some((membership, caller))) => Ok(Self { console, visit, membership, caller, page }),
+            Ok(None) => {
+                let text = "There is no such workspace, or you do not belong to it.";
+                Err(html::problem(StatusCode::NOT_FOUND, "Not found", text))
+            }
+            Err(error) => Err(html::failure(&error)),
+        }
+    }
+
+    /// Asks the gateway, and reads what a page needs of the reply.
+    async fn ask<T: DeserializeOwned>(&self, op: impl Operation) -> Result<T> {
+        let reply = self.console.gateway.call(&self.caller, op, Via::new("console.call")).await?;
+        serde_json::from_value(reply).map_err(Error::internal)
+    }
+
+    async fn frame(&self) -> Result<Frame> {
+        Frame::new(&self.console.web, &self.visit, Place::Workspace(&self.membership.org.slug, self.page)).await
+    }
+
+    /// For the forms of this page.
+    fn csrf(&self) -> String {
+        self.visit.csrf(&self.console.web, &purpose(&self.membership.org.slug, self.page))
+    }
+
+    /// The page's own address.
+    fn here(&self) -> String {
+        format!("/w/{}{}", self.membership.org.slug, self.page)
+    }
+
+    /// What a person sees of a refusal: a way to confirm who they are when that is all that is missing.
+    fn refusal(&self, error: &Error) -> Response {
+        if error.code == Code::InsufficientUserAuthentication {
+            let back: String = url::form_urlencoded::byte_serialize(self.here().as_bytes()).collect();
+            return html::see_other(&format!("/login/confirm?return_to={back}"));
+        }
+        html::failure(error)
+    }
+
+    /// Whether the page shows the error itself, beside the form that caused it.
+    fn is_correctable(error: &Error) -> bool {
+        matches!(error.code, Code::InvalidArgument | Code::NotFound | Code::Forbidden | Code::LimitExceeded)
+    }
+}
+
+fn purpose(slug: &str, page: &str) -> String {
+    format!("console:{slug}:{page}")
+}
+
+/// A value of a form that is one of an enum's names.
+fn parsed<T: DeserializeOwned>(params: &Params, name: &str) -> Result<T> {
+    let text = params.get(name).unwrap_or("");
+    serde_json::from_value(text.into()).map_err(|_| Error::invalid(name, format!("{name} is missing or malformed.")))
+}

@@ -1,0 +1,85 @@
+//! `/w/{slug}/settings`: the workspace's name, its switch for AI clients, and who may join.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::{Console, Room, Slug};
+use crate::model::error::Result;
+use crate::ops::settings::{GetSettings, UpdateSettings};
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::form::Params;
+use crate::surface::html::{self, filters};
+
+const PAGE: &str = "/settings";
+
+#[derive(Deserialize)]
+struct Settings {
+    slug: String,
+    name: String,
+    connectivity_enabled: bool,
+    email_domains: Vec<String>,
+    created_at: String,
+}
+
+#[derive(Template)]
+#[template(path = "settings.html", config = "src/surface/askama.toml")]
+struct SettingsPage {
+    frame: Frame,
+    here: String,
+    csrf: String,
+    now: Settings,
+    domains: String,
+    problem: String,
+}
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let room = match Room::enter(&console, door, path, PAGE, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    page(&room, "").await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let answer = match room.ask::<Settings>(change(&params)).await {
+        Ok(_) => return html::see_other(&room.here()),
+        Err(error) if Room::is_correctable(&error) => page(&room, &error.message).await,
+        Err(error) => Err(error),
+    };
+    answer.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// The whole form is sent: a box that is not ticked says no.
+fn change(params: &Params) -> UpdateSettings {
+    let domains = params.get("email_domains").unwrap_or("");
+    let words = domains.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
+    UpdateSettings {
+        name: Some(params.get("name").unwrap_or("").to_owned()),
+        connectivity_enabled: Some(params.get("connectivity_enabled") == Some("1")),
+        email_domains: Some(words.map(str::to_owned).collect()),
+    }
+}
+
+async fn page(room: &Room<'_>, problem: &str) -> Result<Response> {
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let now = room.ask::<Settings>(GetSettings {}).await?;
+    let page = SettingsPage {
+        frame: room.frame().await?,
+        here: room.here(),
+        csrf: room.csrf(),
+        domains: now.email_domains.join("\n"),
+        now,
+        problem: problem.to_owned(),
+    };
+    Ok(html::page(status, &page))
+}

@@ -1,0 +1,86 @@
+//! `GET /api/v1/audit/export`: the audit log as a file. Part after part is asked of the gateway while the client reads,
+//! so that neither side holds the whole; each part is a row in the record like any other call.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use serde_json::Value;
+
+use super::{Rest, arguments, failure, refused};
+use crate::gateway::operation::Operation as _;
+use crate::gateway::{Gateway, Via};
+use crate::model::caller::Caller;
+use crate::model::error::{Code, Result};
+use crate::ops::audit_log::{ExportAudit, Format};
+use crate::surface::schema;
+
+pub async fn export(State(rest): State<Rest>, Extension(caller): Extension<Caller>, request: Request) -> Response {
+    match arguments::<ExportAudit>(HashMap::new(), request).await.and_then(schema::parse::<ExportAudit>) {
+        Ok(op) => match file(rest.gateway.clone(), caller.clone(), op).await {
+            Ok(response) => response,
+            Err(error) => failure(&rest, &caller, ExportAudit::INFO.action, &error),
+        },
+        Err(error) => refused::<ExportAudit>(&rest, &caller, error).await,
+    }
+}
+
+/// The log as an answer that a browser saves as a file.
+///
+/// # Errors
+/// Those of the first part. When a later one fails the connection breaks, so that a file that is not whole is known.
+pub async fn file(gateway: Arc<Gateway>, caller: Caller, op: ExportAudit) -> Result<Response> {
+    let (media, name) = match op.format {
+        Format::Csv => ("text/csv; charset=utf-8", "audit.csv"),
+        Format::Ndjson => ("application/x-ndjson", "audit.ndjson"),
+    };
+    let first = gateway.call(&caller, op.clone(), Via::new("rest.call")).await?;
+    let parts = stream::try_unfold(Some(Next::Have(first)), move |next| {
+        let (gateway, caller, op) = (gateway.clone(), caller.clone(), op.clone());
+        async move {
+            let part = match next {
+                None => return Ok(None),
+                Some(Next::Have(part)) => part,
+                Some(Next::Ask(cursor)) => {
+                    let op = ExportAudit { cursor: Some(cursor), ..op };
+                    part(&gateway, &caller, op).await.map_err(std::io::Error::other)?
+                }
+            };
+            let content = part["content"].as_str().unwrap_or_default().to_owned();
+            let next = part["next_cursor"].as_str().map(|cursor| Next::Ask(cursor.to_owned()));
+            Ok::<_, std::io::Error>(Some((content, next)))
+        }
+    });
+    let mut response = Body::from_stream(parts).into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}\"")) {
+        headers.insert(CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+enum Next {
+    Have(Value),
+    Ask(String),
+}
+
+/// A later part; when they come faster than calls may, it waits as long as it is told to.
+async fn part(gateway: &Gateway, caller: &Caller, op: ExportAudit) -> Result<Value> {
+    loop {
+        match gateway.call(caller, op.clone(), Via::new("rest.call")).await {
+            Err(error) if error.code == Code::RateLimited => {
+                tokio::time::sleep(Duration::from_secs(error.retry_after.unwrap_or(1))).await;
+            }
+            answer => return answer,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The console's pages for workspaces and connected apps, through a browser without scripts.
+
+use std::time::Duration;
+
+use dragoman::base::secret::Secret;
+use dragoman::model::access::{Role, Scope};
+use dragoman::model::org::Org;
+use dragoman::model::user::User;
+use reqwest::Response;
+
+use crate::site::{Browser, client, field, location};
+use crate::support::service::{PASSWORD, Service};
+
+const PAGES: [&str; 5] = ["", "/members", "/clients", "/audit", "/settings"];
+
+async fn person(service: &Service, email: &str, places: &[(&Org, Role)]) -> (User, Browser) {
+    let user = service.identity.create_user(email, "Person", &Secret::new(PASSWORD)).await.unwrap();
+    for (org, role) in places {
+        service.identity.set_role(org.id, user.id, *role).await.unwrap();
+    }
+    let browser = Browser { base: service.url(""), http: client(true) };
+    (user, browser.signed_in(email).await)
+}
+
+/// The page's form that does `what`, with its token.
+async fn send(browser: &Browser, page: &str, what: &str, more: &[(&str, &str)]) -> Response {
+    let csrf = token(&browser.get(page).await.text().await.unwrap());
+    let mut form = vec![("csrf", csrf.as_str()), ("do", what)];
+    form.extend(more);
+    browser.post(page, &form).await
+}
+
+/// The token of the page's own forms; the first on a page is that of signing out.
+fn token(page: &str) -> String {
+    let (_, main) = page.split_once("<main").unwrap();
+    field(main, "csrf")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_belong_sees_the_same_as_for_a_workspace_that_is_not_there() {
+    let service = Service::start().await;
+    let (ours, theirs) = (service.workspace("ours").await, service.workspace("theirs").await);
+    let (_, browser) = person(&service, "ann@example.com", &[(&ours, Role::Admin)]).await;
+    for page in PAGES {
+        assert_eq!(browser.get(&format!("/w/ours{page}")).await.status(), 200, "{page}");
+        let there = browser.get(&format!("/w/theirs{page}")).await;
+        let nowhere = browser.get(&format!("/w/nowhere{page}")).await;
+        assert_eq!((there.status(), nowhere.status()), (404.try_into().unwrap(), 404.try_into().unwrap()), "{page}");
+        assert_eq!(there.text().await.unwrap(), nowhere.text().await.unwrap(), "{page}");
+    }
+    let stranger = Browser { base: service.url(""), http: client(true) };
+    let asked = stranger.get("/w/ours/members").await;
+    assert_eq!((asked.status().as_u16(), location(&asked).as_str()), (303, "/login?return_to=%2Fw%2Fours%2Fmembers"));
+    // A form of one workspace is not one of another.
+    let csrf = token(&browser.get("/w/ours/members").await.text().await.unwrap());
+    let sent =
+        browser.post("/w/theirs/members", &[("csrf", &csrf), ("do", "invite"), ("email", "x@example.com")]).await;
+    assert_eq!(sent.status(), 403);
+    assert!(service.identity.invitations(theirs.id).await.unwrap().is_empty());
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_viewer_reads_the_overview_and_manages_nothing() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, browser) = person(&service, "vic@example.com", &[(&org, Role::Viewer)]).await;
+    let overview = browser.get("/w/acme").await.text().await.unwrap();
+    assert!(overview.contains("you are viewer") && !overview.contains("/w/acme/members"), "{overview}");
+    for page in &PAGES[1..] {
+        let refused = browser.get(&format!("/w/acme{page}")).await;
+        assert_eq!(refused.status(), 403, "{page}");
+        assert!(refused.text().await.unwrap().contains("Your role in this workspace is viewer"), "{page}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_manages_people_by_forms_alone() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (ann, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let (bob, _) = person(&service, "bob@example.com", &[(&org, Role::Viewer)]).await;
+    let page = "/w/acme/members";
+
+    let bob_id = bob.id.to_string();
+    let changed = send(&browser, page, "role", &[("user_id", &bob_id), ("role", "contributor")]).await;
+    assert_eq!((changed.status().as_u16(), location(&changed).as_str()), (303, page));
+    assert_eq!(service.identity.role(org.id, bob.id).await.unwrap(), Some(Role::Contributor));
+    let ann_id = ann.id.to_string();
+    for (what, more) in
+        [("role", vec![("user_id", ann_id.as_str()), ("role", "viewer")]), ("remove", vec![("user_id", &*ann_id)])]
+    {
+        let kept = send(&browser, page, what, &more).await;
+        assert_eq!(kept.status(), 422, "{what}: the last admin stays");
+        assert!(kept.text().await.unwrap().contains("role=\"alert\""));
+    }
+    let forged = browser.post(page, &[("csrf", "00"), ("do", "remove"), ("user_id", &bob_id)]).await;
+    assert_eq!(forged.status(), 403);
+
+    let invited = send(&browser, page, "invite", &[("email", "cleo@example.com"), ("role", "viewer")]).await;
+    let text = invited.text().await.unwrap();
+    assert!(text.contains("cleo@example.com") && text.contains(&service.url("/invitation/")), "{text}");
+    let again = browser.get(page).await.text().await.unwrap();
+    assert!(again.contains("cleo@example.com") && !again.contains("/invitation/"), "the link is shown once");
+    let id = field(&again, "invitation_id");
+    assert_eq!(send(&browser, page, "revoke", &[("invitation_id", &id)]).await.status(), 303);
+    assert!(service.identity.invitations(org.id).await.unwrap().is_empty());
+
+    assert_eq!(send(&browser, page, "remove", &[("user_id", &bob_id)]).await.status(), 303);
+    assert_eq!(service.identity.role(org.id, bob.id).await.unwrap(), None);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sign_in_that_is_too_old_is_confirmed_before_anything_changes() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    service.clock.advance(service.config.limits.lifetimes.step_up + Duration::from_secs(1));
+    let page = "/w/acme/settings";
+    let csrf = token(&browser.get(page).await.text().await.unwrap());
+    let sent = browser.post(page, &[("csrf", &csrf), ("name", "Other")]).await;
+    assert_eq!(location(&sent), "/login/confirm?return_to=%2Fw%2Facme%2Fsettings");
+    assert_eq!(service.identity.org(org.id).await.unwrap().unwrap().name, "acme");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_are_shown_once_and_settings_hold_at_once() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let page = "/w/acme/clients";
+    let form = [("label", "report"), ("scope", "ext:datasets"), ("scope", "ext:sql"), ("expires_in_days", "30")];
+    let made = send(&browser, page, "create", &form).await.text().await.unwrap();
+    let (_, secret) = made.split_once("<code>dgmcp_").unwrap();
+    let secret = format!("dgmcp_{}", secret.split('<').next().unwrap());
+    assert!(!browser.get(page).await.text().await.unwrap().contains(&secret), "it is shown once");
+    let health = async || service.get("/api/v1/ext/datasets", &secret).send().await.unwrap().status().as_u16();
+    assert_eq!(health().await, 200);
+
+    let off =
+        send(&browser, "/w/acme/settings", "", &[("name", "Acme & Sons"), ("email_domains", "example.com")]).await;
+    assert_eq!(off.status(), 303);
+    let org = service.identity.org(org.id).await.unwrap().unwrap();
+    assert_eq!((org.name.as_str(), org.connectivity_enabled), ("Acme & Sons", false));
+    assert_eq!(health().await, 503, "AI clients are off");
+    let on = [("name", "Acme"), ("connectivity_enabled", "1")];
+    assert_eq!(send(&browser, "/w/acme/settings", "", &on).await.status(), 303);
+    assert_eq!(health().await, 200);
+
+    let token_id = secret.split('_').nth(1).unwrap();
+    assert_eq!(send(&browser, page, "revoke", &[("token_id", token_id)]).await.status(), 303);
+    assert_eq!(health().await, 401);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_and_admins_end_connections_at_once() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (ann, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let (bob, of_bob) = person(&service, "bob@example.com", &[(&org, Role::Viewer)]).await;
+    let status = async |token: &str| service.get("/api/v1/ext/health", token).send().await.unwrap().status().as_u16();
+
+    let own = service.access_token_of(&org, ann.id, &[Scope::DataRead]).await;
+    let apps = browser.get("/account/apps").await.text().await.unwrap();
+    assert!(apps.contains("Test client") && apps.contains("name unverified"), "{apps}");
+    let grant = field(&apps, "grant");
+    // Somebody else's is not theirs to end.
+    let csrf = token(&of_bob.get("/account/apps").await.text().await.unwrap());
+    assert!(csrf.is_empty(), "there is nothing to end");
+    assert_eq!(status(&own).await, 200);
+    let ended = browser.post("/account/apps", &[("csrf", &token(&apps)), ("grant", &grant)]).await;
+    assert_eq!((ended.status().as_u16(), status(&own).await), (303, 401));
+
+    let bobs = service.access_token_of(&org, bob.id, &[Scope::DataRead]).await;
+    let page = "/w/acme/clients";
+    let shown = browser.get(page).await.text().await.unwrap();
+    assert!(shown.contains("bob@example.com"), "{shown}");
+    let (grant, client_id) = (field(&shown, "grant_id"), field(&shown, "client_id"));
+    assert_eq!(send(&browser, page, "disconnect", &[("grant_id", &grant)]).await.status(), 303);
+    assert_eq!(status(&bobs).await, 401);
+
+    let another = service.access_token_of(&org, bob.id, &[Scope::DataRead]).await;
+    assert_eq!(send(&browser, page, "block", &[("client_id", &client_id)]).await.status(), 303);
+    assert_eq!(status(&another).await, 401);
+    assert!(browser.get(page).await.text().await.unwrap().contains("Blocked clients"));
+    assert_eq!(send(&browser, page, "unblock", &[("client_id", &client_id)]).await.status(), 303);
+    assert!(!browser.get(page).await.text().await.unwrap().contains("Blocked clients"));
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_log_is_filtered_and_taken_away() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (ann, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let token = service.access_token_of(&org, ann.id, &[Scope::DataRead]).await;
+    for _ in 0..3 {
+        service.get("/api/v1/ext/datasets", &token).send().await.unwrap();
+    }
+    let refused = service.get("/api/v1/members", &token).send().await.unwrap();
+    assert_eq!(refused.status(), 403);
+
+    let all = browser.get("/w/acme/audit").await.text().await.unwrap();
+    assert!(all.contains("rest.call") && all.contains("ann@example.com"), "{all}");
+    let denied = browser.get("/w/acme/audit?outcome=scope_denied").await.text().await.unwrap();
+    assert_eq!(denied.matches("<time ").count(), 1, "{denied}");
+    let wrong = browser.get("/w/acme/audit?since=yesterday").await;
+    assert_eq!(wrong.status(), 422);
+
+    let csv = browser.get("/w/acme/audit/export?format=csv&action=rest.call").await;
+    assert_eq!(csv.headers()["content-type"], "text/csv; charset=utf-8");
+    assert_eq!(csv.headers()["content-disposition"], "attachment; filename=\"audit-acme.csv\"");
+    let csv = csv.text().await.unwrap();
+    assert!(csv.starts_with("seq,at,principal,"), "{csv}");
+    assert_eq!(csv.lines().filter(|line| line.contains("rest.call")).count(), 3, "{csv}");
+    let lines = browser.get("/w/acme/audit/export?format=ndjson").await.text().await.unwrap();
+    for line in lines.lines() {
+        serde_json::from_str::<serde_json::Value>(line).unwrap();
+    }
+    service.stop().await;
+}

@@ -1,0 +1,97 @@
+//! The built program with its demo, as an operator starts it.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::site::{Browser, location};
+
+/// The running program.
+pub struct Program {
+    child: Child,
+    pub base: String,
+    /// Of demo@example.com.
+    pub password: String,
+    /// How long it took to be up.
+    pub up: Duration,
+}
+
+impl Program {
+    pub async fn start(data: &Path, port: u16) -> Self {
+        let started = Instant::now();
+        let mut child = command(data)
+            .args(["serve", "--demo", "--listen", &format!("127.0.0.1:{port}")])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next_line().await.unwrap().expect("the program ended before it was up");
+        let up = started.elapsed();
+        assert!(first.contains("is up on"), "{first}");
+        let mut password = String::new();
+        while password.is_empty() {
+            let line = lines.next_line().await.unwrap().unwrap();
+            if let Some((_, word)) = line.split_once("with the password:") {
+                password = word.trim().to_owned();
+            }
+        }
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { child, base: format!("http://127.0.0.1:{port}"), password, up }
+    }
+
+    pub fn mcp(&self) -> String {
+        format!("{}/mcp", self.base)
+    }
+
+    /// A person at a browser: logs in, and approves what the consent page shows. Returns that page, and where the browser
+    /// is sent in the end.
+    pub async fn person(&self, address: &str) -> (String, String) {
+        let browser = Browser { base: self.base.clone(), http: crate::site::client(true) };
+        let authorize = address.strip_prefix(&self.base).unwrap();
+        let to_login = format!("{}{}", self.base, location(&browser.get(authorize).await));
+        let return_to = crate::site::param(&to_login, "return_to").unwrap();
+        let mut at = location(&browser.log_in("demo@example.com", &self.password, &return_to).await);
+        let page = loop {
+            let response = browser.get(&at).await;
+            match response.status().as_u16() {
+                303 => at = location(&response),
+                200 => break response.text().await.unwrap(),
+                status => panic!("{status}: {}", response.text().await.unwrap()),
+            }
+        };
+        let answer = browser.answer(&page, "approve", &[]).await;
+        (page, crate::site::refresh(&answer))
+    }
+
+    /// Ends it as Ctrl-C does.
+    pub async fn stop(mut self) {
+        let pid = nix::unistd::Pid::from_raw(self.child.id().unwrap().try_into().unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+        let status = tokio::time::timeout(Duration::from_secs(15), self.child.wait()).await;
+        assert!(status.expect("it stops within its time").unwrap().success());
+    }
+}
+
+pub fn command(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.arg("--data").arg(data).env("DRAGOMAN_ADMIN_LISTEN", "off").kill_on_drop(true);
+    for name in
+        ["DRAGOMAN_EXT_RATE_TOKEN", "DRAGOMAN_EXT_RATE_WORKSPACE", "DRAGOMAN_RATE_AUTHORIZE", "DRAGOMAN_RATE_TOKEN"]
+    {
+        command.env(name, "10000");
+    }
+    command
+}
+
+pub fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+pub fn clients() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
+    assert!(folder.join("node_modules").exists(), "run `npm ci --ignore-scripts` in tests/clients (tests/run does)");
+    folder
+}
