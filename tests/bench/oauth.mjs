@@ -118,11 +118,12 @@ async function database(rows, name, url, databasePid) {
   const rates = ['RATE_TOKEN', 'RATE_AUTHORIZE', 'RATE_REGISTER', 'EXT_RATE_TOKEN', 'EXT_RATE_WORKSPACE'];
   const env = { ...process.env, ...Object.fromEntries(rates.map((rate) => [`DRAGOMAN_${rate}`, '1000000'])), DRAGOMAN_EXT_IN_FLIGHT: '64',
     DRAGOMAN_ADMIN_LISTEN: 'off', DRAGOMAN_LISTEN: `127.0.0.1:${port}`, DRAGOMAN_PUBLIC_URL: '', DRAGOMAN_CODE_TTL: '3600', DATABASE_URL: url };
-  const admin = (args, input) => execFileSync(binary, ['admin', ...args, '--data', data], { env, input, stdio: ['pipe', 'ignore', 'inherit'] });
+  const admin = (args, input) => execFileSync(binary, ['admin', ...args, '--data', data], { env, input, stdio: ['pipe', 'pipe', 'inherit'] }).toString();
   admin(['workspace', 'create', 'bench']);
   admin(['person', 'create', EMAIL, '--name', 'Ann', '--password-stdin'], PASSWORD);
   admin(['role', 'set', EMAIL, 'admin', '--workspace', 'bench']);
   admin(['workspace', 'connectivity', 'bench', 'on']);
+  const gateway = JSON.parse(admin(['client', 'create', '--name', 'Gateway', '--redirect-uri', 'https://gateway.example/cb', '--introspect', '--json']));
 
   const child = spawn(binary, ['serve', '--data', data], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   running.add(child);
@@ -139,17 +140,14 @@ async function database(rows, name, url, databasePid) {
   const entered = await send(`${base}/login`, { form: { csrf: field(login.text, 'csrf'), email: EMAIL, password: PASSWORD }, headers: { cookie: cookie(login), origin: base } });
   expect('log-in', entered, 303);
   const signedIn = { cookie: cookie(entered), origin: base };
-  const register = async (metadata) => {
-    const body = JSON.stringify({ client_name: 'Bench', redirect_uris: ['http://127.0.0.1/callback'], ...metadata });
-    const answer = await fetch(`${base}/api/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    return answer.json();
-  };
-  const client_id = (await register({})).client_id;
+  const body = JSON.stringify({ client_name: 'Bench', redirect_uris: ['http://127.0.0.1/callback'] });
+  const registered = await fetch(`${base}/api/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const { client_id } = await registered.json();
 
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
-  const approve = async (client) => {
-    const query = new URLSearchParams({ client_id: client, redirect_uri: REDIRECT, response_type: 'code', code_challenge: challenge, code_challenge_method: 'S256', scope: 'data_agent:read' });
+  const approve = async () => {
+    const query = new URLSearchParams({ client_id, redirect_uri: REDIRECT, response_type: 'code', code_challenge: challenge, code_challenge_method: 'S256', scope: 'data_agent:read' });
     let answer = await send(`${base}/api/oauth/authorize?${query}`, { headers: signedIn });
     if (answer.headers.location?.startsWith('/consent')) {
       const page = await send(base + answer.headers.location, { headers: signedIn });
@@ -161,17 +159,17 @@ async function database(rows, name, url, databasePid) {
     if (!code) throw new Error(`no code: ${answer.status} ${answer.text.slice(0, 400)}`);
     return code;
   };
-  const token = async (form, headers = {}) => {
-    const answer = await send(`${base}/api/oauth/token`, { form, headers });
+  const token = async (form) => {
+    const answer = await send(`${base}/api/oauth/token`, { form });
     expect(form.grant_type, answer);
     return JSON.parse(answer.text);
   };
-  const exchange = (code, more = { client_id }, headers = {}) => token({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: verifier, ...more }, headers);
+  const exchange = (code) => token({ grant_type: 'authorization_code', code, client_id, redirect_uri: REDIRECT, code_verifier: verifier });
 
   const codes = [];
   const last = process.hrtime.bigint();
   await Promise.all(Array.from({ length: CALLERS }, async () => {
-    while (codes.length < CODES && ms(last) < 30_000) codes.push(await approve(client_id));
+    while (codes.length < CODES && ms(last) < 30_000) codes.push(await approve());
   }));
   const pairs = [];
   await measure(rows, `${name}: code exchange`, pids, async () => {
@@ -187,18 +185,13 @@ async function database(rows, name, url, databasePid) {
   const headers = { authorization: `Bearer ${pairs.at(-1).access_token}` };
   await measure(rows, `${name}: guarded request`, pids, async () => expect('health', await send(`${base}/api/v1/ext/health`, { headers })));
 
-  const { introspection_endpoint } = await (await fetch(`${base}/.well-known/oauth-authorization-server`)).json();
-  const confidential = introspection_endpoint && await register({ client_name: 'Bench server', token_endpoint_auth_method: 'client_secret_basic' });
-  if (confidential?.client_secret) {
-    const basic = { authorization: `Basic ${Buffer.from(`${confidential.client_id}:${confidential.client_secret}`).toString('base64')}` };
-    const { access_token } = await exchange(await approve(confidential.client_id), {}, basic);
-    const form = { token: access_token };
-    const first = await send(introspection_endpoint, { form, headers: basic });
-    expect('introspection', first);
-    await measure(rows, `${name}: introspection (active: ${JSON.parse(first.text).active})`, pids, async () => expect('introspection', await send(introspection_endpoint, { form, headers: basic })));
-  } else {
-    rows.push([`${name}: introspection`, introspection_endpoint ? 'no client may' : 'no such endpoint', '', '', '', '']);
-  }
+  const basic = { authorization: `Basic ${Buffer.from(`${gateway.id}:${gateway.secret}`).toString('base64')}` };
+  const form = { token: pairs.at(-1).access_token };
+  await measure(rows, `${name}: introspection`, pids, async () => {
+    const answer = await send(`${base}/api/oauth/introspect`, { form, headers: basic });
+    expect('introspection', answer);
+    if (!JSON.parse(answer.text).active) throw new Error(`introspection: ${answer.text}`);
+  });
 
   child.kill('SIGTERM');
   const late = setTimeout(() => child.kill('SIGKILL'), 15_000);

@@ -24,6 +24,8 @@ pub struct Story {
     pub metrics: String,
     base: String,
     browser: reqwest::Client,
+    /// Id and secret of a client that asks about tokens.
+    gateway: (String, String),
 }
 
 /// Runs the program in a folder with the metadata at `database` (in the folder when empty), and tells the whole story.
@@ -42,8 +44,14 @@ pub async fn tell(data: &Path, database: &str) -> Story {
         command
     };
     let base = format!("http://127.0.0.1:{port}");
-    let mut story =
-        Story { secrets: Secrets::default(), log: String::new(), metrics: String::new(), base, browser: client(true) };
+    let mut story = Story {
+        secrets: Secrets::default(),
+        log: String::new(),
+        metrics: String::new(),
+        base,
+        browser: client(true),
+        gateway: Default::default(),
+    };
     let token = story.set_up(&command).await;
 
     let log = std::fs::File::create(data.join("log")).unwrap();
@@ -121,6 +129,7 @@ impl Story {
             ("admin person create bob@example.com --name Bob --json", ""),
             ("admin role set ann@example.com admin --workspace acme", ""),
             ("admin workspace connectivity acme on", ""),
+            ("admin client create --name Gateway --redirect-uri https://a.example/cb --introspect --json", ""),
             ("admin token create --workspace acme --label x --scopes ext:datasets --json", ""),
         ] {
             let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -130,10 +139,12 @@ impl Story {
             self.log += &String::from_utf8_lossy(&output.stderr);
             said = String::from_utf8(output.stdout).unwrap();
             assert!(output.status.success(), "{arguments:?}: {said} {}", self.log);
-            if let Some(password) =
-                said.parse::<Value>().ok().and_then(|facts| facts["password"].as_str().map(str::to_owned))
-            {
-                self.keep("password that was made", &password);
+            let Ok(facts) = said.parse::<Value>() else { continue };
+            if let Some(password) = facts["password"].as_str() {
+                self.keep("password that was made", password);
+            }
+            if let Some(secret) = facts["secret"].as_str() {
+                self.gateway = (text(&facts["id"]), self.keep("client secret", secret));
             }
         }
         let facts: Value = said.parse().unwrap();
@@ -252,6 +263,7 @@ impl Story {
             let request = self.browser.get(self.url(path)).bearer_auth(&access);
             assert_eq!(self.send(request).await.status(), 200, "{path}");
         }
+        self.introspection_and_devices(&client, &access).await;
         let unused = self.code(&client, &verifier).await;
         let form = [("token", &*text(&tokens["refresh_token"])), ("client_id", &*client)];
         assert_eq!(self.form("/api/oauth/revoke", &form).await.status(), 200);
@@ -290,6 +302,33 @@ impl Story {
                 assert!(status != 500, "{status}");
             }
         }
+    }
+
+    /// A confidential client asks about a token, with the right secret and with others; a device asks for its own.
+    async fn introspection_and_devices(&mut self, client: &str, access: &str) {
+        let (id, secret) = self.gateway.clone();
+        let wrong = self.keep("wrong client secret", dragoman::base::secret::random_token("dgcs_").expose());
+        let ask = |secret: &str| {
+            let form = [("token", access), ("client_id", &*id), ("client_secret", secret)];
+            let body = self.browser.post(self.url("/api/oauth/introspect")).form(&form);
+            let basic = self.browser.post(self.url("/api/oauth/introspect")).basic_auth(&id, Some(secret));
+            [body, basic.form(&form[..1])]
+        };
+        let mut right = 0;
+        for (requests, good) in [(ask(&wrong), false), (ask(&secret), true)] {
+            for request in requests {
+                let status = self.send(request).await.status();
+                assert!(good || status == 401, "{status}");
+                right += u32::from(status == 200);
+            }
+        }
+        assert!(right > 0, "the secret is not taken");
+        let form = [("client_id", client), ("scope", "data_agent:read")];
+        let started: Value = self.form("/api/oauth/device_authorization", &form).await.json().await.unwrap();
+        let device = self.keep("device code", started["device_code"].as_str().unwrap());
+        let grant = ("grant_type", "urn:ietf:params:oauth:grant-type:device_code");
+        let (status, body) = self.token(&[grant, ("device_code", &device), ("client_id", client)]).await;
+        assert_eq!((status, &body["error"]), (400, &json!("authorization_pending")));
     }
 
     async fn connectivity(&mut self, token: &str) {
