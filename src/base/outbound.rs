@@ -263,7 +263,7 @@ mod tests {
 
     /// G03: every special-use literal, in dotted and hex spellings of the IPv6 forms.
     #[test]
-    fn special_addresses_are_not_public() {
+    fn g03_special_addresses_are_not_public() {
         for text in [
             "127.0.0.1",
             "10.1.2.3",
@@ -303,7 +303,7 @@ mod tests {
 
     /// G05: one private answer among public ones refuses them all.
     #[test]
-    fn a_mixed_answer_is_refused() {
+    fn g05_a_mixed_answer_is_refused() {
         let mixed = ["1.1.1.1:443".parse().unwrap(), "10.0.0.1:443".parse().unwrap()];
         assert!(matches!(vet(&mixed, is_public), Err(Refused::Private)));
         assert!(matches!(vet(&[], is_public), Err(Refused::Unresolved)));
@@ -312,7 +312,7 @@ mod tests {
 
     /// G01, G04, G14: shapes that are refused before any look-up.
     #[tokio::test]
-    async fn odd_urls_are_refused_before_a_socket_is_opened() {
+    async fn g01_g04_g14_odd_urls_are_refused_before_a_socket_is_opened() {
         let limits = FetchLimits { max_bytes: 100, total: Duration::from_secs(2) };
         for text in [
             "http://example.com/a",
@@ -365,7 +365,7 @@ mod tests {
 
     /// G05, G06, G17: the name is never looked up again (this one cannot be), and the request carries nothing of ours.
     #[tokio::test]
-    async fn the_connection_goes_to_the_vetted_address_under_the_original_name() {
+    async fn g05_g06_g17_the_connection_goes_to_the_vetted_address_under_the_original_name() {
         let answer = "HTTP/1.1 200 OK\r\nCache-Control: public, max-age=60\r\nContent-Length: 2\r\n\r\n{}";
         let (fetched, asked) = fetched(answer.into(), LONG).await;
         let fetched = fetched.unwrap();
@@ -378,7 +378,7 @@ mod tests {
 
     /// G07, G09: no redirect is followed, and nothing but 200 is a success.
     #[tokio::test]
-    async fn only_a_direct_200_is_a_success() {
+    async fn g07_g09_only_a_direct_200_is_a_success() {
         for status in [201, 204, 301, 302, 303, 307, 308, 403, 404, 500] {
             let answer = format!("HTTP/1.1 {status} X\r\nLocation: https://example.com/\r\nContent-Length: 0\r\n\r\n");
             let (fetched, _) = fetched(answer.into(), LONG).await;
@@ -388,7 +388,7 @@ mod tests {
 
     /// G08: honest, endless and compressed bodies over the limit.
     #[tokio::test]
-    async fn a_body_over_the_limit_is_given_up() {
+    async fn g08_a_body_over_the_limit_is_given_up() {
         let declared = format!("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n{}", "a".repeat(101));
         let endless = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}", "1\r\na\r\n".repeat(200));
         let packed =
@@ -403,7 +403,7 @@ mod tests {
 
     /// G08: who stops in the middle of the headers or of the body is not waited for.
     #[tokio::test]
-    async fn a_slow_answer_is_given_up() {
+    async fn g08_a_slow_answer_is_given_up() {
         for answer in ["", "HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"] {
             let (fetched, _) = fetched(answer.into(), Duration::from_millis(300)).await;
             assert!(matches!(&fetched, Err(Refused::Failed(why)) if why == "out of time"), "{answer}: {fetched:?}");

@@ -252,4 +252,6 @@ fn life(max_age: Option<u64>) -> Millis {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_opens_only_under_its_own_master_key_and_id() {
+    fn l07_a_key_opens_only_under_its_own_master_key_and_id() {
         let (master, clock) = (MasterKey::generate(), Clock::manual(1_000));
         let row = generate(1, 0, &master, &clock).unwrap();
         assert!(open(&row, &master).is_ok());

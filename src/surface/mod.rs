@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
@@ -180,7 +180,10 @@ async fn arrive(
     request.extensions_mut().insert(RequestId(id.clone()));
     request.extensions_mut().insert(ClientIp(ip));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut response = next.run(request).await;
+    let mut response = match names_one_host(&request) {
+        true => next.run(request).await,
+        false => StatusCode::BAD_REQUEST.into_response(),
+    };
     let headers = response.headers_mut();
     secure(headers, surface.config.is_https());
     if let Ok(id) = HeaderValue::from_str(&id) {
@@ -195,6 +198,11 @@ async fn arrive(
 /// A path as the log keeps it: what follows `/invitation/` is a secret (L09).
 fn loggable(path: &str) -> &str {
     if path.starts_with("/invitation/") { "/invitation/…" } else { path }
+}
+
+/// RFC 9112 §3.2: a request without a host, or with two, is one that a proxy may have read for another (H09).
+fn names_one_host(request: &Request) -> bool {
+    request.version() != Version::HTTP_11 || request.headers().get_all(header::HOST).iter().count() == 1
 }
 
 /// The address that a chain of trusted proxies vouches for: from the right, the first that is not one of them. What a
@@ -226,6 +234,8 @@ fn secure(headers: &mut HeaderMap, https: bool) {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
+        // What does not say that it may be kept is somebody's own (J08).
+        (header::CACHE_CONTROL, "no-store"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
     ];
     for (name, value) in always {

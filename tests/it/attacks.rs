@@ -184,7 +184,7 @@ async fn i19_rest_names_the_scope_that_a_client_can_ask_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn browser_clients_of_allowed_origins_can_call_and_read_and_others_cannot() {
+async fn j01_browser_clients_of_allowed_origins_can_call_and_read_and_others_cannot() {
     let service = Service::with(&[("DRAGOMAN_ALLOWED_ORIGINS", "http://localhost:*,https://app.example")]).await;
     let org = service.workspace("acme").await;
     let token = service.token(&org).await;
@@ -340,7 +340,7 @@ async fn texts_that_would_fill_the_memory_are_refused_before_they_are_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connectivity_token_is_worth_nothing_at_another_workspaces_address() {
+async fn i14_a_connectivity_token_is_worth_nothing_at_another_workspaces_address() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;
     service.workspace("other").await;
@@ -356,7 +356,7 @@ async fn a_connectivity_token_is_worth_nothing_at_another_workspaces_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_message_is_refused_as_such_and_null_params_are_none() {
+async fn j10_what_is_no_message_is_refused_as_such_and_null_params_are_none() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;
     let token = service.token(&org).await;
@@ -397,7 +397,7 @@ async fn an_address_that_is_no_text_is_refused_like_any_wrong_argument() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn b22_passwords_sent_at_once_are_no_more_than_those_sent_in_turn() {
+async fn b23_passwords_sent_at_once_are_no_more_than_those_sent_in_turn() {
     let service = Service::with(&[("DRAGOMAN_FAILURES_PER_IP", "5")]).await;
     let page = service.http.get(service.url("/login")).send().await.unwrap();
     let cookie = page.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();

@@ -166,3 +166,74 @@ async fn c_a_code_of_one_document_is_nobody_elses() {
     }
     assert_eq!(redeem(CLAUDE).await.0, 200);
 }
+
+#[tokio::test]
+async fn g03_g04_g05_an_address_of_ours_is_never_called_and_nobody_learns_why() {
+    let site = Site::start().await;
+    let program = site.program();
+    let answer = async |client: &str| {
+        let path = site.authorize_path(client, &[("redirect_uri", "https://a.example/cb")]);
+        let response = program.get(site.url(&path)).send().await.unwrap();
+        assert!(response.headers().get("location").is_none() && response.headers().get("refresh").is_none());
+        (response.status().as_u16(), response.text().await.unwrap())
+    };
+    let unknown = answer("dgc_unknown").await;
+    assert_eq!(unknown.0, 400);
+    // Every port is free for whoever wants to listen here, but 443 may be in use: nothing is to reach any of them.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let mut hosts: Vec<String> = [
+        "127.0.0.1",
+        "127.255.255.254",
+        "10.0.0.1",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "192.0.0.1",
+        "192.0.2.1",
+        "198.18.0.1",
+        "198.51.100.1",
+        "203.0.113.1",
+        "224.0.0.1",
+        "240.0.0.1",
+        "255.255.255.255",
+        "[::1]",
+        "[::]",
+        "[fc00::1]",
+        "[fe80::1]",
+        "[ff02::1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "[2001::1]",
+        "[2001:db8::1]",
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "0177.0.0.1",
+        "127.1",
+        "127.0.1",
+        "017700000001",
+        "localhost",
+        "localhost.",
+        "client.localhost",
+        "x.localhost.",
+        "127.0.0.1.",
+        "%31%32%37.0.0.1",
+        "①②⑦.0.0.1",
+        "1.1.1.1",
+    ]
+    .map(String::from)
+    .to_vec();
+    hosts.push(format!("127.0.0.1:{port}"));
+    hosts.push(format!("localhost:{port}"));
+    hosts.push(format!("user@127.0.0.1:{port}"));
+    for host in hosts {
+        assert_eq!(answer(&format!("https://{host}/client.json")).await, unknown, "{host}");
+    }
+    assert!(futures_util::FutureExt::now_or_never(listener.accept()).is_none(), "somebody was called");
+}

@@ -31,7 +31,7 @@ async fn dataset_id(service: &Service, org: &Org, name: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_token_the_answer_is_the_challenge_whatever_the_body() {
+async fn i01_without_a_token_the_answer_is_the_challenge_whatever_the_body() {
     let service = Service::start().await;
     for body in ["", "{", "[]", r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#] {
         for path in ["/mcp", "/mcp/", "/t/acme/mcp"] {
@@ -48,7 +48,7 @@ async fn without_a_token_the_answer_is_the_challenge_whatever_the_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_for_another_audience_and_bad_tokens_are_refused() {
+async fn i14_tokens_for_another_audience_and_bad_tokens_are_refused() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;
     let elsewhere = service.url("/t/acme/mcp");
@@ -64,7 +64,7 @@ async fn tokens_for_another_audience_and_bad_tokens_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_expired_token_is_refused_as_expired() {
+async fn i25_an_expired_token_is_refused_as_expired() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;
     let token = service.access_token(&org, Role::Viewer, &[Scope::DataRead]).await;
@@ -120,7 +120,7 @@ async fn foreign_unpublished_and_absent_datasets_are_the_same_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_viewer_does_not_run_sql_and_a_client_without_the_scope_is_told_how_to_ask() {
+async fn i19_j11_a_viewer_does_not_run_sql_and_a_client_without_the_scope_is_told_how_to_ask() {
     let (service, acme, _) = two_workspaces().await;
     let viewer = service.access_token(&acme, Role::Viewer, &[Scope::DataRead, Scope::DataWrite]).await;
     let (failed, body) = service.tool(&viewer, "dragoman_sql", json!({ "sql": "SELECT 1" })).await;
@@ -224,7 +224,7 @@ async fn wrong_arguments_unknown_tools_and_shapes_are_told_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn origins_and_hosts_that_are_not_ours_are_refused() {
+async fn j01_j02_h02_origins_and_hosts_that_are_not_ours_are_refused() {
     let service = Service::with(&[("DRAGOMAN_ALLOWED_ORIGINS", "http://localhost:6274")]).await;
     let org = service.workspace("acme").await;
     let token = service.token(&org).await;

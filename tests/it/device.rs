@@ -579,7 +579,7 @@ async fn a_device_that_is_too_old_when_it_is_answered_is_over() {
 type Case<'a> = (&'a [(&'a str, &'a str)], u16, &'a str);
 
 #[tokio::test]
-async fn c10_to_c12_bad_requests_of_devices_are_refused() {
+async fn c10_c11_c12_bad_requests_of_devices_are_refused() {
     let site = Site::start().await;
     let client = site.client_id().await;
     let foreign = site.url("/mcp-evil");

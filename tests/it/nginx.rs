@@ -19,6 +19,8 @@ const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 /// A running nginx; it ends with its folder.
 struct Nginx {
     folder: tempfile::TempDir,
+    /// Where it listens without TLS.
+    http: u16,
 }
 
 impl Nginx {
@@ -67,7 +69,7 @@ impl Nginx {
         }
         std::fs::write(here.join("nginx.conf"), format!("{around}{site}}}\n")).unwrap();
         run(&mut nginx(here));
-        Self { folder }
+        Self { folder, http }
     }
 
     /// A client that trusts its certificate alone and comes from [`CLIENT`].
@@ -162,7 +164,7 @@ async fn a_call_a_stream_and_an_upload_pass_over_tls() {
 }
 
 #[tokio::test]
-async fn the_cookie_of_a_log_in_is_bound_to_the_host() {
+async fn b03_the_cookie_of_a_log_in_is_bound_to_the_host() {
     let (_nginx, service, _) = behind(true).await;
     let password = dragoman::base::secret::Secret::new(PASSWORD);
     service.identity.create_user("ann@example.com", "Ann", &password).await.unwrap();
@@ -191,7 +193,7 @@ async fn the_cookie_of_a_log_in_is_bound_to_the_host() {
 }
 
 #[tokio::test]
-async fn a_forwarded_address_is_believed_from_a_trusted_proxy_only() {
+async fn h08_a_forwarded_address_is_believed_from_a_trusted_proxy_only() {
     for (trusted, seen) in [(true, "127.0.0.2"), (false, "127.0.0.1")] {
         let (_nginx, service, org) = behind(trusted).await;
         let token = service.token(&org).await;
@@ -201,4 +203,71 @@ async fn a_forwarded_address_is_believed_from_a_trusted_proxy_only() {
         assert_eq!(service.last_audit(&org).await.ip, seen, "trusted: {trusted}");
         service.stop().await;
     }
+}
+
+#[tokio::test]
+async fn h07_only_tls_of_today_is_spoken_and_nothing_is_taken_without_it() {
+    let (nginx, service, _) = behind(true).await;
+    let port = service.config.public_url.port().unwrap().to_string();
+    let handshake = |arguments: &[&str]| {
+        let mut command = Command::new("openssl");
+        command
+            .args(["s_client", "-connect", &format!("localhost:{port}"), "-servername", "localhost"])
+            .args(arguments);
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        output.status.success() && !String::from_utf8_lossy(&output.stdout).contains("Cipher is (NONE)")
+    };
+    // The client is told to allow what it would refuse itself.
+    let weak = "ALL:@SECLEVEL=0";
+    assert!(handshake(&["-tls1_2"]) && handshake(&["-tls1_3"]));
+    for old in [["-tls1", "-cipher", weak], ["-tls1_1", "-cipher", weak]] {
+        assert!(!handshake(&old), "{old:?}");
+    }
+    for suite in ["NULL:@SECLEVEL=0", "aNULL:@SECLEVEL=0", "RC4:@SECLEVEL=0", "3DES:@SECLEVEL=0", "EXPORT:@SECLEVEL=0"]
+    {
+        assert!(!handshake(&["-tls1_2", "-cipher", suite]), "{suite}");
+    }
+    let plain = format!("http://127.0.0.1:{}", nginx.http);
+    let outside = http();
+    let send = |method: &str, path: &str| outside.request(method.parse().unwrap(), format!("{plain}{path}")).send();
+    for path in ["/mcp", "/login?x=1", "/api/oauth/authorize"] {
+        let moved = send("GET", path).await.unwrap();
+        assert_eq!(moved.status(), 308, "{path}");
+        let to = moved.headers()["location"].to_str().unwrap();
+        assert!(to.starts_with("https://") && to.ends_with(path), "{to}");
+    }
+    for (method, path) in [("POST", "/api/oauth/token"), ("POST", "/mcp"), ("POST", "/login"), ("DELETE", "/mcp")] {
+        let refused = send(method, path).await.unwrap();
+        assert_eq!((refused.status().as_u16(), refused.headers().get("location")), (403, None), "{method} {path}");
+    }
+    let page = service.http.get(service.url("/login")).send().await.unwrap();
+    let hsts = page.headers()["strict-transport-security"].to_str().unwrap().to_owned();
+    assert!(hsts.contains("max-age=31536000") && hsts.contains("includeSubDomains"), "{hsts}");
+    assert!(!page.text().await.unwrap().contains("http://"), "nothing of a page comes without TLS");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn h09_behind_the_proxy_a_message_that_can_be_read_in_two_ways_reaches_nobody() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let (nginx, service, org) = behind(true).await;
+    let token = service.token(&org).await;
+    // Over the plain port of a site whose TLS part is the same server: the parser is one.
+    for head in [
+        "content-length: 4\r\ntransfer-encoding: chunked",
+        "content-length: 4\r\ncontent-length: 5",
+        "x-a: b\r\n c\r\ncontent-length: +4",
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", nginx.http)).await.unwrap();
+        let hidden =
+            format!("GET /api/v1/ext/datasets HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n");
+        let request = format!("POST /api/oauth/token HTTP/1.1\r\nhost: localhost\r\n{head}\r\n\r\n0\r\n\r\n{hidden}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        let closed = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(closed.is_ok() && answer.starts_with("HTTP/1.1 400 "), "{head}: {answer}");
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{head}: {answer}");
+    }
+    service.stop().await;
 }

@@ -102,7 +102,7 @@ async fn a01_a02_a03_a13_an_unproven_destination_is_never_redirected_to() {
 }
 
 #[tokio::test]
-async fn a08_to_a20_every_later_error_goes_to_the_client_with_state_and_issuer() {
+async fn a08_a09_a10_a11_a12_a13_a14_a16_a19_a20_every_later_error_goes_to_the_client_with_state_and_issuer() {
     let site = Site::start().await;
     let client = site.client_id().await;
     let browser = site.browser();
@@ -541,7 +541,7 @@ async fn b31_two_tabs_both_finish() {
 }
 
 #[tokio::test]
-async fn a_workspace_is_opened_to_ai_clients_by_an_admin_only() {
+async fn i14_a_workspace_is_opened_to_ai_clients_by_an_admin_only() {
     let site = Site::start().await;
     let client = site.client_id().await;
     let resource = site.url("/t/quiet/mcp");
@@ -570,7 +570,7 @@ async fn a_workspace_is_opened_to_ai_clients_by_an_admin_only() {
 }
 
 #[tokio::test]
-async fn c07_c08_c10_to_c14_bad_token_requests_are_refused_without_using_the_code_up() {
+async fn c07_c08_c10_c11_c12_c13_c14_bad_token_requests_are_refused_without_using_the_code_up() {
     let site = Site::start().await;
     let client = site.client_id().await;
     let ann = site.browser().signed_in("ann@example.com").await;
@@ -638,7 +638,7 @@ async fn e02_e05_basic_credentials_are_answered_with_the_challenge() {
 }
 
 #[tokio::test]
-async fn l01_l02_c11_to_c14_a_client_gives_its_tokens_back() {
+async fn l01_l02_c11_c12_c13_c14_a_client_gives_its_tokens_back() {
     let site = Site::start().await;
     let (client, other) = (site.client_id().await, site.named_client("Other").await);
     let server = site.program().get(site.url("/.well-known/oauth-authorization-server"));
@@ -731,7 +731,7 @@ async fn empty(response: reqwest::Response) {
 }
 
 #[tokio::test]
-async fn f01_to_f12_registration() {
+async fn f05_f07_f11_f12_registration_gives_what_it_says_and_no_more() {
     let site = Site::start().await;
     let response = site
         .register(json!({
@@ -808,7 +808,7 @@ async fn token_requests_and_revocations_share_a_rate_that_counts_before_the_body
 }
 
 #[tokio::test]
-async fn h01_h02_h05_metadata_does_not_believe_request_headers_and_is_open_to_scripts() {
+async fn h01_h02_h04_h05_metadata_does_not_believe_request_headers_and_is_open_to_scripts() {
     let site = Site::start().await;
     for path in [
         "/.well-known/oauth-protected-resource",
@@ -861,7 +861,7 @@ async fn h01_h02_h05_metadata_does_not_believe_request_headers_and_is_open_to_sc
 }
 
 #[tokio::test]
-async fn i01_to_i03_i21_only_the_authorization_header_is_a_credential() {
+async fn i01_i02_i03_i14_i21_only_the_authorization_header_is_a_credential() {
     let site = Site::start().await;
     let bare = async |request: reqwest::RequestBuilder| {
         let response = request.send().await.unwrap();
@@ -898,7 +898,7 @@ async fn i01_to_i03_i21_only_the_authorization_header_is_a_credential() {
 }
 
 #[tokio::test]
-async fn bad_tokens_block_an_address_and_expired_ones_do_not() {
+async fn i03_bad_tokens_block_an_address_and_expired_ones_do_not() {
     let site = Site::with(&[("DRAGOMAN_FAILURES_PER_IP", "5")]).await;
     let client = site.client_id().await;
     let browser: Browser = site.browser().signed_in("ann@example.com").await;

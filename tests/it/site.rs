@@ -27,6 +27,8 @@ use dragoman::surface::web::{AuditEvent, Web, routes};
 use reqwest::{Client, Response};
 use serde_json::Value;
 
+use crate::support::databases::postgres_url;
+
 /// Where the clock stands at first.
 pub const NOW: i64 = 1_800_000_000_000;
 pub const PASSWORD: &str = "correct horse battery";
@@ -58,6 +60,12 @@ impl Site {
         Self::with(&[]).await
     }
 
+    /// Runs a test on SQLite and then on PostgreSQL, each fresh.
+    pub async fn both(test: impl AsyncFn(Site)) {
+        test(Self::start().await).await;
+        test(Self::with(&[("DATABASE_URL", &postgres_url().await)]).await).await;
+    }
+
     /// With settings of one's own; `{port}` stands for the port that it listens on.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         Self::at(settings, Clock::manual(NOW)).await
@@ -66,7 +74,10 @@ impl Site {
     /// As [`Site::with`], at another time.
     pub async fn at(settings: &[(&str, &str)], clock: Clock) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let db = Db::open_sqlite(&dir.path().join("meta.db")).await.unwrap();
+        let db = match settings.iter().find(|(name, _)| *name == "DATABASE_URL") {
+            Some((_, url)) => Db::open_postgres(&Secret::new(*url)).await.unwrap(),
+            None => Db::open_sqlite(&dir.path().join("meta.db")).await.unwrap(),
+        };
         let listen = settings.iter().find(|(name, _)| *name == "DRAGOMAN_LISTEN").map_or("127.0.0.1:0", |(_, at)| at);
         let listener = tokio::net::TcpListener::bind(listen).await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -54,7 +54,7 @@ async fn h06_the_published_set_has_public_members_only() {
 }
 
 #[tokio::test]
-async fn opened_again_the_same_key_signs_and_old_tokens_stay_good() {
+async fn l06_opened_again_the_same_key_signs_and_old_tokens_stay_good() {
     both(async |db| {
         let world = World::new(db.clone()).await;
         let access = world.pair().await.access;
@@ -66,7 +66,7 @@ async fn opened_again_the_same_key_signs_and_old_tokens_stay_good() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nodes_that_start_at_once_on_an_empty_database_agree_on_one_key() {
+async fn l06_nodes_that_start_at_once_on_an_empty_database_agree_on_one_key() {
     both(async |db| {
         let (master, clock) = (MasterKey::generate(), Clock::manual(NOW));
         let nodes = (0..8).map(|_| {

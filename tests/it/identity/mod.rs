@@ -4,8 +4,11 @@
 mod audit;
 mod codes;
 mod connectivity;
+mod faults;
 mod keys;
+mod lives;
 mod people;
+mod races;
 mod refresh;
 mod revoke;
 mod secrets;

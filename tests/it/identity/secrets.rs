@@ -86,7 +86,7 @@ async fn c20_a_dump_of_the_database_opens_nothing() {
 }
 
 #[tokio::test]
-async fn debug_prints_hide_every_secret() {
+async fn l07_l09_debug_prints_hide_every_secret() {
     both(async |db| {
         let world = World::new(db).await;
         let code = world.code().await;

@@ -120,7 +120,7 @@ async fn i03_i16_garbage_and_tampering_are_refused() {
 }
 
 #[tokio::test]
-async fn i04_to_i10_the_header_decides_nothing() {
+async fn i04_i05_i06_i07_i08_i09_i10_the_header_decides_nothing() {
     both(async |db| {
         let world = World::new(db).await;
         let access = world.pair().await.access;

@@ -1,5 +1,7 @@
 //! What tests share.
 
+pub mod chance;
 pub mod databases;
+pub mod dump;
 pub mod program;
 pub mod service;

@@ -23,6 +23,8 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::support::databases::postgres_url;
+
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -42,6 +44,12 @@ impl Service {
     /// On SQLite, with limits that tests do not meet by accident.
     pub async fn start() -> Self {
         Self::with(&[]).await
+    }
+
+    /// Runs a test on SQLite and then on PostgreSQL, each fresh.
+    pub async fn both(test: impl AsyncFn(Service)) {
+        test(Self::start().await).await;
+        test(Self::with(&[("DATABASE_URL", &postgres_url().await)]).await).await;
     }
 
     /// With settings of one's own.
