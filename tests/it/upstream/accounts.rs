@@ -206,20 +206,6 @@ async fn only_who_is_expected_gets_an_account() {
 }
 
 #[tokio::test]
-async fn the_session_keeps_which_organisation_manages_the_account() {
-    let house = House::start().await;
-    house.open_to("example.com").await;
-    house.provider.claims(json!({ "hd": "Example.com" }));
-    house.sign_in(&house.site.browser()).await;
-    let data: String = sqlx::query_scalar("SELECT data FROM browser_sessions")
-        .fetch_one(house.site.identity.db().pool())
-        .await
-        .unwrap();
-    let data: serde_json::Value = serde_json::from_str(&data).unwrap();
-    assert_eq!(data["hosted_domain"], "example.com");
-}
-
-#[tokio::test]
 async fn b21_an_account_without_a_password_is_refused_like_any_other() {
     let house = House::start().await;
     house.open_to("example.com").await;
