@@ -1,12 +1,14 @@
-//! Clients that people have connected to a workspace, as its admins see and end them.
+//! Clients that people have connected, as they and the admins of the workspace see and end them.
 
 use super::Identity;
 use super::clients::verified_host;
+use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
-pub use crate::store::connected::ConnectedRow;
-use crate::store::{clients, connected};
+use crate::model::user::User;
+pub use crate::store::connected::{ConnectedRow, Ended};
+use crate::store::{Tx, clients, connected, consents};
 
 impl Identity {
     /// A workspace's grants in force, the last used first: at most `limit`, from the `skip`th on.
@@ -21,9 +23,35 @@ impl Identity {
         Ok(rows.into_iter().map(named).collect())
     }
 
-    /// Ends one grant; `false` when the workspace has no such grant in force.
+    /// A person's grants in force in all their workspaces, the last used first.
+    pub async fn connections(&self, user: Id<User>) -> Result<Vec<ConnectedRow>> {
+        let now = self.0.clock.now();
+        let since = now - self.0.config.limits.lifetimes.refresh.as_millis() as Millis;
+        Ok(connected::of_user(self.0.db.pool(), user, now, since).await?)
+    }
+
+    /// Ends one grant, and forgets that its person approved the client; `false` when the workspace has no such grant in
+    /// force.
     pub async fn disconnect(&self, org: Id<Org>, id: &str) -> Result<bool> {
-        Ok(connected::revoke(self.0.db.pool(), org, id, "admin", self.0.clock.now()).await?)
+        let mut tx = self.0.db.begin().await?;
+        let ended = connected::end(&mut *tx, org, id, "admin", self.0.clock.now()).await?;
+        Ok(self.forgotten(tx, ended).await?.is_some())
+    }
+
+    /// As [`Identity::disconnect`], for one of a person's own grants; says which it was.
+    pub async fn disconnect_own(&self, user: Id<User>, id: &str) -> Result<Option<Ended>> {
+        let mut tx = self.0.db.begin().await?;
+        let ended = connected::end_own(&mut *tx, user, id, "owner", self.0.clock.now()).await?;
+        self.forgotten(tx, ended).await
+    }
+
+    /// Otherwise the client would only ask again, and be approved without a word.
+    async fn forgotten(&self, mut tx: Tx, ended: Option<Ended>) -> Result<Option<Ended>> {
+        if let Some(ended) = &ended {
+            consents::forget(&mut *tx, ended.org, ended.user, &ended.client_id).await?;
+            tx.commit().await?;
+        }
+        Ok(ended)
     }
 
     /// What a client is called: as it registered, or the host of its document; empty for one that is not known.

@@ -7,7 +7,6 @@ pub mod checkpoint;
 pub mod clients;
 pub mod confidential;
 pub mod connected;
-pub mod connections;
 pub mod connectivity;
 pub mod consents;
 pub mod device;

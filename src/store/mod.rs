@@ -8,7 +8,6 @@ pub mod audit;
 pub mod client_blocks;
 pub mod clients;
 pub mod connected;
-pub mod connections;
 pub mod consents;
 pub mod datasets;
 pub mod devices;

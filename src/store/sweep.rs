@@ -25,7 +25,7 @@ pub enum After {
 }
 
 /// The kinds in their order: what points at a row goes before the row.
-pub const KINDS: [Kind; 10] = [
+pub const KINDS: [Kind; 9] = [
     Kind {
         name: "browser_sessions",
         sql: "DELETE FROM browser_sessions WHERE expires_at <= $1 AND id_hash IN (

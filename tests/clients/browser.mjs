@@ -57,3 +57,22 @@ export async function approve(url, { email, password, pictures, dark = false }) 
   }
   return said;
 }
+
+/** Opens the address that a device shows, logs in, confirms the code and approves; returns what the last page says. */
+export async function approveDevice(url, { email, password, pictures }) {
+  mkdirSync(pictures, { recursive: true });
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+  try {
+    const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+    await page.goto(url);
+    await page.getByLabel(/e-?mail/i).fill(email);
+    await page.getByLabel(/password/i).fill(password);
+    await page.getByRole('button', { name: /^sign in$/i }).click();
+    await page.getByRole('button', { name: /continue/i }).click();
+    await page.screenshot({ path: `${pictures}/device.png`, fullPage: true });
+    await page.getByRole('button', { name: /approve/i }).click();
+    return await page.innerText('body');
+  } finally {
+    await browser.close();
+  }
+}

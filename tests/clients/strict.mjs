@@ -1,7 +1,8 @@
 // Strict OAuth libraries that others wrote, through every step that a client may take.
-// node strict.mjs <oauth4webapi | openid-client> <issuer> <folder for pictures>, with EMAIL and PASSWORD in the environment.
+// node strict.mjs <oauth4webapi | openid-client> <issuer> <folder for pictures>, with EMAIL and PASSWORD of a person, and
+// GATEWAY_ID and GATEWAY_SECRET of a client that may introspect, in the environment.
 // Prints one JSON object; ends with an error when a library finds fault with an answer.
-import { approve, callback } from './browser.mjs';
+import { approve, approveDevice, callback } from './browser.mjs';
 
 const [flavour, issuer, pictures] = process.argv.slice(2);
 const person = { email: process.env.EMAIL, password: process.env.PASSWORD, pictures };
@@ -56,6 +57,13 @@ const flows = {
     const call = await o.protectedResourceRequest(tokens.access_token, 'GET', new URL(health), undefined, undefined, open);
     seen.health = call.status;
 
+    const gateway = { client_id: process.env.GATEWAY_ID };
+    const basic = o.ClientSecretBasic(process.env.GATEWAY_SECRET);
+    const introspect = async (token) => o.processIntrospectionResponse(as, gateway,
+      await o.introspectionRequest(as, gateway, basic, token, open));
+    const told = await introspect(tokens.access_token);
+    seen.introspected = [told.active, told.client_id === client.client_id, told.aud];
+
     const refreshed = await o.processRefreshTokenResponse(as, client,
       await o.refreshTokenGrantRequest(as, client, none, tokens.refresh_token, { additionalParameters: { resource }, ...open }));
     seen.rotated = refreshed.refresh_token !== tokens.refresh_token;
@@ -64,6 +72,7 @@ const flows = {
       await o.refreshTokenGrantRequest(as, client, none, refreshed.refresh_token, open)));
     const after = await fetch(health, { headers: { authorization: `Bearer ${refreshed.access_token}` } });
     seen.after_revocation = after.status;
+    seen.introspected_after = await introspect(refreshed.access_token);
   },
 
   async 'openid-client'() {
@@ -89,6 +98,17 @@ const flows = {
     await refused('refresh_after_revocation', () => o.refreshTokenGrant(config, refreshed.refresh_token));
     const after = await fetch(health, { headers: { authorization: `Bearer ${refreshed.access_token}` } });
     seen.after_revocation = after.status;
+
+    // A television: no browser, no address to be sent back to (RFC 8628).
+    const device = { client_name: 'Strict television', token_endpoint_auth_method: 'none',
+      grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'] };
+    const television = await o.dynamicClientRegistration(new URL(issuer), device, o.None(), options);
+    const started = await o.initiateDeviceAuthorization(television, { scope, resource });
+    const asking = o.pollDeviceAuthorizationGrant(television, started);
+    seen.device_page = await approveDevice(started.verification_uri_complete, person);
+    const given = await asking;
+    const watched = await o.fetchProtectedResource(television, given.access_token, new URL(health), 'GET');
+    seen.device = watched.status;
   },
 };
 

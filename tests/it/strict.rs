@@ -2,7 +2,7 @@
 //! MCP clients in Python, `rmcp` with a client that is known by its document, and the protocol's own conformance checks
 //! of an authorization server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -11,33 +11,41 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::support::program::{Program, clients, free_port};
+use crate::support::program::{Program, clients, command, free_port};
 use crate::support::service::http;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn strict_clients_complete_every_flow() {
     let data = tempfile::tempdir().unwrap();
     let program = Program::start(data.path(), free_port()).await;
+    let gateway = gateway(data.path()).await;
     for flavour in ["oauth4webapi", "openid-client"] {
         eprintln!("{flavour}");
-        let said = run(&program, "node", &["strict.mjs", flavour]).await;
+        let said = run(&program, "node", &["strict.mjs", flavour], &gateway).await;
         assert_eq!(said["code_again"], "invalid_grant", "{flavour}");
         assert_eq!(said["refresh_after_revocation"], "invalid_grant", "{flavour}");
         assert_eq!((&said["health"], &said["after_revocation"]), (&json!(200), &json!(401)), "{flavour}");
         assert_eq!(said["rotated"], true, "{flavour}");
+        if flavour == "oauth4webapi" {
+            assert_eq!(said["introspected"], json!([true, true, program.mcp()]));
+            assert_eq!(said["introspected_after"], json!({ "active": false }));
+        } else {
+            assert_eq!(said["device"], 200, "{said}");
+            assert!(said["device_page"].as_str().unwrap().contains("Strict television"), "{said}");
+        }
     }
     let python = clients().join(".venv/bin/python");
     assert!(python.exists(), "make the Python environment in tests/clients/.venv (tests/run does)");
     let python = python.to_str().unwrap();
     for flavour in ["mcp", "fastmcp"] {
         eprintln!("{flavour}");
-        let said = run(&program, python, &["-W", "ignore", "strict.py", flavour]).await;
+        let said = run(&program, python, &["-W", "ignore", "strict.py", flavour], &[]).await;
         // Known from the published data set.
         assert_eq!(said["rows"], json!([["Frontier Airlines Inc.", 20.22]]), "{flavour}");
         assert_eq!(said["tools"].as_array().unwrap().len(), 5, "{flavour}");
     }
     eprintln!("authlib");
-    let said = run(&program, python, &["-W", "ignore", "strict.py", "authlib"]).await;
+    let said = run(&program, python, &["-W", "ignore", "strict.py", "authlib"], &[]).await;
     assert_eq!(said, json!({ "health": 200, "rotated": true, "revoked": 200, "after_revocation": 401 }));
 
     eprintln!("rmcp, known by its document");
@@ -70,8 +78,18 @@ async fn known_by_document(program: &Program) {
     assert_eq!(health.status(), 200);
 }
 
+/// A client that may introspect, made as an operator makes it.
+async fn gateway(data: &Path) -> [(&'static str, String); 2] {
+    let create = ["admin", "client", "create", "--name", "Gateway", "--introspect", "--json"];
+    let output = command(data).args(create).output().await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let made: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    [("GATEWAY_ID", text("id")), ("GATEWAY_SECRET", text("secret"))]
+}
+
 /// Runs one of the clients, which prints what it saw as JSON.
-async fn run(program: &Program, interpreter: &str, arguments: &[&str]) -> Value {
+async fn run(program: &Program, interpreter: &str, arguments: &[&str], more: &[(&str, String)]) -> Value {
     let pictures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/artifacts/strict");
     let output = Command::new(interpreter)
         .current_dir(clients())
@@ -80,6 +98,7 @@ async fn run(program: &Program, interpreter: &str, arguments: &[&str]) -> Value 
         .arg(pictures)
         .env("EMAIL", "demo@example.com")
         .env("PASSWORD", &program.password)
+        .envs(more.iter().map(|(name, value)| (*name, value)))
         .kill_on_drop(true)
         .output();
     let output = tokio::time::timeout(Duration::from_secs(120), output).await.unwrap().unwrap();

@@ -71,13 +71,13 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     if params.get("way") == Some("password") && least(&params) > Acr::Aal1 {
         return page(web, &person, &params, StatusCode::BAD_REQUEST, "A second step is needed.").await;
     }
-    match proof::check(web, context, &person.user, person.binding(), &params, "confirm").await? {
+    match proof::check(web, context, &parts.headers, &person.user, person.binding(), &params, "confirm").await? {
         Outcome::Proven(acr) => {
             person.renew(web, session, acr).await?;
             Ok(html::see_other(return_to::safe(params.get("return_to"))))
         }
         Outcome::Refused(status, problem) => page(web, &person, &params, status, problem).await,
-        Outcome::Wait(wait) => Ok(html::too_many(Code::IpBlocked, wait)),
+        Outcome::Wait(page) => Ok(page),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a known person can show beyond a first factor, as forms and as checks: used by the second step of a log-in and by
 //! the page that confirms who is there.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 
 use crate::base::secret::Secret;
 use crate::identity::passkeys::{Answer, Ceremony, ProofError};
@@ -10,7 +11,9 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::user::User;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
+use crate::surface::html;
 use crate::surface::login::csrf;
+use crate::surface::login::password::{self, Compared};
 use crate::surface::web::{AuditEvent, Web};
 
 /// The page's forms, for `ways.html`.
@@ -69,14 +72,14 @@ impl Ways {
 }
 
 /// What came of a form.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum Outcome {
     /// Together with the first factor it is this strong.
     Proven(Acr),
     /// Not this time; the status and what to tell the person.
     Refused(StatusCode, &'static str),
-    /// Seconds until the address may try again.
-    Wait(u64),
+    /// Too many tries; the page says how long to wait.
+    Wait(Response),
 }
 
 /// What to say of a passkey that was refused.
@@ -86,21 +89,33 @@ pub const PASSKEY_REFUSED: &str = "The passkey was not accepted, or the page was
 pub async fn check(
     web: &Web,
     context: &Context,
+    headers: &HeaderMap,
     user: &User,
     browser: &str,
     params: &Params,
     target: &'static str,
 ) -> Result<Outcome> {
+    if params.get("way") == Some("password") {
+        let password = Secret::new(params.get("password").unwrap_or(""));
+        return Ok(
+            match password::compare(web, context, headers, "login.password", (&user.email, &password)).await? {
+                Compared::Right(right) if right.user.id == user.id => Outcome::Proven(Acr::Aal1),
+                Compared::Right(_) | Compared::Wrong => {
+                    Outcome::Refused(StatusCode::UNAUTHORIZED, "The password is not right.")
+                }
+                Compared::Later(page) => Outcome::Wait(page),
+            },
+        );
+    }
     let _trying = match web.throttle.try_login(context.ip) {
         Ok(trying) => trying,
-        Err(wait) => return Ok(Outcome::Wait(wait)),
+        Err(wait) => return Ok(Outcome::Wait(html::too_many(Code::IpBlocked, wait))),
     };
     let code = Secret::new(params.get("code").unwrap_or(""));
     let (action, tried) = match params.get("way") {
         Some("totp") => ("login.totp", right(web.identity.use_totp(user.id, &code).await)),
         Some("recovery_code") => ("login.recovery_code", right(web.identity.use_recovery_code(user.id, &code).await)),
         Some("passkey") => ("login.passkey", passkey(web, Some(user), browser, params).await.map(|_| Acr::Aal2)),
-        Some("password") => ("login.password", password(web, user, params).await),
         _ => return Ok(Outcome::Refused(StatusCode::BAD_REQUEST, "Choose one of the ways below.")),
     };
     let event = |outcome: &'static str| AuditEvent::new(context, action, outcome).target(target);
@@ -114,7 +129,6 @@ pub async fn check(
             web.record(event(why).by(format!("user:{}", user.id))).await?;
             Ok(match action {
                 "login.passkey" => Outcome::Refused(StatusCode::BAD_REQUEST, PASSKEY_REFUSED),
-                "login.password" => Outcome::Refused(StatusCode::UNAUTHORIZED, "The password is not right."),
                 _ => Outcome::Refused(StatusCode::UNAUTHORIZED, "The code is not right, or was used already."),
             })
         }
@@ -135,16 +149,6 @@ pub async fn passkey(
     let answer =
         Answer { state: params.get("state").unwrap_or(""), credential: params.get("credential").unwrap_or("") };
     web.identity.passkey_proof(user.map(|user| user.id), browser, answer).await
-}
-
-async fn password(web: &Web, user: &User, params: &Params) -> std::result::Result<Acr, ProofError> {
-    let password = Secret::new(params.get("password").unwrap_or(""));
-    match web.identity.log_in(&user.email, &password).await {
-        Ok(Some(found)) if found.id == user.id => Ok(Acr::Aal1),
-        Ok(_) => Err(ProofError::Refused("auth_invalid")),
-        Err(error) if error.code == Code::InvalidArgument => Err(ProofError::Refused("auth_invalid")),
-        Err(error) => Err(error.into()),
-    }
 }
 
 fn right(used: std::result::Result<bool, Error>) -> std::result::Result<Acr, ProofError> {

@@ -94,7 +94,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
     if params.get("way") == Some("password") {
         return page(web, &browser, &user, &params, StatusCode::BAD_REQUEST, "A second step is needed.").await;
     }
-    match proof::check(web, context, &user, &browser, &params, "log-in").await? {
+    match proof::check(web, context, &parts.headers, &user, &browser, &params, "log-in").await? {
         Outcome::Proven(acr) => {
             start(web, session, &user, acr, stamp.as_deref()).await?;
             let mut response = html::see_other(return_to::safe(params.get("return_to")));
@@ -102,7 +102,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
             Ok(response)
         }
         Outcome::Refused(status, problem) => page(web, &browser, &user, &params, status, problem).await,
-        Outcome::Wait(wait) => Ok(html::too_many(Code::IpBlocked, wait)),
+        Outcome::Wait(page) => Ok(page),
     }
 }
 

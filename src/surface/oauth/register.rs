@@ -16,6 +16,7 @@ use crate::identity::clients::{self, NewClient, OAuthClient};
 use crate::identity::own_name;
 use crate::identity::redirect::{self, Kind};
 use crate::surface::context::Context;
+use crate::surface::oauth::device;
 use crate::surface::oauth::error::{OAuthError, answer};
 use crate::surface::web::{AuditEvent, Web};
 
@@ -80,11 +81,14 @@ pub async fn register(State(web): State<Web>, context: Context, request: Request
         return OAuthError::too_many(wait).into_response();
     }
     let outcome = match read(request).await {
-        Ok(client) => web.identity.register_client(client).await.map_err(OAuthError::from),
+        Ok((client, device)) => {
+            let client = web.identity.register_client(client).await.map_err(OAuthError::from);
+            client.map(|client| (client, device))
+        }
         Err(error) => Err(error),
     };
     let event = match &outcome {
-        Ok(client) => {
+        Ok((client, _)) => {
             let target = client.redirect_uris.first().map(|uri| redirect::shown(uri)).unwrap_or_default();
             AuditEvent::new(&context, "oauth.register", "ok").client(&client.id).target(target)
         }
@@ -92,31 +96,37 @@ pub async fn register(State(web): State<Web>, context: Context, request: Request
     };
     match (web.record(event).await, outcome) {
         (Err(error), _) => OAuthError::from(error).into_response(),
-        (Ok(()), Ok(client)) => answer(StatusCode::CREATED, registered(&client)),
+        (Ok(()), Ok((client, device))) => answer(StatusCode::CREATED, registered(&client, device)),
         (Ok(()), Err(error)) => error.into_response(),
     }
 }
 
-/// No member is null or empty: strict clients refuse such answers.
-fn registered(client: &OAuthClient) -> Value {
+/// No member is null or empty: strict clients refuse such answers. `device` says that it asked for that grant, which is
+/// said again; a client that has no address to be sent back to has that one only.
+fn registered(client: &OAuthClient, device: bool) -> Value {
+    let by_browser = !client.redirect_uris.is_empty();
+    let grants = [("authorization_code", by_browser), (device::GRANT, device), ("refresh_token", true)];
+    let grants: Vec<&str> = grants.into_iter().filter(|(_, has)| *has).map(|(grant, _)| grant).collect();
     let mut body = json!({
         "client_id": client.id,
         "client_id_issued_at": client.created_at / 1000,
         "client_name": client.name,
-        "redirect_uris": client.redirect_uris,
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
+        "grant_types": grants,
         // RFC 7591 §3.2.1: the server may replace what was asked. Clients that asked for a secret go on without one.
         "token_endpoint_auth_method": "none",
         "application_type": client.application_type,
     });
+    if by_browser {
+        body["redirect_uris"] = json!(client.redirect_uris);
+        body["response_types"] = json!(["code"]);
+    }
     if let (Some(uri), Some(object)) = (&client.uri, body.as_object_mut()) {
         object.insert("client_uri".into(), uri.as_str().into());
     }
     body
 }
 
-async fn read(request: Request) -> Result<NewClient, OAuthError> {
+async fn read(request: Request) -> Result<(NewClient, bool), OAuthError> {
     let (_, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, LONGEST).await.map_err(|_| OAuthError {
         status: StatusCode::PAYLOAD_TOO_LARGE,
@@ -131,10 +141,15 @@ fn metadata_error(text: &str) -> OAuthError {
     OAuthError::bad("invalid_client_metadata", text)
 }
 
-fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
+/// The client, and whether it asked for the grant of devices (RFC 8628).
+fn judge(metadata: Metadata) -> Result<(NewClient, bool), OAuthError> {
     let redirect_uris = metadata.redirect_uris.unwrap_or_default();
-    let kinds =
-        redirect::judge(&redirect_uris).map_err(|unfit| OAuthError::bad("invalid_redirect_uri", unfit.to_string()))?;
+    let asks =
+        |given: &Option<Vec<String>>, one: &str| given.as_ref().is_some_and(|given| given.iter().any(|g| g == one));
+    let device = asks(&metadata.grant_types, device::GRANT);
+    let by_browser = !device || !redirect_uris.is_empty() || asks(&metadata.grant_types, "authorization_code");
+    let kinds = if by_browser { redirect::judge(&redirect_uris) } else { Ok(Vec::new()) };
+    let kinds = kinds.map_err(|unfit| OAuthError::bad("invalid_redirect_uri", unfit.to_string()))?;
     for (name, value) in &metadata.rest {
         let is_link = LINKS.contains(&name.split('#').next().unwrap_or(""));
         if is_link && !value.is_null() && !value.as_str().is_some_and(|text| text.is_empty() || is_web(text)) {
@@ -149,8 +164,9 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
     let lacks = |given: &Option<Vec<String>>, needed| {
         given.as_ref().is_some_and(|given| !given.is_empty() && !given.iter().any(|one| one == needed))
     };
-    if lacks(&metadata.grant_types, "authorization_code") || lacks(&metadata.response_types, "code") {
-        return Err(metadata_error("Only the authorization_code grant with response type code is supported."));
+    if by_browser && (lacks(&metadata.grant_types, "authorization_code") || lacks(&metadata.response_types, "code")) {
+        let text = "Only the grants authorization_code (with the response type code) and device_code are supported.";
+        return Err(metadata_error(text));
     }
     const METHODS: [&str; 6] =
         ["none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", ""];
@@ -159,7 +175,7 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
     }
     let application_type = match metadata.application_type.as_deref() {
         Some(stated @ ("web" | "native")) => stated,
-        None | Some("") if kinds.iter().all(|kind| *kind == Kind::Https) => "web",
+        None | Some("") if by_browser && kinds.iter().all(|kind| *kind == Kind::Https) => "web",
         None | Some("") => "native",
         Some(_) => return Err(metadata_error("application_type must be web or native.")),
     };
@@ -169,7 +185,7 @@ fn judge(metadata: Metadata) -> Result<NewClient, OAuthError> {
         return Err(metadata_error("client_name claims to be this service: choose another name."));
     }
     let name = if name.trim().is_empty() { "Unnamed client".to_owned() } else { name };
-    Ok(NewClient { name, redirect_uris, application_type: application_type.to_owned(), uri: client_uri })
+    Ok((NewClient { name, redirect_uris, application_type: application_type.to_owned(), uri: client_uri }, device))
 }
 
 /// Keys are not used, and those that are named are not fetched (F09); what cannot be right is refused all the same
@@ -199,7 +215,7 @@ mod tests {
 
     fn judged(body: Value) -> Result<NewClient, &'static str> {
         let metadata = serde_json::from_value(body).map_err(|_| "json")?;
-        judge(metadata).map_err(|error| error.error)
+        judge(metadata).map(|(client, _)| client).map_err(|error| error.error)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use axum::response::Response;
 
 use crate::base::clock::Millis;
 use crate::identity::clients;
-use crate::identity::connections::Connection;
+use crate::identity::connected::ConnectedRow;
 use crate::identity::redirect;
 use crate::model::access::Scope;
 use crate::model::error::Result;
@@ -55,8 +55,8 @@ async fn page(web: &Web, visit: &Visit) -> Result<Response> {
     Ok(html::page(StatusCode::OK, &AppsPage { frame, apps, csrf: visit.csrf(web, PURPOSE) }))
 }
 
-impl From<Connection> for App {
-    fn from(connection: Connection) -> Self {
+impl From<ConnectedRow> for App {
+    fn from(connection: ConnectedRow) -> Self {
         let verified_host = clients::verified_host(&connection.client_id);
         let name = connection.client_name.or_else(|| verified_host.clone()).unwrap_or_default();
         Self {
@@ -81,9 +81,9 @@ pub async fn disconnect(State(web): State<Web>, door: Door, request: Request) ->
     };
     let ended = async {
         let person = visit.person.user.id;
-        if let Some((org, client)) = web.identity.disconnect_own(person, params.get("grant").unwrap_or("")).await? {
+        if let Some(ended) = web.identity.disconnect_own(person, params.get("grant").unwrap_or("")).await? {
             let event = AuditEvent::new(&visit.context, "account.disconnect", "ok").by(visit.person.principal());
-            web.record(event.org(Some(org)).client(client)).await?;
+            web.record(event.org(Some(ended.org)).client(ended.client_id)).await?;
         }
         Ok(html::see_other("/account/apps"))
     };
