@@ -1,5 +1,7 @@
 //! `/w/{slug}/clients`: the programs that people have connected, those that are kept out, and connectivity tokens.
 
+use std::ops::ControlFlow;
+
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -137,13 +139,11 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Ok(found) => found,
         Err(response) => return response,
     };
-    let answer = match change(&room, &params).await {
-        Ok(None) => return html::see_other(&room.here()),
-        Ok(Some(made)) => page(&room, None, Some(made), "").await,
-        Err(error) if Room::is_correctable(&error) => page(&room, None, None, &error.message).await,
-        Err(error) => Err(error),
+    let (made, problem) = match room.settle(change(&room, &params).await) {
+        ControlFlow::Continue(shown) => shown,
+        ControlFlow::Break(response) => return response,
     };
-    answer.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, None, made, &problem).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
 async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Made>> {

@@ -8,6 +8,7 @@ mod overview;
 mod settings;
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use axum::Router;
@@ -142,6 +143,16 @@ impl<'a> Room<'a> {
             return html::see_other(&format!("/login/confirm?return_to={back}"));
         }
         html::failure(error)
+    }
+
+    /// What follows a form: what the page shows this one time, and what was wrong; or an answer that is not the page.
+    fn settle<T>(&self, changed: Result<Option<T>>) -> ControlFlow<Response, (Option<T>, String)> {
+        match changed {
+            Ok(None) => ControlFlow::Break(html::see_other(&self.here())),
+            Ok(once) => ControlFlow::Continue((once, String::new())),
+            Err(error) if Self::is_correctable(&error) => ControlFlow::Continue((None, error.message)),
+            Err(error) => ControlFlow::Break(self.refusal(&error)),
+        }
     }
 
     /// Whether the page shows the error itself, beside the form that caused it.

@@ -1,5 +1,7 @@
 //! `/w/{slug}/settings`: the workspace's name, its switch for AI clients, and who may join.
 
+use std::ops::ControlFlow;
+
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -51,12 +53,11 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Ok(found) => found,
         Err(response) => return response,
     };
-    let answer = match room.ask::<Settings>(change(&params)).await {
-        Ok(_) => return html::see_other(&room.here()),
-        Err(error) if Room::is_correctable(&error) => page(&room, &error.message).await,
-        Err(error) => Err(error),
-    };
-    answer.unwrap_or_else(|error| room.refusal(&error))
+    let changed = room.ask::<Settings>(change(&params)).await.map(|_| None::<()>);
+    match room.settle(changed) {
+        ControlFlow::Continue((_, problem)) => page(&room, &problem).await.unwrap_or_else(|error| room.refusal(&error)),
+        ControlFlow::Break(response) => response,
+    }
 }
 
 /// The whole form is sent: a box that is not ticked says no.
