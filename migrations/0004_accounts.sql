@@ -18,6 +18,7 @@ CREATE TABLE client_blocks (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (org_id, client_id)
 );
+CREATE INDEX client_blocks_by_client ON client_blocks (client_id);
 
 -- How well the person had proved themselves (aal1, aal2), and from which browser session they approved.
 ALTER TABLE grants ADD COLUMN acr TEXT NOT NULL DEFAULT 'aal1';

@@ -91,6 +91,11 @@ impl Mailer {
     }
 
     /// Whether mails go anywhere.
+    /// Whether mails only go to the log of this machine.
+    pub fn is_log(&self) -> bool {
+        matches!(self.way, Way::Log)
+    }
+
     pub fn is_on(&self) -> bool {
         !matches!(self.way, Way::Off)
     }

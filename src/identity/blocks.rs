@@ -4,23 +4,29 @@
 
 use super::Identity;
 use crate::base::id::Id;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::store::client_blocks;
 pub use crate::store::client_blocks::Block;
 
 /// Bytes of the longest client id that may be blocked: as long as the address of a document may be.
 const LONGEST: usize = 512;
+/// Blocks of one workspace.
+const MOST: usize = 100;
 
 impl Identity {
     /// Blocks a client; `false` when it already is. The client need not be registered: it may be known by its document,
     /// or be expected.
     ///
     /// # Errors
-    /// `invalid_argument` for a text that no client id can be.
+    /// `invalid_argument` for a text that no client id can be; `limit_exceeded` with [`MOST`] blocks in a workspace.
     pub async fn block_client(&self, org: Option<Id<Org>>, client_id: &str) -> Result<bool> {
         if client_id.is_empty() || client_id.len() > LONGEST || !client_id.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::invalid("client_id", "A client id has 1 to 512 printable characters and no spaces."));
+        }
+        if org.is_some() && client_blocks::list(self.0.db.pool(), org).await?.len() >= MOST {
+            let message = format!("A workspace blocks at most {MOST} clients. Let one in again first.");
+            return Err(Error::new(Code::LimitExceeded, message));
         }
         Ok(client_blocks::insert(self.0.db.pool(), org, client_id, self.0.clock.now()).await?)
     }

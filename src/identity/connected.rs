@@ -8,7 +8,7 @@ use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::user::User;
 pub use crate::store::connected::{ConnectedRow, Ended};
-use crate::store::{Tx, clients, connected, consents};
+use crate::store::{Tx, connected, consents};
 
 impl Identity {
     /// A workspace's grants in force, the last used first: at most `limit`, from the `skip`th on.
@@ -52,11 +52,5 @@ impl Identity {
             tx.commit().await?;
         }
         Ok(ended)
-    }
-
-    /// What a client is called: as it registered, or the host of its document; empty for one that is not known.
-    pub async fn client_label(&self, client_id: &str) -> Result<String> {
-        let registered = clients::by_id(self.0.db.pool(), client_id).await?.map(|client| client.name);
-        Ok(registered.or_else(|| verified_host(client_id)).unwrap_or_default())
     }
 }

@@ -10,6 +10,8 @@ use crate::model::access::{ExtScope, Rights, Role};
 use crate::model::caller::{Client, Proof};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
+use crate::model::user::User;
+use crate::store::members;
 use crate::store::orgs;
 use crate::store::tokens::{self, TokenRow};
 
@@ -51,6 +53,21 @@ impl Identity {
         scopes: &[ExtScope],
         expires_at: Option<Millis>,
     ) -> Result<(TokenInfo, Secret)> {
+        self.create_token_by(org, None, label, scopes, expires_at).await
+    }
+
+    /// As [`Identity::create_token`], by an admin (`None` for the operator), who must still be one.
+    ///
+    /// # Errors
+    /// `forbidden` besides.
+    pub async fn create_token_by(
+        &self,
+        org: Id<Org>,
+        by: Option<Id<User>>,
+        label: &str,
+        scopes: &[ExtScope],
+        expires_at: Option<Millis>,
+    ) -> Result<(TokenInfo, Secret)> {
         let (label, now) = (label.trim(), self.0.clock.now());
         if label.is_empty() || label.chars().count() > MAX_LABEL || label.chars().any(char::is_control) {
             return Err(Error::invalid("label", format!("A label has 1 to {MAX_LABEL} printable characters.")));
@@ -64,6 +81,11 @@ impl Identity {
         let mut tx = self.0.db.tenant(org).await?;
         if !orgs::lock(&mut tx, org).await? {
             return Err(Error::invalid("workspace", "There is no such workspace."));
+        }
+        if let Some(by) = by
+            && members::role(&mut *tx, org, by).await? != Some(Role::Admin)
+        {
+            return Err(Error::forbidden("not_an_admin", "You are not an admin of this workspace any more."));
         }
         if tokens::count_active(&mut tx, org, now).await? >= MAX_ACTIVE {
             let message = format!("A workspace has at most {MAX_ACTIVE} tokens in force. Revoke one first.");

@@ -36,7 +36,8 @@ impl Identity {
             false => self.living_access(token, by).await,
         };
         match found {
-            Ok(living) => Ok(Some(living)),
+            // A workspace that does not let the client in tells it nothing.
+            Ok(living) => Ok((!self.is_blocked(&by.id, Some(living.org)).await?).then_some(living)),
             Err(Refusal::Internal(error)) => Err(error),
             Err(Refusal::Invalid | Refusal::Expired | Refusal::Revoked) => Ok(None),
         }

@@ -1,10 +1,12 @@
 //! Invitations: a link that makes one person, by their e-mail address, a member of one workspace, once.
 
+use sqlx::any::AnyExecutor;
+
 use super::Identity;
 use super::roles::{authority, lock};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::base::secret::{Secret, random_token, sha256_hex};
+use crate::base::secret::{Secret, hmac_hex, random_token, same, sha256_hex};
 use crate::model::access::Role;
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::{Org, domain_allowed};
@@ -16,6 +18,8 @@ use crate::store::{Tx, invitations, members, settings, users};
 pub const MAX_OPEN: usize = 50;
 
 const PREFIX: &str = "dgin_";
+/// Characters of the proof that a link was mailed.
+const PROOF: usize = 32;
 
 /// What the holder of a link is shown.
 #[derive(Clone, Debug)]
@@ -27,6 +31,9 @@ pub struct Offer {
     pub invited_by: Option<String>,
     /// Whether somebody has this address already: then they sign in, else they make an account here.
     pub has_account: bool,
+    /// Whether the link shows that its bearer reads the address's mail. On a machine where mails go to the log, every
+    /// link does.
+    pub proven: bool,
 }
 
 impl Identity {
@@ -77,9 +84,11 @@ impl Identity {
         };
         invitations::insert(&mut *tx, &row).await?;
         tx.commit().await?;
-        let link = Secret::new(self.0.config.url(&format!("/invitation/{}", token.expose())));
-        self.mail_invitation(&row.email, &org_now.name, &link);
-        Ok((row, link))
+        let link = |token: &str| Secret::new(self.0.config.url(&format!("/invitation/{token}")));
+        // Only the mail proves the mailbox: whoever invites is shown a link without the proof.
+        let mailed = format!("{}{}", token.expose(), self.mailed_proof(token.expose()));
+        self.mail_invitation(&row.email, &org_now.name, &link(&mailed));
+        Ok((row, link(token.expose())))
     }
 
     /// A workspace's open invitations, newest first.
@@ -96,20 +105,42 @@ impl Identity {
     pub async fn offer(&self, token: &str) -> Result<Option<Offer>> {
         let Some(row) = self.invitation(token).await? else { return Ok(None) };
         let Some(org) = crate::store::orgs::active(self.0.db.pool(), row.org).await? else { return Ok(None) };
+        if !may_still_invite(self.0.db.pool(), &row).await? {
+            return Ok(None);
+        }
         let invited_by = match row.invited_by.parse() {
             Ok(by) => users::by_id(self.0.db.pool(), by).await?.map(|user| user.email),
             Err(_) => None,
         };
         let has_account = users::by_email(self.0.db.pool(), &row.email).await?.is_some();
-        Ok(Some(Offer { org, role: row.role, email: row.email, invited_by, has_account }))
+        let proven = self.proves_mailbox(token);
+        Ok(Some(Offer { org, role: row.role, email: row.email, invited_by, has_account, proven }))
     }
 
     async fn invitation(&self, token: &str) -> Result<Option<InvitationRow>> {
         if !token.starts_with(PREFIX) {
             return Ok(None);
         }
-        let digest = sha256_hex(token.as_bytes());
+        let digest = sha256_hex(self.without_proof(token).0.as_bytes());
         Ok(invitations::by_digest(self.0.db.pool(), &digest, self.0.clock.now()).await?)
+    }
+
+    /// What a mailed link has at its end, and the one that is shown to whoever invites has not.
+    fn mailed_proof(&self, token: &str) -> String {
+        let proof = hmac_hex(&self.0.master.derive("mailed invitations"), token.as_bytes());
+        proof.chars().take(PROOF).collect()
+    }
+
+    /// The token itself, and whether the proof of the mail stood behind it.
+    fn without_proof<'a>(&self, token: &'a str) -> (&'a str, bool) {
+        match token.len().checked_sub(PROOF).and_then(|at| token.split_at_checked(at)) {
+            Some((bare, proof)) if same(proof.as_bytes(), self.mailed_proof(bare).as_bytes()) => (bare, true),
+            _ => (token, false),
+        }
+    }
+
+    fn proves_mailbox(&self, token: &str) -> bool {
+        self.0.mailer.is_log() || self.without_proof(token).1
     }
 
     /// Makes a signed-in person a member through a link; returns the workspace. `None`, with nothing changed, for a link
@@ -125,11 +156,14 @@ impl Identity {
     }
 
     /// Makes an account for a link's address, which the link proves, and a member of it. `None` for a link that is not
-    /// open, or whose address has an account already: its owner signs in.
+    /// open, that was not mailed, or whose address has an account already: its owner signs in.
     ///
     /// # Errors
     /// `invalid_argument` for a bad name or password.
     pub async fn join_with_invitation(&self, token: &str, name: &str, password: &Secret) -> Result<Option<User>> {
+        if !self.proves_mailbox(token) {
+            return Ok(None);
+        }
         let Some(row) = self.invitation(token).await? else { return Ok(None) };
         let name = super::members::checked_name(name)?;
         let hash = self.hash_new(&row.email, password).await?;
@@ -150,7 +184,7 @@ impl Identity {
         lock(tx, row.org).await?;
         let active = crate::store::orgs::active(&mut **tx, row.org).await?.is_some();
         let domains = settings::get(&mut **tx, row.org).await?.map(|(_, domains)| domains).unwrap_or_default();
-        if !active || !domain_allowed(&domains, &row.email) {
+        if !active || !domain_allowed(&domains, &row.email) || !may_still_invite(&mut **tx, row).await? {
             return Ok(false);
         }
         if !invitations::accept(&mut **tx, row.org, row.id, now).await? {
@@ -161,5 +195,14 @@ impl Identity {
             members::set(&mut **tx, row.org, user, row.role, now).await?;
         }
         Ok(true)
+    }
+}
+
+/// Whether who sent it is still an admin: an invitation does not outlive the right to invite.
+async fn may_still_invite(on: impl AnyExecutor<'_>, row: &InvitationRow) -> Result<bool> {
+    match row.invited_by.parse() {
+        Ok(by) => Ok(members::role(on, row.org, by).await? == Some(Role::Admin)),
+        // The operator.
+        Err(_) => Ok(true),
     }
 }

@@ -208,8 +208,8 @@ impl Identity {
         let started = with_credential(&state, &row)?;
         let proof = self.relying_party()?.finish_passkey_authentication(&credential, &started)?;
         self.keep_proof(&row, &mut passkey, &proof, &state, expires_at).await?;
-        let person = users::by_id(self.0.db.pool(), row.user).await?;
-        person.ok_or(unknown)
+        let person = users::active(self.0.db.pool(), row.user).await?;
+        person.map(|(person, _)| person).ok_or(unknown)
     }
 
     /// The challenge is used up and the counter moves on, or nothing happens.

@@ -9,24 +9,20 @@ use crate::model::user::{User, normal_email};
 use crate::store::links::{self, LinkRow, RESET};
 use crate::store::{sessions, users};
 
-/// A person gets at most one mail in this time, whoever asks for it.
-const BETWEEN: Millis = 3_600_000;
-
 impl Identity {
     /// Sends a link to the person with this address; nothing to a stranger, to who is suspended, and to who was sent one
-    /// within the hour. Whoever asks must not see the difference. Returns whom it was sent to, for the record.
+    /// that still works. Whoever asks must not see the difference. Returns whom it was sent to, for the record.
     pub async fn send_reset_link(&self, email: &str) -> Result<Option<User>> {
         let Some(email) = normal_email(email) else { return Ok(None) };
-        let now = self.0.clock.now();
-        let token = random_token("");
+        let (now, token) = (self.0.clock.now(), random_token(""));
+        let life = Millis::try_from(self.0.config.limits.lifetimes.link.as_millis()).unwrap_or(0);
         let mut tx = self.0.db.begin().await?;
-        links::sweep(&mut *tx, now, now - BETWEEN).await?;
+        links::sweep(&mut *tx, now, now - life).await?;
         // Two that ask at once take turns at the person's row.
         let Some(user) = users::lock_active(&mut *tx, &email).await? else { return Ok(None) };
-        if links::sent_since(&mut *tx, RESET, user.id, now - BETWEEN).await? {
+        if links::sent_since(&mut *tx, RESET, user.id, now - life).await? {
             return Ok(None);
         }
-        let life = Millis::try_from(self.0.config.limits.lifetimes.link.as_millis()).unwrap_or(0);
         let digest = sha256_hex(token.expose().as_bytes());
         let expires_at = now.saturating_add(life);
         links::create(&mut *tx, &LinkRow { digest: &digest, kind: RESET, user: user.id, created_at: now, expires_at })

@@ -7,6 +7,7 @@ use crate::base::clock::{Millis, rfc3339};
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::gateway::record::{Found, Wanted};
+use crate::model::access::Role;
 use crate::model::audit::Entry;
 use crate::model::error::{Error, Result};
 
@@ -239,6 +240,12 @@ impl Operation for ExportAudit {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Part> {
+        // An export of many parts must not outlive the right to it.
+        if let Some(user) = job.pass.user()
+            && on.identity.role(job.pass.org(), user).await? != Some(Role::Admin)
+        {
+            return Err(Error::forbidden("not_an_admin", "You are not an admin of this workspace any more."));
+        }
         let scope = format!("{}:audit", job.pass.org());
         let (found, mut next_cursor) = self.listed().find(on, job, PART).await?;
         let first = self.cursor.is_none() && self.format == Format::Csv;

@@ -7,6 +7,7 @@ use super::Done;
 use crate::base::clock::rfc3339;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::identity::clients::verified_host;
 use crate::model::error::{Error, Result};
 
 /// No arguments.
@@ -50,7 +51,7 @@ impl Operation for ListBlockedClients {
         let mut blocked_clients = Vec::new();
         for block in on.identity.blocked_clients(Some(job.pass.org())).await? {
             blocked_clients.push(BlockedClient {
-                client_name: on.identity.client_label(&block.client_id).await?,
+                client_name: block.name.or_else(|| verified_host(&block.client_id)).unwrap_or_default(),
                 client_id: block.client_id,
                 created_at: rfc3339(block.created_at),
             });

@@ -141,7 +141,8 @@ impl Operation for CreateToken {
         }
         let now = on.identity.clock().now();
         let expires_at = self.expires_in_days.map(|days| now.saturating_add(Millis::from(days) * DAY));
-        let (info, secret) = on.identity.create_token(job.pass.org(), &self.label, &scopes, expires_at).await?;
+        let (info, secret) =
+            on.identity.create_token_by(job.pass.org(), job.pass.user(), &self.label, &scopes, expires_at).await?;
         Ok(Created { token: token(info, now), secret: secret.expose().to_owned() })
     }
 }

@@ -19,6 +19,8 @@ fn place(org: Option<Id<Org>>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     pub client_id: String,
+    /// As it registered, when it did.
+    pub name: Option<String>,
     pub created_at: Millis,
 }
 
@@ -59,12 +61,22 @@ pub async fn remove_of_client(on: impl AnyExecutor<'_>, client_id: &str) -> sqlx
 
 /// The blocks of a workspace, or those of the whole installation; by client.
 pub async fn list(on: impl AnyExecutor<'_>, org: Option<Id<Org>>) -> sqlx::Result<Vec<Block>> {
-    let rows = sqlx::query("SELECT client_id, created_at FROM client_blocks WHERE org_id = $1 ORDER BY client_id")
-        .bind(place(org))
-        .fetch_all(on)
-        .await?;
+    let rows = sqlx::query(
+        "SELECT b.client_id AS client_id, c.name AS name, b.created_at AS created_at
+         FROM client_blocks b LEFT JOIN oauth_clients c ON c.id = b.client_id
+         WHERE b.org_id = $1 ORDER BY b.client_id",
+    )
+    .bind(place(org))
+    .fetch_all(on)
+    .await?;
     rows.iter()
-        .map(|row| Ok(Block { client_id: row.try_get("client_id")?, created_at: row.try_get("created_at")? }))
+        .map(|row| {
+            Ok(Block {
+                client_id: row.try_get("client_id")?,
+                name: row.try_get("name")?,
+                created_at: row.try_get("created_at")?,
+            })
+        })
         .collect()
 }
 

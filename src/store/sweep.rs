@@ -94,6 +94,7 @@ pub const KINDS: [Kind; 9] = [
                   SELECT c.id FROM oauth_clients c
                   WHERE c.secret_digest IS NULL AND c.created_at <= $1
                     AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.client_id = c.id)
+                    AND NOT EXISTS (SELECT 1 FROM client_blocks b WHERE b.client_id = c.id)
                     AND NOT EXISTS (SELECT 1 FROM consents s WHERE s.client_id = c.id)
                     AND NOT EXISTS (SELECT 1 FROM device_codes d WHERE d.client_id = c.id)
                     AND NOT EXISTS (SELECT 1 FROM pending_authorizations p WHERE p.data LIKE '%' || c.id || '%')

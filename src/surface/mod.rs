@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -92,6 +92,7 @@ impl Surface {
         let workspaces = workspaces.with_state(Console { web: web.clone(), gateway: self.gateway.clone() });
         let pages = web::routes(web)
             .merge(workspaces)
+            .layer(from_fn(to_its_end))
             .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PAGE_TIME));
         Router::new()
             .merge(pages)
@@ -162,6 +163,16 @@ impl Surface {
             rows: 0,
             bytes: 0,
         }
+    }
+}
+
+/// Runs a page or an endpoint to its end, and so to its row in the record, even when the browser hangs up: what it has
+/// changed is not forgotten.
+async fn to_its_end(request: Request, next: Next) -> Response {
+    match tokio::spawn(next.run(request)).await {
+        Ok(response) => response,
+        Err(gone) if gone.is_panic() => std::panic::resume_unwind(gone.into_panic()),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 

@@ -377,6 +377,11 @@ async fn l03_a_living_token_is_told_to_its_own_client_and_to_a_gateway() {
             })
         );
 
+        // A workspace that keeps the gateway out is not told about.
+        world.service.identity.block_client(Some(world.acme.id), &gateway.id).await.unwrap();
+        assert_eq!(world.introspect(&gateway, foreign.access.expose()).await, json!({ "active": false }));
+        world.service.identity.unblock_client(Some(world.acme.id), &gateway.id).await.unwrap();
+
         let connectivity = world.service.token(&world.acme).await;
         let code = world.code(&world.acme, &app.id).await;
         let (head, signature) = own.access.expose().rsplit_once('.').unwrap();

@@ -213,7 +213,7 @@ async fn the_audit_log_is_filtered_and_taken_away() {
 
     let csv = browser.get("/w/acme/audit/export?format=csv&action=rest.call").await;
     assert_eq!(csv.headers()["content-type"], "text/csv; charset=utf-8");
-    assert_eq!(csv.headers()["content-disposition"], "attachment; filename=\"audit-acme.csv\"");
+    assert_eq!(csv.headers()["content-disposition"], "attachment; filename=\"audit.csv\"");
     let csv = csv.text().await.unwrap();
     assert!(csv.starts_with("seq,at,principal,"), "{csv}");
     assert_eq!(csv.lines().filter(|line| line.contains("rest.call")).count(), 3, "{csv}");

@@ -555,6 +555,15 @@ async fn i14_a_workspace_is_opened_to_ai_clients_by_an_admin_only() {
     assert!(page.contains("Let AI clients connect to this workspace"));
     assert_eq!(ann.answer(&page, "approve", &[]).await.status(), 422);
     assert!(!site.identity.org(site.quiet.id).await.unwrap().unwrap().connectivity_enabled);
+    // The switch is as sensitive here as in the settings: an old log-in does not turn it (RFC 9470).
+    site.clock.advance(std::time::Duration::from_secs(901));
+    let stale = ann.consent_page(&path).await;
+    let refused = ann.answer(&stale, "approve", &[("enable", "1")]).await;
+    assert_eq!(refused.status(), 422);
+    assert!(refused.text().await.unwrap().contains("needs a sign-in that is more recent"));
+    assert!(!site.identity.org(site.quiet.id).await.unwrap().unwrap().connectivity_enabled);
+    let ann = site.browser().signed_in("ann@example.com").await;
+    let page = ann.consent_page(&path).await;
     let url = refresh(&ann.answer(&page, "approve", &[("enable", "1")]).await);
     assert!(site.identity.org(site.quiet.id).await.unwrap().unwrap().connectivity_enabled);
     assert!(site.events.lock().unwrap().iter().any(|event| event.action == "admin.connectivity"));

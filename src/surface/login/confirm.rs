@@ -68,7 +68,7 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         let problem = "This form was not sent from our page, or the page was old. Please try again.";
         return page(web, &person, &params, StatusCode::FORBIDDEN, problem).await;
     }
-    if params.get("way") == Some("password") && least(&params) > Acr::Aal1 {
+    if params.get("way") == Some("password") && required(web, &person, &params).await? > Acr::Aal1 {
         return page(web, &person, &params, StatusCode::BAD_REQUEST, "A second step is needed.").await;
     }
     match proof::check(web, context, &parts.headers, &person.user, person.binding(), &params, "confirm").await? {
@@ -89,7 +89,7 @@ async fn page(
     problem: &'static str,
 ) -> Result<Response> {
     let to = return_to::safe(params.get("return_to"));
-    let step_up = least(params) > Acr::Aal1;
+    let step_up = required(web, person, params).await? > Acr::Aal1;
     let mut ways = Ways::of(web, &person.user, person.binding(), PATH, PURPOSE, to).await?;
     ways.password = !step_up;
     ways.acr = if step_up { Acr::Aal2.name() } else { "" };
@@ -97,6 +97,12 @@ async fn page(
     let cancel = asked_by_client.then(|| format!("{to}&{}=1", return_to::UNMET));
     let page = ConfirmPage { ways, step_up, cancel, again: return_to::with("/login", to), problem };
     Ok(html::page_with_script(status, &page))
+}
+
+/// Who has a second factor shows it here too: the password alone must not make an old second proof look fresh.
+async fn required(web: &Web, person: &SignedIn, params: &Params) -> Result<Acr> {
+    let own = if web.identity.factors(person.user.id).await?.any() { Acr::Aal2 } else { Acr::Aal1 };
+    Ok(own.max(least(params)))
 }
 
 fn least(params: &Params) -> Acr {

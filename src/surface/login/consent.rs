@@ -15,6 +15,7 @@ use tower_sessions::Session;
 use crate::base::secret::{Secret, sha256_hex};
 use crate::identity::clients;
 use crate::identity::redirect::{self, Kind};
+use crate::identity::settings::Change;
 use crate::model::access::{Role, Scope};
 use crate::model::error::{Error, Result};
 use crate::model::grant::within_role;
@@ -132,12 +133,17 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
             return page(web, &person, &handle, &asked, params.get("workspace"), problem).await;
         }
     };
+    let org = chosen.membership.org.id;
+    if chosen.turn_on && !is_recent(web, &person) {
+        web.record(event("step_up_required").org(Some(org))).await?;
+        return page(web, &person, &handle, &asked, params.get("workspace"), TOO_OLD).await;
+    }
     if !Pending::take(web, &handle, &person).await? {
         return Ok(gone());
     }
-    let org = chosen.membership.org.id;
     if chosen.turn_on {
-        web.identity.set_connectivity(org, true).await?;
+        let on = Change { connectivity_enabled: Some(true), ..Change::default() };
+        web.identity.change_settings(org, Some(person.user.id), on).await?;
         let event = AuditEvent::new(context, "admin.connectivity", "ok").by(person.principal());
         web.record(event.org(Some(org)).target("on")).await?;
     }
@@ -146,6 +152,15 @@ async fn answer(web: &Web, context: &Context, session: &Session, request: Reques
         None => web.record(event("gone").org(Some(org))).await.map(|()| gone()),
     }
 }
+
+/// The same switch in the settings asks for as much (RFC 9470).
+fn is_recent(web: &Web, person: &SignedIn) -> bool {
+    let age = web.identity.clock().now() - person.auth_time;
+    u64::try_from(age).is_ok_and(|age| u128::from(age) <= web.config.limits.lifetimes.step_up.as_millis())
+}
+
+const TOO_OLD: &str = "Turning AI clients on needs a sign-in that is more recent. Sign out and in again, or turn them on in \
+                       the settings of the workspace; then connect again.";
 
 async fn deny(web: &Web, asked: &Pending) -> Result<Response> {
     let client = html::display_name(&asked.client_name);

@@ -26,6 +26,8 @@ enum Way {
     Accept,
     /// Signed in with another one; the token of the sign-out form.
     Other { email: String, log_out: String },
+    /// The link was not mailed: it does not show that its bearer has this address, nor is said whether anybody has.
+    Mail,
     /// The address has an account.
     SignIn,
     /// It has none yet.
@@ -146,6 +148,7 @@ fn page(
             email: person.user.email.clone(),
             log_out: csrf::token(web, person.binding(), log_out::PURPOSE),
         },
+        None if !offer.proven => Way::Mail,
         None if offer.has_account => Way::SignIn,
         None => Way::Register,
     };

@@ -35,10 +35,15 @@ impl KnownBrowser {
         read().unwrap_or_default()
     }
 
+    /// The browser's random id; empty for one that has none.
+    pub fn device(&self) -> &str {
+        self.device.as_deref().unwrap_or_default()
+    }
+
     /// Whether the candidate has signed in here since their password was set. The work is the same for nobody.
     pub fn knows(&self, web: &Web, candidate: &Candidate) -> bool {
         let marks: Vec<&str> = self.marks.iter().map(String::as_str).collect();
-        web.identity.knows_browser(candidate, self.device.as_deref().unwrap_or_default(), &marks)
+        web.identity.knows_browser(candidate, self.device(), &marks)
     }
 
     /// The `Set-Cookie` that remembers the candidate here, before those that were remembered already.

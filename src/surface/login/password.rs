@@ -61,15 +61,14 @@ pub async fn compare(
     let target = candidate.principal().unwrap_or_default();
     let event = |outcome: &str| AuditEvent::new(context, action, outcome).target(&target);
     let account = normal_email(email).unwrap_or_default();
-    let _trying_account = if browser.knows(web, &candidate) {
-        None
-    } else {
-        match web.throttle.accounts.begin(&account) {
-            Ok(trying) => Some(trying),
-            Err(wait) => {
-                web.record(event(Code::RateLimited.info().name)).await?;
-                return Ok(Compared::Later(too_many_for_account(wait)));
-            }
+    // A browser that has signed in before is counted alone: strangers do not slow it down, and a copy of its cookie does
+    // not guess without end.
+    let account = if browser.knows(web, &candidate) { format!("{}:{account}", browser.device()) } else { account };
+    let _trying_account = match web.throttle.accounts.begin(&account) {
+        Ok(trying) => trying,
+        Err(wait) => {
+            web.record(event(Code::RateLimited.info().name)).await?;
+            return Ok(Compared::Later(too_many_for_account(wait)));
         }
     };
     let Some(user) = web.identity.prove(candidate.clone(), password).await? else {

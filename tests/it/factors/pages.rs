@@ -428,6 +428,20 @@ async fn b02_to_confirm_cycles_the_session_and_a_change_that_comes_too_late_is_r
 }
 
 #[tokio::test]
+async fn b02_who_has_a_second_factor_confirms_with_it() {
+    let site = Site::start().await;
+    let ann = site.browser();
+    ann.log_in(ANN, PASSWORD, "/").await;
+    ann.turn_on(&site).await;
+    site.clock.advance(Duration::from_secs(16 * 60));
+    let page = ann.page("/login/confirm?return_to=%2Faccount").await;
+    assert!(!page.contains("Continue with the password"), "{page}");
+    let form = [("csrf", csrf(&page, "/login/confirm")), ("way", "password".into()), ("password", PASSWORD.into())];
+    let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(ann.post("/login/confirm", &form).await.status(), 400, "an old second proof does not become fresh");
+}
+
+#[tokio::test]
 async fn a_sensitive_page_sends_who_is_not_fresh_to_confirm_and_back() {
     let site = Site::start().await;
     let here = "/account/sensitive?page=2";

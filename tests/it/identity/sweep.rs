@@ -170,9 +170,10 @@ async fn l10_clients_that_nobody_uses_go_after_a_day() {
             uri: None,
         };
         let mut ids = BTreeMap::new();
-        for name in ["unused", "granted", "remembered", "device", "waiting", "confidential", "again"] {
+        for name in ["unused", "granted", "remembered", "device", "waiting", "confidential", "blocked", "again"] {
             ids.insert(name, world.identity.register_client(new(name)).await.unwrap().id);
         }
+        world.identity.block_client(None, &ids["blocked"]).await.unwrap();
         let (org, user) = (world.org.id, world.user.id);
         world.identity.approve(Approval { client_id: ids["granted"].clone(), ..world.approval() }).await.unwrap();
         run(

@@ -151,6 +151,10 @@ async fn remove(State(web): State<Web>, door: Door, request: Request) -> Respons
 async fn done(web: &Web, visit: &Visit, found: Result<bool>, what: &str) -> Result<Response, Error> {
     let found = found?;
     record(web, visit, "account.passkey", if found { "ok" } else { "not_found" }, what).await?;
+    if found && what == "removed" {
+        // Whoever else had the passkey goes with it.
+        web.identity.end_other_browser_sessions(visit.person.user.id, &visit.person.session_hash()).await?;
+    }
     match found {
         true => Ok(html::see_other(PATH)),
         false => page(web, visit, StatusCode::NOT_FOUND, "You have no such passkey.").await,

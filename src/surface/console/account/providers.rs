@@ -109,6 +109,8 @@ async fn unlinked(web: &Web, visit: &Visit, issuer: &str, subject: &str) -> Resu
     match done {
         Unlinking::Done => {
             web.record(event("ok").target(issuer)).await?;
+            // Whoever else could sign in there goes with it.
+            web.identity.end_other_browser_sessions(visit.person.user.id, &visit.person.session_hash()).await?;
             Ok(html::see_other(HERE))
         }
         Unlinking::LastWay => {

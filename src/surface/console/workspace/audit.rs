@@ -3,20 +3,19 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use serde::Deserialize;
 
 use super::{Console, Room, Slug};
-use crate::gateway::Via;
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::ops::audit_log::{ExportAudit, Format, ListAudit};
 use crate::surface::console::frame::Frame;
 use crate::surface::console::visit::Door;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
+use crate::surface::rest::export;
 
 const PAGE: &str = "/audit";
 
@@ -151,13 +150,6 @@ async fn page(room: &Room<'_>, params: &Params) -> Result<Response> {
     Ok(html::page(status, &page))
 }
 
-#[derive(Deserialize)]
-struct Part {
-    content: String,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
 /// `GET …/export?format=csv|ndjson`: a file, written as it is read.
 pub async fn export(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
     let query = request.uri().query().unwrap_or("").to_owned();
@@ -166,58 +158,17 @@ pub async fn export(State(console): State<Console>, door: Door, path: Slug, requ
         Err(response) => return response,
     };
     let params = Params::parse(&query).unwrap_or_default();
-    let (format, kind) = match params.get("format") {
-        Some("ndjson") => (Format::Ndjson, "application/x-ndjson"),
-        _ => (Format::Csv, "text/csv; charset=utf-8"),
-    };
     let filters = Filters::of(&params).list(None);
-    let op = move |cursor: Option<String>| ExportAudit {
-        format,
-        since: filters.since.clone(),
-        until: filters.until.clone(),
-        principal: filters.principal.clone(),
-        action: filters.action.clone(),
-        outcome: filters.outcome.clone(),
-        text: filters.text.clone(),
-        cursor,
+    let op = ExportAudit {
+        format: if params.get("format") == Some("ndjson") { Format::Ndjson } else { Format::Csv },
+        since: filters.since,
+        until: filters.until,
+        principal: filters.principal,
+        action: filters.action,
+        outcome: filters.outcome,
+        text: filters.text,
+        cursor: None,
     };
-    // The first part is fetched before anything is answered, so that a refusal is a page and not half a file.
-    let first = match room.ask::<Part>(op(None)).await {
-        Ok(first) => first,
-        Err(error) => return room.refusal(&error),
-    };
-    let (gateway, caller) = (room.console.gateway.clone(), room.caller.clone());
-    let parts = futures_util::stream::unfold(Some(Ok(first)), move |part: Option<Result<Part>>| {
-        let (gateway, caller, op) = (gateway.clone(), caller.clone(), op.clone());
-        async move {
-            let part = match part? {
-                Ok(part) => part,
-                Err(error) => return Some((Err(error), None)),
-            };
-            let next = match part.next_cursor {
-                None => None,
-                Some(cursor) => {
-                    let reply = gateway.call(&caller, op(Some(cursor)), Via::new("console.call")).await;
-                    Some(reply.and_then(|reply| serde_json::from_value(reply).map_err(Error::internal)))
-                }
-            };
-            Some((Ok::<_, Error>(Bytes::from(part.content)), next))
-        }
-    });
-    let name = format!(
-        "attachment; filename=\"audit-{}.{}\"",
-        room.membership.org.slug,
-        match format {
-            Format::Csv => "csv",
-            Format::Ndjson => "ndjson",
-        }
-    );
-    let mut response = Body::from_stream(parts).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Ok(name) = HeaderValue::try_from(name) {
-        headers.insert(header::CONTENT_DISPOSITION, name);
-    }
-    response
+    let file = export::file(room.console.gateway.clone(), room.caller.clone(), None, op);
+    file.await.unwrap_or_else(|error| room.refusal(&error))
 }
