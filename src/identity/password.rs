@@ -129,7 +129,7 @@ impl Identity {
         Ok(Candidate { user, hash, stamp })
     }
 
-    fn stamp(&self, user: Option<&User>, hash: &str) -> String {
+    pub(super) fn stamp(&self, user: Option<&User>, hash: &str) -> String {
         let id = user.map_or_else(String::new, |user| user.id.to_string());
         hmac_hex(&self.0.browser_key, format!("{id}:{hash}").as_bytes())
     }

@@ -3,7 +3,7 @@
 use super::Identity;
 use super::members::{checked_name, no_such_person};
 use crate::base::id::Id;
-use crate::base::secret::Secret;
+use crate::base::secret::{Secret, same};
 use crate::model::error::Result;
 use crate::model::user::User;
 use crate::store::{links, sessions, users};
@@ -40,13 +40,27 @@ impl Identity {
         Ok(tx.commit().await?)
     }
 
-    /// As [`Identity::set_password`], by the person: they are told by e-mail.
+    /// As [`Identity::set_password`], by the person, who has proved the password that `stamp` stands for: they are told
+    /// by e-mail. Returns the stamp of the new one; `None`, with nothing changed, when another password was set
+    /// meanwhile (a reset by its owner must not be undone by who knows the old one).
     ///
     /// # Errors
-    /// As [`Identity::set_password`].
-    pub async fn change_password(&self, user: &User, password: &Secret) -> Result<()> {
-        self.set_password(user.id, password).await?;
+    /// `invalid_argument` for a password that is not good enough.
+    pub async fn change_password(&self, user: &User, stamp: &str, password: &Secret) -> Result<Option<String>> {
+        let hash = self.hash_new(&user.email, password).await?;
+        let mut tx = self.0.db.begin().await?;
+        // Holds the row: of a change and a reset at once, the second sees what the first did.
+        let locked = users::lock_active(&mut *tx, &user.email).await?;
+        let found = users::active(&mut *tx, user.id).await?.filter(|_| locked.is_some());
+        let Some((now, before)) = found else { return Ok(None) };
+        if !same(self.stamp(Some(&now), &before).as_bytes(), stamp.as_bytes()) {
+            return Ok(None);
+        }
+        users::set_password(&mut *tx, user.id, &hash).await?;
+        sessions::delete_of_user(&mut *tx, user.id).await?;
+        links::end_of_user(&mut *tx, user.id, self.0.clock.now()).await?;
+        tx.commit().await?;
         self.mail_password_changed(user);
-        Ok(())
+        Ok(Some(self.stamp(Some(&now), &hash)))
     }
 }

@@ -159,13 +159,10 @@ impl SignedIn {
     }
 
     /// Gives the session of a person whose password has just changed a new id, and its old one to nobody (B02). Forms
-    /// that were shown before are void.
-    pub async fn cycle(web: &Web, session: &Session, user: &User) -> Result<()> {
+    /// that were shown before are void. `stamp` is that of the new password.
+    pub async fn cycle(session: &Session, stamp: &str) -> Result<()> {
         session.cycle_id().await.map_err(failed)?;
-        match web.identity.active_user(user.id).await? {
-            Some((_, stamp)) => Self::bind_to_password(session, &stamp).await,
-            None => Self::end(session).await,
-        }
+        Self::bind_to_password(session, stamp).await
     }
 
     /// Ends the session on the server.

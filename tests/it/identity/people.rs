@@ -199,3 +199,23 @@ async fn twenty_parallel_registrations_of_one_client_give_one_id() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn b02_a_change_under_way_does_not_undo_a_reset() {
+    both(async |db| {
+        let world = World::new(db).await;
+        let (identity, user) = (&world.identity, &world.user);
+        let (_, old) = identity.active_user(user.id).await.unwrap().unwrap();
+        // The owner's reset commits while the change of somebody who knows the old password waits for its turn.
+        identity.set_password(user.id, &Secret::new("the owner's new one")).await.unwrap();
+        let thief = Secret::new("what the thief wanted");
+        assert!(identity.change_password(user, &old, &thief).await.unwrap().is_none());
+        assert!(identity.log_in(&user.email, &thief).await.unwrap().is_none());
+        let (_, now) = identity.active_user(user.id).await.unwrap().unwrap();
+        let next = Secret::new("a third good password");
+        let stamp = identity.change_password(user, &now, &next).await.unwrap().unwrap();
+        assert_eq!(identity.active_user(user.id).await.unwrap().unwrap().1, stamp);
+        assert!(identity.log_in(&user.email, &next).await.unwrap().is_some());
+    })
+    .await;
+}

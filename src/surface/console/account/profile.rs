@@ -93,16 +93,18 @@ pub async fn change_password(State(web): State<Web>, door: Door, request: Reques
         return wrong("The two new passwords are not the same.").await;
     }
     let current = Secret::new(params.get("current").unwrap_or(""));
-    match password::compare(&web, &visit.context, &headers, PASSWORD, (&user.email, &current)).await {
-        Ok(Compared::Right(_)) => {}
+    let right = match password::compare(&web, &visit.context, &headers, PASSWORD, (&user.email, &current)).await {
+        Ok(Compared::Right(right)) => right,
         Ok(Compared::Wrong) => return wrong("The current password is not right.").await,
         Ok(Compared::Later(response)) => return response,
         Err(error) => return html::failure(&error),
-    }
+    };
     let event = |outcome: &str| AuditEvent::new(&visit.context, PASSWORD, outcome).by(visit.person.principal());
     let changed = async {
-        web.identity.change_password(user, &Secret::new(new)).await?;
-        SignedIn::cycle(&web, &door.session, user).await?;
+        let Some(stamp) = web.identity.change_password(user, &right.stamp, &Secret::new(new)).await? else {
+            return Err(Error::invalid("current", "The current password is not right."));
+        };
+        SignedIn::cycle(&door.session, &stamp).await?;
         web.record(event("changed")).await?;
         password::remember(&web, &headers, user).await
     };
