@@ -11,11 +11,15 @@ pub fn name(config: &Config, base: &str) -> String {
     if config.is_https() { format!("__Host-{base}") } else { base.to_owned() }
 }
 
+/// Names and values of the cookies that the browser sent, in its order.
+pub fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
+}
+
 /// The value of the first cookie with this full name.
 pub fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
+    pairs(headers).find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
 /// A `Set-Cookie`; without an age it goes when the browser does.

@@ -11,6 +11,7 @@ use crate::model::error::Result;
 use crate::surface::console::frame::{Frame, Place};
 use crate::surface::console::visit::{Door, Visit};
 use crate::surface::html;
+use crate::surface::login::cookies;
 use crate::surface::login::return_to;
 use crate::surface::login::upstream::{callback, cookie, depart};
 use crate::surface::web::{AuditEvent, Web};
@@ -180,7 +181,7 @@ fn purpose(subject: &str) -> String {
 }
 
 fn waiting(web: &Web, headers: &axum::http::HeaderMap) -> Option<Waiting> {
-    web.identity.open_waiting(cookie::read(headers, &cookie::waiting(web))?)
+    web.identity.open_waiting(cookies::read(headers, &cookie::waiting(web))?)
 }
 
 /// Who changes how an account is signed in to has signed in lately; others are asked to, and come back.

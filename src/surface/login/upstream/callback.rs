@@ -14,7 +14,7 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, log_in, return_to, two_step};
+use crate::surface::login::{cookies, csrf, log_in, return_to, two_step};
 use crate::surface::oauth;
 use crate::surface::web::{AuditEvent, Web};
 
@@ -110,7 +110,7 @@ async fn land(web: &Web, context: &Context, session: &Session, back: &Return<'_>
 /// The journey that this browser has under way with this provider and this state.
 fn journey(web: &Web, back: &Return<'_>) -> Option<Journey> {
     let state = back.params.get("state")?;
-    let sealed = cookie::read(back.headers, &cookie::journey(web, state))?;
+    let sealed = cookies::read(back.headers, &cookie::journey(web, state))?;
     web.identity.open_journey(sealed, back.provider, state)
 }
 

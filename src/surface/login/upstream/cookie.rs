@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
 use crate::identity::upstream::tag;
+use crate::surface::login::cookies;
 use crate::surface::web::Web;
 
 /// Browsers keep at least this many bytes of name, value and attributes (RFC 6265 §6.1).
@@ -23,18 +24,7 @@ pub fn waiting(web: &Web) -> String {
 }
 
 fn name(web: &Web, what: &str) -> String {
-    let prefix = if web.config.is_https() { "__Host-" } else { "" };
-    format!("{prefix}dragoman-{what}")
-}
-
-/// The value of a cookie.
-pub fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    pairs(headers).find(|(found, _)| *found == name).map(|(_, value)| value)
-}
-
-fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
-    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
+    cookies::name(&web.config, &format!("dragoman-{what}"))
 }
 
 /// Gives the browser a cookie; `false` when it is too long to be kept.
@@ -47,7 +37,8 @@ pub fn set(web: &Web, response: &mut Response, name: &str, value: &str) -> bool 
 pub fn make_room(web: &Web, headers: &HeaderMap, response: &mut Response) {
     let start = name(web, "journey-");
     // Browsers send the oldest first (RFC 6265 §5.4).
-    let mut journeys: Vec<(&str, &str)> = pairs(headers).filter(|(name, _)| name.starts_with(&start)).collect();
+    let mut journeys: Vec<(&str, &str)> =
+        cookies::pairs(headers).filter(|(name, _)| name.starts_with(&start)).collect();
     journeys.reverse();
     let mut bytes = 0;
     for (at, (name, value)) in journeys.into_iter().enumerate() {
