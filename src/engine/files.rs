@@ -32,7 +32,12 @@ impl Files {
 
     /// The immutable DuckDB file of a table version.
     pub fn table(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> PathBuf {
-        self.org(org).join("tables").join(dataset.to_string()).join(format!("{version}.duckdb"))
+        self.tables(org, dataset).join(format!("{version}.duckdb"))
+    }
+
+    /// The folder of all versions of a table.
+    pub fn tables(&self, org: Id<Org>, dataset: Id<Dataset>) -> PathBuf {
+        self.org(org).join("tables").join(dataset.to_string())
     }
 
     /// The immutable vector shard of a documents version.

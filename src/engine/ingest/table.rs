@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::job::OnProgress;
-use crate::engine::sql::{ImportedTable, Outcome, SqlEngine, TableFormat, Task, TaskLimits};
+use crate::engine::sql::{ImportedTable, SqlEngine, TableFormat, Task, TaskLimits};
 use crate::model::error::{Error, Result};
 
 /// The least memory of an import; wide Parquet files need some whatever a query may have.
@@ -50,13 +50,9 @@ impl SqlEngine {
         };
         let unfinished = Unfinished(Some(destination.clone()));
         let task = Task::Import { source, format, destination, limits };
-        match self.pool.run(&task, TIME, &CancellationToken::new(), on_progress).await? {
-            Outcome::Imported(table) => {
-                unfinished.keep();
-                Ok(table)
-            }
-            Outcome::Rows { .. } => Err(Error::internal("a worker sent rows where it was asked to import")),
-        }
+        let table = self.pool.import(&task, TIME, &CancellationToken::new(), on_progress).await?;
+        unfinished.keep();
+        Ok(table)
     }
 }
 

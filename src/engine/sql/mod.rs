@@ -2,14 +2,17 @@
 //!
 //! 1. [`text`]: length and nesting, before any parser;
 //! 2. [`guard`]: default deny over the tree of the engine's own parser;
-//! 3. an engine instance for one query that holds views of the tables that the query names, and a locked door;
-//! 4. a process that can be killed, with limits on memory, time and files ([`worker`], [`pool`]), of which no caller
-//!    can have all ([`turns`]).
+//! 3. an engine instance of one caller that holds views of the tables that its queries name, and a locked door;
+//! 4. a process that can be killed, with limits on memory, time, files and system calls ([`worker`], [`pool`]), of
+//!    which no caller can have all ([`turns`]).
 
 pub mod guard;
 mod pool;
+mod process;
+mod rows;
 mod text;
 mod turns;
+mod warm;
 mod wire;
 pub mod worker;
 
@@ -21,15 +24,18 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 pub(in crate::engine) use pool::Pool;
-pub use pool::SUBCOMMAND;
-pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};
+pub use process::SUBCOMMAND;
+pub(in crate::engine) use wire::{Task, TaskLimits};
 
 use self::turns::Turns;
+use self::warm::Bound;
+use crate::base::id::Id;
 use crate::config::Budgets;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
+use crate::model::org::Org;
 use crate::model::table::Table;
 
 /// What a query gave.
@@ -38,6 +44,10 @@ pub struct Answer {
     pub table: Table,
     /// In the engine, without waiting for a worker.
     pub execution_ms: u64,
+    /// The tables that the statement reads, by name.
+    pub used: Vec<String>,
+    /// What judging the statement took, in microseconds.
+    pub judged_us: u64,
 }
 
 /// A file that can become a table.
@@ -73,9 +83,10 @@ pub struct SqlEngine {
 impl SqlEngine {
     /// `worker` is the program that knows the sub-command [`SUBCOMMAND`]: this one.
     pub fn new(worker: PathBuf, files: Files, budgets: Budgets) -> Self {
-        let pool = Pool::new(worker);
+        // Workers that run and workers that wait for their caller have the same share of the node's memory.
+        let pool = Pool::new(worker, (budgets.sql_workers as u64 * budgets.sql_memory_mb) << 20);
         if tokio::runtime::Handle::try_current().is_ok() {
-            pool.warm();
+            pool.warm_up();
         }
         Self { pool, turns: Turns::new(budgets.sql_workers), imports: Arc::new(Semaphore::new(1)), budgets, files }
     }
@@ -88,10 +99,7 @@ impl SqlEngine {
     /// `service_unavailable` when no worker gets free in time.
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         text::check(sql, job.budget.sql_chars)?;
-        let tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
-        let tables = tables.map(|dataset| Ok((dataset.name.clone(), self.file(dataset)?))).collect::<Result<_>>()?;
-        let limits = limits(job, job.budget.sql_rows);
-        self.rows(job, Task::Query { tables, sql: sql.to_owned(), limits }).await
+        self.run(job, sql, limits(job, job.budget.sql_rows)).await
     }
 
     /// The first rows of a table, in the file's order.
@@ -103,19 +111,33 @@ impl SqlEngine {
         if dataset.kind != Kind::Table {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have rows."));
         }
-        let task = Task::Preview { file: self.file(dataset)?, limits: limits(job, limit) };
-        Ok(self.rows(job, task).await?.table)
+        let sql = format!("FROM \"{}\"", dataset.name.replace('"', "\"\""));
+        Ok(self.run(job, &sql, limits(job, limit)).await?.table)
     }
 
-    fn file(&self, dataset: &Dataset) -> Result<PathBuf> {
-        let version = dataset.version.as_deref().ok_or_else(Error::dataset_not_found)?;
-        Ok(self.files.table(dataset.org, dataset.id, version))
+    /// Lets go of every open file of a dataset, so that its space is free once it is removed.
+    pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>) {
+        self.pool.forget(&self.files.tables(org, dataset));
     }
 
-    async fn rows(&self, job: &Job<'_>, task: Task) -> Result<Answer> {
+    /// The tables of the pass by public name, in lower case as the engine compares names.
+    fn bound(&self, job: &Job<'_>) -> Result<Bound> {
+        let datasets = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
+        let tables = datasets.map(|dataset| {
+            let version = dataset.version.as_deref().ok_or_else(Error::dataset_not_found)?;
+            Ok((dataset.name.to_ascii_lowercase(), self.files.table(dataset.org, dataset.id, version)))
+        });
+        Ok(Bound {
+            workspace: job.pass.org().to_string(),
+            principal: job.pass.credential().to_owned(),
+            tables: Arc::new(tables.collect::<Result<_>>()?),
+        })
+    }
+
+    async fn run(&self, job: &Job<'_>, sql: &str, limits: TaskLimits) -> Result<Answer> {
         job.check()?;
-        let workspace = job.pass.org().to_string();
-        let next = self.turns.take(job.pass.credential(), &workspace);
+        let bound = self.bound(job)?;
+        let next = self.turns.take(job.pass.credential(), &bound.workspace);
         let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
         let turn = tokio::select! {
             slot = tokio::time::timeout(job.time_left(), next) => {
@@ -124,23 +146,31 @@ impl SqlEngine {
             () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
         };
         job.check()?;
-        let outcome = tokio::select! {
-            outcome = self.pool.run(&task, time(job), &job.cancel, None) => outcome?,
+        let (rows, payload) = tokio::select! {
+            answer = self.pool.query(bound, sql, &limits, time(job), &job.cancel) => answer?,
             () = turn.wanted() => {
                 let message = "Others wait for a worker and this query takes long, so that it was stopped. \
                                Try again in a moment, or read fewer rows.";
                 return Err(Error::unavailable(message));
             }
         };
-        match outcome {
-            Outcome::Rows { table, execution_ms } => Ok(Answer { table, execution_ms }),
-            Outcome::Imported(_) => Err(Error::internal("a worker imported where it was asked for rows")),
-        }
+        drop(turn);
+        Ok(Answer {
+            table: rows::table(&rows, &payload, limits.bytes)?,
+            execution_ms: rows.execution_us / 1_000,
+            used: rows.used,
+            judged_us: rows.judged_us,
+        })
     }
 
     /// The process ids of idle workers, for tests and diagnosis.
     pub fn idle_workers(&self) -> Vec<u32> {
         self.pool.waiting()
+    }
+
+    /// Process ids and memory in bytes of the workers that keep their caller's tables open.
+    pub fn warm_workers(&self) -> Vec<(u32, u64)> {
+        self.pool.warm()
     }
 }
 
@@ -152,7 +182,7 @@ fn limits(job: &Job<'_>, rows: usize) -> TaskLimits {
     TaskLimits {
         memory_mb: job.budget.sql_memory_mb,
         threads: job.budget.sql_threads,
-        time_ms: u64::try_from(time(job).as_millis()).unwrap_or(u64::MAX),
+        time_ms: u64::try_from(job.budget.sql_time.as_millis()).unwrap_or(u64::MAX),
         rows,
         bytes: job.budget.reply_bytes,
     }

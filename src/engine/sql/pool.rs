@@ -1,276 +1,328 @@
-//! Worker processes: started ahead of need, used once, killed afterwards.
+//! Worker processes: spare ones, started ahead of need, and warm ones, which hold a caller's tables.
 
 use std::io;
-use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use serde_json::json;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::wire::{self, Order, Outcome, Reply, Task};
-use crate::engine::job::{OnProgress, Progress};
+use super::process::{Answered, Process, Spawner, too_slow};
+use super::warm::{Bonded, Bound, Warm};
+use super::wire::{self, Order, Outcome, Rows, Task, TaskLimits};
+use crate::engine::job::OnProgress;
+use crate::engine::sql::ImportedTable;
 use crate::model::error::{Code, Error, Result};
 
-/// The hidden sub-command of the program.
-pub const SUBCOMMAND: &str = "sql-worker";
-
-/// Workers that wait for a task.
-const IDLE: usize = 2;
-
-/// How long a worker may take to start; far above what it needs.
-const START: Duration = Duration::from_secs(20);
+/// Spare workers that wait for a task.
+const SPARE: usize = 3;
 
 /// How long an interrupted task may take to answer before its process is killed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How much of a dead worker's last words is read, in bytes.
-const LAST_WORDS: u64 = 4_096;
+/// How often a running task is looked at: one that still runs then, beside others, lets the short ones go first.
+const LOOK: Duration = Duration::from_millis(500);
 
-type Started = io::Result<Child>;
+/// How often warm workers are looked through for those that waited too long.
+const SWEEP: Duration = Duration::from_secs(60);
 
-/// Starts workers and keeps a few ready.
+/// Starts, keeps and ends the workers of a process.
 #[derive(Clone)]
 pub struct Pool(Arc<Inner>);
 
 struct Inner {
     program: PathBuf,
-    spawner: OnceLock<mpsc::Sender<oneshot::Sender<Started>>>,
-    idle: Mutex<Vec<Worker>>,
+    spawner: OnceLock<Spawner>,
+    spare: Mutex<Vec<Process>>,
+    warm: Warm,
+    running: AtomicUsize,
+    is_sweeping: AtomicBool,
     confinement_told: AtomicBool,
 }
 
-/// A process that said that it is ready.
-struct Worker {
-    child: Child,
-    input: ChildStdin,
-    output: ChildStdout,
-}
-
 impl Pool {
-    /// `program` is this program; workers start with the first call of [`Pool::warm`] or [`Pool::run`].
-    pub fn new(program: PathBuf) -> Self {
+    /// `program` is this program; `warm_bytes` the most memory of workers that wait for their caller's next query.
+    /// Workers start with the first call of [`Pool::warm_up`] or of a task.
+    pub fn new(program: PathBuf, warm_bytes: u64) -> Self {
         Self(Arc::new(Inner {
             program,
             spawner: OnceLock::new(),
-            idle: Mutex::default(),
+            spare: Mutex::default(),
+            warm: Warm::new(warm_bytes),
+            running: AtomicUsize::new(0),
+            is_sweeping: AtomicBool::new(false),
             confinement_told: AtomicBool::new(false),
         }))
     }
 
-    /// Starts workers in the background until enough are ready. Needs a runtime.
-    pub fn warm(&self) {
-        if self.idle().len() < IDLE {
+    /// Starts spare workers in the background until enough are ready. Needs a runtime.
+    pub fn warm_up(&self) {
+        if self.spare().len() < SPARE {
             let pool = self.clone();
             tokio::spawn(async move {
                 match pool.start().await {
-                    Ok(worker) => pool.keep(worker),
+                    Ok(process) => pool.put_by(process),
                     Err(cause) => tracing::warn!(%cause, "an SQL worker did not start"),
                 }
             });
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
-        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn spare(&self) -> MutexGuard<'_, Vec<Process>> {
+        self.0.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, worker: Worker) {
+    fn put_by(&self, process: Process) {
         let enough = {
-            let mut idle = self.idle();
-            if idle.len() < IDLE {
-                idle.push(worker);
+            let mut spare = self.spare();
+            if spare.len() < SPARE {
+                spare.push(process);
             }
-            idle.len() >= IDLE
+            spare.len() >= SPARE
         };
         if !enough {
-            self.warm();
+            self.warm_up();
         }
     }
 
-    async fn take(&self) -> io::Result<Worker> {
-        loop {
-            let Some(mut worker) = self.idle().pop() else { return self.start().await };
-            if matches!(worker.child.try_wait(), Ok(None)) {
-                return Ok(worker);
-            }
+    async fn start(&self) -> io::Result<Process> {
+        let process = self.0.spawner.get_or_init(|| Spawner::new(self.0.program.clone())).start().await?;
+        let wire::Confinement { landlock, seccomp } = process.confinement;
+        if !(landlock && seccomp) && !self.0.confinement_told.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                landlock,
+                seccomp,
+                "this kernel does not enforce all layers; SQL workers are confined by the engine's locks, limits and \
+                 what is left of these"
+            );
         }
+        Ok(process)
     }
 
-    /// A worker that has the task. One that died while it waited is replaced: it cannot have begun.
-    async fn begin(&self, frame: &[u8]) -> io::Result<Worker> {
+    /// A fresh worker that has the task. A spare one that died while it waited is replaced: it cannot have begun.
+    async fn begin(&self, frame: &[u8]) -> io::Result<Process> {
         loop {
-            let was_waiting = !self.idle().is_empty();
-            let mut worker = self.take().await?;
-            let begun = match worker.input.write_all(frame).await {
-                Ok(()) => next(&mut worker.output).await,
-                Err(problem) => Err(problem),
+            let waiting = self.spare().pop();
+            let was_waiting = waiting.is_some();
+            let mut process = match waiting {
+                Some(process) => process,
+                None => self.start().await?,
             };
-            match begun {
-                Ok(Reply::Begun) => return Ok(worker),
-                Ok(other) => return Err(io::Error::other(format!("a worker answered a task with {other:?}"))),
+            match process.begin(frame).await {
+                Ok(()) => {
+                    self.warm_up();
+                    return Ok(process);
+                }
                 Err(problem) if was_waiting => tracing::warn!(%problem, "an SQL worker died while it waited"),
                 Err(problem) => return Err(problem),
             }
         }
     }
 
-    async fn start(&self) -> io::Result<Worker> {
-        let (answer, started) = oneshot::channel();
-        let gone = |_| io::Error::other("the thread that starts workers is gone");
-        self.spawner().send(answer).map_err(|_| io::Error::other("the thread that starts workers is gone"))?;
-        let mut child = started.await.map_err(gone)??;
-        let streams = child.stdin.take().zip(child.stdout.take());
-        let (input, mut output) = streams.ok_or_else(|| io::Error::other("a worker without streams"))?;
-        match tokio::time::timeout(START, next(&mut output)).await {
-            Ok(Ok(Reply::Ready)) => Ok(Worker { child, input, output }),
-            Ok(Ok(other)) => Err(io::Error::other(format!("a worker began with {other:?}"))),
-            Ok(Err(problem)) => Err(problem),
-            Err(_) => Err(io::Error::other("a worker did not get ready in time")),
+    /// Runs one query, in a worker that has the tables already or else in a fresh one. What is left of `time` when a
+    /// worker has the query is the query's; the rows come as an Arrow stream.
+    ///
+    /// # Errors
+    /// What the worker found; `query_timeout` when `time` is over (the query is interrupted, and killed a second
+    /// later) or the caller cancelled; `limit_exceeded` when memory ran out; `internal_error` when the worker died
+    /// otherwise.
+    pub async fn query(
+        &self,
+        bound: Bound,
+        sql: &str,
+        limits: &TaskLimits,
+        time: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<(Rows, Vec<u8>)> {
+        let mut also = Vec::new();
+        if let Some(worker) = self.0.warm.take(&bound) {
+            let Bonded { mut process, mut attached, queries } = worker;
+            let order = Order::Query { sql: sql.to_owned(), limits: limits.clone() };
+            match process.begin(&wire::encode(&order).map_err(Error::internal)?).await {
+                Ok(()) => {
+                    let attended = self.attend(process, time, cancel, None).await?;
+                    if let Ok(Outcome::Unattached { used }) = attended.outcome {
+                        also = used;
+                        also.append(&mut attached);
+                    } else {
+                        return self.answered(bound, attended, attached, queries + 1);
+                    }
+                }
+                Err(problem) => tracing::warn!(%problem, "a warm SQL worker died while it waited"),
+            }
+        }
+        also.sort();
+        also.dedup();
+        let (tables, sql, limits) = (bound.tables.clone(), sql.to_owned(), limits.clone());
+        let task = Task::Query { tables, also: also.clone(), sql, limits };
+        let process = self.begin(&wire::encode(&task).map_err(Error::internal)?).await.map_err(Error::internal)?;
+        let attended = self.attend(process, time, cancel, None).await?;
+        if let Ok(Outcome::Rows(rows)) = &attended.outcome {
+            also.extend(rows.used.iter().cloned());
+        }
+        self.answered(bound, attended, also, 1)
+    }
+
+    /// The rows; the worker is kept for the next query when it may serve on.
+    fn answered(
+        &self,
+        bound: Bound,
+        attended: Attended,
+        attached: Vec<String>,
+        queries: u32,
+    ) -> Result<(Rows, Vec<u8>)> {
+        let Attended { process, outcome, payload } = attended;
+        if let Some(process) = process {
+            self.0.warm.keep(bound, Bonded { process, attached, queries });
+            self.sweep();
+        }
+        match outcome? {
+            Outcome::Rows(rows) => Ok((rows, payload)),
+            other => Err(Error::internal(format!("a worker answered a query with {other:?}"))),
         }
     }
 
-    /// Workers die with the thread that started them (`PR_SET_PDEATHSIG`), so that one thread starts them all and
-    /// lives as long as the pool; threads of the runtime come and go.
-    fn spawner(&self) -> &mpsc::Sender<oneshot::Sender<Started>> {
-        self.0.spawner.get_or_init(|| {
-            let (sender, requests) = mpsc::channel::<oneshot::Sender<Started>>();
-            let (runtime, program) = (tokio::runtime::Handle::current(), self.0.program.clone());
-            let run = move || {
-                let _inside = runtime.enter();
-                while let Ok(answer) = requests.recv() {
-                    // Whoever asked may have gone; the child is then killed by its drop.
-                    let _unwanted = answer.send(command(&program).spawn());
-                }
-            };
-            if let Err(cause) = std::thread::Builder::new().name("sql-workers".into()).spawn(run) {
-                tracing::error!(%cause, "cannot start the thread that starts SQL workers");
-            }
-            sender
-        })
-    }
-
-    /// Runs one task in a worker of its own.
+    /// Runs one import in a worker of its own.
     ///
     /// # Errors
-    /// What the worker found; `query_timeout` when `time` is over (the task is interrupted, and killed a second later)
-    /// or the caller cancelled; `limit_exceeded` when memory ran out; `internal_error` when the worker died otherwise.
-    pub async fn run(
+    /// As [`Pool::query`].
+    pub async fn import(
         &self,
         task: &Task,
         time: Duration,
         cancel: &CancellationToken,
         on_progress: Option<OnProgress>,
-    ) -> Result<Outcome> {
-        let frame = wire::encode(task).map_err(Error::internal)?;
-        let mut worker = self.begin(&frame).await.map_err(Error::internal)?;
-        self.warm();
-        let Worker { child, input, output } = &mut worker;
-        let answer = answer(output, on_progress);
-        tokio::pin!(answer);
-        let heard = tokio::select! {
-            heard = &mut answer => heard,
-            () = cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
-            () = tokio::time::sleep(time) => {
-                let stop = wire::encode(&Order::Stop).map_err(Error::internal)?;
-                // A worker that died meanwhile is noticed by the read below.
-                let _unheard = input.write_all(&stop).await;
-                match tokio::time::timeout(GRACE, &mut answer).await {
-                    Ok(heard) => heard,
-                    Err(_) => return Err(too_slow(time)),
-                }
-            }
-        };
-        let (outcome, confined) = match heard {
-            Ok(heard) => heard,
-            Err(problem) => return Err(died(child, &problem).await),
-        };
-        if !confined && !self.0.confinement_told.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                "this kernel has no Landlock: SQL workers are confined by the engine's locks and limits only"
-            );
+    ) -> Result<ImportedTable> {
+        let process = self.begin(&wire::encode(task).map_err(Error::internal)?).await.map_err(Error::internal)?;
+        match self.attend(process, time, cancel, on_progress).await?.outcome? {
+            Outcome::Imported(table) => Ok(table),
+            other => Err(Error::internal(format!("a worker answered an import with {other:?}"))),
         }
-        outcome.map_err(Error::from)
     }
 
-    /// The process ids of the workers that wait.
+    /// Waits for a task's end, interrupts it when its time is over, and kills it when it does not heed. The process is
+    /// given back when it may serve on.
+    async fn attend(
+        &self,
+        mut process: Process,
+        time: Duration,
+        cancel: &CancellationToken,
+        on_progress: Option<OnProgress>,
+    ) -> Result<Attended> {
+        let running = Running::new(&self.0.running);
+        let (heard, serves_on) = watch(&mut process, &running, time, cancel, on_progress).await?;
+        match heard {
+            Ok((outcome, payload)) => {
+                let outcome = outcome.map_err(Error::from);
+                // An engine that failed by itself, or was stopped, may not be what it was.
+                let is_sound = outcome
+                    .as_ref()
+                    .err()
+                    .is_none_or(|error| matches!(error.code, Code::InvalidArgument | Code::ForbiddenSql));
+                Ok(Attended { process: (serves_on && is_sound).then_some(process), outcome, payload })
+            }
+            Err(problem) => Err(process.died(&problem).await),
+        }
+    }
+
+    /// Looks through the warm workers now and then, as long as there are any.
+    fn sweep(&self) {
+        if self.0.is_sweeping.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let pool = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(SWEEP).await;
+                let Some(pool) = pool.upgrade() else { return };
+                if !pool.warm.expire() {
+                    // Whoever keeps a worker from here on starts the next sweep.
+                    pool.is_sweeping.store(false, Ordering::SeqCst);
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Lets go of warm workers that hold a file in this folder.
+    pub fn forget(&self, folder: &Path) {
+        self.0.warm.forget(folder);
+    }
+
+    /// The process ids of the workers that wait for a task.
     pub fn waiting(&self) -> Vec<u32> {
-        self.idle().iter().filter_map(|worker| worker.child.id()).collect()
+        self.spare().iter().filter_map(Process::id).collect()
+    }
+
+    /// Process ids and memory in bytes of the workers that wait for their caller's next query.
+    pub fn warm(&self) -> Vec<(u32, u64)> {
+        self.0.warm.sizes()
     }
 }
 
-/// Nothing of the server's environment, folder or open files goes to a worker.
-fn command(program: &std::path::Path) -> Command {
-    let mut command = Command::new(program);
-    command.arg(SUBCOMMAND).env_clear().current_dir("/").kill_on_drop(true);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-async fn answer(
-    output: &mut ChildStdout,
+/// Reads a worker's answer; interrupts the task when its time is over, and lets others go before it when it is long.
+/// Answers also whether the process is as it was.
+async fn watch(
+    process: &mut Process,
+    running: &Running<'_>,
+    time: Duration,
+    cancel: &CancellationToken,
     on_progress: Option<OnProgress>,
-) -> io::Result<(Result<Outcome, wire::Failure>, bool)> {
+) -> Result<(io::Result<Answered>, bool)> {
+    let began = Instant::now();
+    let mut is_as_before = true;
+    let mut looks = 1;
+    let (mut controls, end) = process.ending(on_progress.as_ref());
+    let mut end = std::pin::pin!(end);
     loop {
-        match next(output).await? {
-            Reply::Done { outcome, confined } => return Ok((outcome, confined)),
-            Reply::Progress(fraction) => {
-                if let Some(on_progress) = &on_progress {
-                    on_progress(Progress { fraction: Some(fraction), message: "Reading the file".to_owned() });
+        let next = (LOOK * looks).min(time);
+        tokio::select! {
+            biased;
+            heard = &mut end => return Ok((heard, is_as_before)),
+            () = cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
+            () = tokio::time::sleep_until(began + next), if next < time => {
+                looks += 1;
+                if is_as_before && running.has_company() {
+                    controls.yield_to_others();
+                    is_as_before = false;
                 }
             }
-            Reply::Ready | Reply::Begun => {}
+            () = tokio::time::sleep_until(began + time) => {
+                controls.stop().await.map_err(Error::internal)?;
+                return match tokio::time::timeout(GRACE, &mut end).await {
+                    Ok(heard) => Ok((heard, false)),
+                    Err(_) => Err(too_slow(time)),
+                };
+            }
         }
     }
 }
 
-async fn next(output: &mut ChildStdout) -> io::Result<Reply> {
-    let mut head = [0; 4];
-    output.read_exact(&mut head).await?;
-    let mut body = vec![0; wire::body_length(head)?];
-    output.read_exact(&mut body).await?;
-    Ok(serde_json::from_slice(&body)?)
+/// How a task ended, and the process when it may serve on.
+struct Attended {
+    process: Option<Process>,
+    outcome: Result<Outcome>,
+    payload: Vec<u8>,
 }
 
-fn too_slow(time: Duration) -> Error {
-    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let message = "The query took longer than allowed and was stopped. Read fewer rows, join less, or aggregate first.";
-    Error::new(Code::QueryTimeout, message).with(json!({ "limit": "time", "limit_ms": millis }))
-}
+/// A task that runs now.
+struct Running<'a>(&'a AtomicUsize);
 
-/// What a worker's death means: the processor limit, memory, or a crash.
-async fn died(child: &mut Child, problem: &io::Error) -> Error {
-    let mut words = Vec::new();
-    if let Some(stderr) = child.stderr.take() {
-        // Its end comes with the process's; a worker that hangs is not waited for.
-        let _partial = tokio::time::timeout(GRACE, stderr.take(LAST_WORDS).read_to_end(&mut words)).await;
+impl<'a> Running<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
     }
-    let status = match tokio::time::timeout(GRACE, child.wait()).await {
-        Ok(Ok(status)) => status,
-        _ => return Error::internal(format!("an SQL worker neither answers nor ends: {problem}")),
-    };
-    let words = String::from_utf8_lossy(&words);
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
-    let out_of_memory = words.contains("memory allocation") || words.contains("bad_alloc");
-    match signal {
-        Some(signal) if signal == nix::sys::signal::Signal::SIGXCPU as i32 => too_slow(Duration::ZERO),
-        Some(signal) if signal == nix::sys::signal::Signal::SIGXFSZ as i32 => {
-            Error::new(Code::LimitExceeded, "The table would be larger than allowed.").with(json!({ "limit": "bytes" }))
-        }
-        // The kernel kills for memory with SIGKILL; we kill only where we no longer listen.
-        Some(signal) if signal == nix::sys::signal::Signal::SIGKILL as i32 || out_of_memory => {
-            tracing::warn!(%status, "an SQL worker was killed, most likely for memory");
-            Error::new(
-                Code::LimitExceeded,
-                "The query was stopped, most likely for its memory. Filter or aggregate first.",
-            )
-            .with(json!({ "limit": "memory" }))
-        }
-        _ => Error::internal(format!("an SQL worker died ({status}): {problem}; it said: {words}")),
+
+    fn has_company(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 1
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -1,19 +1,21 @@
 //! What a server and its SQL workers say to each other: frames of JSON over the worker's standard input and output,
-//! each with its length before it. A worker first says [`Reply::Ready`], gets one [`Task`], may be told to stop, and
-//! answers once.
+//! each with its length before it. A worker first says [`Reply::Ready`] and gets one [`Task`]; it says that it has
+//! begun, may be told to stop, and answers once, with rows as an Arrow stream behind the answer's frame. A worker that
+//! answered a query may get another one over the same tables.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::worker::render::Shape;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::error::{Code, Error};
-use crate::model::table::Table;
 
-/// Longest frame; a reply is capped far below it.
+/// Longest frame, and most bytes behind one.
 const MAX_FRAME: u32 = 64 << 20;
 
 /// What one task may use.
@@ -28,45 +30,77 @@ pub struct TaskLimits {
     pub bytes: usize,
 }
 
-/// What a worker does in its life.
+/// The tables that a caller may read, by public name, and the file of each. The names are in lower case.
+pub type Tables = Arc<Vec<(String, PathBuf)>>;
+
+/// What a worker gets first; it decides about the rest of its life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Task {
-    /// Untrusted SQL over tables: their public names and files.
-    Query { tables: Vec<(String, PathBuf)>, sql: String, limits: TaskLimits },
-    /// The first rows of a table.
-    Preview { file: PathBuf, limits: TaskLimits },
+    /// Untrusted SQL over tables. Those that it names are attached, and with them those in `also`.
+    Query { tables: Tables, also: Vec<String>, sql: String, limits: TaskLimits },
     /// An untrusted file becomes a table file.
     Import { source: PathBuf, format: TableFormat, destination: PathBuf, limits: TaskLimits },
 }
 
-/// What a server says after the task.
+/// What a server says after the first task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     /// Interrupts the task; it answers that it was interrupted.
     Stop,
+    /// Another query over the same tables, after the answer to the one before.
+    Query { sql: String, limits: TaskLimits },
+}
+
+/// What the kernel enforces on a worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// Landlock: files and network.
+    pub landlock: bool,
+    /// Seccomp: system calls.
+    pub seccomp: bool,
 }
 
 /// What a worker says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
     /// It can take a task.
-    Ready,
+    Ready(Confinement),
     /// It has the task and begins.
     Begun,
     /// How far an import is, 0 to 1.
     Progress(f64),
     Done {
         outcome: Result<Outcome, Failure>,
-        /// Whether the kernel confined its file access.
-        confined: bool,
+        /// How many bytes follow this frame.
+        payload: u32,
     },
 }
 
 /// The fruit of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
-    Rows { table: Table, execution_ms: u64 },
+    /// The rows are an Arrow stream in the payload.
+    Rows(Rows),
+    /// The query names permitted tables of which this worker does not hold all; a fresh one must do it.
+    Unattached {
+        used: Vec<String>,
+    },
     Imported(ImportedTable),
+}
+
+/// What is known of the rows beside their values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// Types of the columns, as far as Arrow loses them.
+    pub shapes: Vec<Shape>,
+    /// Whether there were more rows (or bytes) than allowed.
+    pub truncated: bool,
+    /// Tables that the statement reads, by public name, in order.
+    pub used: Vec<String>,
+    /// What judging the statement took.
+    pub judged_us: u64,
+    /// What running it took.
+    pub execution_us: u64,
 }
 
 /// A [`crate::model::error::Error`] on its way between processes.
@@ -105,7 +139,11 @@ pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
 
 /// How many bytes follow a frame's head.
 pub fn body_length(head: [u8; 4]) -> io::Result<usize> {
-    let length = u32::from_le_bytes(head);
+    checked_length(u32::from_le_bytes(head))
+}
+
+/// A length that the other side named, when it is one that may be allocated.
+pub fn checked_length(length: u32) -> io::Result<usize> {
     if length > MAX_FRAME {
         return Err(io::Error::other("the frame is longer than any message"));
     }
@@ -133,7 +171,8 @@ mod tests {
     #[test]
     fn messages_survive_the_wire() {
         let limits = TaskLimits { memory_mb: 1, threads: 2, time_ms: 3, rows: 4, bytes: 5 };
-        let task = Task::Query { tables: vec![("t".into(), "/a b".into())], sql: "SELECT 'é'".into(), limits };
+        let tables = Arc::new(vec![("t".to_owned(), PathBuf::from("/a b"))]);
+        let task = Task::Query { tables, also: vec!["t".into()], sql: "SELECT 'é'".into(), limits };
         let mut pipe = Vec::new();
         write(&mut pipe, &task).unwrap();
         write(&mut pipe, &Order::Stop).unwrap();

@@ -1,42 +1,50 @@
 //! An engine instance that holds the permitted tables and nothing else.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use duckdb::{Config, Connection};
-use serde_json::{Value, json};
+use arrow_ipc::writer::StreamWriter;
+use duckdb::arrow::array::Array as _;
+use duckdb::arrow::record_batch::RecordBatch;
+use duckdb::{Config, Connection, InterruptHandle};
 
-use super::render::{self, Shape};
+use super::render::Shape;
 use super::{problem, sandbox};
 use crate::engine::sql::guard;
-use crate::engine::sql::wire::{Outcome, TaskLimits};
+use crate::engine::sql::rows::too_wide;
+use crate::engine::sql::wire::{Outcome, Rows, Tables, TaskLimits};
 use crate::model::error::{Code, Error, Result};
-use crate::model::table::{Column, Table};
 
-/// What does not depend on the task; set before it is known. One thread only: threads that run before the kernel's
+/// Deepest nesting of a column's type; readers of Arrow stop at 64 levels, and a map takes two.
+const MAX_DEPTH: usize = 24;
+
+/// What does not depend on the task; set before it is known, and for all connections, since each query has one of its
+/// own. One thread only: threads that run before the kernel's
 /// confinement would not be under it.
 const AT_OPEN: &str = "
-    SET autoinstall_known_extensions=false;
-    SET autoload_known_extensions=false;
-    SET allow_community_extensions=false;
-    SET allow_persistent_secrets=false;
-    SET allow_extension_repositories='forbidden';
-    SET async_threads=0;
-    SET temp_directory='';
-    SET max_temp_directory_size='0B';
-    SET max_expression_depth=250;
-    SET pivot_limit=1000;
-    SET enable_external_file_cache=false;
+    SET GLOBAL autoinstall_known_extensions=false;
+    SET GLOBAL autoload_known_extensions=false;
+    SET GLOBAL allow_community_extensions=false;
+    SET GLOBAL allow_persistent_secrets=false;
+    SET GLOBAL allow_extension_repositories='forbidden';
+    SET GLOBAL async_threads=0;
+    SET GLOBAL temp_directory='';
+    SET GLOBAL max_temp_directory_size='0B';
+    SET GLOBAL max_expression_depth=250;
+    SET GLOBAL pivot_limit=1000;
+    SET GLOBAL enable_external_file_cache=false;
     SET enable_progress_bar_print=false;
-    SET errors_as_json=true;";
+    SET GLOBAL errors_as_json=true;";
 
 /// The door closes behind the attached files. The order matters: after attaching, external access goes first, then
 /// the file system (the open handles keep reading), then the settings themselves. Without the second, the attached
 /// file itself could be overwritten, read-only or not.
 const LOCK: &str = "
-    SET enable_external_access=false;
-    SET disabled_filesystems='LocalFileSystem';
-    SET lock_configuration=true;";
+    SET GLOBAL enable_external_access=false;
+    SET GLOBAL disabled_filesystems='LocalFileSystem';
+    SET GLOBAL lock_configuration=true;";
 
 /// A fresh instance in memory.
 pub fn open() -> duckdb::Result<Connection> {
@@ -55,43 +63,89 @@ pub fn open() -> duckdb::Result<Connection> {
 pub fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()> {
     let TaskLimits { memory_mb, threads, time_ms, .. } = limits;
     connection.execute_batch(&format!(
-        "SET memory_limit='{memory_mb}MiB'; SET threads={threads}; SET max_execution_time={time_ms};"
+        "SET GLOBAL memory_limit='{memory_mb}MiB'; SET GLOBAL threads={threads}; SET GLOBAL max_execution_time={time_ms};"
     ))
 }
 
-/// Judges and runs one statement over views of the given tables.
-pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, limits: &TaskLimits) -> Result<Outcome> {
-    let names: Vec<String> = tables.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
-    let tree = parse(connection, sql).map_err(|cause| internal(&cause))?;
-    let used = guard::check(sql, &tree, &names).map_err(guard::Refusal::into_error)?;
+/// An instance for the queries of one caller over the tables that it may read.
+pub struct Instance {
+    connection: Connection,
+    tables: Tables,
+    names: Vec<String>,
+    /// Names of the tables that it holds, once the door is closed.
+    attached: Option<BTreeSet<String>>,
+    running: Running,
+}
 
-    let used = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase()));
-    furnish(connection, used, limits).map_err(|cause| internal(&cause))?;
-    sandbox::forbid_processes().map_err(|cause| internal(&cause))?;
-    rows(connection, sql, limits)
+impl Instance {
+    pub fn new(connection: Connection, tables: Tables, running: Running) -> Self {
+        let names = tables.iter().map(|(name, _)| name.clone()).collect();
+        Self { connection, tables, names, attached: None, running }
+    }
+
+    /// Judges one statement and runs it. The first one that may run decides which tables are attached: those that it
+    /// names and those in `also`.
+    pub fn query(&mut self, sql: &str, also: &[String], limits: &TaskLimits) -> Result<(Outcome, Vec<u8>)> {
+        let started = Instant::now();
+        let tree = parse(&self.connection, sql).map_err(|cause| internal(&cause))?;
+        let used = guard::check(sql, &tree, &self.names).map_err(guard::Refusal::into_error)?;
+        let judged_us = micros(started);
+        match &self.attached {
+            None => {
+                let wanted: BTreeSet<String> = used.iter().chain(also).cloned().collect();
+                let wanted: Vec<_> = self.tables.iter().filter(|(name, _)| wanted.contains(name)).collect();
+                furnish(&self.connection, &wanted, limits).map_err(|cause| internal(&cause))?;
+                sandbox::close().map_err(|cause| internal(&cause))?;
+                self.attached = Some(wanted.into_iter().map(|(name, _)| name.clone()).collect());
+            }
+            Some(attached) if attached.is_superset(&used) => {}
+            Some(_) => return Ok((Outcome::Unattached { used: used.into_iter().collect() }, vec![])),
+        }
+        // Whatever a statement may leave in a connection ends with it.
+        let connection = self.connection.try_clone().map_err(|cause| internal(&cause))?;
+        let _running = self.running.set(connection.interrupt_handle());
+        let (shapes, truncated, payload, execution_us) = rows(&connection, sql, limits)?;
+        let used = used.into_iter().collect();
+        Ok((Outcome::Rows(Rows { shapes, truncated, used, judged_us, execution_us }), payload))
+    }
+}
+
+/// The statement that runs now, so that it can be interrupted.
+#[derive(Clone, Default)]
+pub struct Running(Arc<Mutex<Option<Arc<InterruptHandle>>>>);
+
+impl Running {
+    fn slot(&self) -> MutexGuard<'_, Option<Arc<InterruptHandle>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Until what this returns is dropped, the statement of this connection is the one.
+    pub fn set(&self, handle: Arc<InterruptHandle>) -> impl Drop + use<> {
+        struct Unset(Running);
+        impl Drop for Unset {
+            fn drop(&mut self) {
+                *self.0.slot() = None;
+            }
+        }
+        *self.slot() = Some(handle);
+        Unset(self.clone())
+    }
+
+    pub fn interrupt(&self) {
+        if let Some(handle) = &*self.slot() {
+            handle.interrupt();
+        }
+    }
 }
 
 /// Views of tables under their public names, and nothing else; the door is closed afterwards.
-fn furnish<'t>(
-    connection: &Connection,
-    tables: impl Iterator<Item = &'t (String, PathBuf)>,
-    limits: &TaskLimits,
-) -> duckdb::Result<()> {
+fn furnish(connection: &Connection, tables: &[&(String, PathBuf)], limits: &TaskLimits) -> duckdb::Result<()> {
     limit(connection, limits)?;
-    for (index, (name, file)) in tables.enumerate() {
+    for (index, (name, file)) in tables.iter().enumerate() {
         attach(connection, index, file)?;
         connection.execute_batch(&format!("CREATE VIEW {} AS SELECT * FROM d{index}.main.data", quoted(name)))?;
     }
     connection.execute_batch(LOCK)
-}
-
-/// The first rows of one table.
-pub fn preview(connection: &Connection, file: &Path, limits: &TaskLimits) -> Result<Outcome> {
-    limit(connection, limits)
-        .and_then(|()| attach(connection, 0, file))
-        .and_then(|()| connection.execute_batch(LOCK))
-        .map_err(|cause| internal(&cause))?;
-    rows(connection, "SELECT * FROM d0.main.data", limits)
 }
 
 /// The engine's tree of a text: parsed, never bound or run.
@@ -115,57 +169,66 @@ fn columns(connection: &Connection) -> Vec<String> {
     read().unwrap_or_default()
 }
 
-fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outcome> {
+/// Runs a statement and writes its rows as an Arrow stream: types, whether rows were left out, stream, microseconds.
+fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<(Vec<Shape>, bool, Vec<u8>, u64)> {
     let started = Instant::now();
     let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
     let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
     let stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
-
     let schema = stream.get_schema();
-    let fields = schema.fields();
-    let shapes: Vec<Shape> =
-        handles.iter().zip(fields).map(|(handle, field)| Shape::of(handle, field.data_type())).collect();
-    let named = fields.iter().zip(&shapes);
-    let columns =
-        named.map(|(field, shape)| Column { name: field.name().clone(), r#type: shape.name().to_owned() }).collect();
+    let typed = handles.iter().zip(schema.fields());
+    let shapes: Vec<Shape> = typed.map(|(handle, field)| Shape::of(handle, field.data_type())).collect();
+    if let Some(shape) = shapes.iter().find(|shape| shape.depth() > MAX_DEPTH) {
+        let name: String = shape.name().chars().take(100).collect();
+        let message = format!("A column's type is nested deeper than {MAX_DEPTH}: {name}…. Select parts of it.");
+        return Err(Error::new(Code::InvalidArgument, message));
+    }
 
-    let mut table = Table { columns, rows: vec![], truncated: false };
-    let mut bytes = 0;
-    'batches: for batch in stream {
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).map_err(|cause| internal(&cause))?;
+    let (mut count, mut bytes, mut truncated) = (0, 0, false);
+    for batch in stream {
         let batch = batch.map_err(|cause| failed(&cause))?;
-        for index in 0..batch.num_rows() {
-            if table.rows.len() == limits.rows {
-                table.truncated = true;
-                break 'batches;
+        let fitting = batch.num_rows().min(limits.rows - count);
+        let (kept, size) = within(&batch.slice(0, fitting), transport_bytes(limits.bytes).saturating_sub(bytes))?;
+        if kept.num_rows() > 0 {
+            writer.write(&kept).map_err(|cause| internal(&cause))?;
+        }
+        count += kept.num_rows();
+        bytes += size;
+        if kept.num_rows() < batch.num_rows() {
+            if count == 0 && fitting > 0 {
+                return Err(too_wide(limits.bytes));
             }
-            let cells = batch.columns().iter().zip(&shapes);
-            let row = cells.map(|(column, shape)| render::value(column, index, Some(shape)));
-            let row: Vec<Value> = row.collect::<Result<_, _>>().map_err(|r#type| unreadable(&r#type))?;
-            bytes += serde_json::to_vec(&row).map_or(usize::MAX, |text| text.len() + 1);
-            if bytes > limits.bytes {
-                if table.rows.is_empty() {
-                    return Err(too_wide(limits.bytes));
-                }
-                table.truncated = true;
-                break 'batches;
-            }
-            table.rows.push(row);
+            truncated = true;
+            break;
         }
     }
-    let execution_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Ok(Outcome::Rows { table, execution_ms })
+    let payload = writer.into_inner().map_err(|cause| internal(&cause))?;
+    Ok((shapes, truncated, payload, micros(started)))
 }
 
-fn unreadable(r#type: &str) -> Error {
-    let message = format!("Values of type {type} cannot be returned. Convert them: CAST(… AS VARCHAR).");
-    Error::new(Code::InvalidArgument, message).with(json!({ "type": r#type }))
+/// Most bytes of Arrow for so many of JSON: a row is often larger as Arrow, and the reply is cut by its JSON.
+fn transport_bytes(json: usize) -> usize {
+    (json * 8).clamp(1 << 20, 48 << 20)
 }
 
-fn too_wide(limit: usize) -> Error {
-    let message =
-        format!("A single row is larger than {limit} bytes. Select fewer columns, or shorten texts: left(c, 200).");
-    Error::new(Code::LimitExceeded, message).with(json!({ "limit": "bytes", "bytes": limit }))
+/// As many of the first rows as fit, and their size.
+fn within(batch: &RecordBatch, room: usize) -> Result<(RecordBatch, usize)> {
+    let mut rows = batch.num_rows();
+    loop {
+        let kept = batch.slice(0, rows);
+        let sizes = kept.columns().iter().map(|column| column.to_data().get_slice_memory_size());
+        let size = sizes.sum::<std::result::Result<usize, _>>().map_err(|cause| internal(&cause))?;
+        if size <= room || rows == 0 {
+            return Ok((kept, size));
+        }
+        rows /= 2;
+    }
+}
+
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A failure that is none of the caller's; the server logs the message and says nothing of it.
@@ -201,10 +264,16 @@ mod tests {
         drop(maker);
         let before = std::fs::read(&file).unwrap();
 
-        let connection = open().unwrap();
+        let first = open().unwrap();
         let limits = TaskLimits { memory_mb: 256, threads: 2, time_ms: 5_000, rows: 10, bytes: 10_000 };
         let tables = [("own".to_owned(), file.clone())];
-        furnish(&connection, tables.iter(), &limits).unwrap();
+        furnish(&first, &tables.iter().collect::<Vec<_>>(), &limits).unwrap();
+        let connection = first.try_clone().unwrap();
+        let settings = "SELECT current_setting('max_expression_depth')::INT, current_setting('errors_as_json')::TEXT,
+                        current_setting('max_execution_time')::INT";
+        let held: (i32, String, i32) =
+            connection.query_row(settings, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        assert_eq!(held, (250, "true".to_owned(), 5_000), "a query's own connection is under the same limits");
         let (own, canary) = (file.display(), other.display());
         for sql in [
             format!("WITH d AS (COPY (SELECT 'pwned') TO '{own}' (FORMAT csv, USE_TMP_FILE false)) SELECT * FROM d"),
@@ -229,7 +298,7 @@ mod tests {
         }
         let answer: i32 = connection.query_row("SELECT answer FROM own", [], |row| row.get(0)).unwrap();
         assert_eq!(answer, 42);
-        drop(connection);
+        drop((connection, first));
         assert_eq!(std::fs::read(&file).unwrap(), before);
         assert_eq!(std::fs::read_to_string(&other).unwrap(), "CANARY\n");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);

@@ -1,23 +1,26 @@
 //! The process that runs untrusted SQL and reads untrusted files: this same program, started with the hidden
-//! sub-command. It serves one task in its life, in an engine instance of its own, and can be killed at any moment.
+//! sub-command. It imports one file in its life, or runs queries of one caller over the tables that the caller may read,
+//! in an engine instance of its own; and can be killed at any moment.
 //!
 //! Two threads: the main one listens for orders, and ends the process when the server is gone; the other, with a
-//! stack that the engine's parser cannot exhaust, does the task.
+//! stack that the engine's parser cannot exhaust, does the work.
 
 mod import;
 mod instance;
 mod problem;
-mod render;
+pub(super) mod render;
 mod sandbox;
+mod syscalls;
 
-use std::io::{self, Stdin, Stdout};
+use std::io::{self, Stdin, Stdout, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use duckdb::Connection;
 
+use self::instance::{Instance, Running};
 use super::wire::{self, Order, Outcome, Reply, Task, TaskLimits};
 use crate::model::error::{Code, Error, Result};
 
@@ -30,7 +33,7 @@ const LARGEST_TABLE: u64 = 16 << 30;
 /// How often an import says how far it is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
-/// Runs a worker until its task is done and the server lets go of it. Standard output carries frames and nothing else.
+/// Runs a worker until the server lets go of it. Standard output carries frames and nothing else.
 pub fn main() -> ExitCode {
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,78 +45,99 @@ pub fn main() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
-    sandbox::at_start()?;
+    let confinement = sandbox::at_start()?;
     let connection = instance::open().map_err(io::Error::other)?;
     let output = Output(Arc::new(Mutex::new(io::stdout())));
-    output.say(&Reply::Ready)?;
+    output.say(&Reply::Ready(confinement))?;
 
     let mut input = io::stdin();
     let task: Task = wire::read(&mut input)?;
     output.say(&Reply::Begun)?;
-    let confined = restrict(&task)?;
-    let interrupt = connection.interrupt_handle();
-    let done = output.clone();
-    std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        let attempt = std::panic::AssertUnwindSafe(|| perform(connection, task, &done));
-        let outcome = std::panic::catch_unwind(attempt).unwrap_or_else(|_| {
-            Err(Error { message: "the worker panicked".into(), ..Error::new(Code::InternalError, "") })
-        });
-        let reply = Reply::Done { outcome: outcome.map_err(Into::into), confined };
-        if let Err(problem) = done.say(&reply) {
-            eprintln!("sql worker: cannot answer: {problem}");
-        }
-    })?;
-    listen(&mut input, || interrupt.interrupt())
+    restrict(&task)?;
+    let running = Running::default();
+    let (sender, orders) = mpsc::channel();
+    let (said, current) = (output.clone(), running.clone());
+    // Started after the restrictions, so that it is under them.
+    std::thread::Builder::new().stack_size(STACK).spawn(move || perform(connection, task, &orders, &said, &current))?;
+    listen(&mut input, &output, &running, &sender)
 }
 
 /// Follows orders until the server closes the stream, then ends the process without waiting for the task.
-fn listen(input: &mut Stdin, stop: impl Fn()) -> io::Result<()> {
+fn listen(
+    input: &mut Stdin,
+    output: &Output,
+    running: &Running,
+    queries: &mpsc::Sender<(String, TaskLimits)>,
+) -> io::Result<()> {
     loop {
         match wire::read(input) {
-            Ok(Order::Stop) => stop(),
+            Ok(Order::Stop) => running.interrupt(),
+            Ok(Order::Query { sql, limits }) => {
+                sandbox::bound_processor(cpu_seconds(&limits))?;
+                output.say(&Reply::Begun)?;
+                queries.send((sql, limits)).map_err(io::Error::other)?;
+            }
             Err(_) => nix::sys::signal::kill(nix::unistd::Pid::this(), nix::sys::signal::Signal::SIGKILL)?,
         }
     }
 }
 
-/// Takes from the process what its task does not need. Answers whether file access is confined by the kernel.
-fn restrict(task: &Task) -> io::Result<bool> {
+/// Takes from the process what its tasks do not need.
+fn restrict(task: &Task) -> io::Result<()> {
     let (limits, readable, writable): (&TaskLimits, Vec<&Path>, Vec<&Path>) = match task {
         Task::Query { tables, limits, .. } => (limits, tables.iter().map(|(_, file)| file.as_path()).collect(), vec![]),
-        Task::Preview { file, limits } => (limits, vec![file], vec![]),
         Task::Import { source, destination, limits, .. } => {
             (limits, vec![source], destination.parent().into_iter().collect())
         }
     };
-    // All threads together spend processor time.
-    let cpu_seconds = (limits.time_ms / 1_000 + 2) * u64::from(limits.threads + 1);
-    sandbox::bound(limits.memory_mb, cpu_seconds)?;
+    sandbox::bound_memory(limits.memory_mb)?;
+    sandbox::bound_processor(cpu_seconds(limits))?;
     sandbox::bound_files(if writable.is_empty() { 0 } else { LARGEST_TABLE })?;
-    Ok(sandbox::confine(&readable, &writable))
+    sandbox::confine(&readable, &writable);
+    Ok(())
 }
 
-fn perform(connection: Connection, task: Task, output: &Output) -> Result<Outcome> {
+/// All threads together spend processor time.
+fn cpu_seconds(limits: &TaskLimits) -> u64 {
+    (limits.time_ms / 1_000 + 2) * u64::from(limits.threads + 1)
+}
+
+/// The first task, and after a query the queries that follow it.
+fn perform(
+    connection: Connection,
+    task: Task,
+    queries: &mpsc::Receiver<(String, TaskLimits)>,
+    output: &Output,
+    running: &Running,
+) {
     match task {
-        Task::Query { tables, sql, limits } => instance::query(&connection, &tables, &sql, &limits),
-        Task::Preview { file, limits } => instance::preview(&connection, &file, &limits),
-        Task::Import { source, format, destination, limits } => {
+        Task::Query { tables, also, sql, limits } => {
+            let mut instance = Instance::new(connection, tables, running.clone());
+            let mut next = Some((sql, limits, also));
+            while let Some((sql, limits, also)) = next {
+                output.answer(|| instance.query(&sql, &also, &limits));
+                next = queries.recv().ok().map(|(sql, limits)| (sql, limits, vec![]));
+            }
+        }
+        Task::Import { source, format, destination, limits } => output.answer(|| {
+            let _running = running.set(connection.interrupt_handle());
             let progress = connection.progress_handle();
-            let (running, ended) = std::sync::mpsc::channel::<()>();
-            let said = output.clone();
-            std::thread::scope(|scope| {
+            let (ending, ended) = mpsc::channel::<()>();
+            let imported = std::thread::scope(|scope| {
                 scope.spawn(move || {
-                    while let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(PROGRESS_EVERY) {
+                    while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(PROGRESS_EVERY) {
                         if let Some(percent) = progress.query_progress().percentage() {
                             // A server that is gone is noticed by the listener.
-                            let _unheard = said.say(&Reply::Progress((percent / 100.0).clamp(0.0, 1.0)));
+                            let _unheard = output.say(&Reply::Progress((percent / 100.0).clamp(0.0, 1.0)));
                         }
                     }
                 });
                 let imported = import::run(connection, &source, format, &destination, &limits);
-                drop(running);
-                imported.map(Outcome::Imported)
-            })
-        }
+                drop(ending);
+                imported
+            })?;
+            Ok((Outcome::Imported(imported), vec![]))
+        }),
     }
 }
 
@@ -124,5 +148,28 @@ struct Output(Arc<Mutex<Stdout>>);
 impl Output {
     fn say(&self, reply: &Reply) -> io::Result<()> {
         wire::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), reply)
+    }
+
+    /// Does a piece of work and says how it ended.
+    fn answer(&self, work: impl FnOnce() -> Result<(Outcome, Vec<u8>)>) {
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            Err(Error { message: "the worker panicked".into(), ..Error::new(Code::InternalError, "") })
+        });
+        let (outcome, payload) = match done {
+            Ok((outcome, payload)) => (Ok(outcome), payload),
+            Err(error) => (Err(error.into()), vec![]),
+        };
+        if let Err(problem) = self.say_with(|payload| Reply::Done { outcome, payload }, &payload) {
+            eprintln!("sql worker: cannot answer: {problem}");
+        }
+    }
+
+    /// One frame and the bytes that it announces.
+    fn say_with(&self, reply: impl FnOnce(u32) -> Reply, payload: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        wire::write(&mut *stream, &reply(length))?;
+        stream.write_all(payload)?;
+        stream.flush()
     }
 }

@@ -7,14 +7,17 @@ use duckdb::arrow::array::{Array, ArrayRef, AsArray, StructArray};
 use duckdb::arrow::datatypes as arrow;
 use duckdb::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use duckdb::core::{LogicalTypeHandle, LogicalTypeId};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 /// The largest whole number up to which every JSON reader is exact (2^53).
 const EXACT: i128 = 1 << 53;
 
 /// A column's type, as far as the transport format loses it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    id: LogicalTypeId,
+    /// The engine's number of the type.
+    id: u32,
     name: String,
     children: Vec<Shape>,
 }
@@ -54,12 +57,21 @@ impl Shape {
             (_, LogicalTypeId::SqlNull) => "NULL".to_owned(),
             (_, other) => format!("{other:?}").to_ascii_uppercase(),
         };
-        Self { id, name, children }
+        Self { id: id as u32, name, children }
     }
 
     /// DuckDB's name of the type.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Types inside each other; 1 for a plain one.
+    pub fn depth(&self) -> usize {
+        1 + self.children.iter().map(Shape::depth).max().unwrap_or(0)
+    }
+
+    fn id(&self) -> LogicalTypeId {
+        LogicalTypeId::from(self.id)
     }
 
     fn child(&self, index: usize) -> Option<&Shape> {
@@ -86,7 +98,7 @@ pub fn value(array: &dyn Array, row: usize, shape: Option<&Shape>) -> Result<Val
     if array.is_null(row) {
         return Ok(Value::Null);
     }
-    let id = shape.map(|shape| shape.id);
+    let id = shape.map(Shape::id);
     if matches!(id, Some(LogicalTypeId::Bignum | LogicalTypeId::TimeTZ | LogicalTypeId::Variant)) {
         return Err(shape.map(|shape| shape.name.clone()).unwrap_or_default());
     }
@@ -189,7 +201,7 @@ fn entries(entries: &StructArray, shape: Option<&Shape>) -> Result<Value, String
         Ok((part(0)?, part(1)?))
     });
     let pairs: Vec<(Value, Value)> = pairs.collect::<Result<_, String>>()?;
-    let texts = shape.and_then(|shape| shape.child(0)).is_some_and(|key| key.id == LogicalTypeId::Varchar);
+    let texts = shape.and_then(|shape| shape.child(0)).is_some_and(|key| key.id() == LogicalTypeId::Varchar);
     if texts {
         let named = pairs.into_iter().map(|(key, value)| (key.as_str().unwrap_or_default().to_owned(), value));
         return Ok(Value::Object(named.collect()));

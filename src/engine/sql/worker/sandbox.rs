@@ -1,4 +1,5 @@
-//! What the operating system forbids a worker. Each layer holds without the others.
+//! What the operating system forbids a worker. Each layer holds without the others, and none needs a right that an
+//! ordinary user in a container lacks.
 
 use std::path::Path;
 
@@ -7,27 +8,48 @@ use landlock::{
     Scope, path_beneath_rules,
 };
 use nix::sys::prctl;
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use nix::sys::signal::Signal;
+
+use super::syscalls;
+use crate::engine::sql::wire::Confinement;
 
 /// Address space beyond the engine's own limit: the program, its stacks, and what the engine does not count.
 const OVERHEAD: u64 = 1 << 30;
 
-/// For all of a worker's life: no new rights, no core dumps, and no life after the server's.
-pub fn at_start() -> nix::Result<()> {
+/// Kernel interface of Landlock that is asked for; an older kernel enforces what it knows.
+const LANDLOCK: ABI = ABI::V6;
+
+/// For all of a worker's life: no new rights, no core dumps, no life after the server's, no network, no programs.
+/// Answers what the kernel enforces.
+pub fn at_start() -> nix::Result<Confinement> {
     prctl::set_no_new_privs()?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     // When memory gets short, a worker is what the kernel should take. Where that cannot be said, nothing is lost.
     let _unsaid = std::fs::write("/proc/self/oom_score_adj", "1000");
-    Ok(())
+    let network = || -> Result<bool, landlock::RulesetError> {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
+        let rules = rules.handle_access(AccessNet::from_all(LANDLOCK))?.scope(Scope::from_all(LANDLOCK))?;
+        let rules = rules.handle_access(AccessFs::Execute)?.create()?.restrict_self()?;
+        Ok(rules.ruleset != RulesetStatus::NotEnforced)
+    };
+    Ok(Confinement { landlock: network().unwrap_or(false), seccomp: syscalls::deny_dangerous() })
 }
 
-/// Bounds memory and processor time. The engine's own limits do not hold inside functions and the planner.
-pub fn bound(memory_mb: u64, cpu_seconds: u64) -> nix::Result<()> {
-    let memory = (memory_mb << 20) + OVERHEAD;
-    setrlimit(Resource::RLIMIT_AS, memory, memory)?;
-    setrlimit(Resource::RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
+/// Bounds memory for the rest of the worker's life. The engine's own limit does not hold inside functions and the
+/// planner.
+pub fn bound_memory(megabytes: u64) -> nix::Result<()> {
+    let memory = (megabytes << 20) + OVERHEAD;
+    setrlimit(Resource::RLIMIT_AS, memory, memory)
+}
+
+/// Bounds processor time from here on, of all threads together.
+pub fn bound_processor(seconds: u64) -> nix::Result<()> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    let spent = usage.user_time().tv_sec() + usage.system_time().tv_sec();
+    let (_, most) = getrlimit(Resource::RLIMIT_CPU)?;
+    setrlimit(Resource::RLIMIT_CPU, (spent.unsigned_abs() + 1 + seconds).min(most), most)
 }
 
 /// No file may grow beyond so many bytes from here on; zero for tasks that only read.
@@ -35,27 +57,24 @@ pub fn bound_files(bytes: u64) -> nix::Result<()> {
     setrlimit(Resource::RLIMIT_FSIZE, bytes, bytes)
 }
 
-/// No further process or thread; call it when all threads run. (Root is exempt from this limit.)
-pub fn forbid_processes() -> nix::Result<()> {
-    setrlimit(Resource::RLIMIT_NPROC, 0, 0)
+/// Once the tables are open and all threads run: nothing else is opened, started or connected. (Root is exempt from
+/// the limit of processes, but not from the filter.)
+pub fn close() -> nix::Result<()> {
+    setrlimit(Resource::RLIMIT_NPROC, 0, 0)?;
+    syscalls::allow_computing_only();
+    Ok(())
 }
 
 /// Confines this thread, and those that it starts, to reading `readable` files and to everything below `writable`
-/// folders; no network. Answers whether the kernel enforces it.
-pub fn confine(readable: &[&Path], writable: &[&Path]) -> bool {
-    confined(readable, writable).unwrap_or(false)
-}
-
-fn confined(readable: &[&Path], writable: &[&Path]) -> Result<bool, landlock::RulesetError> {
-    let abi = ABI::V6;
-    let status = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(abi))?
-        .handle_access(AccessNet::from_all(abi))?
-        .scope(Scope::from_all(abi))?
-        .create()?
-        .add_rules(path_beneath_rules(readable, AccessFs::from_read(abi)))?
-        .add_rules(path_beneath_rules(writable, AccessFs::from_all(abi)))?
-        .restrict_self()?;
-    Ok(status.ruleset != RulesetStatus::NotEnforced)
+/// folders.
+pub fn confine(readable: &[&Path], writable: &[&Path]) {
+    let files = || -> Result<(), landlock::RulesetError> {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
+        let rules = rules.handle_access(AccessFs::from_all(LANDLOCK))?.create()?;
+        let rules = rules.add_rules(path_beneath_rules(readable, AccessFs::from_read(LANDLOCK)))?;
+        rules.add_rules(path_beneath_rules(writable, AccessFs::from_all(LANDLOCK)))?.restrict_self()?;
+        Ok(())
+    };
+    // Where the kernel has no Landlock the server said so at the worker's start.
+    let _unenforced = files();
 }

@@ -1,0 +1,228 @@
+//! One worker process, as the server sees it: started, spoken to, and explained when it dies.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::process::{Pid, setpriority_process};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::oneshot;
+
+use super::wire::{self, Confinement, Failure, Outcome, Reply};
+use crate::engine::job::{OnProgress, Progress};
+use crate::model::error::{Code, Error};
+
+/// The hidden sub-command of the program.
+pub const SUBCOMMAND: &str = "sql-worker";
+
+/// How long a worker may take to start; far above what it needs.
+const START: Duration = Duration::from_secs(20);
+
+/// How long a dead worker's last words and its end are waited for.
+const LAST: Duration = Duration::from_secs(1);
+
+/// How much of a dead worker's last words is read, in bytes.
+const LAST_WORDS: u64 = 4_096;
+
+/// How much a worker yields to others once its task takes long (`nice`).
+const POLITE: i32 = 10;
+
+/// A worker that can take a task.
+pub struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+    pub confinement: Confinement,
+}
+
+/// What a worker answered: the outcome and the bytes that belong to it.
+pub type Answered = (Result<Outcome, Failure>, Vec<u8>);
+
+impl Process {
+    /// Waits until the child says that it can take a task.
+    pub async fn ready(mut child: Child) -> io::Result<Self> {
+        let streams = child.stdin.take().zip(child.stdout.take());
+        let (input, mut output) = streams.ok_or_else(|| io::Error::other("a worker without streams"))?;
+        match tokio::time::timeout(START, next(&mut output)).await {
+            Ok(Ok(Reply::Ready(confinement))) => Ok(Self { child, input, output, confinement }),
+            Ok(Ok(other)) => Err(io::Error::other(format!("a worker began with {other:?}"))),
+            Ok(Err(problem)) => Err(problem),
+            Err(_) => Err(io::Error::other("a worker did not get ready in time")),
+        }
+    }
+
+    /// Whether it lives, as far as is known.
+    pub fn lives(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Gives it a task. An error means that it cannot have begun.
+    pub async fn begin(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.input.write_all(frame).await?;
+        match next(&mut self.output).await? {
+            Reply::Begun => Ok(()),
+            other => Err(io::Error::other(format!("a worker answered a task with {other:?}"))),
+        }
+    }
+
+    /// The end of the task, to be awaited, and beside it what can be done until then.
+    ///
+    /// # Errors
+    /// The worker died, or said what it should not.
+    pub fn ending<'p>(
+        &'p mut self,
+        on_progress: Option<&'p OnProgress>,
+    ) -> (Controls<'p>, impl Future<Output = io::Result<Answered>> + 'p) {
+        let controls = Controls { id: self.child.id(), input: &mut self.input };
+        let output = &mut self.output;
+        let end = async move {
+            loop {
+                match next(output).await? {
+                    Reply::Done { outcome, payload } => {
+                        let mut bytes = vec![0; wire::checked_length(payload)?];
+                        output.read_exact(&mut bytes).await?;
+                        return Ok((outcome, bytes));
+                    }
+                    Reply::Progress(fraction) => {
+                        if let Some(on_progress) = on_progress {
+                            on_progress(Progress { fraction: Some(fraction), message: "Reading the file".to_owned() });
+                        }
+                    }
+                    other @ (Reply::Ready(_) | Reply::Begun) => {
+                        return Err(io::Error::other(format!("a worker said {other:?} amid its task")));
+                    }
+                }
+            }
+        };
+        (controls, end)
+    }
+
+    /// Its memory in bytes; nothing when the system does not say.
+    pub fn resident(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id()?)).ok()?;
+        let pages: u64 = status.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        Some(pages * rustix::param::page_size() as u64)
+    }
+
+    /// What its death means: the processor limit, memory, or a crash.
+    pub async fn died(mut self, problem: &io::Error) -> Error {
+        let mut words = Vec::new();
+        if let Some(stderr) = self.child.stderr.take() {
+            // Its end comes with the process's; a worker that hangs is not waited for.
+            let _partial = tokio::time::timeout(LAST, stderr.take(LAST_WORDS).read_to_end(&mut words)).await;
+        }
+        let status = match tokio::time::timeout(LAST, self.child.wait()).await {
+            Ok(Ok(status)) => status,
+            _ => return Error::internal(format!("an SQL worker neither answers nor ends: {problem}")),
+        };
+        let words = String::from_utf8_lossy(&words);
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        let is = |wanted: nix::sys::signal::Signal| signal == Some(wanted as i32);
+        let out_of_memory = words.contains("memory allocation") || words.contains("bad_alloc");
+        if is(nix::sys::signal::Signal::SIGXCPU) {
+            return too_slow(Duration::ZERO);
+        }
+        if is(nix::sys::signal::Signal::SIGXFSZ) {
+            return Error::new(Code::LimitExceeded, "The table would be larger than allowed.")
+                .with(json!({ "limit": "bytes" }));
+        }
+        // The kernel kills for memory with SIGKILL; we kill only where we no longer listen.
+        if is(nix::sys::signal::Signal::SIGKILL) || out_of_memory {
+            tracing::warn!(%status, "an SQL worker was killed, most likely for memory");
+            let message = "The query was stopped, most likely for its memory. Filter or aggregate first.";
+            return Error::new(Code::LimitExceeded, message).with(json!({ "limit": "memory" }));
+        }
+        tracing::error!(%status, %problem, %words, "an SQL worker crashed");
+        let message = "The SQL engine crashed on this query. It was logged; other queries are not affected. \
+                       Write the query another way.";
+        Error::new(Code::InternalError, message).with(json!({ "reason": "engine_crashed" }))
+    }
+}
+
+/// What can be done to a worker while its task runs.
+pub struct Controls<'p> {
+    id: Option<u32>,
+    input: &'p mut ChildStdin,
+}
+
+impl Controls<'_> {
+    /// Asks it to interrupt the task. A worker that died meanwhile is noticed by who reads its answer.
+    pub async fn stop(&mut self) -> io::Result<()> {
+        let stop = wire::encode(&wire::Order::Stop)?;
+        let _unheard = self.input.write_all(&stop).await;
+        Ok(())
+    }
+
+    /// Lets other processes go before it, from now on: only root could take that back. Each thread has a priority of
+    /// its own.
+    pub fn yield_to_others(&self) {
+        let threads = self.id.and_then(|id| std::fs::read_dir(format!("/proc/{id}/task")).ok());
+        let ids = threads.into_iter().flatten().flatten();
+        let ids = ids.filter_map(|thread| Pid::from_raw(thread.file_name().to_str()?.parse().ok()?));
+        for thread in ids {
+            // A thread that just ended needs no priority.
+            let _gone = setpriority_process(Some(thread), POLITE);
+        }
+    }
+}
+
+/// The deadline of a query passed.
+pub fn too_slow(time: Duration) -> Error {
+    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let message = "The query took longer than allowed and was stopped. Read fewer rows, join less, or aggregate first.";
+    Error::new(Code::QueryTimeout, message).with(json!({ "limit": "time", "limit_ms": millis }))
+}
+
+/// Workers die with the thread that started them (`PR_SET_PDEATHSIG`), so that one thread starts them all and lives
+/// as long as the pool; threads of the runtime come and go.
+pub struct Spawner(mpsc::Sender<oneshot::Sender<io::Result<Child>>>);
+
+impl Spawner {
+    /// Needs a runtime.
+    pub fn new(program: PathBuf) -> Self {
+        let (sender, requests) = mpsc::channel::<oneshot::Sender<io::Result<Child>>>();
+        let runtime = tokio::runtime::Handle::current();
+        let run = move || {
+            let _inside = runtime.enter();
+            while let Ok(answer) = requests.recv() {
+                // Whoever asked may have gone; the child is then killed by its drop.
+                let _unwanted = answer.send(command(&program).spawn());
+            }
+        };
+        if let Err(cause) = std::thread::Builder::new().name("sql-workers".into()).spawn(run) {
+            tracing::error!(%cause, "cannot start the thread that starts SQL workers");
+        }
+        Self(sender)
+    }
+
+    pub async fn start(&self) -> io::Result<Process> {
+        let (answer, started) = oneshot::channel();
+        let gone = || io::Error::other("the thread that starts workers is gone");
+        self.0.send(answer).map_err(|_| gone())?;
+        Process::ready(started.await.map_err(|_| gone())??).await
+    }
+}
+
+/// Nothing of the server's environment, folder or open files goes to a worker.
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.arg(SUBCOMMAND).env_clear().current_dir("/").kill_on_drop(true);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+async fn next(output: &mut ChildStdout) -> io::Result<Reply> {
+    let mut head = [0; 4];
+    output.read_exact(&mut head).await?;
+    let mut body = vec![0; wire::body_length(head)?];
+    output.read_exact(&mut body).await?;
+    Ok(serde_json::from_slice(&body)?)
+}
