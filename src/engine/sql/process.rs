@@ -105,11 +105,12 @@ impl Process {
         (controls, end)
     }
 
-    /// Its memory in bytes; nothing when the system does not say.
-    pub fn resident(&self) -> Option<u64> {
+    /// Its memory in bytes, without what all workers share (the program); nothing when the system does not say.
+    pub fn own_memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id()?)).ok()?;
-        let pages: u64 = status.split_ascii_whitespace().nth(1)?.parse().ok()?;
-        Some(pages * rustix::param::page_size() as u64)
+        let mut pages = status.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
+        let (resident, shared) = (pages.next()?.ok()?, pages.next()?.ok()?);
+        Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
     }
 
     /// What its death means: the processor limit, memory, or a crash.

@@ -37,7 +37,7 @@ pub struct Bonded {
 struct Kept {
     bound: Bound,
     worker: Bonded,
-    resident: u64,
+    memory: u64,
     since: Instant,
 }
 
@@ -73,16 +73,16 @@ impl Warm {
 
     /// Keeps a worker, unless it served long enough or is too large; lets go of others for it.
     pub fn keep(&self, bound: Bound, worker: Bonded) {
-        let Some(resident) = worker.process.resident().filter(|size| *size <= self.budget) else { return };
+        let Some(memory) = worker.process.own_memory().filter(|size| *size <= self.budget) else { return };
         if worker.queries >= QUERIES {
             return;
         }
         let mut kept = self.kept();
-        kept.push_back(Kept { bound, worker, resident, since: Instant::now() });
-        let mut total: u64 = kept.iter().map(|kept| kept.resident).sum();
+        kept.push_back(Kept { bound, worker, memory, since: Instant::now() });
+        let mut total: u64 = kept.iter().map(|kept| kept.memory).sum();
         while kept.len() > MOST || total > self.budget {
             let Some(oldest) = kept.pop_front() else { break };
-            total -= oldest.resident;
+            total -= oldest.memory;
         }
     }
 
@@ -100,6 +100,6 @@ impl Warm {
 
     /// Their process ids and memory in bytes, the least recently used first.
     pub fn sizes(&self) -> Vec<(u32, u64)> {
-        self.kept().iter().filter_map(|kept| Some((kept.worker.process.id()?, kept.resident))).collect()
+        self.kept().iter().filter_map(|kept| Some((kept.worker.process.id()?, kept.memory))).collect()
     }
 }

@@ -15,6 +15,7 @@ use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::error::Result;
 use dragoman::model::org::Org;
+use dragoman::model::user::User;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -93,9 +94,14 @@ impl House {
 
     /// What a person of the first workspace may see, in the browser.
     pub fn pass(&self) -> Pass {
+        self.pass_of(None)
+    }
+
+    /// The same for another person.
+    pub fn pass_of(&self, user: Option<Id<User>>) -> Pass {
         let caller = Caller {
             org: self.org.id,
-            user: None,
+            user,
             role: Role::Contributor,
             rights: Rights::of_role(Role::Contributor),
             proof: Proof::BrowserSession { auth_time: 0 },
@@ -109,6 +115,28 @@ impl House {
 
     pub async fn query(&self, sql: &str) -> Result<Answer> {
         self.query_until(sql, CancellationToken::new()).await
+    }
+
+    pub async fn query_as(&self, user: Id<User>, sql: &str) -> Result<Answer> {
+        let pass = self.pass_of(Some(user));
+        let job = Job::new(&pass, &self.budgets, Duration::from_secs(60), CancellationToken::new(), None);
+        self.engine.query(&job, sql).await
+    }
+
+    /// A person.
+    pub fn person(&self) -> Id<User> {
+        Id::new(&self.clock)
+    }
+
+    /// Publishes the next version of a table, with another content.
+    pub async fn replace(&mut self, name: &str, format: TableFormat, content: &str) {
+        let staging = self.files.staging(self.org.id).unwrap();
+        let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
+        std::fs::write(&source, content).unwrap();
+        self.engine.import(&source, format, &made, None).await.unwrap();
+        let (org, dataset) = (self.org.id, self.datasets.iter_mut().find(|dataset| dataset.name == name).unwrap());
+        self.files.publish(&made, &self.files.table(org, dataset.id, "v2")).unwrap();
+        dataset.version = Some("v2".into());
     }
 
     pub async fn query_until(&self, sql: &str, cancel: CancellationToken) -> Result<Answer> {

@@ -151,7 +151,7 @@ fn furnish(connection: &Connection, tables: &[&(String, PathBuf)], limits: &Task
 /// The engine's tree of a text: parsed, never bound or run.
 fn parse(connection: &Connection, sql: &str) -> duckdb::Result<String> {
     let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
-    connection.query_row(serialize, [sql], |row| row.get(0))
+    connection.prepare_cached(serialize)?.query_row([sql], |row| row.get(0))
 }
 
 fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<()> {

@@ -1,0 +1,157 @@
+//! Workers that serve one caller more than once, and nobody else.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use dragoman::engine::sql::TableFormat;
+use dragoman::model::error::Code;
+use serde_json::json;
+
+use super::house::House;
+
+fn warm(house: &House) -> BTreeSet<u32> {
+    house.engine.warm_workers().into_iter().map(|(pid, _)| pid).collect()
+}
+
+/// Files below the data folder that a process has open.
+fn open_files(house: &House, pid: u32) -> Vec<PathBuf> {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    let paths = descriptors.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
+    let root = house.data.path().canonicalize().unwrap();
+    paths.filter(|path| path.starts_with(&root)).collect()
+}
+
+fn kill(pid: u32, signal: nix::sys::signal::Signal) {
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), signal).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_query_of_a_caller_is_served_by_the_same_worker() {
+    let house = House::new(|_| {}).await;
+    house.query("SELECT count(*) FROM flights").await.unwrap();
+    let first = warm(&house);
+    assert_eq!(first.len(), 1);
+    for sql in ["SELECT max(id) FROM flights", "SELECT nonsense FROM flights", "DROP TABLE flights", "SELECT 2"] {
+        let _answer_or_refusal = house.query(sql).await;
+        assert_eq!(warm(&house), first, "{sql}");
+    }
+    assert_eq!(house.query("SELECT count(*) FROM flights").await.unwrap().table.rows, [[json!(20)]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_holds_the_tables_that_were_asked_for_and_no_others() {
+    let house = House::new(|_| {}).await;
+    house.query("FROM carriers").await.unwrap();
+    let [first] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+    assert_eq!(open_files(&house, first).len(), 1);
+    let joined = house.query("SELECT count(*) FROM flights JOIN carriers USING (carrier)").await.unwrap();
+    assert_eq!((joined.table.rows, joined.used), (vec![vec![json!(20)]], vec!["carriers".into(), "flights".into()]));
+    let [second] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+    assert_ne!(first, second, "its door was closed behind one table");
+    assert_eq!(open_files(&house, second).len(), 2);
+    house.query("FROM carriers").await.unwrap();
+    house.query("FROM flights").await.unwrap();
+    assert_eq!(warm(&house), BTreeSet::from([second]), "both are there now");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_worker_serves_two_callers() {
+    let house = House::new(|_| {}).await;
+    let (one, other) = (house.person(), house.person());
+    house.query_as(one, "FROM carriers").await.unwrap();
+    let first = warm(&house);
+    house.query_as(other, "FROM carriers").await.unwrap();
+    let both = warm(&house);
+    assert!(both.len() == 2 && both.is_superset(&first), "{first:?} {both:?}");
+    house.query_as(one, "FROM carriers").await.unwrap();
+    house.query_as(other, "FROM carriers").await.unwrap();
+    assert_eq!(warm(&house), both);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_version_of_a_table_is_read_by_the_next_query() {
+    let mut house = House::new(|_| {}).await;
+    let count = "SELECT count(*) FROM carriers";
+    assert_eq!(house.query(count).await.unwrap().table.rows, [[json!(3)]]);
+    house.replace("carriers", TableFormat::Csv, "carrier,name\nAA,American\n").await;
+    assert_eq!(house.query(count).await.unwrap().table.rows, [[json!(1)]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_erased_is_let_go_of() {
+    let house = House::new(|_| {}).await;
+    let other = house.person();
+    house.query("FROM carriers").await.unwrap();
+    house.query_as(other, "FROM flights").await.unwrap();
+    let before = warm(&house);
+    let carriers = house.dataset("carriers");
+    house.engine.forget(carriers.org, carriers.id);
+    // Both callers could have had it opened by their next query.
+    assert!(warm(&house).is_empty() && before.len() == 2);
+    assert_eq!(house.query("SELECT count(*) FROM flights").await.unwrap().table.rows, [[json!(20)]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_kernel_confines_a_worker() {
+    let house = House::new(|budgets| budgets.sql_memory_mb = 300).await;
+    house.query("FROM carriers").await.unwrap();
+    let [pid] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(&format!("{name}:"))).unwrap();
+        line.split_once(':').unwrap().1.trim().to_owned()
+    };
+    assert_eq!((field("NoNewPrivs"), field("Seccomp")), ("1".into(), "2".into()));
+    assert_eq!(field("Seccomp_filters"), "2", "one from the start, one behind the open tables");
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let limit = |name: &str| {
+        let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
+        line[name.len()..].split_ascii_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!(limit("Max address space"), ((300_u64 << 20) + (1 << 30)).to_string());
+    for nothing in ["Max core file size", "Max file size", "Max processes"] {
+        assert_eq!(limit(nothing), "0", "{nothing}");
+    }
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+    assert_eq!(environment, b"", "nothing of the server's settings");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_died_while_it_waited_costs_nothing() {
+    let house = House::new(|_| {}).await;
+    for _ in 0..5 {
+        assert_eq!(house.query("SELECT count(*) FROM flights").await.unwrap().table.rows, [[json!(20)]]);
+        for pid in warm(&house) {
+            kill(pid, nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crash_is_told_and_costs_one_query() {
+    let house = House::new(|_| {}).await;
+    house.query("FROM flights").await.unwrap();
+    let [pid] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+    let crash = async {
+        // It is taken from among the warm ones when the query begins.
+        while warm(&house).contains(&pid) {
+            tokio::task::yield_now().await;
+        }
+        kill(pid, nix::sys::signal::Signal::SIGABRT);
+    };
+    let (ended, ()) = tokio::join!(house.query("SELECT count(*) FROM range(100000000000), flights"), crash);
+    let error = ended.unwrap_err();
+    assert_eq!((error.code, &error.details["reason"]), (Code::InternalError, &json!("engine_crashed")));
+    assert_eq!(house.query("SELECT count(*) FROM flights").await.unwrap().table.rows, [[json!(20)]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_warm_ones_together_are_bounded_in_memory() {
+    let house = House::new(|budgets| (budgets.sql_workers, budgets.sql_memory_mb) = (1, 64)).await;
+    for _ in 0..12 {
+        house.query_as(house.person(), "FROM carriers").await.unwrap();
+    }
+    let workers = house.engine.warm_workers();
+    let bytes: u64 = workers.iter().map(|(_, bytes)| bytes).sum();
+    assert!(workers.len() > 1 && workers.len() < 12 && bytes <= 64 << 20, "{workers:?}");
+}
