@@ -22,10 +22,14 @@ pub fn table(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
         return Err(Error::internal("a worker's rows do not have the columns that it named"));
     }
     let named = schema.fields().iter().zip(&rows.shapes);
-    let columns =
+    let columns: Vec<Column> =
         named.map(|(field, shape)| Column { name: field.name().clone(), r#type: shape.name().to_owned() }).collect();
+    let mut bytes = serde_json::to_vec(&columns).map_or(usize::MAX, |text| text.len());
+    if bytes > max_bytes / 2 {
+        let message = "The names and types of the columns alone take half of a reply. Select fewer columns.";
+        return Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "columns" })));
+    }
     let mut table = Table { columns, rows: vec![], truncated: rows.truncated };
-    let mut bytes = 0;
     for batch in stream {
         let batch: RecordBatch = batch.map_err(Error::internal)?;
         for index in 0..batch.num_rows() {

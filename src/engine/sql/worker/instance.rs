@@ -9,6 +9,7 @@ use arrow_ipc::writer::StreamWriter;
 use duckdb::arrow::array::Array as _;
 use duckdb::arrow::record_batch::RecordBatch;
 use duckdb::{Config, Connection, InterruptHandle};
+use serde_json::json;
 
 use super::render::Shape;
 use super::{problem, sandbox};
@@ -19,6 +20,9 @@ use crate::model::error::{Code, Error, Result};
 
 /// Deepest nesting of a column's type; readers of Arrow stop at 64 levels, and a map takes two.
 const MAX_DEPTH: usize = 24;
+
+/// Most columns of a result.
+const MAX_COLUMNS: usize = 1_000;
 
 /// What does not depend on the task; set before it is known, and for all connections, since each query has one of its
 /// own. One thread only: threads that run before the kernel's
@@ -174,6 +178,12 @@ fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<(Vec<
     let started = Instant::now();
     let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
+    if statement.column_count() > MAX_COLUMNS {
+        let message = format!("The result has more than {MAX_COLUMNS} columns. Select those that you need.");
+        return Err(
+            Error::new(Code::LimitExceeded, message).with(json!({ "limit": "columns", "columns": MAX_COLUMNS }))
+        );
+    }
     let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
     let stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
     let schema = stream.get_schema();
