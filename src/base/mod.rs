@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod cursor;
 pub mod id;
+pub mod memory;
 pub mod mail;
 pub mod outbound;
 pub mod secret;

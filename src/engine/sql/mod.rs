@@ -30,6 +30,7 @@ pub(in crate::engine) use wire::{Task, TaskLimits};
 use self::turns::Turns;
 use self::warm::Bound;
 use crate::base::id::Id;
+use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
@@ -83,12 +84,18 @@ pub struct SqlEngine {
 impl SqlEngine {
     /// `worker` is the program that knows the sub-command [`SUBCOMMAND`]: this one.
     pub fn new(worker: PathBuf, files: Files, budgets: Budgets) -> Self {
-        // Workers that run and workers that wait for their caller have the same share of the node's memory.
-        let pool = Pool::new(worker, (budgets.sql_workers as u64 * budgets.sql_memory_mb) << 20);
+        let share = share(memory::available(), &budgets);
+        if share.workers < budgets.sql_workers {
+            tracing::warn!(
+                workers = share.workers,
+                "the memory of this machine suffices for fewer queries at the same time than are set"
+            );
+        }
+        let pool = Pool::new(worker, share.warm_bytes);
         if tokio::runtime::Handle::try_current().is_ok() {
             pool.warm_up();
         }
-        Self { pool, turns: Turns::new(budgets.sql_workers), imports: Arc::new(Semaphore::new(1)), budgets, files }
+        Self { pool, turns: Turns::new(share.workers), imports: Arc::new(Semaphore::new(1)), budgets, files }
     }
 
     /// Judges and runs one statement over the tables of the pass, under their names.
@@ -174,6 +181,25 @@ impl SqlEngine {
     }
 }
 
+/// How workers divide the memory of the node.
+#[derive(Debug, PartialEq, Eq)]
+struct Share {
+    /// Queries at the same time.
+    workers: usize,
+    /// Memory of the workers that wait for their caller's next query, all together.
+    warm_bytes: u64,
+}
+
+/// All workers together get 60 % of the memory: first those that run, then as much again for those that wait.
+fn share(memory: Option<u64>, budgets: &Budgets) -> Share {
+    let one = budgets.sql_memory_mb.max(1) << 20;
+    let all = memory.map_or(u64::MAX, |memory| memory / 5 * 3);
+    let fitting = usize::try_from(all / one).unwrap_or(usize::MAX);
+    let workers = budgets.sql_workers.min(fitting).max(1);
+    let running = workers as u64 * one;
+    Share { workers, warm_bytes: running.min(all.saturating_sub(running)) }
+}
+
 fn time(job: &Job<'_>) -> Duration {
     job.budget.sql_time.min(job.time_left())
 }
@@ -185,5 +211,24 @@ fn limits(job: &Job<'_>, rows: usize) -> TaskLimits {
         time_ms: u64::try_from(job.budget.sql_time.as_millis()).unwrap_or(u64::MAX),
         rows,
         bytes: job.budget.reply_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Limits;
+
+    #[test]
+    fn memory_is_divided_and_never_overcommitted() {
+        let budgets = Limits::default().budgets;
+        assert_eq!((budgets.sql_workers, budgets.sql_memory_mb), (4, 256));
+        let share = |gigabytes: Option<u64>| share(gigabytes.map(|it| it << 30), &budgets);
+        assert_eq!(share(None), Share { workers: 4, warm_bytes: 1 << 30 });
+        assert_eq!(share(Some(24)), Share { workers: 4, warm_bytes: 1 << 30 });
+        let small = share(Some(1));
+        assert_eq!(small.workers, 2, "60 % of 1 GiB are 614 MiB");
+        assert!(small.warm_bytes < 103 << 20, "what is left of them");
+        assert_eq!(share(Some(0)), Share { workers: 1, warm_bytes: 0 });
     }
 }

@@ -1,9 +1,10 @@
 //! Workers that serve one caller more than once, and nobody else.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
-use dragoman::engine::sql::TableFormat;
+use dragoman::engine::sql::{SqlEngine, TableFormat};
 use dragoman::model::error::Code;
 use serde_json::json;
 
@@ -161,4 +162,41 @@ async fn the_warm_ones_together_are_bounded_in_memory() {
     let workers = house.engine.warm_workers();
     let bytes: u64 = workers.iter().map(|(_, bytes)| bytes).sum();
     assert!(workers.len() > 1 && workers.len() < 12 && bytes <= 64 << 20, "{workers:?}");
+}
+
+/// Lets everybody read a folder and what is in it.
+fn open_to_all(folder: &Path) {
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        match entry.path() {
+            path if path.is_dir() => open_to_all(&path),
+            path => std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).unwrap(),
+        }
+    }
+}
+
+/// Whoever runs the other tests as an ordinary user sees the same there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_needs_no_rights() {
+    let mut house = House::new(|_| {}).await;
+    open_to_all(house.data.path());
+    if rustix::process::geteuid().is_root() {
+        let programs = tempfile::Builder::new().prefix("dragoman-programs").tempdir_in("/var/tmp").unwrap();
+        std::fs::set_permissions(programs.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let (copy, nobody) = (programs.path().join("dragoman"), programs.path().join("nobody"));
+        std::fs::copy(env!("CARGO_BIN_EXE_dragoman"), &copy).unwrap();
+        let drop_all = "setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all";
+        let path = "PATH=/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
+        std::fs::write(&nobody, format!("#!/bin/sh\n{path}\nexec {drop_all} {} \"$@\"\n", copy.display())).unwrap();
+        std::fs::set_permissions(&nobody, std::fs::Permissions::from_mode(0o755)).unwrap();
+        house.engine = SqlEngine::new(nobody, house.files.clone(), house.budgets.clone());
+        let count = house.query("SELECT count(*) FROM flights").await.unwrap();
+        assert_eq!(count.table.rows, [[json!(20)]]);
+        let [pid] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        assert!(status.contains("Uid:\t65534") && status.contains("CapEff:\t0000000000000000"), "{status}");
+        assert!(status.contains("Seccomp_filters:\t2"), "{status}");
+    }
+    let joined = house.query("SELECT count(*) FROM flights JOIN carriers USING (carrier)").await.unwrap();
+    assert_eq!(joined.table.rows, [[json!(20)]]);
 }
