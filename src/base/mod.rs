@@ -3,8 +3,8 @@
 pub mod clock;
 pub mod cursor;
 pub mod id;
-pub mod memory;
 pub mod mail;
+pub mod memory;
 pub mod outbound;
 pub mod secret;
 pub mod telemetry;

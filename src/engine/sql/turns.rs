@@ -1,123 +1,220 @@
-//! Whose query runs next: no caller and no workspace takes all workers, and who takes long gives way to who waits.
+//! Whose query runs next: no caller and no workspace takes all workers, who used less goes first, and who takes long
+//! gives way to who waits.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::oneshot;
 
 /// How long a query may keep its worker while others wait for one: less the more wait, since each that waits may
-/// have to see several go. And how often it looks.
+/// have to see several go.
 const PATIENCE: Duration = Duration::from_secs(10);
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 const LEAST_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a query may keep its worker when one waits whose workspace used much less of late.
+const PATIENCE_OF_THE_MODEST: Duration = Duration::from_secs(1);
+
+/// How often a query looks whether it should give way.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// After so long, what a workspace used counts half.
+const HALF_LIFE: f64 = 30.0;
 
 fn patience(waiting: usize) -> Duration {
     let share = PATIENCE / u32::try_from(waiting.max(1)).unwrap_or(u32::MAX);
     share.clamp(LEAST_PATIENCE, MOST_PATIENCE)
 }
 
-/// Permits of a caller, of its workspace, and of the whole.
+/// A place in the queue, and then the right to use a worker, until it is dropped.
 pub struct Turn {
     turns: Turns,
-    _permits: [OwnedSemaphorePermit; 3],
+    id: u64,
 }
 
 impl Turn {
-    /// Ends when this query has had its time and somebody waits for whom nobody else gives way.
+    /// Ends when this query is the one that should end for one who waits.
     pub async fn wanted(&self) {
-        let started = Instant::now();
         loop {
             tokio::time::sleep(LOOK).await;
-            let waiting = self.turns.0.waiting.load(Ordering::SeqCst);
-            if started.elapsed() >= patience(waiting) && self.turns.give_way() {
+            if self.turns.state().gives_way(self.id) {
                 return;
             }
         }
     }
 }
 
-/// Somebody who waits for a worker.
-struct Waiting<'a>(&'a Inner);
-
-impl<'a> Waiting<'a> {
-    fn new(inner: &'a Inner) -> Self {
-        inner.waiting.fetch_add(1, Ordering::SeqCst);
-        Self(inner)
-    }
-}
-
-impl Drop for Waiting<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
-        // Nobody need have given way: then there is nothing to take back.
-        let _none = self.0.yielded.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| count.checked_sub(1));
+        let mut state = self.turns.state();
+        state.waiting.retain(|waiting| waiting.id != self.id);
+        state.end(self.id);
+        state.let_in();
     }
 }
 
 /// Who waits for whom.
 #[derive(Clone)]
-pub struct Turns(Arc<Inner>);
+pub struct Turns(Arc<Mutex<State>>);
 
-struct Inner {
-    all: Arc<Semaphore>,
+struct State {
+    /// What time it is.
+    now: Box<dyn Fn() -> Instant + Send>,
     workers: usize,
-    /// Who waits for a worker, and how many queries ended for them.
-    waiting: AtomicUsize,
-    yielded: AtomicUsize,
-    /// Those of callers and workspaces that run or wait now.
-    shares: Mutex<HashMap<String, Weak<Semaphore>>>,
+    next: u64,
+    /// In the order of arrival.
+    waiting: Vec<Waiting>,
+    running: Vec<Running>,
+    /// Seconds of worker that a workspace used, as they count at an instant.
+    used: HashMap<Arc<str>, (f64, Instant)>,
+}
+
+struct Who {
+    caller: Arc<str>,
+    workspace: Arc<str>,
+}
+
+struct Waiting {
+    id: u64,
+    who: Who,
+    admit: oneshot::Sender<()>,
+}
+
+struct Running {
+    id: u64,
+    who: Who,
+    since: Instant,
+    /// Whether it ends for one who waits.
+    yields: bool,
 }
 
 impl Turns {
     /// For so many workers at once.
     pub fn new(workers: usize) -> Self {
-        Self(Arc::new(Inner {
-            all: Arc::new(Semaphore::new(workers)),
-            workers,
-            waiting: AtomicUsize::new(0),
-            yielded: AtomicUsize::new(0),
-            shares: Mutex::default(),
-        }))
+        Self::at(workers, Box::new(Instant::now))
+    }
+
+    fn at(workers: usize, now: Box<dyn Fn() -> Instant + Send>) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            now,
+            workers: workers.max(1),
+            next: 0,
+            waiting: vec![],
+            running: vec![],
+            used: HashMap::new(),
+        })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a worker. One caller has at most half of them, one workspace all but one.
     ///
     /// # Errors
     /// None while the engine lives.
-    pub async fn take(&self, caller: &str, workspace: &str) -> Result<Turn, AcquireError> {
-        let own = self.share(format!("caller {caller}"), self.0.workers / 2).acquire_owned().await?;
-        let _waiting = Waiting::new(&self.0);
-        let common =
-            self.share(format!("workspace {workspace}"), self.0.workers.saturating_sub(1)).acquire_owned().await?;
-        let any = self.0.all.clone().acquire_owned().await?;
-        Ok(Turn { turns: self.clone(), _permits: [own, common, any] })
+    pub async fn take(&self, caller: &str, workspace: &str) -> Result<Turn, oneshot::error::RecvError> {
+        let (admit, admitted) = oneshot::channel();
+        let who = Who { caller: caller.into(), workspace: workspace.into() };
+        let turn = {
+            let mut state = self.state();
+            state.next += 1;
+            let id = state.next;
+            state.waiting.push(Waiting { id, who, admit });
+            state.let_in();
+            Turn { turns: self.clone(), id }
+        };
+        admitted.await?;
+        Ok(turn)
+    }
+}
+
+impl State {
+    /// Whether the shares of a caller and its workspace leave room for one more, not counting the one named.
+    fn may_run(&self, who: &Who, without: Option<u64>) -> bool {
+        let others = || self.running.iter().filter(|running| Some(running.id) != without);
+        let of_caller = others().filter(|running| running.who.caller == who.caller).count();
+        let of_workspace = others().filter(|running| running.who.workspace == who.workspace).count();
+        of_caller < (self.workers / 2).max(1) && of_workspace < (self.workers - 1).max(1)
     }
 
-    /// Takes it upon the asker to end for one of those who wait; not when others ended for all of them.
-    fn give_way(&self) -> bool {
-        let waiting = self.0.waiting.load(Ordering::SeqCst);
-        let next = |count: usize| (count < waiting).then_some(count + 1);
-        self.0.yielded.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next).is_ok()
+    /// Seconds of worker that a workspace used of late, what runs now included.
+    fn used(&self, workspace: &str) -> f64 {
+        let running = self.running.iter().filter(|running| *running.who.workspace == *workspace);
+        self.past(workspace) + running.map(|running| self.since(running.since).as_secs_f64()).sum::<f64>()
     }
 
-    fn share(&self, key: String, size: usize) -> Arc<Semaphore> {
-        let mut shares = self.0.shares.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(share) = shares.get(&key).and_then(Weak::upgrade) {
-            return share;
+    fn past(&self, workspace: &str) -> f64 {
+        self.used.get(workspace).map_or(0.0, |(seconds, at)| faded(*seconds, self.since(*at)))
+    }
+
+    fn since(&self, then: Instant) -> Duration {
+        (self.now)().saturating_duration_since(then)
+    }
+
+    /// Gives free workers to those who wait: first to whose workspace used least, then to who came first.
+    fn let_in(&mut self) {
+        while self.running.len() < self.workers {
+            let allowed = self.waiting.iter().enumerate().filter(|(_, waiting)| self.may_run(&waiting.who, None));
+            let first = allowed.min_by(|(_, one), (_, other)| {
+                self.used(&one.who.workspace).total_cmp(&self.used(&other.who.workspace)).then(one.id.cmp(&other.id))
+            });
+            let Some(index) = first.map(|(index, _)| index) else { return };
+            let Waiting { id, who, admit } = self.waiting.remove(index);
+            self.running.push(Running { id, who, since: (self.now)(), yields: false });
+            // Who left meanwhile drops the turn, and with it this entry.
+            let _left = admit.send(());
         }
-        shares.retain(|_, share| share.strong_count() > 0);
-        let share = Arc::new(Semaphore::new(size.max(1)));
-        shares.insert(key, Arc::downgrade(&share));
-        share
     }
+
+    fn end(&mut self, id: u64) {
+        let Some(index) = self.running.iter().position(|running| running.id == id) else { return };
+        let ended = self.running.swap_remove(index);
+        let (past, now) = (self.past(&ended.who.workspace), (self.now)());
+        self.used.retain(|_, (seconds, at)| faded(*seconds, now.saturating_duration_since(*at)) > 0.001);
+        let seconds = now.saturating_duration_since(ended.since).as_secs_f64();
+        self.used.insert(ended.who.workspace, (past + seconds, now));
+    }
+
+    /// Takes it upon a query to end for another caller that waits and could then run; not when others end for all of
+    /// those, and not when a query of a workspace that used more can.
+    fn gives_way(&mut self, id: u64) -> bool {
+        let yielding = self.running.iter().filter(|running| running.yields).count();
+        let candidates = self.running.iter().filter(|running| !running.yields).filter_map(|running| {
+            let could = |waiting: &&Waiting| {
+                waiting.who.caller != running.who.caller && self.may_run(&waiting.who, Some(running.id))
+            };
+            let waiting: Vec<f64> =
+                self.waiting.iter().filter(could).map(|waiting| self.used(&waiting.who.workspace)).collect();
+            if waiting.len() <= yielding {
+                return None;
+            }
+            let used = self.used(&running.who.workspace);
+            let is_modest = |least: &f64| used > 4.0 * least + 1.0;
+            let patience = match waiting.iter().any(is_modest) {
+                true => PATIENCE_OF_THE_MODEST,
+                false => patience(waiting.len()),
+            };
+            (self.since(running.since) >= patience).then_some((used, running.since, running.id))
+        });
+        let first = candidates.max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+        let chosen = first.is_some_and(|(.., chosen)| chosen == id);
+        if let Some(running) = self.running.iter_mut().find(|running| chosen && running.id == id) {
+            running.yields = true;
+        }
+        chosen
+    }
+}
+
+/// What seconds count after a time.
+fn faded(seconds: f64, after: Duration) -> f64 {
+    seconds * (-after.as_secs_f64() / HALF_LIFE).exp2()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
 
@@ -125,9 +222,27 @@ mod tests {
         tokio::time::timeout(Duration::ZERO, turns.take(caller, workspace)).await.ok().map(Result::unwrap)
     }
 
+    /// Turns whose time is set by hand, in seconds.
+    fn timed(workers: usize) -> (Turns, Arc<AtomicU64>) {
+        let (start, time) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+        let shown = time.clone();
+        let now = move || start + Duration::from_secs(shown.load(Ordering::SeqCst));
+        (Turns::at(workers, Box::new(now)), time)
+    }
+
+    fn pass(time: &AtomicU64, seconds: u64) {
+        time.fetch_add(seconds, Ordering::SeqCst);
+    }
+
+    /// Who of these gives way now.
+    fn yielding(turns: &Turns, among: &[&Turn]) -> Vec<usize> {
+        let asked = among.iter().enumerate().filter(|(_, turn)| turns.state().gives_way(turn.id));
+        asked.map(|(index, _)| index).collect()
+    }
+
     #[tokio::test]
     async fn a_caller_and_a_workspace_leave_workers_to_others() {
-        let turns = Turns::new(4);
+        let (turns, _) = timed(4);
         let (first, second) = (now(&turns, "a", "x").await, now(&turns, "a", "x").await);
         assert!(first.is_some() && second.is_some());
         assert!(now(&turns, "a", "x").await.is_none(), "a has half of all");
@@ -139,6 +254,34 @@ mod tests {
         assert!(now(&turns, "e", "z").await.is_none(), "all are taken");
         drop(first);
         assert!(now(&turns, "c", "x").await.is_some());
+        assert!(turns.state().waiting.is_empty(), "who left the queue is not in it");
+    }
+
+    #[tokio::test]
+    async fn one_worker_is_shared_by_all() {
+        let (turns, _) = timed(1);
+        let only = now(&turns, "a", "x").await;
+        assert!(only.is_some() && now(&turns, "b", "y").await.is_none());
+        drop(only);
+        assert!(now(&turns, "b", "y").await.is_some());
+    }
+
+    #[tokio::test]
+    async fn who_used_less_goes_first_and_the_past_fades() {
+        let (turns, time) = timed(1);
+        let greedy = now(&turns, "a", "x").await;
+        pass(&time, 8);
+        let (again, modest) = (turns.take("a", "x"), turns.take("b", "y"));
+        let (mut again, mut modest) = (std::pin::pin!(again), std::pin::pin!(modest));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut again).await.is_err(), "it came first");
+        assert!(tokio::time::timeout(Duration::ZERO, &mut modest).await.is_err());
+        drop(greedy);
+        assert!(tokio::time::timeout(Duration::ZERO, &mut again).await.is_err());
+        assert!(modest.await.is_ok());
+        assert!(again.await.is_ok());
+        assert!((turns.state().used("x") - 8.0).abs() < 0.1);
+        pass(&time, 60);
+        assert!((turns.state().used("x") - 2.0).abs() < 0.1, "two half-lives later");
     }
 
     #[test]
@@ -148,28 +291,42 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_worker_is_shared_by_all() {
-        let turns = Turns::new(1);
-        let only = now(&turns, "a", "x").await;
-        assert!(only.is_some() && now(&turns, "b", "y").await.is_none());
-        drop(only);
-        assert!(now(&turns, "b", "y").await.is_some());
+    async fn as_many_give_way_as_wait_and_the_greediest_first() {
+        let (turns, time) = timed(2);
+        let one = now(&turns, "a", "x").await.unwrap();
+        pass(&time, 3);
+        let two = now(&turns, "b", "y").await.unwrap();
+        pass(&time, 3);
+        assert!(yielding(&turns, &[&one, &two]).is_empty(), "nobody waits");
+        let mut waiter = std::pin::pin!(turns.take("c", "z"));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut waiter).await.is_err());
+        assert_eq!(yielding(&turns, &[&two, &one]), [1], "x used six seconds, y three");
+        assert!(yielding(&turns, &[&two, &one]).is_empty(), "one is enough for one");
+        drop(one);
+        assert!(waiter.await.is_ok());
+        assert!(yielding(&turns, &[&two]).is_empty(), "nobody waits any more");
     }
 
     #[tokio::test]
-    async fn as_many_give_way_as_wait() {
-        let turns = Turns::new(2);
-        let (first, second) = (now(&turns, "a", "x").await, now(&turns, "b", "y").await);
-        assert!(first.is_some() && second.is_some() && !turns.give_way(), "nobody waits");
-        {
-            let mut waiter = std::pin::pin!(turns.take("c", "z"));
-            assert!(tokio::time::timeout(Duration::ZERO, &mut waiter).await.is_err());
-            assert!(turns.give_way());
-            assert!(!turns.give_way(), "one is enough for one");
-            drop(first);
-            assert!(waiter.await.is_ok());
-        }
-        let gone = now(&turns, "d", "z").await;
-        assert!(gone.is_some() && !turns.give_way(), "nobody waits any more");
+    async fn one_who_used_nothing_waits_a_second_and_equals_wait_longer() {
+        let (turns, time) = timed(1);
+        let long = now(&turns, "a", "x").await.unwrap();
+        let mut colleague = std::pin::pin!(turns.take("b", "x"));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut colleague).await.is_err());
+        pass(&time, 4);
+        assert!(yielding(&turns, &[&long]).is_empty(), "a colleague waits five seconds");
+        let mut stranger = std::pin::pin!(turns.take("c", "y"));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut stranger).await.is_err());
+        assert_eq!(yielding(&turns, &[&long]), [0]);
+    }
+
+    #[tokio::test]
+    async fn nobody_gives_way_to_itself() {
+        let (turns, time) = timed(2);
+        let only = now(&turns, "a", "x").await.unwrap();
+        let mut own = std::pin::pin!(turns.take("a", "x"));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut own).await.is_err(), "a has its half");
+        pass(&time, 60);
+        assert!(yielding(&turns, &[&only]).is_empty());
     }
 }
