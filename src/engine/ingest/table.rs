@@ -55,7 +55,7 @@ impl SqlEngine {
                 unfinished.keep();
                 Ok(table)
             }
-            Outcome::Rows { .. } => Err(Error::internal("a worker sent rows where it was asked to import")),
+            _ => Err(Error::internal("a worker did another task than the import")),
         }
     }
 }

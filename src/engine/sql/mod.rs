@@ -6,8 +6,12 @@
 //! 4. a process that can be killed, with limits on memory, time and files ([`worker`], [`pool`]), of which no caller
 //!    can have all ([`turns`]).
 
+mod bounded;
+mod estimate;
 pub mod guard;
 mod pool;
+mod profiles;
+mod results;
 mod text;
 mod turns;
 mod wire;
@@ -21,9 +25,13 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 pub(in crate::engine) use pool::Pool;
+pub use estimate::Estimate;
 pub use pool::SUBCOMMAND;
+pub use results::{Facts, Page, Results, gone};
 pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};
 
+use self::profiles::Profiles;
+use self::results::RESULT_BYTES;
 use self::turns::Turns;
 use crate::config::Budgets;
 use crate::engine::files::Files;
@@ -38,6 +46,8 @@ pub struct Answer {
     pub table: Table,
     /// In the engine, without waiting for a worker.
     pub execution_ms: u64,
+    /// The tables that the statement reads, by name.
+    pub used: Vec<String>,
 }
 
 /// A file that can become a table.
@@ -68,6 +78,7 @@ pub struct SqlEngine {
     pub(in crate::engine) imports: Arc<Semaphore>,
     turns: Turns,
     files: Files,
+    profiles: Profiles,
 }
 
 impl SqlEngine {
@@ -77,21 +88,31 @@ impl SqlEngine {
         if tokio::runtime::Handle::try_current().is_ok() {
             pool.warm();
         }
-        Self { pool, turns: Turns::new(budgets.sql_workers), imports: Arc::new(Semaphore::new(1)), budgets, files }
+        Self {
+            pool,
+            turns: Turns::new(budgets.sql_workers),
+            imports: Arc::new(Semaphore::new(1)),
+            budgets,
+            files,
+            profiles: Profiles::new(),
+        }
     }
 
-    /// Judges and runs one statement over the tables of the pass, under their names.
+    /// Judges and runs one statement over the tables of the pass, under their names. The rows may be more than one
+    /// reply holds.
     ///
     /// # Errors
     /// `sql_too_long`; `forbidden_sql` with `rule`, `name` and `hint`; `invalid_argument` for SQL that cannot be
     /// parsed, resolved or computed; `query_timeout`; `limit_exceeded` for memory or a row that is too wide;
-    /// `service_unavailable` when no worker gets free in time.
+    /// `service_unavailable` when no worker gets free in time. Refusals for time and memory say what the statement
+    /// would have read ([`Estimate`]).
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         text::check(sql, job.budget.sql_chars)?;
         let tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
         let tables = tables.map(|dataset| Ok((dataset.name.clone(), self.file(dataset)?))).collect::<Result<_>>()?;
-        let limits = limits(job, job.budget.sql_rows);
-        self.rows(job, Task::Query { tables, sql: sql.to_owned(), limits }).await
+        let limits = limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes));
+        let answer = self.rows(job, Task::Query { tables, sql: sql.to_owned(), limits }).await;
+        answer.map_err(|error| estimate::explained(error, job.pass.datasets(), sql))
     }
 
     /// The first rows of a table, in the file's order.
@@ -103,7 +124,7 @@ impl SqlEngine {
         if dataset.kind != Kind::Table {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have rows."));
         }
-        let task = Task::Preview { file: self.file(dataset)?, limits: limits(job, limit) };
+        let task = Task::Preview { file: self.file(dataset)?, limits: limits(job, limit, job.budget.reply_bytes) };
         Ok(self.rows(job, task).await?.table)
     }
 
@@ -113,6 +134,13 @@ impl SqlEngine {
     }
 
     async fn rows(&self, job: &Job<'_>, task: Task) -> Result<Answer> {
+        match self.outcome(job, &task).await? {
+            Outcome::Rows { table, execution_ms, used } => Ok(Answer { table, execution_ms, used }),
+            _ => Err(Error::internal("a worker did another task than it was asked for rows")),
+        }
+    }
+
+    async fn outcome(&self, job: &Job<'_>, task: &Task) -> Result<Outcome> {
         job.check()?;
         let workspace = job.pass.org().to_string();
         let next = self.turns.take(job.pass.credential(), &workspace);
@@ -124,17 +152,13 @@ impl SqlEngine {
             () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
         };
         job.check()?;
-        let outcome = tokio::select! {
-            outcome = self.pool.run(&task, time(job), &job.cancel, None) => outcome?,
+        tokio::select! {
+            outcome = self.pool.run(task, time(job), &job.cancel, None) => outcome,
             () = turn.wanted() => {
                 let message = "Others wait for a worker and this query takes long, so that it was stopped. \
                                Try again in a moment, or read fewer rows.";
-                return Err(Error::unavailable(message));
+                Err(Error::unavailable(message))
             }
-        };
-        match outcome {
-            Outcome::Rows { table, execution_ms } => Ok(Answer { table, execution_ms }),
-            Outcome::Imported(_) => Err(Error::internal("a worker imported where it was asked for rows")),
         }
     }
 
@@ -148,12 +172,12 @@ fn time(job: &Job<'_>) -> Duration {
     job.budget.sql_time.min(job.time_left())
 }
 
-fn limits(job: &Job<'_>, rows: usize) -> TaskLimits {
+fn limits(job: &Job<'_>, rows: usize, bytes: usize) -> TaskLimits {
     TaskLimits {
         memory_mb: job.budget.sql_memory_mb,
         threads: job.budget.sql_threads,
         time_ms: u64::try_from(time(job).as_millis()).unwrap_or(u64::MAX),
         rows,
-        bytes: job.budget.reply_bytes,
+        bytes,
     }
 }

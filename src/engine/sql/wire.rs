@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::error::{Code, Error};
+use crate::model::profile::Profile;
 use crate::model::table::Table;
 
 /// Longest frame; a reply is capped far below it.
@@ -35,6 +36,8 @@ pub enum Task {
     Query { tables: Vec<(String, PathBuf)>, sql: String, limits: TaskLimits },
     /// The first rows of a table.
     Preview { file: PathBuf, limits: TaskLimits },
+    /// The figures of a table.
+    Profile { file: PathBuf, limits: TaskLimits },
     /// An untrusted file becomes a table file.
     Import { source: PathBuf, format: TableFormat, destination: PathBuf, limits: TaskLimits },
 }
@@ -65,7 +68,9 @@ pub enum Reply {
 /// The fruit of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
-    Rows { table: Table, execution_ms: u64 },
+    /// `used` are the tables that the statement reads.
+    Rows { table: Table, execution_ms: u64, used: Vec<String> },
+    Profiled(Profile),
     Imported(ImportedTable),
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::render::{self, Shape};
 use super::{problem, sandbox};
-use crate::engine::sql::guard;
+use crate::engine::sql::{estimate, guard};
 use crate::engine::sql::wire::{Outcome, TaskLimits};
 use crate::model::error::{Code, Error, Result};
 use crate::model::table::{Column, Table};
@@ -65,10 +65,14 @@ pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, l
     let tree = parse(connection, sql).map_err(|cause| internal(&cause))?;
     let used = guard::check(sql, &tree, &names).map_err(guard::Refusal::into_error)?;
 
-    let used = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase()));
-    furnish(connection, used, limits).map_err(|cause| internal(&cause))?;
+    let used: Vec<_> = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase())).collect();
+    furnish(connection, used.iter().copied(), limits).map_err(|cause| internal(&cause))?;
     sandbox::forbid_processes().map_err(|cause| internal(&cause))?;
-    rows(connection, sql, limits)
+    let names = used.into_iter().map(|(name, _)| name.clone()).collect();
+    match rows(connection, sql, limits) {
+        Ok((table, execution_ms)) => Ok(Outcome::Rows { table, execution_ms, used: names }),
+        Err(error) => Err(estimate::with_used(error, names)),
+    }
 }
 
 /// Views of tables under their public names, and nothing else; the door is closed afterwards.
@@ -85,13 +89,18 @@ fn furnish<'t>(
     connection.execute_batch(LOCK)
 }
 
+/// One table as `d0.main.data`, behind the closed door.
+pub fn open_table(connection: &Connection, file: &Path, limits: &TaskLimits) -> duckdb::Result<()> {
+    limit(connection, limits)?;
+    attach(connection, 0, file)?;
+    connection.execute_batch(LOCK)
+}
+
 /// The first rows of one table.
 pub fn preview(connection: &Connection, file: &Path, limits: &TaskLimits) -> Result<Outcome> {
-    limit(connection, limits)
-        .and_then(|()| attach(connection, 0, file))
-        .and_then(|()| connection.execute_batch(LOCK))
-        .map_err(|cause| internal(&cause))?;
-    rows(connection, "SELECT * FROM d0.main.data", limits)
+    open_table(connection, file, limits).map_err(|cause| internal(&cause))?;
+    let (table, execution_ms) = rows(connection, "SELECT * FROM d0.main.data", limits)?;
+    Ok(Outcome::Rows { table, execution_ms, used: vec![] })
 }
 
 /// The engine's tree of a text: parsed, never bound or run.
@@ -115,7 +124,7 @@ fn columns(connection: &Connection) -> Vec<String> {
     read().unwrap_or_default()
 }
 
-fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outcome> {
+fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<(Table, u64)> {
     let started = Instant::now();
     let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
@@ -154,7 +163,7 @@ fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outco
         }
     }
     let execution_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Ok(Outcome::Rows { table, execution_ms })
+    Ok((table, execution_ms))
 }
 
 fn unreadable(r#type: &str) -> Error {

@@ -7,6 +7,7 @@
 mod import;
 mod instance;
 mod problem;
+mod profile;
 mod render;
 mod sandbox;
 
@@ -80,7 +81,7 @@ fn listen(input: &mut Stdin, stop: impl Fn()) -> io::Result<()> {
 fn restrict(task: &Task) -> io::Result<bool> {
     let (limits, readable, writable): (&TaskLimits, Vec<&Path>, Vec<&Path>) = match task {
         Task::Query { tables, limits, .. } => (limits, tables.iter().map(|(_, file)| file.as_path()).collect(), vec![]),
-        Task::Preview { file, limits } => (limits, vec![file], vec![]),
+        Task::Preview { file, limits } | Task::Profile { file, limits } => (limits, vec![file], vec![]),
         Task::Import { source, destination, limits, .. } => {
             (limits, vec![source], destination.parent().into_iter().collect())
         }
@@ -96,6 +97,7 @@ fn perform(connection: Connection, task: Task, output: &Output) -> Result<Outcom
     match task {
         Task::Query { tables, sql, limits } => instance::query(&connection, &tables, &sql, &limits),
         Task::Preview { file, limits } => instance::preview(&connection, &file, &limits),
+        Task::Profile { file, limits } => profile::run(&connection, &file, &limits).map(Outcome::Profiled),
         Task::Import { source, format, destination, limits } => {
             let progress = connection.progress_handle();
             let (running, ended) = std::sync::mpsc::channel::<()>();
