@@ -3,6 +3,7 @@
 
 mod audit;
 mod client;
+mod dataset;
 mod key;
 mod repair;
 mod show;
@@ -22,6 +23,7 @@ use crate::identity::connectivity::TokenInfo;
 use crate::model::access::{ExtScope, Role};
 use crate::model::org::Org;
 use crate::model::user::User;
+pub use dataset::Dataset;
 use show::{
     Said, member_facts, on_off, org_facts, person_facts, scope_names, standing, state, table, token_facts,
     with_password, with_state,

@@ -126,7 +126,7 @@ impl Dataset {
 }
 
 /// The operator of this machine, who may do everything in a workspace but is no member of it.
-fn operator(app: &App, org: &Org) -> Caller {
+pub fn operator(app: &App, org: &Org) -> Caller {
     struct Request;
     Caller {
         org: org.id,

@@ -37,7 +37,16 @@ enum Command {
     Import(import::Import),
     /// Workspaces, people, roles, tokens, clients and keys
     #[command(subcommand)]
-    Admin(admin::AdminCommand),
+    Admin(Admin),
+}
+
+#[derive(Debug, Subcommand)]
+enum Admin {
+    #[command(flatten)]
+    Office(admin::AdminCommand),
+    /// Datasets of a workspace
+    #[command(subcommand)]
+    Dataset(admin::Dataset),
 }
 
 impl Cli {
@@ -60,7 +69,15 @@ impl Cli {
                 app.close().await;
                 done
             }
-            Command::Admin(command) => {
+            Command::Admin(Admin::Dataset(command)) => {
+                config.admin_listen = None;
+                start_logging(&config, true)?;
+                let app = App::open(config, Clock::system()).await?;
+                let done = command.run(&app, self.json).await;
+                app.close().await;
+                done
+            }
+            Command::Admin(Admin::Office(command)) => {
                 config.admin_listen = None;
                 start_logging(&config, true)?;
                 let office = Office::open(config, Clock::system()).await?;

@@ -5,6 +5,13 @@
 //! <data>/workspaces/<org>/vectors/<dataset>/<version>/
 //! <data>/workspaces/<org>/staging/<upload>…        unfinished work; removed at start
 //! ```
+//!
+//! A version lives from its rename into place until nobody can read it. Before the metadata name it, it is an orphan:
+//! a process that dies then leaves it, and the next start removes it. When the metadata name another, calls that began
+//! before may still be about to open it; it is removed when the last of those has ended ([`crate::engine::readers`]),
+//! or by the next start. Whoever has it open already would not need that: an unlinked file is read to its end.
+//! Erasure does not wait for calls: the names go at once, and the blocks when the last open handle closes, which the
+//! limits on a call's time see to. What the medium keeps of freed blocks is the file system's and the disk's affair.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -68,6 +75,18 @@ impl Files {
             Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }
+    }
+
+    /// Removes every version of a dataset, and the folders that were its own; absent is fine.
+    pub fn erase(&self, org: Id<Org>, dataset: Id<Dataset>) -> io::Result<()> {
+        for kind in ["tables", "vectors"] {
+            let folder = self.org(org).join(kind);
+            self.remove(&folder.join(dataset.to_string()))?;
+            if folder.exists() {
+                std::fs::File::open(folder)?.sync_all()?;
+            }
+        }
+        Ok(())
     }
 
     /// Every version in place, with its workspace.

@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod files;
 pub mod ingest;
 pub mod job;
+pub mod readers;
 pub mod search;
 pub mod sql;
 
@@ -19,6 +20,8 @@ pub struct Engines {
     pub sql: sql::SqlEngine,
     pub search: search::SearchEngine,
     pub ingest: ingest::Ingest,
+    pub results: sql::Results,
+    pub readers: readers::Readers,
 }
 
 impl Engines {
@@ -30,7 +33,14 @@ impl Engines {
         let files = files::Files::new(&config.data_dir)?;
         let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
         let search = search::SearchEngine::new(files.clone());
-        let ingest = ingest::Ingest::new(db.clone(), clock.clone(), files, sql.clone(), search.clone());
-        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest })
+        let (results, readers) = (sql::Results::new(clock.clone()), readers::Readers::default());
+        let ingest = ingest::Ingest::new(
+            db.clone(),
+            clock.clone(),
+            files,
+            ingest::Dependents { sql: sql.clone(), search: search.clone(), results: results.clone() },
+            readers.clone(),
+        );
+        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest, results, readers })
     }
 }

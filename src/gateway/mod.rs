@@ -126,6 +126,8 @@ impl Gateway {
 
     async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<(Value, usize, usize)> {
         let _permit = self.limiter.take(caller, O::INFO.cost)?;
+        // From before the look at the metadata to the end: what it names must stay.
+        let _reading = O::INFO.read_only.then(|| self.parts.engines.readers.enter());
         let pass = self.authorize(caller, &O::INFO, &op.want()).await?;
         let limits = &self.parts.config.limits;
         if O::INFO.sensitive {

@@ -9,5 +9,7 @@ pub mod document;
 pub mod error;
 pub mod grant;
 pub mod org;
+pub mod personal;
+pub mod profile;
 pub mod table;
 pub mod user;

@@ -4,6 +4,7 @@
 
 pub mod audit_log;
 pub mod blocked_clients;
+pub mod delete_dataset;
 pub mod get_document;
 pub mod get_schema;
 pub mod grants;
@@ -13,6 +14,7 @@ pub mod invitations;
 pub mod list_datasets;
 pub mod members;
 pub mod preview_rows;
+pub mod profile_dataset;
 pub mod publish;
 pub mod search;
 pub mod settings;
@@ -35,12 +37,14 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<list_datasets::ListDatasets>();
     visitor.visit::<get_schema::GetSchema>();
     visitor.visit::<preview_rows::PreviewRows>();
+    visitor.visit::<profile_dataset::ProfileDataset>();
     visitor.visit::<sql::Sql>();
     visitor.visit::<search::Search>();
     visitor.visit::<get_document::GetDocument>();
     visitor.visit::<health::Health>();
     visitor.visit::<import::Import>();
     visitor.visit::<publish::Publish>();
+    visitor.visit::<delete_dataset::DeleteDataset>();
     visitor.visit::<members::ListMembers>();
     visitor.visit::<members::SetMemberRole>();
     visitor.visit::<members::RemoveMember>();

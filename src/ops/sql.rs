@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::sql::{Estimate, Facts, Page, gone};
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
@@ -22,6 +23,10 @@ pub struct Sql {
     /// When given, only this table can be used.
     #[serde(default)]
     pub dataset_id: Option<Id<Dataset>>,
+    /// `next_cursor` of the reply before, with the same sql: the next rows of that result, for ten minutes. Absent for
+    /// the first page.
+    #[serde(default)]
+    pub cursor: Option<String>,
 }
 
 /// The limits under which the query ran.
@@ -40,9 +45,17 @@ pub struct Reply {
     pub rows: Vec<Vec<Value>>,
     /// Rows in this reply.
     pub row_count: usize,
-    /// Whether there were more rows than max_rows (or than fit into a reply): aggregate, filter or LIMIT.
+    /// Whether there were more rows than max_rows (or than can be kept): aggregate, filter or LIMIT.
     pub truncated: bool,
+    /// Rows of the whole result, on all pages together; absent when it was truncated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_rows: Option<usize>,
+    /// Present when the rows are more bytes than one reply holds: call again with it and the same sql.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     pub execution_ms: u64,
+    /// What the statement reads: all rows of its tables.
+    pub estimate: Estimate,
     pub limits_applied: LimitsApplied,
 }
 
@@ -53,7 +66,8 @@ impl Operation for Sql {
         description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) in DuckDB's dialect over \
                       the tables of dragoman_list_datasets, joined freely by their names. No files, no settings, no \
                       changes. Times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
-                      rows: at most 500 rows come back, and truncated says whether there were more.",
+                      rows: at most 500 rows come back, and truncated says whether there were more; rows that are \
+                      too large for one reply go on with next_cursor.",
         action: Action::RunSql,
         cost: Cost::Sql,
         read_only: true,
@@ -87,14 +101,29 @@ impl Operation for Sql {
                 "This dataset holds documents. Look into it with dragoman_search.",
             ));
         }
-        let answer = on.engines.sql.query(job, &self.sql).await?;
         let budgets = &on.config.limits.budgets;
+        let results = &on.engines.results;
+        // A cursor is worth something only to whom it was given.
+        let scope = format!("{}:sql:{}", job.pass.org(), job.pass.credential());
+        let Page { facts, rows, next } = match &self.cursor {
+            None => {
+                results.first(job.pass, &self.sql, on.engines.sql.query(job, &self.sql).await?, budgets.reply_bytes)?
+            }
+            Some(cursor) => {
+                let position = on.cursors.read(&scope, cursor).ok_or_else(gone)?;
+                results.next(job.pass, &self.sql, &position, budgets.reply_bytes)?
+            }
+        };
+        let Facts { columns, truncated, rows: total, execution_ms, estimate } = facts;
         Ok(Reply {
-            row_count: answer.table.rows.len(),
-            columns: answer.table.columns,
-            rows: answer.table.rows,
-            truncated: answer.table.truncated,
-            execution_ms: answer.execution_ms,
+            row_count: rows.len(),
+            columns,
+            rows,
+            truncated,
+            total_rows: (!truncated).then_some(total),
+            next_cursor: next.map(|position| on.cursors.make(&scope, &position)),
+            execution_ms,
+            estimate,
             limits_applied: LimitsApplied {
                 max_rows: budgets.sql_rows,
                 max_runtime_ms: u64::try_from(budgets.sql_time.as_millis()).unwrap_or(u64::MAX),

@@ -69,6 +69,15 @@ pub async fn publish(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>, published: 
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
 }
 
+/// Removes a dataset with its documents; `false` when there is no such dataset.
+pub async fn delete(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<bool> {
+    let documents = sqlx::query("DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2");
+    documents.bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
+    let dataset = sqlx::query("DELETE FROM datasets WHERE org_id = $1 AND id = $2");
+    let done = dataset.bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
+    Ok(done.rows_affected() == 1)
+}
+
 fn read(row: &AnyRow) -> Result<Dataset> {
     let kind: String = row.try_get("kind")?;
     let columns: String = row.try_get("columns_json")?;

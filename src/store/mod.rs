@@ -110,6 +110,8 @@ impl Db {
                         "PRAGMA journal_mode = WAL",
                         "PRAGMA synchronous = FULL",
                         "PRAGMA foreign_keys = ON",
+                        // What is deleted is overwritten with zeros, not only unlinked.
+                        "PRAGMA secure_delete = ON",
                     ] {
                         sqlx::query(pragma).execute(&mut *connection).await?;
                     }
@@ -187,6 +189,24 @@ impl Db {
         let pool = self.pool.clone();
         let begun = tokio::spawn(async move { pool.begin_with(AssertSqlSafe(statement)).await });
         begun.await.map_err(|problem| sqlx::Error::Io(std::io::Error::other(problem)))?
+    }
+
+    /// After a deletion, leaves nothing of what was deleted in the files of SQLite: pages are zeroed when rows go
+    /// (`secure_delete`), and this empties the log, which still has them as they were. It waits for readers for as
+    /// long as `busy_timeout`; `false` when one was longer, then the next automatic checkpoints overwrite the log.
+    ///
+    /// PostgreSQL keeps deleted rows until VACUUM, which its own daemon runs, and in its log and backups for as long
+    /// as these are kept: there this does nothing.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn scrub(&self) -> sqlx::Result<bool> {
+        if self.backend == Backend::Postgres {
+            return Ok(true);
+        }
+        let _turn = self.writer.lock().await;
+        let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&self.pool).await?;
+        Ok(row.try_get::<i64, _>(0)? == 0)
     }
 
     /// Waits for running statements and closes every connection.

@@ -1,13 +1,13 @@
 //! Files into datasets, all or nothing: read and build in a staging folder, move the finished file (or shard) to its
 //! place, then let the metadata name it in one transaction. Whatever fails before leaves nothing that anyone sees.
 //!
-//! A dataset that exists under the name gets a new version; readers of the version before it finish undisturbed.
+//! A dataset that exists under the name gets a new version; readers of the version before it finish undisturbed, and
+//! then it goes.
 
 mod detect;
 mod table;
 pub mod text;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,8 +19,9 @@ use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::job::{Job, OnProgress};
+use crate::engine::readers::Readers;
 use crate::engine::search::SearchEngine;
-use crate::engine::sql::{SqlEngine, TableFormat};
+use crate::engine::sql::{Results, SqlEngine, TableFormat};
 use crate::model::dataset::{Dataset, Kind, is_name};
 use crate::model::document::Document;
 use crate::model::error::{Code, Error, Result};
@@ -57,18 +58,26 @@ pub struct Ingest {
     db: Db,
     clock: Clock,
     files: Files,
-    sql: SqlEngine,
-    search: SearchEngine,
+    on: Dependents,
+    readers: Readers,
     /// One publication at a time; see [`Ingest::finish`].
     turn: Arc<Mutex<()>>,
+}
+
+/// What reads datasets, and keeps something of what it read.
+#[derive(Clone)]
+pub struct Dependents {
+    pub sql: SqlEngine,
+    pub search: SearchEngine,
+    pub results: Results,
 }
 
 /// Names the version files of an import.
 struct Version;
 
 impl Ingest {
-    pub fn new(db: Db, clock: Clock, files: Files, sql: SqlEngine, search: SearchEngine) -> Self {
-        Self { db, clock, files, sql, search, turn: Arc::default() }
+    pub fn new(db: Db, clock: Clock, files: Files, on: Dependents, readers: Readers) -> Self {
+        Self { db, clock, files, on, readers, turn: Arc::default() }
     }
 
     /// A private folder for bytes on their way in; removed when dropped.
@@ -126,7 +135,39 @@ impl Ingest {
         let mut tx = self.db.tenant(job.pass.org()).await?;
         let found = store::datasets::publish(&mut tx, job.pass.org(), id, published, now).await?;
         tx.commit().await?;
+        if !published {
+            self.on.results.forget(job.pass.org(), id);
+        }
         if found { Ok(()) } else { Err(Error::dataset_not_found()) }
+    }
+
+    /// Erases a dataset of the workspace with everything that came from it: rows, texts, vectors, figures and kept
+    /// results. `name` must be the dataset's own, so that no wrong id erases. When this returns, nothing of it is left in the
+    /// data folder, but for files that calls have open until they end; what the record says of it stays.
+    ///
+    /// # Errors
+    /// `dataset_not_found`; `invalid_argument` for another name.
+    pub async fn delete(&self, job: &Job<'_>, id: Id<Dataset>, name: &str) -> Result<Dataset> {
+        let org = job.pass.org();
+        let _turn = self.turn.lock().await;
+        let mut tx = self.db.tenant(org).await?;
+        let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+        if found.name != name {
+            let message = "This is not the dataset's name. Give the name as it is listed, to confirm what is deleted.";
+            return Err(Error::invalid("name", message));
+        }
+        store::datasets::delete(&mut tx, org, id).await?;
+        tx.commit().await?;
+        self.on.results.forget(org, id);
+        self.on.sql.forget(org, id);
+        if let Some(version) = &found.version {
+            self.on.search.forget(org, id, version);
+        }
+        self.files.erase(org, id).map_err(Error::internal)?;
+        if !self.db.scrub().await? {
+            tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
+        }
+        Ok(found)
     }
 
     /// Removes what no dataset names: staging of interrupted imports, and versions that were moved into place but
@@ -189,7 +230,7 @@ impl Ingest {
         };
         let staging = self.staging(dataset.org)?;
         let staged = staging.path().join("table.duckdb");
-        let imported = self.sql.import(&file.path, format, &staged, on_progress).await?;
+        let imported = self.on.sql.import(&file.path, format, &staged, on_progress).await?;
         dataset.row_count = imported.row_count;
         dataset.bytes = imported.bytes;
         dataset.columns = imported.columns;
@@ -231,7 +272,7 @@ impl Ingest {
         }
         let staging = self.staging(dataset.org)?;
         let staged = staging.path().join("vectors");
-        let indexed = self.search.index(dataset.org, dataset.id, &documents, &staged, on_progress).await?;
+        let indexed = self.on.search.index(dataset.org, dataset.id, &documents, &staged, on_progress).await?;
         dataset.row_count = indexed.chunks;
         dataset.bytes = indexed.bytes;
         self.finish(&dataset, &rows, request.publish, &staged).await?;
@@ -257,7 +298,9 @@ impl Ingest {
             self.files.remove(&place).map_err(Error::internal)?;
             return Err(problem);
         }
-        self.retire(dataset, before.as_ref().and_then(|before| before.version.as_deref()));
+        if let Some(before) = before {
+            self.retire(before);
+        }
         Ok(())
     }
 
@@ -276,21 +319,30 @@ impl Ingest {
         Ok(())
     }
 
-    /// Removes versions that nobody can be reading any more: all but the current one and the one before it.
-    fn retire(&self, dataset: &Dataset, before: Option<&str>) {
-        let current = dataset.version.as_deref().unwrap_or_default();
-        let keep: BTreeSet<&str> = [current, before.unwrap_or(current)].into();
-        let versions = self.place(dataset).parent().map(std::fs::read_dir).transpose().ok().flatten();
-        for version in versions.into_iter().flatten().flatten() {
-            let path = version.path();
-            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
-            if keep.contains(stem.as_str()) {
-                continue;
-            }
-            self.search.forget(dataset.org, dataset.id, &stem);
-            if let Err(problem) = self.files.remove(&path) {
-                tracing::warn!(dataset = %dataset.id, %problem, "an old version could not be removed");
-            }
+    /// Removes a version that the metadata no longer name: at once when no call can be about to read it, otherwise
+    /// when the last such call has ended.
+    fn retire(&self, before: Dataset) {
+        self.on.results.forget(before.org, before.id);
+        self.on.sql.forget(before.org, before.id);
+        let earlier = self.readers.now();
+        if earlier.are_gone() {
+            return self.remove(&before);
+        }
+        let this = self.clone();
+        tokio::spawn(async move {
+            earlier.gone().await;
+            this.remove(&before);
+        });
+    }
+
+    fn remove(&self, dataset: &Dataset) {
+        let Some(version) = &dataset.version else { return };
+        self.on.search.forget(dataset.org, dataset.id, version);
+        // The last who read it may have left a worker that holds it.
+        self.on.sql.forget(dataset.org, dataset.id);
+        // Should it fail, the next start tries again.
+        if let Err(problem) = self.files.remove(&self.place(dataset)) {
+            tracing::warn!(dataset = %dataset.id, %problem, "an old version could not be removed");
         }
     }
 }

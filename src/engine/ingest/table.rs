@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::job::OnProgress;
-use crate::engine::sql::{ImportedTable, SqlEngine, TableFormat, Task, TaskLimits};
+use crate::engine::sql::{ImportedTable, Outcome, SqlEngine, TableFormat, Task, TaskLimits};
 use crate::model::error::{Error, Result};
 
 /// The least memory of an import; wide Parquet files need some whatever a query may have.
@@ -50,9 +50,13 @@ impl SqlEngine {
         };
         let unfinished = Unfinished(Some(destination.clone()));
         let task = Task::Import { source, format, destination, limits };
-        let table = self.pool.import(&task, TIME, &CancellationToken::new(), on_progress).await?;
-        unfinished.keep();
-        Ok(table)
+        match self.pool.alone(&task, TIME, &CancellationToken::new(), on_progress).await? {
+            Outcome::Imported(table) => {
+                unfinished.keep();
+                Ok(table)
+            }
+            other => Err(Error::internal(format!("a worker answered an import with {other:?}"))),
+        }
     }
 }
 

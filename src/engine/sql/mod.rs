@@ -6,9 +6,13 @@
 //! 4. a process that can be killed, with limits on memory, time, files and system calls ([`worker`], [`pool`]), of
 //!    which no caller can have all ([`turns`]).
 
+mod bounded;
+mod estimate;
 pub mod guard;
 mod pool;
 mod process;
+mod profiles;
+mod results;
 mod rows;
 mod text;
 mod turns;
@@ -23,20 +27,22 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
+pub use estimate::Estimate;
 pub(in crate::engine) use pool::Pool;
 pub use process::SUBCOMMAND;
-pub(in crate::engine) use wire::{Task, TaskLimits};
+pub use results::{Facts, Page, Results, gone};
+pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};
 
+use self::profiles::Profiles;
+use self::results::RESULT_BYTES;
 use self::turns::Turns;
 use self::warm::Bound;
-use crate::base::id::Id;
 use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
-use crate::model::org::Org;
 use crate::model::table::Table;
 
 /// What a query gave.
@@ -79,6 +85,7 @@ pub struct SqlEngine {
     pub(in crate::engine) imports: Arc<Semaphore>,
     turns: Turns,
     files: Files,
+    profiles: Profiles,
 }
 
 impl SqlEngine {
@@ -95,18 +102,29 @@ impl SqlEngine {
         if tokio::runtime::Handle::try_current().is_ok() {
             pool.warm_up();
         }
-        Self { pool, turns: Turns::new(share.workers), imports: Arc::new(Semaphore::new(1)), budgets, files }
+        Self {
+            pool,
+            turns: Turns::new(share.workers),
+            imports: Arc::new(Semaphore::new(1)),
+            budgets,
+            files,
+            profiles: Profiles::new(),
+        }
     }
 
-    /// Judges and runs one statement over the tables of the pass, under their names.
+    /// Judges and runs one statement over the tables of the pass, under their names. The rows may be more than one
+    /// reply holds.
     ///
     /// # Errors
     /// `sql_too_long`; `forbidden_sql` with `rule`, `name` and `hint`; `invalid_argument` for SQL that cannot be
     /// parsed, resolved or computed; `query_timeout`; `limit_exceeded` for memory or a row that is too wide;
-    /// `service_unavailable` when no worker gets free in time.
+    /// `service_unavailable` when no worker gets free in time. Refusals for time and memory say what the statement
+    /// would have read ([`Estimate`]).
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         text::check(sql, job.budget.sql_chars)?;
-        self.run(job, sql, limits(job, job.budget.sql_rows)).await
+        let limits = limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes));
+        let answer = self.run(job, sql, limits).await;
+        answer.map_err(|error| estimate::explained(error, job.pass.datasets(), sql))
     }
 
     /// The first rows of a table, in the file's order.
@@ -119,21 +137,13 @@ impl SqlEngine {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have rows."));
         }
         let sql = format!("FROM \"{}\"", dataset.name.replace('"', "\"\""));
-        Ok(self.run(job, &sql, limits(job, limit)).await?.table)
-    }
-
-    /// Lets go of every open file of a dataset, so that its space is free once it is removed.
-    pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>) {
-        self.pool.forget(&self.files.tables(org, dataset));
+        Ok(self.run(job, &sql, limits(job, limit, job.budget.reply_bytes)).await?.table)
     }
 
     /// The tables of the pass by public name, in lower case as the engine compares names.
     fn bound(&self, job: &Job<'_>) -> Result<Bound> {
         let datasets = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
-        let tables = datasets.map(|dataset| {
-            let version = dataset.version.as_deref().ok_or_else(Error::dataset_not_found)?;
-            Ok((dataset.name.to_ascii_lowercase(), self.files.table(dataset.org, dataset.id, version)))
-        });
+        let tables = datasets.map(|dataset| Ok((dataset.name.to_ascii_lowercase(), self.file(dataset)?)));
         Ok(Bound {
             workspace: job.pass.org().to_string(),
             principal: job.pass.credential().to_owned(),
@@ -141,10 +151,33 @@ impl SqlEngine {
         })
     }
 
+    fn file(&self, dataset: &Dataset) -> Result<PathBuf> {
+        let version = dataset.version.as_deref().ok_or_else(Error::dataset_not_found)?;
+        Ok(self.files.table(dataset.org, dataset.id, version))
+    }
+
     async fn run(&self, job: &Job<'_>, sql: &str, limits: TaskLimits) -> Result<Answer> {
-        job.check()?;
         let bound = self.bound(job)?;
-        let next = self.turns.take(job.pass.credential(), &bound.workspace);
+        let query = async { self.pool.query(bound, sql, &limits, time(job), &job.cancel).await };
+        let (rows, payload) = self.in_turn(job, query).await?;
+        Ok(Answer {
+            table: rows::table(&rows, &payload, limits.bytes)?,
+            execution_ms: rows.execution_us / 1_000,
+            used: rows.used,
+            judged_us: rows.judged_us,
+        })
+    }
+
+    /// Runs a task of a caller in a worker of its own.
+    async fn outcome(&self, job: &Job<'_>, task: &Task) -> Result<Outcome> {
+        self.in_turn(job, async { self.pool.alone(task, time(job), &job.cancel, None).await }).await
+    }
+
+    /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others.
+    async fn in_turn<T>(&self, job: &Job<'_>, work: impl Future<Output = Result<T>>) -> Result<T> {
+        job.check()?;
+        let workspace = job.pass.org().to_string();
+        let next = self.turns.take(job.pass.credential(), &workspace);
         let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
         let turn = tokio::select! {
             slot = tokio::time::timeout(job.time_left(), next) => {
@@ -153,21 +186,14 @@ impl SqlEngine {
             () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
         };
         job.check()?;
-        let (rows, payload) = tokio::select! {
-            answer = self.pool.query(bound, sql, &limits, time(job), &job.cancel) => answer?,
+        tokio::select! {
+            done = work => done,
             () = turn.wanted() => {
                 let message = "Others wait for a worker and this query takes long, so that it was stopped. \
                                Try again in a moment, or read fewer rows.";
-                return Err(Error::unavailable(message));
+                Err(Error::unavailable(message))
             }
-        };
-        drop(turn);
-        Ok(Answer {
-            table: rows::table(&rows, &payload, limits.bytes)?,
-            execution_ms: rows.execution_us / 1_000,
-            used: rows.used,
-            judged_us: rows.judged_us,
-        })
+        }
     }
 
     /// The process ids of idle workers, for tests and diagnosis.
@@ -204,13 +230,13 @@ fn time(job: &Job<'_>) -> Duration {
     job.budget.sql_time.min(job.time_left())
 }
 
-fn limits(job: &Job<'_>, rows: usize) -> TaskLimits {
+fn limits(job: &Job<'_>, rows: usize, bytes: usize) -> TaskLimits {
     TaskLimits {
         memory_mb: job.budget.sql_memory_mb,
         threads: job.budget.sql_threads,
         time_ms: u64::try_from(job.budget.sql_time.as_millis()).unwrap_or(u64::MAX),
         rows,
-        bytes: job.budget.reply_bytes,
+        bytes,
     }
 }
 

@@ -13,7 +13,6 @@ use super::process::{Answered, Process, Spawner, too_slow};
 use super::warm::{Bonded, Bound, Warm};
 use super::wire::{self, Order, Outcome, Rows, Task, TaskLimits};
 use crate::engine::job::OnProgress;
-use crate::engine::sql::ImportedTable;
 use crate::model::error::{Code, Error, Result};
 
 /// Spare workers that wait for a task.
@@ -184,22 +183,19 @@ impl Pool {
         }
     }
 
-    /// Runs one import in a worker of its own.
+    /// Runs one task in a worker of its own.
     ///
     /// # Errors
     /// As [`Pool::query`].
-    pub async fn import(
+    pub async fn alone(
         &self,
         task: &Task,
         time: Duration,
         cancel: &CancellationToken,
         on_progress: Option<OnProgress>,
-    ) -> Result<ImportedTable> {
+    ) -> Result<Outcome> {
         let process = self.begin(&wire::encode(task).map_err(Error::internal)?).await.map_err(Error::internal)?;
-        match self.attend(process, time, cancel, on_progress).await?.outcome? {
-            Outcome::Imported(table) => Ok(table),
-            other => Err(Error::internal(format!("a worker answered an import with {other:?}"))),
-        }
+        self.attend(process, time, cancel, on_progress).await?.outcome
     }
 
     /// Waits for a task's end, interrupts it when its time is over, and kills it when it does not heed. The process is

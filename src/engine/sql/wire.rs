@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::worker::render::Shape;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::error::{Code, Error};
+use crate::model::profile::Profile;
 
 /// Longest frame, and most bytes behind one.
 const MAX_FRAME: u32 = 64 << 20;
@@ -38,6 +39,8 @@ pub type Tables = Arc<Vec<(String, PathBuf)>>;
 pub enum Task {
     /// Untrusted SQL over tables. Those that it names are attached, and with them those in `also`.
     Query { tables: Tables, also: Vec<String>, sql: String, limits: TaskLimits },
+    /// The figures of a table.
+    Profile { file: PathBuf, limits: TaskLimits },
     /// An untrusted file becomes a table file.
     Import { source: PathBuf, format: TableFormat, destination: PathBuf, limits: TaskLimits },
 }
@@ -85,6 +88,7 @@ pub enum Outcome {
     Unattached {
         used: Vec<String>,
     },
+    Profiled(Profile),
     Imported(ImportedTable),
 }
 

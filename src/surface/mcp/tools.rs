@@ -120,6 +120,7 @@ mod tests {
                 "dragoman_get_schema",
                 "dragoman_list_datasets",
                 "dragoman_preview_rows",
+                "dragoman_profile_dataset",
                 "dragoman_search",
                 "dragoman_sql"
             ]

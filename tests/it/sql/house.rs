@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman::base::clock::Clock;
@@ -12,9 +13,10 @@ use dragoman::engine::job::Job;
 use dragoman::engine::sql::{Answer, SqlEngine, TableFormat};
 use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
-use dragoman::model::dataset::{Dataset, Kind};
+use dragoman::model::dataset::{ColumnInfo, Dataset, Kind};
 use dragoman::model::error::Result;
 use dragoman::model::org::Org;
+use dragoman::model::profile::Profile;
 use dragoman::model::user::User;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -63,14 +65,21 @@ impl House {
         house
     }
 
-    /// Imports a table for the current workspace.
-    pub async fn add(&mut self, name: &str, format: TableFormat, content: &str) {
+    /// A table made by the engine itself, from a query: for types that no file brings.
+    pub fn make(&mut self, name: &str, query: &str) {
         let staging = self.files.staging(self.org.id).unwrap();
-        let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
-        std::fs::write(&source, content).unwrap();
-        let table = self.engine.import(&source, format, &made, None).await.unwrap();
+        let made = staging.path().join("made.duckdb");
+        let maker = duckdb::Connection::open(&made).unwrap();
+        maker.execute_batch(&format!("CREATE TABLE data AS {query}; CHECKPOINT")).unwrap();
+        let row_count = maker.query_row("SELECT count(*) FROM data", [], |row| row.get(0)).unwrap();
+        drop(maker);
+        let bytes = std::fs::metadata(&made).unwrap().len().try_into().unwrap();
+        self.place(name, &made, row_count, bytes, vec![]);
+    }
+
+    fn place(&mut self, name: &str, made: &Path, row_count: i64, bytes: i64, columns: Vec<ColumnInfo>) {
         let id = Id::new(&self.clock);
-        self.files.publish(&made, &self.files.table(self.org.id, id, "v1")).unwrap();
+        self.files.publish(made, &self.files.table(self.org.id, id, "v1")).unwrap();
         self.datasets.push(Dataset {
             id,
             org: self.org.id,
@@ -79,13 +88,28 @@ impl House {
             kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
-            row_count: table.row_count,
-            bytes: table.bytes,
-            columns: table.columns,
+            row_count,
+            bytes,
+            columns,
             source: name.into(),
             created_at: 0,
             updated_at: 0,
         });
+    }
+
+    pub async fn profile(&self, name: &str) -> Result<Arc<Profile>> {
+        let pass = self.pass();
+        let job = Job::new(&pass, &self.budgets, self.budgets.sql_time, CancellationToken::new(), None);
+        self.engine.profile(&job, self.dataset(name)).await
+    }
+
+    /// Imports a table for the current workspace.
+    pub async fn add(&mut self, name: &str, format: TableFormat, content: &str) {
+        let staging = self.files.staging(self.org.id).unwrap();
+        let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
+        std::fs::write(&source, content).unwrap();
+        let table = self.engine.import(&source, format, &made, None).await.unwrap();
+        self.place(name, &made, table.row_count, table.bytes, table.columns);
     }
 
     pub fn dataset(&self, name: &str) -> &Dataset {

@@ -153,13 +153,16 @@ impl Ids {
 fn arguments(operation: &str, ids: &Ids) -> Value {
     match operation {
         "dragoman_list_datasets" => json!({ "cursor": ids.datasets_cursor }),
-        "dragoman_get_schema" | "dragoman_preview_rows" => json!({ "dataset_id": ids.dataset }),
+        "dragoman_get_schema" | "dragoman_preview_rows" | "dragoman_profile_dataset" => {
+            json!({ "dataset_id": ids.dataset })
+        }
         "dragoman_sql" => json!({ "sql": "SELECT 1", "dataset_id": ids.dataset }),
         "dragoman_search" => json!({ "query": "plan", "dataset_id": ids.dataset }),
         "dragoman_get_document" => json!({ "document_id": ids.document }),
         "dragoman_health" | "list_invitations" | "list_blocked_clients" | "list_tokens" | "get_settings" => json!({}),
         "import_dataset" => json!({ "name": ids.table, "description": "" }),
         "publish_dataset" => json!({ "dataset_id": ids.dataset, "externally_queryable": false }),
+        "delete_dataset" => json!({ "dataset_id": ids.dataset, "name": ids.table }),
         "list_members" => json!({ "cursor": ids.members_cursor }),
         "set_member_role" => json!({ "user_id": ids.user, "role": "viewer" }),
         "remove_member" => json!({ "user_id": ids.user }),

@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::render::Shape;
 use super::{problem, sandbox};
-use crate::engine::sql::guard;
 use crate::engine::sql::rows::too_wide;
 use crate::engine::sql::wire::{Outcome, Rows, Tables, TaskLimits};
+use crate::engine::sql::{estimate, guard};
 use crate::model::error::{Code, Error, Result};
 
 /// Deepest nesting of a column's type; readers of Arrow stop at 64 levels, and a map takes two.
@@ -108,8 +108,9 @@ impl Instance {
         // Whatever a statement may leave in a connection ends with it.
         let connection = self.connection.try_clone().map_err(|cause| internal(&cause))?;
         let _running = self.running.set(connection.interrupt_handle());
-        let (shapes, truncated, payload, execution_us) = rows(&connection, sql, limits)?;
-        let used = used.into_iter().collect();
+        let used: Vec<String> = used.into_iter().collect();
+        let (shapes, truncated, payload, execution_us) =
+            rows(&connection, sql, limits).map_err(|error| estimate::with_used(error, used.clone()))?;
         Ok((Outcome::Rows(Rows { shapes, truncated, used, judged_us, execution_us }), payload))
     }
 }
@@ -149,6 +150,13 @@ fn furnish(connection: &Connection, tables: &[&(String, PathBuf)], limits: &Task
         attach(connection, index, file)?;
         connection.execute_batch(&format!("CREATE VIEW {} AS SELECT * FROM d{index}.main.data", quoted(name)))?;
     }
+    connection.execute_batch(LOCK)
+}
+
+/// One table as `d0.main.data`, behind the closed door.
+pub fn open_table(connection: &Connection, file: &Path, limits: &TaskLimits) -> duckdb::Result<()> {
+    limit(connection, limits)?;
+    attach(connection, 0, file)?;
     connection.execute_batch(LOCK)
 }
 

@@ -8,6 +8,7 @@
 mod import;
 mod instance;
 mod problem;
+mod profile;
 pub(super) mod render;
 mod sandbox;
 mod syscalls;
@@ -86,6 +87,7 @@ fn listen(
 fn restrict(task: &Task) -> io::Result<()> {
     let (limits, readable, writable): (&TaskLimits, Vec<&Path>, Vec<&Path>) = match task {
         Task::Query { tables, limits, .. } => (limits, tables.iter().map(|(_, file)| file.as_path()).collect(), vec![]),
+        Task::Profile { file, limits } => (limits, vec![file], vec![]),
         Task::Import { source, destination, limits, .. } => {
             (limits, vec![source], destination.parent().into_iter().collect())
         }
@@ -119,6 +121,10 @@ fn perform(
                 next = queries.recv().ok().map(|(sql, limits)| (sql, limits, vec![]));
             }
         }
+        Task::Profile { file, limits } => output.answer(|| {
+            let _running = running.set(connection.interrupt_handle());
+            Ok((Outcome::Profiled(profile::run(&connection, &file, &limits)?), vec![]))
+        }),
         Task::Import { source, format, destination, limits } => output.answer(|| {
             let _running = running.set(connection.interrupt_handle());
             let progress = connection.progress_handle();

@@ -3,6 +3,7 @@
 
 mod audit;
 mod clients;
+mod dataset;
 mod members;
 mod overview;
 mod settings;
@@ -52,6 +53,7 @@ impl FromRef<Console> for Web {
 pub fn routes() -> Router<Console> {
     Router::new()
         .route("/w/{slug}", get(overview::show))
+        .route("/w/{slug}/datasets/{id}", get(dataset::show).post(dataset::submit))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
         .route("/w/{slug}/audit", get(audit::show))
@@ -70,6 +72,8 @@ struct Room<'a> {
     caller: Caller,
     /// The page, below the workspace's address.
     page: &'static str,
+    /// As `page`, with the thing that the page is about, where it is about one of several.
+    place: String,
 }
 
 impl<'a> Room<'a> {
@@ -94,7 +98,7 @@ impl<'a> Room<'a> {
         request: Request,
     ) -> Result<(Self, Params), Response> {
         let slug = path.get("slug").map_or("", String::as_str);
-        let purpose = purpose(slug, page);
+        let purpose = purpose(slug, &place(&path, page));
         let (visit, params) = Visit::form(&console.web, &door.session, door.context, &purpose, request).await?;
         Ok((Self::find(console, visit, &path, page).await?, params))
     }
@@ -107,7 +111,9 @@ impl<'a> Room<'a> {
     ) -> Result<Self, Response> {
         let slug = path.get("slug").map_or("", String::as_str);
         match visit.caller(&console.web.identity, slug).await {
-            Ok(Some((membership, caller))) => Ok(Self { console, visit, membership, caller, page }),
+            Ok(Some((membership, caller))) => {
+                Ok(Self { console, visit, membership, caller, page, place: place(path, page) })
+            }
             Ok(None) => {
                 let text = "There is no such workspace, or you do not belong to it.";
                 Err(html::problem(StatusCode::NOT_FOUND, "Not found", text))
@@ -128,12 +134,12 @@ impl<'a> Room<'a> {
 
     /// For the forms of this page.
     fn csrf(&self) -> String {
-        self.visit.csrf(&self.console.web, &purpose(&self.membership.org.slug, self.page))
+        self.visit.csrf(&self.console.web, &purpose(&self.membership.org.slug, &self.place))
     }
 
     /// The page's own address.
     fn here(&self) -> String {
-        format!("/w/{}{}", self.membership.org.slug, self.page)
+        format!("/w/{}{}", self.membership.org.slug, self.place)
     }
 
     /// What a person sees of a refusal: a way to confirm who they are when that is all that is missing.
@@ -161,8 +167,16 @@ impl<'a> Room<'a> {
     }
 }
 
-fn purpose(slug: &str, page: &str) -> String {
-    format!("console:{slug}:{page}")
+fn purpose(slug: &str, place: &str) -> String {
+    format!("console:{slug}:{place}")
+}
+
+fn place(path: &HashMap<String, String>, page: &str) -> String {
+    match path.get("id") {
+        // Percent-encoded again, so that no id makes an address of another page.
+        Some(id) => format!("{page}/{}", url::form_urlencoded::byte_serialize(id.as_bytes()).collect::<String>()),
+        None => page.to_owned(),
+    }
 }
 
 /// A value of a form that is one of an enum's names.

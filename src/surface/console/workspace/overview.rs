@@ -23,6 +23,7 @@ struct Datasets {
 
 #[derive(Deserialize)]
 struct Dataset {
+    id: String,
     name: String,
     description: String,
     #[serde(rename = "type")]

@@ -1,0 +1,69 @@
+//! Profiles of tables. A version never changes, so a profile is computed once and kept while there is room.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::bounded::Bounded;
+use super::{Outcome, SqlEngine, Task, limits};
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+use crate::model::profile::Profile;
+
+/// Bytes of kept profiles, as JSON.
+const ROOM: usize = 16 << 20;
+
+/// Workspace, dataset, version.
+type Key = (Id<Org>, Id<Dataset>, String);
+
+/// Kept profiles; clones share them.
+#[derive(Clone)]
+pub struct Profiles(Arc<Mutex<Bounded<Key, Arc<Profile>>>>);
+
+impl Profiles {
+    pub fn new() -> Self {
+        Self(Arc::new(Mutex::new(Bounded::new(ROOM))))
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Bounded<Key, Arc<Profile>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SqlEngine {
+    /// What the columns of a table hold, in figures.
+    ///
+    /// # Errors
+    /// `dataset_not_found` unless the pass covers it; `invalid_argument` for documents; the limits as for
+    /// [`SqlEngine::query`].
+    pub async fn profile(&self, job: &Job<'_>, dataset: &Dataset) -> Result<Arc<Profile>> {
+        let dataset = job.pass.dataset(dataset.id)?;
+        if dataset.kind != Kind::Table {
+            return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have columns."));
+        }
+        let version = dataset.version.clone().ok_or_else(Error::dataset_not_found)?;
+        let key = (dataset.org, dataset.id, version);
+        if let Some(kept) = self.profiles.kept().get(&key) {
+            return Ok(kept);
+        }
+        let task = Task::Profile { file: self.file(dataset)?, limits: limits(job, 0, 0) };
+        let Outcome::Profiled(profile) = self.outcome(job, &task).await? else {
+            return Err(Error::internal("a worker did another task than the profile"));
+        };
+        let profile = Arc::new(profile);
+        // One for which there was no time is worth another try.
+        if profile.columns.iter().all(|column| column.not_computed.is_empty() || column.is_counted_only()) {
+            let bytes = serde_json::to_vec(&*profile).map_err(Error::internal)?.len();
+            self.profiles.kept().put(key, profile.clone(), bytes);
+        }
+        Ok(profile)
+    }
+
+    /// Forgets the profiles of a dataset, in whatever version, and lets go of its open files, so that their space is
+    /// free once they are removed.
+    pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>) {
+        self.pool.forget(&self.files.tables(org, dataset));
+        self.profiles.kept().retain(|(of, id, _), _| (*of, *id) != (org, dataset));
+    }
+}

@@ -1,0 +1,212 @@
+//! Results that are larger than a reply, kept for their next pages: for ten minutes, within bounds, and only as long as
+//! whoever asked may still read every table of them in the very version that they were computed from.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::bounded::Bounded;
+use super::{Answer, Estimate};
+use crate::base::clock::{Clock, Millis};
+use crate::base::id::Id;
+use crate::base::secret::{random_token, sha256};
+use crate::model::access::Pass;
+use crate::model::dataset::Dataset;
+use crate::model::error::{Code, Error, Result};
+use crate::model::org::Org;
+use crate::model::table::Column;
+
+/// Most bytes of one result's rows, as JSON.
+pub const RESULT_BYTES: usize = 8 << 20;
+/// Bytes of all kept results, and of those of a workspace.
+const ROOM: usize = 64 << 20;
+const ROOM_OF_WORKSPACE: usize = 16 << 20;
+/// Bytes of a reply for the cursor, the limits and the names of its fields.
+const ENVELOPE: usize = 1_024;
+/// How long a result is kept.
+const LIFE: Millis = 10 * 60 * 1_000;
+
+/// Kept results of a node; clones share them.
+#[derive(Clone)]
+pub struct Results {
+    kept: Arc<Mutex<Bounded<String, Arc<Kept>>>>,
+    clock: Clock,
+}
+
+/// What all pages of a result say of it.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    pub columns: Vec<Column>,
+    /// Whether there were more rows than may come back.
+    pub truncated: bool,
+    /// Rows that come back, on all pages together.
+    pub rows: usize,
+    pub execution_ms: u64,
+    pub estimate: Estimate,
+}
+
+impl Facts {
+    /// Bytes that a reply has for rows, beside what is said of them on every page.
+    fn room(&self, reply_bytes: usize) -> Result<usize> {
+        let said = serde_json::to_string(&(&self.columns, &self.estimate)).map_err(Error::internal)?.len();
+        Ok(reply_bytes.saturating_sub(said + ENVELOPE))
+    }
+}
+
+/// Rows that did not fit into the first reply, and for whom they are.
+struct Kept {
+    org: Id<Org>,
+    credential: String,
+    /// SHA-256 of the statement: a cursor goes on with its own.
+    statement: Vec<u8>,
+    /// The versions that it was computed from.
+    sources: Vec<(Id<Dataset>, Option<String>)>,
+    facts: Facts,
+    /// Number of the first row here, from 0.
+    first: usize,
+    /// Each row's JSON: smaller in memory than values are.
+    rows: Vec<Box<str>>,
+    ends_at: Millis,
+}
+
+/// Rows of one reply.
+pub struct Page {
+    pub facts: Facts,
+    pub rows: Vec<Vec<Value>>,
+    /// Where the next page goes on; `None` on the last.
+    pub next: Option<String>,
+}
+
+impl Results {
+    pub fn new(clock: Clock) -> Self {
+        Self { kept: Arc::new(Mutex::new(Bounded::new(ROOM))), clock }
+    }
+
+    /// The first page: as many rows as a reply of `reply_bytes` holds; the others are kept.
+    ///
+    /// # Errors
+    /// `limit_exceeded` when the first row alone is larger.
+    pub fn first(&self, pass: &Pass, sql: &str, answer: Answer, reply_bytes: usize) -> Result<Page> {
+        let Answer { table, execution_ms, used, judged_us: _ } = answer;
+        let tables = super::estimate::named(pass.datasets(), &used);
+        let (columns, truncated, estimate) = (table.columns, table.truncated, Estimate::of(&tables));
+        let facts = Facts { columns, truncated, rows: table.rows.len(), execution_ms, estimate };
+        let room = facts.room(reply_bytes)?;
+        let mut rest = table.rows.into_iter().map(|row| serde_json::to_string(&row).map(|text| (row, text)));
+        let (mut rows, mut bytes, mut kept) = (Vec::new(), 0, Vec::new());
+        for next in rest.by_ref() {
+            let (row, text) = next.map_err(Error::internal)?;
+            bytes += text.len() + 1;
+            if bytes > room {
+                kept.push(text.into_boxed_str());
+                break;
+            }
+            rows.push(row);
+        }
+        if kept.is_empty() {
+            return Ok(Page { facts, rows, next: None });
+        }
+        if rows.is_empty() {
+            return Err(too_wide(0, room));
+        }
+        for next in rest {
+            kept.push(next.map_err(Error::internal)?.1.into_boxed_str());
+        }
+        let first = rows.len();
+        let sources = tables.iter().map(|table| (table.id, table.version.clone())).collect();
+        let kept = Kept {
+            org: pass.org(),
+            credential: pass.credential().to_owned(),
+            statement: sha256(sql.as_bytes()),
+            sources,
+            facts: facts.clone(),
+            first,
+            rows: kept,
+            ends_at: self.clock.now() + LIFE,
+        };
+        let id = self.keep(kept);
+        Ok(Page { facts, rows, next: Some(format!("{id}:{first}")) })
+    }
+
+    /// A later page, from the position that the page before gave.
+    ///
+    /// # Errors
+    /// `invalid_argument` for `cursor`, the same whether there never was such a result, it is over, it is another's or
+    /// of another statement, or its data changed; `limit_exceeded` for a row that fits into no reply.
+    pub fn next(&self, pass: &Pass, sql: &str, position: &str, reply_bytes: usize) -> Result<Page> {
+        let (id, at) = position.split_once(':').ok_or_else(gone)?;
+        let at: usize = at.parse().map_err(|_| gone())?;
+        let now = self.clock.now();
+        let kept = {
+            let mut all = self.all();
+            all.retain(|_, kept| kept.ends_at > now);
+            all.get(&id.to_owned()).ok_or_else(gone)?
+        };
+        if (kept.org, kept.credential.as_str()) != (pass.org(), pass.credential())
+            || kept.statement != sha256(sql.as_bytes())
+        {
+            return Err(gone());
+        }
+        let is_current = |(id, version): &(Id<Dataset>, Option<String>)| {
+            pass.dataset(*id).is_ok_and(|dataset| dataset.version == *version)
+        };
+        if !kept.sources.iter().all(is_current) {
+            self.all().retain(|key, _| key != id);
+            return Err(gone());
+        }
+        let room = kept.facts.room(reply_bytes)?;
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        let rest = at.checked_sub(kept.first).and_then(|from| kept.rows.get(from..)).unwrap_or_default();
+        for text in rest {
+            bytes += text.len() + 1;
+            if bytes > room {
+                break;
+            }
+            rows.push(serde_json::from_str(text).map_err(Error::internal)?);
+        }
+        if rows.is_empty() {
+            return Err(if rest.is_empty() { gone() } else { too_wide(at, room) });
+        }
+        let next = (rows.len() < rest.len()).then(|| format!("{id}:{}", at + rows.len()));
+        Ok(Page { facts: kept.facts.clone(), rows, next })
+    }
+
+    /// Forgets every result that was computed from a dataset.
+    pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>) {
+        self.all().retain(|_, kept| kept.org != org || kept.sources.iter().all(|(id, _)| *id != dataset));
+    }
+
+    fn keep(&self, kept: Kept) -> String {
+        let id = random_token("").expose().to_owned();
+        let (org, now) = (kept.org, self.clock.now());
+        let bytes = kept.rows.iter().map(|row| row.len() + size_of::<Box<str>>()).sum();
+        let mut all = self.all();
+        all.retain(|_, kept| kept.ends_at > now);
+        all.put(id.clone(), Arc::new(kept), bytes);
+        all.shrink(ROOM_OF_WORKSPACE, |_, kept| kept.org == org);
+        id
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, Bounded<String, Arc<Kept>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whatever is wrong with a cursor.
+pub fn gone() -> Error {
+    Error::invalid("cursor", "This cursor goes on with no result that is still there. Run the query again, without it.")
+}
+
+fn too_wide(row: usize, room: usize) -> Error {
+    let message = format!(
+        "Row {} of the result alone has more than {room} bytes, which no reply holds. Select fewer columns, or shorten \
+         texts: left(c, 200).",
+        row + 1
+    );
+    Error::new(Code::LimitExceeded, message)
+        .with(serde_json::json!({ "limit": "bytes", "bytes": room, "row": row + 1 }))
+}
+
+#[cfg(test)]
+mod tests;

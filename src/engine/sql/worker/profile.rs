@@ -1,0 +1,483 @@
+//! The profile of a table, by statements of our own over its immutable file.
+//!
+//! A first pass reads the columns in groups: counts, range, mean, and an estimate of the distinct values. Then each column
+//! is grouped by its values for exact figures, as long as the table is small and there is time and memory; otherwise
+//! its estimates stand, and frequent values come from a sample of the rows.
+
+use std::path::Path;
+use std::time::Instant;
+
+use duckdb::{Connection, Row};
+
+use super::instance::{self, internal, quoted};
+use super::problem;
+use crate::engine::sql::wire::TaskLimits;
+use crate::model::error::{Code, Error, Result};
+use crate::model::personal::{self, Content};
+use crate::model::profile::{ColumnProfile, Figure, Profile, TopValue};
+
+/// Columns in one statement of the first pass.
+const GROUP: usize = 40;
+/// Up to so many rows, and rows times columns, figures are exact.
+const EXACT_ROWS: i64 = 1_000_000;
+const EXACT_CELLS: i64 = 20_000_000;
+/// Up to so many rows times columns the first pass reads all rows; beyond it, a sample of half as many.
+const WHOLE_CELLS: i64 = 100_000_000;
+/// Up to so many rows the medians of a group of columns are computed at once: each holds its column in memory.
+const MEDIAN_ROWS: i64 = 100_000;
+/// Rows of the sample for frequent values.
+const TOP_SAMPLE: i64 = 100_000;
+/// Values that are looked at for personal data.
+const VALUES: i64 = 1_000;
+/// Frequent values shown.
+const TOP: usize = 5;
+/// Characters of a value, of a type, and of a value that is looked at for personal data.
+const VALUE_CHARS: usize = 100;
+const TYPE_CHARS: usize = 200;
+const LOOK_CHARS: usize = 500;
+/// Percent of the time after which the rest is estimated, and after which it is left out.
+const HURRY: u128 = 50;
+const LATE: u128 = 80;
+
+const TABLE: &str = "d0.main.data";
+
+/// How a column is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Text,
+    Uuid,
+    Whole,
+    Float,
+    Decimal,
+    Boolean,
+    /// Days and moments, which can be infinite.
+    Day,
+    /// Times of day and intervals.
+    Time,
+    Nested,
+    /// Binary values: counted, never shown.
+    Binary,
+    /// What a later engine may bring: only NULLs are counted.
+    Opaque,
+}
+
+impl Class {
+    fn of(r#type: &str) -> Self {
+        let head = r#type.split('(').next().unwrap_or_default();
+        match head {
+            _ if r#type.ends_with(']') => Class::Nested,
+            "STRUCT" | "MAP" | "UNION" | "JSON" => Class::Nested,
+            "VARCHAR" | "ENUM" => Class::Text,
+            "UUID" => Class::Uuid,
+            "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT" | "HUGEINT" | "UTINYINT" | "USMALLINT" | "UINTEGER"
+            | "UBIGINT" | "UHUGEINT" | "BIGNUM" => Class::Whole,
+            "FLOAT" | "DOUBLE" => Class::Float,
+            "DECIMAL" => Class::Decimal,
+            "BOOLEAN" => Class::Boolean,
+            "DATE" => Class::Day,
+            _ if head.starts_with("TIMESTAMP") => Class::Day,
+            "BLOB" | "BIT" => Class::Binary,
+            "INTERVAL" => Class::Time,
+            _ if head.starts_with("TIME") => Class::Time,
+            _ => Class::Opaque,
+        }
+    }
+
+    fn is_number(self) -> bool {
+        matches!(self, Class::Whole | Class::Float | Class::Decimal)
+    }
+
+    fn content(self) -> Content {
+        match self {
+            Class::Text => Content::Text,
+            Class::Whole => Content::Whole,
+            Class::Day => Content::Time,
+            Class::Nested => Content::Nested,
+            Class::Uuid | Class::Float | Class::Decimal | Class::Boolean => Content::Other,
+            Class::Time | Class::Binary | Class::Opaque => Content::Other,
+        }
+    }
+}
+
+/// A column with what the first pass found.
+struct Found {
+    /// As it is written in SQL.
+    sql: String,
+    class: Class,
+    filled: i64,
+    profile: ColumnProfile,
+}
+
+impl Found {
+    /// What occurs once says nothing, unless it is one of a few.
+    fn frequent(&self, top: Vec<(String, i64)>, distinct: i64, filled: i64) -> Vec<TopValue> {
+        if self.class == Class::Binary {
+            return Vec::new();
+        }
+        let few = usize::try_from(distinct).is_ok_and(|distinct| distinct <= TOP);
+        let share = |count: i64| if filled > 0 { count as f64 / filled as f64 } else { 0.0 };
+        let top = top.into_iter().filter(|(_, count)| few || *count > 1);
+        top.map(|(value, count)| TopValue { value, count, share: share(count) }).collect()
+    }
+}
+
+/// One profile in the making.
+struct Work<'a> {
+    connection: &'a Connection,
+    limits: &'a TaskLimits,
+    started: Instant,
+    rows: i64,
+    /// What the first pass reads, and how many rows that is.
+    source: String,
+    read: i64,
+    exact: bool,
+    sampled_rows: Option<i64>,
+}
+
+/// The figures of one table.
+pub fn run(connection: &Connection, file: &Path, limits: &TaskLimits) -> Result<Profile> {
+    let started = Instant::now();
+    instance::open_table(connection, file, limits).map_err(|cause| internal(&cause))?;
+    let rows = connection.query_row(&format!("SELECT count(*) FROM {TABLE}"), [], |row| row.get(0)).map_err(failed)?;
+    let typed = columns(connection).map_err(failed)?;
+    let cells = rows * i64::try_from(typed.len()).unwrap_or(i64::MAX);
+    let mut work = Work {
+        connection,
+        limits,
+        started,
+        rows,
+        source: TABLE.to_owned(),
+        read: rows,
+        exact: rows <= EXACT_ROWS && cells <= EXACT_CELLS,
+        sampled_rows: None,
+    };
+    if cells > WHOLE_CELLS {
+        work.sample(cells)?;
+    }
+    let mut found = Vec::new();
+    for group in typed.chunks(GROUP) {
+        found.extend(work.first_pass(group)?);
+    }
+    let columns = found.into_iter().map(|column| work.finish(column)).collect::<Result<_>>()?;
+    Ok(Profile { row_count: rows, sampled_rows: work.sampled_rows, columns })
+}
+
+impl Work<'_> {
+    /// Reads whole blocks of rows, chosen by chance that a seed fixes.
+    fn sample(&mut self, cells: i64) -> Result<()> {
+        let percent = 50.0 * WHOLE_CELLS as f64 / cells as f64;
+        self.source = format!("{TABLE} TABLESAMPLE system({percent:.4} PERCENT) REPEATABLE (7)");
+        self.read = self.one(&format!("SELECT count(*) FROM {}", self.source), |row| row.get(0)).map_err(failed)?;
+        self.sampled_rows = Some(self.read);
+        Ok(())
+    }
+
+    fn one<T>(&self, sql: &str, read: impl FnOnce(&Row<'_>) -> duckdb::Result<T>) -> duckdb::Result<T> {
+        self.connection.query_row(sql, [], read)
+    }
+
+    /// Whether the first pass computes medians.
+    fn has_medians(&self) -> bool {
+        self.exact && self.rows <= MEDIAN_ROWS
+    }
+
+    /// Whether so many percent of the time are over.
+    fn is_past(&self, percent: u128) -> bool {
+        self.started.elapsed().as_millis() * 100 > u128::from(self.limits.time_ms) * percent
+    }
+
+    fn first_pass(&self, group: &[(String, String)]) -> Result<Vec<Found>> {
+        let classes: Vec<Class> = group.iter().map(|(_, r#type)| Class::of(r#type)).collect();
+        let parts = group.iter().zip(&classes).map(|((name, _), class)| self.aggregates(&quoted(name), *class));
+        let sql = format!("SELECT {} FROM {}", parts.collect::<Vec<_>>().join(", "), self.source);
+        self.one(&sql, |row| {
+            let columns = group.iter().zip(&classes).enumerate();
+            columns
+                .map(|(index, ((name, r#type), class))| self.read_first(row, index * 7, name, r#type, *class))
+                .collect()
+        })
+        .map_err(failed)
+    }
+
+    /// Seven figures: values, distinct (estimated), least, greatest, mean, median (estimated), finite values.
+    fn aggregates(&self, column: &str, class: Class) -> String {
+        let finite = if matches!(class, Class::Float | Class::Day) {
+            format!("FILTER (WHERE isfinite({column}))")
+        } else {
+            String::new()
+        };
+        let text = |expression: String| format!("CAST({expression} {finite} AS VARCHAR)");
+        let [least, greatest] = ["min", "max"].map(|which| match class {
+            Class::Nested | Class::Binary | Class::Opaque => "CAST(NULL AS VARCHAR)".to_owned(),
+            // The beginnings are ordered as the texts are.
+            Class::Text => format!("{which}(left(CAST({column} AS VARCHAR), {}))", VALUE_CHARS + 1),
+            _ => text(format!("{which}({column})")),
+        });
+        let number = class.is_number();
+        let mean = if number { format!("avg({column}) {finite}") } else { "NULL".to_owned() };
+        let median = match median(class, column) {
+            Some(exact) if self.has_medians() => text(exact),
+            Some(_) if !self.exact && (number || class == Class::Day) => {
+                text(format!("approx_quantile({column}, 0.5)"))
+            }
+            _ => "CAST(NULL AS VARCHAR)".into(),
+        };
+        let distinct = if class == Class::Opaque { "0".to_owned() } else { format!("approx_count_distinct({column})") };
+        format!(
+            "count({column}), {distinct}, {least}, {greatest}, CAST({mean} AS DOUBLE), {median}, {}",
+            if class == Class::Float { format!("count({column}) {finite}") } else { format!("count({column})") }
+        )
+    }
+
+    fn read_first(&self, row: &Row<'_>, at: usize, name: &str, r#type: &str, class: Class) -> duckdb::Result<Found> {
+        let filled: i64 = row.get(at)?;
+        let finite: i64 = row.get(at + 6)?;
+        let shown = |index: usize| {
+            Ok::<_, duckdb::Error>(row.get::<_, Option<String>>(index)?.map(|text| cut(&text, VALUE_CHARS)))
+        };
+        let mean: Option<f64> = row.get(at + 4)?;
+        let sampled = self.read < self.rows;
+        let mut approximate = Vec::new();
+        if sampled {
+            approximate.extend([Figure::Nulls, Figure::Range]);
+            approximate.extend(mean.map(|_| Figure::Mean));
+        }
+        let nulls = match (self.read - filled, sampled) {
+            (nulls, true) if self.read > 0 => (nulls as f64 / self.read as f64 * self.rows as f64).round() as i64,
+            (nulls, _) => nulls,
+        };
+        let median = shown(at + 5)?;
+        approximate.extend(median.as_ref().filter(|_| !self.has_medians()).map(|_| Figure::Median));
+        let profile = ColumnProfile {
+            name: name.to_owned(),
+            r#type: cut(r#type, TYPE_CHARS),
+            nulls,
+            distinct: row.get::<_, i64>(at + 1)?.min(filled),
+            min: shown(at + 2)?,
+            max: shown(at + 3)?,
+            mean: mean.filter(|mean| mean.is_finite()),
+            median,
+            not_finite: (finite < filled).then_some(filled - finite),
+            top_values: Vec::new(),
+            approximate,
+            not_computed: Vec::new(),
+            likely_personal_data: None,
+        };
+        Ok(Found { sql: quoted(name), class, filled, profile })
+    }
+
+    /// Everything that is asked of a column by itself.
+    fn finish(&mut self, mut found: Found) -> Result<ColumnProfile> {
+        let values = self.look(&found)?;
+        let fields = if found.class == Class::Nested { fields(&found.profile.r#type) } else { Vec::new() };
+        let looked = values.as_deref().unwrap_or_default();
+        let finding = personal::judge(&found.profile.name, &fields, found.class.content(), looked);
+        self.values(&mut found)?;
+        let mut column = found.profile;
+        if values.is_none() {
+            column.not_computed.push(Figure::LikelyPersonalData);
+            // Nothing of a text is shown before it is known whether it speaks of people.
+            if finding.is_none() && column.min.is_some() {
+                (column.min, column.max) = (None, None);
+                column.not_computed.push(Figure::Range);
+            }
+        }
+        if let Some(finding) = finding {
+            let mask = |value: String| personal::mask(finding.kind, &value);
+            column.min = column.min.map(mask);
+            column.max = column.max.map(mask);
+            (column.mean, column.median) = (None, None);
+            column.approximate.retain(|figure| !matches!(figure, Figure::Mean | Figure::Median));
+            for top in &mut column.top_values {
+                top.value = mask(std::mem::take(&mut top.value));
+            }
+            column.likely_personal_data = Some(finding);
+        }
+        Ok(column)
+    }
+
+    /// Values to be looked at for personal data; none of a type that holds none, and `None` when there is no time.
+    fn look(&self, found: &Found) -> Result<Option<Vec<String>>> {
+        let could = match found.class.content() {
+            Content::Text | Content::Nested => true,
+            // No phone and no card has fewer digits.
+            Content::Whole => found.profile.max.as_ref().is_some_and(|max| max.len() >= 7),
+            Content::Time | Content::Other => false,
+        };
+        if !could || found.filled == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        if self.is_past(LATE) {
+            return Ok(None);
+        }
+        let step = (found.filled / VALUES).max(1);
+        let sql = format!(
+            "SELECT left(CAST({0} AS VARCHAR), {LOOK_CHARS}) FROM {1} WHERE {0} IS NOT NULL AND hash(rowid) % {step} = 0
+             LIMIT {VALUES}",
+            found.sql, self.source
+        );
+        let read = || -> duckdb::Result<Vec<String>> {
+            let mut statement = self.connection.prepare(&sql)?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        };
+        read().map(Some).map_err(failed)
+    }
+
+    /// Distinct values, frequent values and the median.
+    fn values(&mut self, found: &mut Found) -> Result<()> {
+        if found.class == Class::Opaque || found.filled == 0 {
+            found.profile.distinct = 0;
+            if found.class == Class::Opaque && found.filled > 0 {
+                found.profile.not_computed.push(Figure::Distinct);
+            }
+            return Ok(());
+        }
+        if self.exact && !self.is_past(HURRY) {
+            match self.grouped(found, "true").and_then(|groups| Ok((groups, self.median(found)?))) {
+                Ok(((distinct, top), median)) => {
+                    found.profile.distinct = distinct;
+                    found.profile.median = median;
+                    found.profile.top_values = found.frequent(top, distinct, found.filled);
+                    return Ok(());
+                }
+                // Too much for the memory: the estimates stand.
+                Err(cause) => match failed(cause) {
+                    error if error.code == Code::LimitExceeded => {}
+                    error => return Err(error),
+                },
+            }
+        }
+        found.profile.approximate.push(Figure::Distinct);
+        if self.is_past(LATE) {
+            found.profile.not_computed.push(Figure::TopValues);
+            return Ok(());
+        }
+        let step = (self.read / TOP_SAMPLE).max(1);
+        match self.grouped(found, &format!("hash(rowid) % {step} = 0")) {
+            Ok((distinct, top)) => {
+                let (rows, filled) = self.sample_size(found, step).map_err(failed)?;
+                self.sampled_rows.get_or_insert(rows);
+                found.profile.top_values = found.frequent(top, distinct, filled);
+                found.profile.approximate.push(Figure::TopValues);
+            }
+            Err(cause) => match failed(cause) {
+                error if error.code == Code::LimitExceeded => found.profile.not_computed.push(Figure::TopValues),
+                error => return Err(error),
+            },
+        }
+        Ok(())
+    }
+
+    /// How many values there are, and the most frequent with their counts; equals in the order of the values.
+    fn grouped(&self, found: &Found, condition: &str) -> duckdb::Result<(i64, Vec<(String, i64)>)> {
+        let sql = format!(
+            "SELECT distinct_values, -top.n, left(CAST(top.v AS VARCHAR), {}) FROM (
+                 SELECT count(*) AS distinct_values, unnest(min({{'n': -n, 'v': v}}, {TOP})) AS top
+                 FROM (SELECT {1} AS v, count(*) AS n FROM {2} WHERE {1} IS NOT NULL AND {condition} GROUP BY 1))",
+            VALUE_CHARS + 1,
+            found.sql,
+            self.source
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut distinct = 0;
+        let rows = statement
+            .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?)))?;
+        let mut top = Vec::new();
+        for row in rows {
+            let (all, count, value) = row?;
+            distinct = all;
+            top.push((cut(&value, VALUE_CHARS), count));
+        }
+        Ok((distinct, top))
+    }
+
+    fn median(&self, found: &Found) -> duckdb::Result<Option<String>> {
+        let column = &found.sql;
+        let Some(median) = median(found.class, column).filter(|_| !self.has_medians()) else {
+            return Ok(found.profile.median.clone());
+        };
+        let finite = if matches!(found.class, Class::Float | Class::Day) {
+            format!("isfinite({column})")
+        } else {
+            "true".into()
+        };
+        let sql = format!("SELECT CAST({median} AS VARCHAR) FROM {TABLE} WHERE {finite}");
+        self.one(&sql, |row| row.get(0))
+    }
+
+    /// Rows of the sample for frequent values, and those of them that have a value.
+    fn sample_size(&self, found: &Found, step: i64) -> duckdb::Result<(i64, i64)> {
+        let sql = format!("SELECT count(*), count({}) FROM {} WHERE hash(rowid) % {step} = 0", found.sql, self.source);
+        self.one(&sql, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+}
+
+/// The exact median of a type that has one: between two numbers, or one of the moments.
+fn median(class: Class, column: &str) -> Option<String> {
+    match class {
+        class if class.is_number() => Some(format!("quantile_cont({column}, 0.5)")),
+        Class::Day | Class::Time => Some(format!("quantile_disc({column}, 0.5)")),
+        _ => None,
+    }
+}
+
+fn columns(connection: &Connection) -> duckdb::Result<Vec<(String, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = 'd0' AND table_name = 'data'
+         ORDER BY column_index",
+    )?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// The names in a nested type: `STRUCT(email VARCHAR, "home street" VARCHAR)[]`.
+fn fields(r#type: &str) -> Vec<String> {
+    let parts = r#type.split(['(', ',']).map(str::trim);
+    let name = |part: &str| match part.strip_prefix('"') {
+        Some(rest) => rest.split('"').next().map(str::to_owned),
+        None => part.split_once(' ').map(|(name, _)| name.to_owned()),
+    };
+    parts.filter_map(name).collect()
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Of our own statements only time and memory can be anybody's fault.
+fn failed(cause: duckdb::Error) -> Error {
+    let error = problem::of_query(&cause, Vec::new);
+    match error.code {
+        Code::QueryTimeout | Code::LimitExceeded => error,
+        _ => internal(&cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_inside_a_type_are_read() {
+        assert_eq!(fields("STRUCT(email VARCHAR, \"home street\" VARCHAR)[]"), ["email", "home street"]);
+        assert_eq!(fields("MAP(VARCHAR, STRUCT(dob DATE))"), ["dob"]);
+        assert!(fields("INTEGER[]").is_empty());
+    }
+
+    #[test]
+    fn types_are_read_as_what_they_hold() {
+        for (r#type, class) in [
+            ("DECIMAL(10,2)", Class::Decimal),
+            ("TIMESTAMP WITH TIME ZONE", Class::Day),
+            ("TIME", Class::Time),
+            ("ENUM('a', 'b')", Class::Text),
+            ("VARCHAR[]", Class::Nested),
+            ("BLOB", Class::Binary),
+            ("GEOMETRY", Class::Opaque),
+        ] {
+            assert!(Class::of(r#type) == class, "{type}");
+        }
+    }
+}
