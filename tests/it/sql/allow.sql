@@ -161,3 +161,10 @@ SELECT list_transform(range(100), lambda x: repeat('x', x))
 SELECT unnest(generate_series(min(day), max(day), INTERVAL 1 DAY)) AS d FROM flights
 SELECT unnest(generate_series(DATE '2013-01-01', DATE '2013-12-31', INTERVAL '1 day')) AS d
 SELECT generate_series(TIMESTAMP '2013-01-01', TIMESTAMP '2013-01-02', INTERVAL 30 MINUTE), range(TIMESTAMP '2013-01-01', TIMESTAMP '2013-01-02', INTERVAL '15 minutes')
+SELECT repeat('x', 5::BIGINT), lpad('x', CAST(5 AS INTEGER), 'y'), format('{}'::VARCHAR, 1), list_resize([1], 3::INT)
+SELECT reservoir_quantile(dep_delay, 0.5), reservoir_quantile(dep_delay, 0.5, 1000) FROM flights
+SELECT unnest(range('2013-01-01'::DATE, CAST('2013-02-01' AS DATE), INTERVAL 1 DAY)) AS d
+SELECT generate_series(TIMESTAMP '2013-01-01T00:00:00', TIMESTAMP '2013-01-02 00:00:00', INTERVAL 1 HOUR)
+SELECT f.id FROM flights f RIGHT JOIN carriers c USING (carrier)
+WITH RECURSIVE r(k, v) USING KEY (k, max(v)) AS (SELECT 1, 2 UNION SELECT k + 1, v FROM r WHERE k < 3) SELECT * FROM r
+WITH RECURSIVE r(k, v) USING KEY (k) AS (SELECT 1, 2 UNION SELECT k + 1, v FROM r WHERE k < 3) SELECT * FROM r

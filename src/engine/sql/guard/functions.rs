@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 pub use super::defined::{DEFINED_HERE, DEFINED_OVER, TOO_MUCH};
+use super::literal::{number, text, year};
 use super::{Refusal, Verdict, nearest};
 
 /// Every name that the engine knows, one a line: verdict, name, reason, separated by tabs.
@@ -274,6 +275,12 @@ pub fn arguments(name: &str, arguments: &[Value], is_method: bool) -> Verdict {
         return amplification(name, arguments);
     }
     let rest = arguments.get(usize::from(!is_method)..).unwrap_or_default();
+    // Names put arguments in another order than that which is looked at here.
+    let is_looked_at = LIST_AGGREGATES.contains(&name) || LITERAL_FROM_SECOND.contains(&name);
+    if is_looked_at && arguments.iter().any(|argument| argument.get("name").is_some()) {
+        let message = format!("The arguments of {name} must have no names.");
+        return Err(Refusal::new("literal", name, message, "Write them in their order."));
+    }
     if LIST_AGGREGATES.contains(&name) {
         let inner = rest.first().and_then(|argument| text(argument.get("expression")?));
         let Some(inner) = inner else {
@@ -283,6 +290,17 @@ pub fn arguments(name: &str, arguments: &[Value], is_method: bool) -> Verdict {
         return arguments_are_literal(name, rest);
     }
     if LITERAL_FROM_SECOND.contains(&name) {
+        // `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)` has its column elsewhere.
+        if arguments.len() == 1 && name.starts_with("quantile") {
+            return arguments_are_literal(name, arguments);
+        }
+        // Its third argument is the size of a sample, which is allocated at once.
+        let size = rest.get(1..).unwrap_or_default();
+        let is_small = |size: &Value| size.get("expression").and_then(number).is_some_and(|n| n <= MAX_AMPLIFICATION);
+        if name == "reservoir_quantile" && !size.iter().all(is_small) {
+            let hint = format!("Write a literal of at most {MAX_AMPLIFICATION}.");
+            return Err(amplifier(name, format!("{name} could take more memory than the limit."), hint));
+        }
         return arguments_are_literal(name, rest);
     }
     Ok(())
@@ -408,11 +426,6 @@ fn step_is_whole(step: &Value) -> bool {
     }
 }
 
-/// The year of a literal date or timestamp, with or without a cast around it.
-fn year(value: &Value) -> Option<i64> {
-    text(value)?.get(..4)?.parse().ok()
-}
-
 /// No width or precision above three digits' worth, and none taken from an argument.
 fn widths_are_small(pattern: &str) -> bool {
     let dynamic = pattern.contains('*')
@@ -424,29 +437,7 @@ fn widths_are_small(pattern: &str) -> bool {
     !dynamic && numbers.into_iter().all(|digits| digits.parse::<u32>().is_ok_and(|n| n <= 1_000))
 }
 
-/// A literal whole number, with sign or cast.
-fn number(value: &Value) -> Option<i64> {
-    match value.get("class")?.as_str()? {
-        "CONSTANT" => value.pointer("/literal/text")?.as_str()?.replace('_', "").parse().ok(),
-        "CAST" => number(value.get("child")?),
-        "FUNCTION" if function_name(value) == Some("-") => match value.get("arguments")?.as_array()?.as_slice() {
-            [one] => number(one.get("expression")?)?.checked_neg(),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// The text of a literal, with or without a cast.
-fn text(value: &Value) -> Option<String> {
-    match value.get("class")?.as_str()? {
-        "CONSTANT" => Some(value.pointer("/literal/text")?.as_str()?.to_owned()),
-        "CAST" => text(value.get("child")?),
-        _ => None,
-    }
-}
-
-fn function_name(value: &Value) -> Option<&str> {
+pub fn function_name(value: &Value) -> Option<&str> {
     value.pointer("/qualified_name/path")?.as_array()?.last()?.as_str()
 }
 

@@ -8,6 +8,7 @@
 mod defined;
 mod expression;
 pub mod functions;
+mod literal;
 mod query;
 mod tree;
 
@@ -238,6 +239,15 @@ fn unparsed(sql: &str, tree: &Value) -> Refusal {
         );
     }
     let text = field("error_message");
+    if text.contains("max_expression_depth") {
+        let message = "The SQL is nested too deeply.";
+        return Refusal::new(
+            "nesting",
+            "expression",
+            message,
+            "Use IN for lists of values, or split the query with WITH.",
+        );
+    }
     let quoted = text.split('"').nth(1).unwrap_or_default();
     let place = match field("position").parse::<usize>() {
         Ok(position) => format!(" at character {}", position + 1),

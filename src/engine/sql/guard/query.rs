@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::expression::Place;
-use super::{Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, nearest, path, too_many, unknown};
+use super::{Count, Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, nearest, path, too_many, unknown};
 
 /// Whether a `type` names a query or a table reference; used for counting without understanding.
 pub fn is_relation(r#type: &str) -> bool {
@@ -24,6 +24,10 @@ pub fn is_relation(r#type: &str) -> bool {
                 | "BOUND_TABLE_REF"
         )
 }
+
+/// What joins give, and how they are written.
+const JOIN_TYPES: [&str; 6] = ["INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"];
+const REF_TYPES: [&str; 5] = ["REGULAR", "NATURAL", "CROSS", "POSITIONAL", "ASOF"];
 
 /// Keys that every table reference may have.
 const TABLE_KEYS: [&str; 4] = ["type", "alias", "query_location", "query_location_length"];
@@ -119,7 +123,7 @@ impl Walk<'_> {
         if let Some(start) = map.get("left") {
             self.query(start)?;
         }
-        self.expressions(list(map, "key_targets")?)?;
+        self.key_targets(list(map, "key_targets")?)?;
         if let Some(step) = map.get("right") {
             self.scope.push(name);
             self.query(step)?;
@@ -144,11 +148,20 @@ impl Walk<'_> {
                 let message = "NOT MATERIALIZED may not be used: planning could take without end.";
                 return Err(Refusal::new("planner", "NOT MATERIALIZED", message, "Leave it out."));
             }
-            self.expressions(list(body, "key_targets")?)?;
+            self.key_targets(list(body, "key_targets")?)?;
             self.query(body.get("query_node").ok_or_else(|| unknown("WITH", "query"))?)?;
             self.scope.push(name.to_ascii_lowercase());
         }
         Ok(())
+    }
+
+    /// `USING KEY (…)`, which the engine binds outside every scope: a name in a query there would not mean what it means
+    /// here.
+    fn key_targets(&mut self, targets: &[Value]) -> Verdict {
+        if targets.iter().any(|target| Count::blindly(target).relations > 0) {
+            return Err(unknown("USING KEY", "subquery"));
+        }
+        self.expressions(targets)
     }
 
     fn modifiers(&mut self, map: &Map<String, Value>) -> Verdict {
@@ -256,6 +269,13 @@ impl Walk<'_> {
         let plain = ["join_type", "ref_type", "using_columns", "is_implicit"];
         let map = table_keys(value, &plain, &["left", "right", "condition"])?;
         sample(map)?;
+        // `JOIN BY (TYPE …)` reaches kinds that the engine makes for itself.
+        for (key, known) in [("join_type", &JOIN_TYPES[..]), ("ref_type", &REF_TYPES[..])] {
+            let kind = map.get(key).and_then(Value::as_str);
+            if kind.is_some_and(|kind| !known.contains(&kind)) {
+                return Err(unknown("JOIN", kind.unwrap_or_default()));
+            }
+        }
         for side in ["left", "right"] {
             self.table(map.get(side).ok_or_else(|| unknown("JOIN", side))?)?;
         }

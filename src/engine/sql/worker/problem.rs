@@ -113,7 +113,7 @@ fn speakable(message: &str) -> Option<String> {
     let line = message.lines().next()?.trim();
     let advice = ["Did you mean", "Candidate", "You might need", "Try ", "Use SET", "(See", "For more"];
     let end = advice.iter().filter_map(|start| line.find(start)).min().unwrap_or(line.len());
-    let line = line[..end].trim();
+    let line = line[..end].trim().replace("memory.main.", "");
     let secret =
         ["SET ", "://", "duckdb.org", "database", "catalog", "schema", "extension", ".duckdb", "/work", "/tmp", "file"];
     let leaks = secret.iter().any(|word| line.to_ascii_lowercase().contains(&word.to_ascii_lowercase()));
