@@ -5,6 +5,8 @@ pub mod cursor;
 pub mod id;
 pub mod mail;
 pub mod outbound;
+pub mod peers;
 pub mod secret;
 pub mod telemetry;
 pub mod throttle;
+pub mod tls;

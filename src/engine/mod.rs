@@ -19,6 +19,7 @@ pub struct Engines {
     pub sql: sql::SqlEngine,
     pub search: search::SearchEngine,
     pub ingest: ingest::Ingest,
+    pub sources: sql::remote::sources::Sources,
 }
 
 impl Engines {
@@ -26,11 +27,18 @@ impl Engines {
     ///
     /// # Errors
     /// The data folder cannot be used.
-    pub fn new(config: &Config, db: &Db, clock: &Clock, worker: PathBuf) -> std::io::Result<Self> {
+    pub fn new(
+        config: &Config,
+        db: &Db,
+        clock: &Clock,
+        worker: PathBuf,
+        sources: sql::remote::sources::Sources,
+    ) -> std::io::Result<Self> {
         let files = files::Files::new(&config.data_dir)?;
         let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
+        let sql = sql.with_sources(sources.clone());
         let search = search::SearchEngine::new(files.clone());
         let ingest = ingest::Ingest::new(db.clone(), clock.clone(), files, sql.clone(), search.clone());
-        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest })
+        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest, sources })
     }
 }

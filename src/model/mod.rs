@@ -9,5 +9,6 @@ pub mod document;
 pub mod error;
 pub mod grant;
 pub mod org;
+pub mod source;
 pub mod table;
 pub mod user;

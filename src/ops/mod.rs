@@ -16,6 +16,7 @@ pub mod preview_rows;
 pub mod publish;
 pub mod search;
 pub mod settings;
+pub mod sources;
 pub mod sql;
 pub mod tokens;
 
@@ -57,6 +58,11 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<tokens::RevokeToken>();
     visitor.visit::<settings::GetSettings>();
     visitor.visit::<settings::UpdateSettings>();
+    visitor.visit::<sources::ListSources>();
+    visitor.visit::<sources::CreateSource>();
+    visitor.visit::<sources::TestSource>();
+    visitor.visit::<sources::RefreshSource>();
+    visitor.visit::<sources::RemoveSource>();
     visitor.visit::<audit_log::ListAudit>();
     visitor.visit::<audit_log::ExportAudit>();
 }

@@ -10,13 +10,14 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
+use crate::model::source::Dialect;
 use crate::model::table::Column;
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sql {
-    /// One SELECT statement in DuckDB's dialect over the tables of dragoman_list_datasets, by name.
+    /// One SELECT statement over the tables of dragoman_list_datasets, by name, in the dialect that the list says.
     #[schemars(length(min = 1, max = 4096))]
     pub sql: String,
     /// When given, only this table can be used.
@@ -43,6 +44,10 @@ pub struct Reply {
     /// Whether there were more rows than max_rows (or than fit into a reply): aggregate, filter or LIMIT.
     pub truncated: bool,
     pub execution_ms: u64,
+    /// Where it ran: `duckdb`, `postgresql` or `clickhouse`.
+    pub engine: String,
+    /// The SQL that this engine reads.
+    pub dialect: Dialect,
     pub limits_applied: LimitsApplied,
 }
 
@@ -50,9 +55,11 @@ impl Operation for Sql {
     const INFO: Info = Info {
         name: "dragoman_sql",
         title: "Run a SQL query",
-        description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) in DuckDB's dialect over \
-                      the tables of dragoman_list_datasets, joined freely by their names. No files, no settings, no \
-                      changes. Times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
+        description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) over the tables of \
+                      dragoman_list_datasets, joined by their names. Write the dialect that the list says of the \
+                      tables: mostly DuckDB's; for a table with a source, PostgreSQL's or ClickHouse's. A query runs in \
+                      one engine: only tables of the same source can be joined. No files, no settings, no \
+                      changes. In DuckDB, times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
                       rows: at most 500 rows come back, and truncated says whether there were more.",
         action: Action::RunSql,
         cost: Cost::Sql,
@@ -95,6 +102,8 @@ impl Operation for Sql {
             rows: answer.table.rows,
             truncated: answer.table.truncated,
             execution_ms: answer.execution_ms,
+            engine: answer.dialect.name().to_lowercase(),
+            dialect: answer.dialect,
             limits_applied: LimitsApplied {
                 max_rows: budgets.sql_rows,
                 max_runtime_ms: u64::try_from(budgets.sql_time.as_millis()).unwrap_or(u64::MAX),

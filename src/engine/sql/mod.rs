@@ -8,6 +8,7 @@
 
 pub mod guard;
 mod pool;
+pub mod remote;
 mod text;
 mod turns;
 mod wire;
@@ -24,12 +25,15 @@ pub(in crate::engine) use pool::Pool;
 pub use pool::SUBCOMMAND;
 pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};
 
+use self::remote::route::{Place, place};
+use self::remote::sources::Sources;
 use self::turns::Turns;
 use crate::config::Budgets;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
+use crate::model::source::Dialect;
 use crate::model::table::Table;
 
 /// What a query gave.
@@ -38,6 +42,8 @@ pub struct Answer {
     pub table: Table,
     /// In the engine, without waiting for a worker.
     pub execution_ms: u64,
+    /// What the engine that ran it speaks.
+    pub dialect: Dialect,
 }
 
 /// A file that can become a table.
@@ -68,6 +74,8 @@ pub struct SqlEngine {
     pub(in crate::engine) imports: Arc<Semaphore>,
     turns: Turns,
     files: Files,
+    /// Engines of others; without them every table is here.
+    sources: Option<Sources>,
 }
 
 impl SqlEngine {
@@ -77,7 +85,25 @@ impl SqlEngine {
         if tokio::runtime::Handle::try_current().is_ok() {
             pool.warm();
         }
-        Self { pool, turns: Turns::new(budgets.sql_workers), imports: Arc::new(Semaphore::new(1)), budgets, files }
+        Self {
+            pool,
+            turns: Turns::new(budgets.sql_workers),
+            imports: Arc::new(Semaphore::new(1)),
+            budgets,
+            files,
+            sources: None,
+        }
+    }
+
+    /// Reads tables of remote engines too.
+    #[must_use]
+    pub fn with_sources(mut self, sources: Sources) -> Self {
+        self.sources = Some(sources);
+        self
+    }
+
+    fn sources(&self) -> Result<&Sources> {
+        self.sources.as_ref().ok_or_else(|| Error::internal("a remote table without remote engines"))
     }
 
     /// Judges and runs one statement over the tables of the pass, under their names.
@@ -88,7 +114,14 @@ impl SqlEngine {
     /// `service_unavailable` when no worker gets free in time.
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         text::check(sql, job.budget.sql_chars)?;
-        let tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
+        let tables = match place(job.pass.datasets(), sql)? {
+            Place::Here(tables) => tables.into_iter(),
+            Place::There(source, tables) => {
+                let (table, execution_ms) = self.sources()?.query(job, source, &tables, sql).await?;
+                let dialect = tables.first().and_then(|dataset| dataset.dialect()).unwrap_or(Dialect::PostgreSql);
+                return Ok(Answer { table, execution_ms, dialect });
+            }
+        };
         let tables = tables.map(|dataset| Ok((dataset.name.clone(), self.file(dataset)?))).collect::<Result<_>>()?;
         let limits = limits(job, job.budget.sql_rows);
         self.rows(job, Task::Query { tables, sql: sql.to_owned(), limits }).await
@@ -102,6 +135,9 @@ impl SqlEngine {
         let dataset = job.pass.dataset(dataset.id)?;
         if dataset.kind != Kind::Table {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have rows."));
+        }
+        if let Some(remote) = &dataset.remote {
+            return self.sources()?.preview(job, dataset, remote, limit).await;
         }
         let task = Task::Preview { file: self.file(dataset)?, limits: limits(job, limit) };
         Ok(self.rows(job, task).await?.table)
@@ -133,7 +169,7 @@ impl SqlEngine {
             }
         };
         match outcome {
-            Outcome::Rows { table, execution_ms } => Ok(Answer { table, execution_ms }),
+            Outcome::Rows { table, execution_ms } => Ok(Answer { table, execution_ms, dialect: Dialect::DuckDb }),
             Outcome::Imported(_) => Err(Error::internal("a worker imported where it was asked for rows")),
         }
     }

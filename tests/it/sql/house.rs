@@ -82,6 +82,7 @@ impl House {
             bytes: table.bytes,
             columns: table.columns,
             source: name.into(),
+            remote: None,
             created_at: 0,
             updated_at: 0,
         });
