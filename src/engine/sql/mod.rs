@@ -8,6 +8,7 @@
 
 pub mod guard;
 mod pool;
+pub mod remote;
 mod text;
 mod turns;
 mod wire;

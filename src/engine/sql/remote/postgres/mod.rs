@@ -1,0 +1,3 @@
+//! PostgreSQL, and what speaks its protocol and its dialect.
+
+pub mod guard;
