@@ -3,6 +3,7 @@
 
 mod house;
 mod imports;
+mod postgres;
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use house::{CANARY, House};
 
 /// Statements of a corpus with the rule that refuses them (empty in `allow.sql`).
-fn corpus(text: &'static str, has_rules: bool) -> Vec<(&'static str, String)> {
+pub fn corpus(text: &'static str, has_rules: bool) -> Vec<(&'static str, String)> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("-- "));
     let split = |line: &'static str| if has_rules { line.split_once('\t').unwrap() } else { ("", line) };
     lines.map(split).map(|(rule, sql)| (rule, sql.replace("\\x0d", "\r").replace("\\x0a", "\n"))).collect()

@@ -11,6 +11,7 @@ pub mod route;
 pub mod sources;
 
 /// A table of a remote engine that a query may read, and the name under which the caller writes it.
+#[derive(Clone, Debug)]
 pub struct Permitted {
     pub name: String,
     pub schema: String,

@@ -6,9 +6,9 @@ use std::io::{BufReader, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Trouble;
 use super::connect::{self, Leash, Stream, Target};
 use super::message::{self, Described, Message, ServerError};
+use super::{Trouble, guard};
 
 /// Bytes of a message that is not a row.
 const MOST: usize = 1 << 20;
@@ -75,20 +75,20 @@ impl Session {
     }
 
     /// Begins a transaction that can only read, under settings that hold for it alone: what the login's owner set for
-    /// it must not change how text is read (`standard_conforming_strings`), nor whose functions and tables a name
-    /// means (`search_path`).
+    /// it must not change how a text is read, nor whose functions and tables a name means ([`guard::SESSION`]).
     pub fn begin(&mut self, bounds: Bounds) -> Result<(), Trouble> {
         let millis = bounds.time.as_millis().max(1);
         let work_mem = (bounds.memory_mb / 8).clamp(4, 64);
+        let judged: String =
+            guard::SESSION.iter().map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")).collect();
         let sql = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; \
              SET LOCAL statement_timeout = {millis}; SET LOCAL lock_timeout = {lock}; \
              SET LOCAL idle_in_transaction_session_timeout = {idle}; \
-             SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL default_transaction_read_only = on; \
-             SET LOCAL row_security = on; SET LOCAL standard_conforming_strings = on; \
-             SET LOCAL work_mem = '{work_mem}MB'; SET LOCAL client_encoding = 'UTF8'; SET LOCAL timezone = 'UTC'; \
+             SET LOCAL row_security = on; \
+             SET LOCAL work_mem = '{work_mem}MB'; SET LOCAL timezone = 'UTC'; \
              SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'postgres'; \
-             SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1",
+             SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1{judged}",
             lock = millis.min(2_000),
             idle = millis + 5_000,
         );
