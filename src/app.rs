@@ -15,6 +15,7 @@ use crate::base::id::Id;
 use crate::base::secret::MasterKey;
 use crate::config::Config;
 use crate::engine::Engines;
+use crate::engine::sql::remote::sources::Sources;
 use crate::gateway::Gateway;
 use crate::gateway::audit::{AuditLog, AuditWriter};
 use crate::gateway::operation::Parts;
@@ -75,6 +76,11 @@ impl Office {
         self.master.derive(purpose)
     }
 
+    /// The remote engines of the workspaces.
+    pub fn sources(&self) -> Sources {
+        Sources::new(&self.config, self.db.clone(), self.clock.clone(), self.master.clone())
+    }
+
     /// Records what the operator did at the command line.
     ///
     /// # Errors
@@ -124,7 +130,7 @@ impl App {
     pub async fn open_with_worker(config: Config, clock: Clock, worker: PathBuf) -> anyhow::Result<Self> {
         let folder = FolderLock::take(&config.data_dir)?;
         let office = Office::open(config, clock).await?;
-        let engines = Engines::new(&office.config, &office.db, &office.clock, worker)?;
+        let engines = Engines::new(&office.config, &office.db, &office.clock, worker, office.sources())?;
         engines.ingest.sweep().await?;
         let cursors = Cursors::new(office.secret_for("cursors"));
         let (identity, record) = (office.identity.clone(), Record::new(office.db.clone()));

@@ -6,6 +6,8 @@ pub mod id;
 pub mod mail;
 pub mod memory;
 pub mod outbound;
+pub mod peers;
 pub mod secret;
 pub mod telemetry;
 pub mod throttle;
+pub mod tls;

@@ -213,7 +213,7 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 /// Whether an address is on loopback or in a private network (RFC 1918, RFC 4193, RFC 6598).
-fn is_inside(address: IpAddr) -> bool {
+pub fn is_inside(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
             let [first, second, ..] = v4.octets();

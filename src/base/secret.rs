@@ -81,6 +81,11 @@ pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
+/// Base64 with padding (RFC 4648 §4).
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
 /// URL-safe base64 without padding (RFC 4648 §5).
 pub fn base64url(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
@@ -106,6 +111,13 @@ pub fn hmac_bytes(key: &[u8], message: &[u8]) -> [u8; 32] {
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);
     let mut bytes = [0; 32];
     bytes.copy_from_slice(hmac::sign(&key, message).as_ref());
+    bytes
+}
+
+/// PBKDF2 with HMAC-SHA-256 (RFC 8018 §5.2), 32 bytes: what SCRAM calls `Hi` (RFC 5802 §2.2).
+pub fn pbkdf2(password: &[u8], salt: &[u8], iterations: std::num::NonZeroU32) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    aws_lc_rs::pbkdf2::derive(aws_lc_rs::pbkdf2::PBKDF2_HMAC_SHA256, iterations, salt, password, &mut bytes);
     bytes
 }
 

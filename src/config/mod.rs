@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use url::Url;
 
+use crate::base::peers::PrivateHost;
 use crate::base::secret::Secret;
 use crate::base::telemetry::LogFormat;
 pub use limits::{Budgets, Lifetimes, Limits, Rates};
@@ -37,6 +38,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpAddr>,
     /// Browser origins that may call `/mcp` besides our own.
     pub allowed_origins: Vec<String>,
+    /// Parts of the operator's own network in which workspaces may have remote engines.
+    pub source_private_hosts: Vec<PrivateHost>,
     /// Log filter in `tracing` syntax.
     pub log: String,
     pub log_format: LogFormat,

@@ -46,6 +46,7 @@ variables! {
     "DRAGOMAN_OIDC_CLIENT_SECRET" = "": "secret of the client at that provider; empty for a public client";
     "DRAGOMAN_TRUSTED_PROXIES" = "": "comma-separated addresses whose X-Forwarded-For is believed";
     "DRAGOMAN_ALLOWED_ORIGINS" = "": "comma-separated browser origins that may call /mcp, such as http://localhost:6274 for a local inspector";
+    "DRAGOMAN_SOURCE_PRIVATE_HOSTS" = "": "comma-separated hosts and networks (db.internal, 10.0.0.0/8) of your own network in which the admins of workspaces may register PostgreSQL and ClickHouse servers; none when empty";
     "DRAGOMAN_LOG" = "info,rmcp=warn,qdrant_edge=error": "log filter, such as info,dragoman=debug";
     "DRAGOMAN_LOG_FORMAT" = "text": "text or json";
     "DRAGOMAN_ACCESS_TTL" = "600": "seconds that an access token lives";
@@ -171,6 +172,8 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         providers: providers(&mut read),
         trusted_proxies: read.list::<IpAddr>("DRAGOMAN_TRUSTED_PROXIES", "addresses separated by commas"),
         allowed_origins: read.list("DRAGOMAN_ALLOWED_ORIGINS", "origins separated by commas"),
+        source_private_hosts: read
+            .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
         log: read.text("DRAGOMAN_LOG").unwrap_or_default(),
         log_format: match read.text("DRAGOMAN_LOG_FORMAT").as_deref() {
             Some("json") => LogFormat::Json,

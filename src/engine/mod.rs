@@ -22,6 +22,7 @@ pub struct Engines {
     pub ingest: ingest::Ingest,
     pub results: sql::Results,
     pub readers: readers::Readers,
+    pub sources: sql::remote::sources::Sources,
 }
 
 impl Engines {
@@ -29,9 +30,16 @@ impl Engines {
     ///
     /// # Errors
     /// The data folder cannot be used.
-    pub fn new(config: &Config, db: &Db, clock: &Clock, worker: PathBuf) -> std::io::Result<Self> {
+    pub fn new(
+        config: &Config,
+        db: &Db,
+        clock: &Clock,
+        worker: PathBuf,
+        sources: sql::remote::sources::Sources,
+    ) -> std::io::Result<Self> {
         let files = files::Files::new(&config.data_dir)?;
         let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
+        let sql = sql.with_sources(sources.clone());
         let search = search::SearchEngine::new(files.clone());
         let (results, readers) = (sql::Results::new(clock.clone()), readers::Readers::default());
         let ingest = ingest::Ingest::new(
@@ -41,6 +49,6 @@ impl Engines {
             ingest::Dependents { sql: sql.clone(), search: search.clone(), results: results.clone() },
             readers.clone(),
         );
-        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest, results, readers })
+        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest, results, readers, sources })
     }
 }

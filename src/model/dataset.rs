@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::org::Org;
+use crate::model::source::{Dialect, RemoteTable};
 
 /// What a dataset holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -34,16 +35,19 @@ pub struct Dataset {
     pub kind: Kind,
     /// Whether external clients may see it; false until published.
     pub externally_queryable: bool,
-    /// Names the immutable file or shard in the workspace's folder; `None` until the first import ended.
+    /// Names the immutable file or shard in the workspace's folder, or the reading of a remote catalogue; `None` until
+    /// the first import ended.
     pub version: Option<String>,
-    /// Rows of a table, chunks of documents.
+    /// Rows of a table (as its engine estimates them when it is remote), chunks of documents.
     pub row_count: i64,
     /// Bytes on disk.
     pub bytes: i64,
     /// Columns of a table; empty for documents.
     pub columns: Vec<ColumnInfo>,
-    /// The file that it came from, as a person would recognise it.
+    /// The file that it came from, as a person would recognise it; for a remote table its source and name there.
     pub source: String,
+    /// Where the rows are, when they are in a remote engine; nothing of them is kept here then.
+    pub remote: Option<RemoteTable>,
     pub created_at: Millis,
     pub updated_at: Millis,
 }
@@ -53,6 +57,12 @@ impl Dataset {
     pub fn is_ready(&self) -> bool {
         self.version.is_some()
     }
+
+    /// The SQL that reads it; `None` for documents.
+    pub fn dialect(&self) -> Option<Dialect> {
+        let dialect = self.remote.as_ref().map_or(Dialect::DuckDb, |remote| remote.engine.dialect());
+        (self.kind == Kind::Table).then_some(dialect)
+    }
 }
 
 /// A column of a table.
@@ -60,7 +70,7 @@ impl Dataset {
 pub struct ColumnInfo {
     /// As written in SQL.
     pub name: String,
-    /// DuckDB's type name, such as `BIGINT`, `VARCHAR`, `TIMESTAMP`.
+    /// The engine's type name, such as DuckDB's `BIGINT`, `VARCHAR`, `TIMESTAMP`.
     pub r#type: String,
     pub nullable: bool,
     pub description: String,

@@ -27,6 +27,8 @@ pub enum Code {
     QueryTimeout,
     LimitExceeded,
     FileTooLarge,
+    /// A remote engine cannot be reached, or refuses to work.
+    SourceUnavailable,
     ServiceUnavailable,
     InternalError,
 }
@@ -44,7 +46,7 @@ pub struct CodeInfo {
 
 impl Code {
     /// Every code, for documents and tests.
-    pub const ALL: [Code; 19] = [
+    pub const ALL: [Code; 20] = [
         Code::AuthInvalid,
         Code::AuthRevoked,
         Code::AuthExpired,
@@ -62,6 +64,7 @@ impl Code {
         Code::QueryTimeout,
         Code::LimitExceeded,
         Code::FileTooLarge,
+        Code::SourceUnavailable,
         Code::ServiceUnavailable,
         Code::InternalError,
     ];
@@ -86,6 +89,7 @@ impl Code {
             Code::QueryTimeout => ("query_timeout", 408, -32004),
             Code::LimitExceeded => ("limit_exceeded", 400, -32602),
             Code::FileTooLarge => ("file_too_large", 413, -32602),
+            Code::SourceUnavailable => ("source_unavailable", 502, -32005),
             Code::ServiceUnavailable => ("service_unavailable", 503, -32603),
             Code::InternalError => ("internal_error", 500, -32603),
         };

@@ -11,5 +11,6 @@ pub mod grant;
 pub mod org;
 pub mod personal;
 pub mod profile;
+pub mod source;
 pub mod table;
 pub mod user;

@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Column {
     pub name: String,
-    /// DuckDB's type name.
+    /// The engine's type name.
     pub r#type: String,
 }
 

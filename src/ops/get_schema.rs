@@ -9,6 +9,7 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::Result;
+use crate::model::source::Dialect;
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,6 +26,13 @@ pub struct Reply {
     /// The name to use in SQL; for documents the dataset's name.
     pub table_name: String,
     pub r#type: Kind,
+    /// For tables, the SQL to write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+    /// The remote source that holds the table's rows: only its own tables can be joined with this one. Absent for what
+    /// the service holds itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     pub description: String,
     pub row_count: i64,
     /// Empty for documents: use dragoman_search.
@@ -67,6 +75,8 @@ impl Operation for GetSchema {
             dataset_id: dataset.id,
             table_name: dataset.name.clone(),
             r#type: dataset.kind,
+            dialect: dataset.dialect(),
+            source: dataset.remote.as_ref().map(|remote| remote.source_name.clone()),
             description: dataset.description.clone(),
             row_count: dataset.row_count,
             columns: dataset.columns.clone(),

@@ -10,6 +10,7 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
+use crate::model::source::Dialect;
 
 /// Datasets on one page.
 const PAGE: usize = 200;
@@ -31,7 +32,13 @@ pub struct Listed {
     pub name: String,
     pub description: String,
     pub r#type: Kind,
-    /// Rows of a table, searchable chunks of documents.
+    /// For tables, the SQL to write; a query joins tables of one dialect and source only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+    /// The remote source that holds the table's rows; absent for what the service holds itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Rows of a table (an estimate for one of a remote source), searchable chunks of documents.
     pub row_count: i64,
     pub column_count: usize,
     /// RFC 3339.
@@ -108,6 +115,8 @@ fn listed(dataset: &Dataset) -> Listed {
         name: dataset.name.clone(),
         description: dataset.description.clone(),
         r#type: dataset.kind,
+        dialect: dataset.dialect(),
+        source: dataset.remote.as_ref().map(|remote| remote.source_name.clone()),
         row_count: dataset.row_count,
         column_count: dataset.columns.len(),
         created_at: rfc3339(dataset.created_at),

@@ -18,6 +18,7 @@ pub mod profile_dataset;
 pub mod publish;
 pub mod search;
 pub mod settings;
+pub mod sources;
 pub mod sql;
 pub mod tokens;
 
@@ -61,6 +62,11 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<tokens::RevokeToken>();
     visitor.visit::<settings::GetSettings>();
     visitor.visit::<settings::UpdateSettings>();
+    visitor.visit::<sources::ListSources>();
+    visitor.visit::<sources::CreateSource>();
+    visitor.visit::<sources::TestSource>();
+    visitor.visit::<sources::RefreshSource>();
+    visitor.visit::<sources::RemoveSource>();
     visitor.visit::<audit_log::ListAudit>();
     visitor.visit::<audit_log::ExportAudit>();
 }

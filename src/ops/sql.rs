@@ -11,13 +11,14 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
+use crate::model::source::Dialect;
 use crate::model::table::Column;
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sql {
-    /// One SELECT statement in DuckDB's dialect over the tables of dragoman_list_datasets, by name.
+    /// One SELECT statement over the tables of dragoman_list_datasets, by name, in the dialect that the list says.
     #[schemars(length(min = 1, max = 4096))]
     pub sql: String,
     /// When given, only this table can be used.
@@ -54,6 +55,10 @@ pub struct Reply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     pub execution_ms: u64,
+    /// Where it ran: `duckdb`, `postgresql` or `clickhouse`.
+    pub engine: String,
+    /// The SQL that this engine reads.
+    pub dialect: Dialect,
     /// What the statement reads: all rows of its tables.
     pub estimate: Estimate,
     pub limits_applied: LimitsApplied,
@@ -63,9 +68,11 @@ impl Operation for Sql {
     const INFO: Info = Info {
         name: "dragoman_sql",
         title: "Run a SQL query",
-        description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) in DuckDB's dialect over \
-                      the tables of dragoman_list_datasets, joined freely by their names. No files, no settings, no \
-                      changes. Times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
+        description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) over the tables of \
+                      dragoman_list_datasets, joined by their names. Write the dialect that the list says of the \
+                      tables: mostly DuckDB's; for a table with a source, PostgreSQL's or ClickHouse's. A query runs in \
+                      one engine: only tables of the same source can be joined. No files, no settings, no \
+                      changes. In DuckDB, times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
                       rows: at most 500 rows come back, and truncated says whether there were more; rows that are \
                       too large for one reply go on with next_cursor.",
         action: Action::RunSql,
@@ -114,7 +121,7 @@ impl Operation for Sql {
                 results.next(job.pass, &self.sql, &position, budgets.reply_bytes)?
             }
         };
-        let Facts { columns, truncated, rows: total, execution_ms, estimate } = facts;
+        let Facts { columns, truncated, rows: total, execution_ms, dialect, estimate } = facts;
         Ok(Reply {
             row_count: rows.len(),
             columns,
@@ -124,6 +131,8 @@ impl Operation for Sql {
             next_cursor: next.map(|position| on.cursors.make(&scope, &position)),
             execution_ms,
             estimate,
+            engine: dialect.name().to_lowercase(),
+            dialect,
             limits_applied: LimitsApplied {
                 max_rows: budgets.sql_rows,
                 max_runtime_ms: u64::try_from(budgets.sql_time.as_millis()).unwrap_or(u64::MAX),

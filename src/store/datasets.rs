@@ -8,28 +8,32 @@ use crate::base::id::Id;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
+use crate::model::source::{RemoteTable, SourceEngine};
 use crate::store::tenant::Scoped;
 
-const COLUMNS: &str = "org_id, id, name, description, kind, externally_queryable, version, row_count, bytes, \
-                       columns_json, source, created_at, updated_at";
+/// A dataset with the engine that holds its rows. A dataset whose source is gone is read as one without a version.
+const SELECT: &str = "SELECT d.org_id, d.id, d.name, d.description, d.kind, d.externally_queryable, d.version, \
+                      d.row_count, d.bytes, d.columns_json, d.source, d.created_at, d.updated_at, d.source_id, \
+                      d.remote_schema, d.remote_table, s.name AS source_name, s.engine AS source_engine \
+                      FROM datasets d LEFT JOIN sources s ON s.org_id = d.org_id AND s.id = d.source_id";
 
 /// All datasets of a workspace, by name.
 pub async fn list(on: &mut Scoped, org: Id<Org>) -> Result<Vec<Dataset>> {
-    let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 ORDER BY name");
+    let sql = format!("{SELECT} WHERE d.org_id = $1 ORDER BY d.name");
     let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).fetch_all(&mut **on).await?;
     rows.iter().map(read).collect()
 }
 
 /// One dataset of the workspace, if it is there.
 pub async fn by_id(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<Option<Dataset>> {
-    let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 AND id = $2");
+    let sql = format!("{SELECT} WHERE d.org_id = $1 AND d.id = $2");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(id.to_string());
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
 /// One dataset by its name in the workspace.
 pub async fn by_name(on: &mut Scoped, org: Id<Org>, name: &str) -> Result<Option<Dataset>> {
-    let sql = format!("SELECT {COLUMNS} FROM datasets WHERE org_id = $1 AND name = $2");
+    let sql = format!("{SELECT} WHERE d.org_id = $1 AND d.name = $2");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(name.to_owned());
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
@@ -38,8 +42,8 @@ pub async fn by_name(on: &mut Scoped, org: Id<Org>, name: &str) -> Result<Option
 /// publishes nor withdraws.
 pub async fn put(on: &mut Scoped, dataset: &Dataset) -> Result<()> {
     let sql = "INSERT INTO datasets (org_id, id, name, description, kind, externally_queryable, version, row_count, \
-               bytes, columns_json, source, created_at, updated_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+               bytes, columns_json, source, created_at, updated_at, source_id, remote_schema, remote_table) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
                ON CONFLICT (org_id, id) DO UPDATE SET description = excluded.description, kind = excluded.kind, \
                version = excluded.version, row_count = excluded.row_count, bytes = excluded.bytes, \
                columns_json = excluded.columns_json, source = excluded.source, updated_at = excluded.updated_at";
@@ -57,6 +61,9 @@ pub async fn put(on: &mut Scoped, dataset: &Dataset) -> Result<()> {
         .bind(dataset.source.clone())
         .bind(dataset.created_at)
         .bind(dataset.updated_at)
+        .bind(dataset.remote.as_ref().map(|remote| remote.source.to_string()))
+        .bind(dataset.remote.as_ref().map(|remote| remote.schema.clone()))
+        .bind(dataset.remote.as_ref().map(|remote| remote.table.clone()))
         .execute(&mut **on)
         .await?;
     Ok(())
@@ -78,9 +85,18 @@ pub async fn delete(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<bo
     Ok(done.rows_affected() == 1)
 }
 
+/// Removes one dataset of a source.
+pub async fn remove(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<()> {
+    let query = sqlx::query("DELETE FROM datasets WHERE org_id = $1 AND id = $2 AND source_id IS NOT NULL");
+    query.bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
+    Ok(())
+}
+
 fn read(row: &AnyRow) -> Result<Dataset> {
     let kind: String = row.try_get("kind")?;
     let columns: String = row.try_get("columns_json")?;
+    let remote = remote(row)?;
+    let is_orphan = remote.is_none() && row.try_get::<Option<String>, _>("source_id")?.is_some();
     Ok(Dataset {
         org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
         id: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
@@ -92,12 +108,25 @@ fn read(row: &AnyRow) -> Result<Dataset> {
             other => return Err(Error::internal(format!("datasets.kind is {other}"))),
         },
         externally_queryable: row.try_get::<i64, _>("externally_queryable")? != 0,
-        version: row.try_get("version")?,
+        version: if is_orphan { None } else { row.try_get("version")? },
         row_count: row.try_get("row_count")?,
         bytes: row.try_get("bytes")?,
         columns: serde_json::from_str(&columns).map_err(Error::internal)?,
         source: row.try_get("source")?,
+        remote,
         created_at: row.try_get("created_at")?,
         updated_at: row.try_get("updated_at")?,
     })
+}
+
+fn remote(row: &AnyRow) -> Result<Option<RemoteTable>> {
+    let Some(engine) = row.try_get::<Option<String>, _>("source_engine")? else { return Ok(None) };
+    let engine = SourceEngine::parse(&engine).ok_or_else(|| Error::internal(format!("sources.engine is {engine}")))?;
+    Ok(Some(RemoteTable {
+        source: row.try_get::<String, _>("source_id")?.parse().map_err(Error::internal)?,
+        source_name: row.try_get("source_name")?,
+        engine,
+        schema: row.try_get("remote_schema")?,
+        table: row.try_get("remote_table")?,
+    }))
 }

@@ -23,6 +23,7 @@ pub mod orgs;
 pub mod pending;
 pub mod sessions;
 pub mod settings;
+pub mod sources;
 pub mod suspension;
 pub mod sweep;
 pub mod tenant;
@@ -50,11 +51,14 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "data", include_str!("../../migrations/0002_data.sql")),
     (3, "browser", include_str!("../../migrations/0003_browser.sql")),
     (4, "accounts", include_str!("../../migrations/0004_accounts.sql")),
+    (5, "sources", include_str!("../../migrations/0005_sources.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.
-const POSTGRES: &[(i64, &str, &str)] =
-    &[(1001, "row level security", include_str!("../../migrations/postgres/1001_row_level_security.sql"))];
+const POSTGRES: &[(i64, &str, &str)] = &[
+    (1001, "row level security", include_str!("../../migrations/postgres/1001_row_level_security.sql")),
+    (1002, "row level security of sources", include_str!("../../migrations/postgres/1002_sources.sql")),
+];
 
 /// Which engine holds the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

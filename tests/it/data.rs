@@ -142,6 +142,7 @@ fn dataset(clock: &Clock, org: Id<dragoman::model::org::Org>, name: &str) -> Dat
         bytes: 4,
         columns: vec![],
         source: "s.csv".into(),
+        remote: None,
         created_at: 5,
         updated_at: 6,
     }

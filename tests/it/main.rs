@@ -24,6 +24,7 @@ mod search;
 mod secrecy;
 mod sessions;
 mod site;
+mod sources;
 mod sql;
 mod story;
 mod strict;

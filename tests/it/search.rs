@@ -61,6 +61,7 @@ impl Tenant {
             bytes: 0,
             columns: vec![],
             source: String::new(),
+            remote: None,
             created_at: 0,
             updated_at: 0,
         }

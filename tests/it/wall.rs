@@ -10,15 +10,16 @@ use dragoman::base::secret::Secret;
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::document::Document;
 use dragoman::model::org::Org;
+use dragoman::model::source::{Source, SourceEngine};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
-use dragoman::store::{Db, datasets, documents, orgs, tokens};
+use dragoman::store::{Db, datasets, documents, orgs, sources, tokens};
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 3] = ["connectivity_tokens", "datasets", "documents"];
+const WALLED: [&str; 4] = ["connectivity_tokens", "datasets", "documents", "sources"];
 
 /// Tables with a tenant that are not, each with its reason. The first wall, the tenant in every statement, stands
 /// before all of them.
@@ -72,6 +73,7 @@ fn dataset(clock: &Clock, org: Id<Org>, name: &str) -> Dataset {
         bytes: 0,
         columns: Vec::new(),
         source: String::new(),
+        remote: None,
         created_at: 0,
         updated_at: 0,
     }
@@ -93,7 +95,25 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     };
     documents::insert(&mut tx, &document).await.unwrap();
     assert!(tokens::insert(&mut tx, &token(org, slug)).await.unwrap());
+    assert!(sources::insert(&mut tx, &source(clock, org)).await.unwrap());
     tx.commit().await.unwrap();
+}
+
+fn source(clock: &Clock, org: Id<Org>) -> Source {
+    Source {
+        org,
+        id: Id::new(clock),
+        name: "shop".into(),
+        engine: SourceEngine::Postgres,
+        address: String::new(),
+        ca: None,
+        sealed_password: String::new(),
+        created_by: None,
+        created_at: 0,
+        updated_at: 0,
+        checked_at: 0,
+        problem: String::new(),
+    }
 }
 
 fn token(org: Id<Org>, id: &str) -> TokenRow {

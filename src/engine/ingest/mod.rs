@@ -119,6 +119,13 @@ impl Ingest {
             let message = format!("{:?} exists and holds {}. Choose another name.", request.name, other(kind));
             return Err(Error::invalid("name", message));
         }
+        if let Some(remote) = before.as_ref().and_then(|before| before.remote.as_ref()) {
+            let message = format!(
+                "{:?} is a table of the source {}: its rows are there. Choose another name.",
+                request.name, remote.source_name
+            );
+            return Err(Error::invalid("name", message));
+        }
         let dataset = self.blank(org, kind, &request, before.as_ref());
         match format {
             Some(format) => self.table(dataset, &request, format, job.on_progress()).await,
@@ -213,6 +220,7 @@ impl Ingest {
             bytes: 0,
             columns: Vec::new(),
             source: request.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", "),
+            remote: None,
             created_at: before.map_or(now, |before| before.created_at),
             updated_at: now,
         }

@@ -49,6 +49,7 @@ impl World {
             bytes: 0,
             columns: vec![],
             source: String::new(),
+            remote: None,
             created_at: 0,
             updated_at: 0,
         }

@@ -96,6 +96,7 @@ mod tests {
             kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
+            remote: None,
             row_count: rows,
             bytes: rows * 10,
             columns: vec![],

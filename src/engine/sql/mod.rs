@@ -12,6 +12,7 @@ pub mod guard;
 mod pool;
 mod process;
 mod profiles;
+pub mod remote;
 mod results;
 mod rows;
 mod text;
@@ -34,6 +35,8 @@ pub use results::{Facts, Page, Results, gone};
 pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};
 
 use self::profiles::Profiles;
+use self::remote::route::{Place, place};
+use self::remote::sources::Sources;
 use self::results::RESULT_BYTES;
 use self::turns::Turns;
 use self::warm::Bound;
@@ -43,6 +46,7 @@ use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
+use crate::model::source::Dialect;
 use crate::model::table::Table;
 
 /// What a query gave.
@@ -55,6 +59,8 @@ pub struct Answer {
     pub used: Vec<String>,
     /// What judging the statement took, in microseconds.
     pub judged_us: u64,
+    /// What the engine that ran it speaks.
+    pub dialect: Dialect,
 }
 
 /// A file that can become a table.
@@ -86,6 +92,8 @@ pub struct SqlEngine {
     turns: Turns,
     files: Files,
     profiles: Profiles,
+    /// Engines of others; without them every table is here.
+    sources: Option<Sources>,
 }
 
 impl SqlEngine {
@@ -109,7 +117,19 @@ impl SqlEngine {
             budgets,
             files,
             profiles: Profiles::new(),
+            sources: None,
         }
+    }
+
+    /// Reads tables of remote engines too.
+    #[must_use]
+    pub fn with_sources(mut self, sources: Sources) -> Self {
+        self.sources = Some(sources);
+        self
+    }
+
+    fn sources(&self) -> Result<&Sources> {
+        self.sources.as_ref().ok_or_else(|| Error::internal("a remote table without remote engines"))
     }
 
     /// Judges and runs one statement over the tables of the pass, under their names. The rows may be more than one
@@ -122,8 +142,16 @@ impl SqlEngine {
     /// would have read ([`Estimate`]).
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         text::check(sql, job.budget.sql_chars)?;
-        let limits = limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes));
-        let answer = self.run(job, sql, limits).await;
+        let (tables, limits) = match place(job.pass.datasets(), sql)? {
+            Place::Here(tables) => (tables, limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes))),
+            Place::There(source, tables) => {
+                let (table, execution_ms) = self.sources()?.query(job, source, &tables, sql).await?;
+                let dialect = tables.first().and_then(|dataset| dataset.dialect()).unwrap_or(Dialect::PostgreSql);
+                let used = tables.iter().map(|dataset| dataset.name.clone()).collect();
+                return Ok(Answer { table, execution_ms, used, judged_us: 0, dialect });
+            }
+        };
+        let answer = self.run(job, &tables, sql, limits).await;
         answer.map_err(|error| estimate::explained(error, job.pass.datasets(), sql))
     }
 
@@ -136,14 +164,16 @@ impl SqlEngine {
         if dataset.kind != Kind::Table {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have rows."));
         }
+        if let Some(remote) = &dataset.remote {
+            return self.sources()?.preview(job, dataset, remote, limit).await;
+        }
         let sql = format!("FROM \"{}\"", dataset.name.replace('"', "\"\""));
-        Ok(self.run(job, &sql, limits(job, limit, job.budget.reply_bytes)).await?.table)
+        Ok(self.run(job, &[dataset], &sql, limits(job, limit, job.budget.reply_bytes)).await?.table)
     }
 
-    /// The tables of the pass by public name, in lower case as the engine compares names.
-    fn bound(&self, job: &Job<'_>) -> Result<Bound> {
-        let datasets = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
-        let tables = datasets.map(|dataset| Ok((dataset.name.to_ascii_lowercase(), self.file(dataset)?)));
+    /// Tables of the pass by public name, in lower case as the engine compares names.
+    fn bound(&self, job: &Job<'_>, tables: &[&Dataset]) -> Result<Bound> {
+        let tables = tables.iter().map(|dataset| Ok((dataset.name.to_ascii_lowercase(), self.file(dataset)?)));
         Ok(Bound {
             workspace: job.pass.org().to_string(),
             principal: job.pass.credential().to_owned(),
@@ -156,8 +186,8 @@ impl SqlEngine {
         Ok(self.files.table(dataset.org, dataset.id, version))
     }
 
-    async fn run(&self, job: &Job<'_>, sql: &str, limits: TaskLimits) -> Result<Answer> {
-        let bound = self.bound(job)?;
+    async fn run(&self, job: &Job<'_>, tables: &[&Dataset], sql: &str, limits: TaskLimits) -> Result<Answer> {
+        let bound = self.bound(job, tables)?;
         let query = async { self.pool.query(bound, sql, &limits, time(job), &job.cancel).await };
         let (rows, payload) = self.in_turn(job, query).await?;
         Ok(Answer {
@@ -165,6 +195,7 @@ impl SqlEngine {
             execution_ms: rows.execution_us / 1_000,
             used: rows.used,
             judged_us: rows.judged_us,
+            dialect: Dialect::DuckDb,
         })
     }
 

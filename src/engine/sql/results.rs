@@ -14,6 +14,7 @@ use crate::model::access::Pass;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
+use crate::model::source::Dialect;
 use crate::model::table::Column;
 
 /// Most bytes of one result's rows, as JSON.
@@ -42,6 +43,8 @@ pub struct Facts {
     /// Rows that come back, on all pages together.
     pub rows: usize,
     pub execution_ms: u64,
+    /// What the engine that ran it speaks.
+    pub dialect: Dialect,
     pub estimate: Estimate,
 }
 
@@ -87,10 +90,10 @@ impl Results {
     /// # Errors
     /// `limit_exceeded` when the first row alone is larger.
     pub fn first(&self, pass: &Pass, sql: &str, answer: Answer, reply_bytes: usize) -> Result<Page> {
-        let Answer { table, execution_ms, used, judged_us: _ } = answer;
+        let Answer { table, execution_ms, used, dialect, judged_us: _ } = answer;
         let tables = super::estimate::named(pass.datasets(), &used);
         let (columns, truncated, estimate) = (table.columns, table.truncated, Estimate::of(&tables));
-        let facts = Facts { columns, truncated, rows: table.rows.len(), execution_ms, estimate };
+        let facts = Facts { columns, truncated, rows: table.rows.len(), execution_ms, dialect, estimate };
         let room = facts.room(reply_bytes)?;
         let mut rest = table.rows.into_iter().map(|row| serde_json::to_string(&row).map(|text| (row, text)));
         let (mut rows, mut bytes, mut kept) = (Vec::new(), 0, Vec::new());

@@ -36,6 +36,7 @@ fn dataset(clock: &Clock, org: &Org, name: &str, published: bool, ready: bool) -
         bytes: 0,
         columns: vec![],
         source: String::new(),
+        remote: None,
         created_at: 0,
         updated_at: 0,
     }

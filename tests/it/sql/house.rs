@@ -92,6 +92,7 @@ impl House {
             bytes,
             columns,
             source: name.into(),
+            remote: None,
             created_at: 0,
             updated_at: 0,
         });

@@ -3,6 +3,7 @@
 
 mod house;
 mod imports;
+mod postgres;
 mod profiles;
 mod walls;
 mod warm;
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use house::House;
 
 /// Statements of a corpus with the rule that refuses them (empty in `allow.sql`).
-fn corpus(text: &'static str, has_rules: bool) -> Vec<(&'static str, String)> {
+pub fn corpus(text: &'static str, has_rules: bool) -> Vec<(&'static str, String)> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("-- "));
     let split = |line: &'static str| if has_rules { line.split_once('\t').unwrap() } else { ("", line) };
     lines.map(split).map(|(rule, sql)| (rule, unescaped(sql))).collect()

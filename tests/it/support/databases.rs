@@ -49,45 +49,70 @@ pub fn as_superuser(url: &str) -> String {
     url.replacen(&format!("//{ROLE}@"), "//postgres@", 1)
 }
 
-/// A running PostgreSQL, reachable through a socket in its folder only.
-struct Cluster {
-    folder: PathBuf,
+/// A running PostgreSQL, reachable through a socket in its folder, and by TCP when it has a port.
+pub struct Cluster {
+    pub folder: PathBuf,
+    port: u16,
     /// The watcher reads from it, and cleans up when it closes: at the end of the process, whatever ends it.
     _lifeline: ChildStdin,
 }
 
 impl Cluster {
     fn start() -> Self {
+        Self::with(5432, "listen_addresses=", &[])
+    }
+
+    /// On a port of the loopback interface, where logins prove their passwords.
+    pub fn on_tcp() -> Self {
+        let port = super::program::free_port();
+        Self::with(port, "listen_addresses=127.0.0.1", &[])
+    }
+
+    /// As [`Cluster::on_tcp`], with a certificate and its key in files; only over TLS.
+    pub fn on_tls(certificate: &Path, key: &Path) -> Self {
+        let port = super::program::free_port();
+        Self::with(port, "listen_addresses=127.0.0.1", &[("ssl_cert_file", certificate), ("ssl_key_file", key)])
+    }
+
+    fn with(port: u16, listen: &str, tls: &[(&str, &Path)]) -> Self {
         let folder = tempfile::Builder::new().prefix("dragoman-pg-").tempdir().unwrap().keep();
         let as_root = folder.metadata().unwrap().uid() == 0;
         if as_root {
             // PostgreSQL refuses to run as root.
             check("chown", Command::new("chown").arg("postgres:postgres").arg(&folder).output());
         }
-        let bin = binaries();
-        let run = |program: &str| {
-            let program = bin.as_ref().map_or_else(|| PathBuf::from(program), |bin| bin.join(program));
-            if !as_root {
-                return Command::new(program);
-            }
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]).arg(program);
-            command
-        };
         let data = folder.join("data");
         let mut initdb = run("initdb");
-        initdb.args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-locale", "--no-sync", "-D"]);
+        initdb.args([
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--username=postgres",
+            "--encoding=UTF8",
+            "--no-locale",
+            "--no-sync",
+            "-D",
+        ]);
         check("initdb", initdb.arg(&data).current_dir("/").output());
 
         let lifeline = watcher(&folder, &run("pg_ctl"));
         let mut start = run("pg_ctl");
         start.arg("-D").arg(&data).arg("-l").arg(folder.join("log"));
         // Nothing here outlives the process, so nothing needs to reach the disk.
-        let options = format!(
-            "-k {} -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+        let mut options = format!(
+            "-k {} -p {port} -c {listen} -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
              -c max_connections=300 -c shared_buffers=64MB",
             folder.display()
         );
+        for (setting, file) in tls {
+            // PostgreSQL wants the key to be its own.
+            let own = folder.join(setting);
+            std::fs::copy(file, &own).unwrap();
+            check("chmod", Command::new("chmod").arg("600").arg(&own).output());
+            if as_root {
+                check("chown", Command::new("chown").arg("postgres:postgres").arg(&own).output());
+            }
+            options += &format!(" -c ssl=on -c {setting}={}", own.display());
+        }
         start.args(["-w", "-t", "60", "-o", &options, "start"]).current_dir("/");
         // Its output goes to the log: a pipe would stay open in the server and never end.
         start.stdout(Stdio::null()).stderr(Stdio::null());
@@ -95,14 +120,40 @@ impl Cluster {
         let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
         assert!(started.success(), "PostgreSQL did not start:\n{log}");
         let mut role = run("createuser");
-        role.args(["--username=postgres", "--no-superuser", "--no-createdb", "--no-createrole", "-h"]);
+        role.args(["--username=postgres", "--no-superuser", "--no-createdb", "--no-createrole"]);
+        role.args(["-p", &port.to_string(), "-h"]);
         check("createuser", role.arg(&folder).arg(ROLE).current_dir("/").output());
-        Self { folder, _lifeline: lifeline }
+        Self { folder, port, _lifeline: lifeline }
     }
 
-    fn url_of(&self, role: &str, database: &str) -> String {
-        format!("postgres://{role}@localhost/{database}?host={}", self.folder.display())
+    /// Through the socket, without a password.
+    pub fn url_of(&self, role: &str, database: &str) -> String {
+        format!("postgres://{role}@localhost:{}/{database}?host={}", self.port, self.folder.display())
     }
+
+    /// By TCP.
+    pub fn address(&self, role: &str, database: &str) -> String {
+        format!("postgres://{role}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Ends every connection and starts anew, at the same place.
+    pub fn restart(&self) {
+        let mut restart = run("pg_ctl");
+        restart.arg("-D").arg(self.folder.join("data")).args(["-m", "fast", "-w", "-t", "60", "restart"]);
+        let status = restart.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        assert!(status.success(), "PostgreSQL did not start again");
+    }
+}
+
+/// One of PostgreSQL's programs, as somebody whom PostgreSQL lets run it.
+fn run(program: &str) -> Command {
+    let program = binaries().map_or_else(|| PathBuf::from(program), |bin| bin.join(program));
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]).arg(program);
+    command
 }
 
 /// A shell in a process group of its own that waits for the end of its input, then stops the server and removes its

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use dragoman::base::id::Id;
 use dragoman::gateway::operation::{Operation, Surface};
 use dragoman::model::access::Role;
+use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::org::Org;
+use dragoman::model::source::{RemoteTable, Source, SourceEngine};
 use dragoman::ops::{self, Visitor};
 use reqwest::RequestBuilder;
 use serde_json::{Map, Value, json};
@@ -31,6 +33,7 @@ struct Ids {
     grant: String,
     token: String,
     client: String,
+    source: String,
     blocked: String,
     label: String,
     datasets_cursor: String,
@@ -40,9 +43,11 @@ struct Ids {
 }
 
 impl Ids {
-    fn all(&self) -> [&str; 17] {
+    fn all(&self) -> [&str; 18] {
         let Self { slug, name, dataset, document, table, user, email, invitation, grant, token, .. } = self;
-        let Self { client, blocked, label, datasets_cursor, members_cursor, grants_cursor, audit_cursor, .. } = self;
+        let Self {
+            client, source, blocked, label, datasets_cursor, members_cursor, grants_cursor, audit_cursor, ..
+        } = self;
         [
             slug,
             name,
@@ -55,6 +60,7 @@ impl Ids {
             grant,
             token,
             client,
+            source,
             blocked,
             label,
             datasets_cursor,
@@ -81,6 +87,7 @@ impl Ids {
             grant: id(),
             token: "Abcd1234".into(),
             client: "dgc_nothing".into(),
+            source: id(),
             blocked: "https://nowhere.example/client.json".into(),
             label: "no such label".into(),
             datasets_cursor: cursor(),
@@ -124,6 +131,7 @@ impl Ids {
         let client = json!({ "client_name": "Their client", "redirect_uris": ["http://127.0.0.1/theirs"] });
         let client = service.http.post(service.url("/api/oauth/register")).json(&client).send().await.unwrap();
         let client = json_of(client).await.1;
+        let source = planted_source(service, &org).await;
         // The cursors of grants and audit are those that a stranger could steal; for lists of one page they stand in.
         let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
         let ids = Self {
@@ -138,6 +146,7 @@ impl Ids {
             grant: text(&grants["grants"][0]["grant_id"]),
             token: text(&made["token"]["token_id"]),
             client: text(&client["client_id"]),
+            source: source.to_string(),
             blocked: BLOCKED.into(),
             label: "their report".into(),
             datasets_cursor: text(&grants["next_cursor"]),
@@ -147,6 +156,52 @@ impl Ids {
         };
         (org, ids)
     }
+}
+
+/// A source with one published table, as the store has it: nobody needs to reach it.
+async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
+    let id = Id::new(&service.clock);
+    let source = Source {
+        id,
+        org: org.id,
+        name: "their_shop".into(),
+        engine: SourceEngine::Postgres,
+        address: "postgres://xyzzy@127.0.0.1:1/xyzzy".into(),
+        ca: None,
+        sealed_password: "x".into(),
+        created_by: None,
+        created_at: 0,
+        updated_at: 0,
+        checked_at: 0,
+        problem: String::new(),
+    };
+    let mut tx = service.db.tenant(org.id).await.unwrap();
+    assert!(dragoman::store::sources::insert(&mut tx, &source).await.unwrap());
+    let dataset = Dataset {
+        id: Id::new(&service.clock),
+        org: org.id,
+        name: "their_orders".into(),
+        description: "xyzzy".into(),
+        kind: Kind::Table,
+        externally_queryable: true,
+        version: Some("1".into()),
+        row_count: 0,
+        bytes: 0,
+        columns: vec![],
+        source: String::new(),
+        remote: Some(RemoteTable {
+            source: id,
+            source_name: source.name.clone(),
+            engine: source.engine,
+            schema: "public".into(),
+            table: "orders".into(),
+        }),
+        created_at: 0,
+        updated_at: 0,
+    };
+    dragoman::store::datasets::put(&mut tx, &dataset).await.unwrap();
+    tx.commit().await.unwrap();
+    id
 }
 
 /// The arguments of a call that names as much as it can of a workspace. Whoever adds an operation adds it here.
@@ -174,6 +229,14 @@ fn arguments(operation: &str, ids: &Ids) -> Value {
         "unblock_client" => json!({ "client_id": ids.blocked }),
         "create_token" => json!({ "label": ids.label, "scopes": ["ext:sql"] }),
         "revoke_token" => json!({ "token_id": ids.token }),
+        "list_sources" => json!({}),
+        "create_source" => json!({
+            "name": ids.table,
+            "engine": "postgres",
+            "address": "postgres://reader@127.0.0.1:1/shop",
+            "password": "x",
+        }),
+        "test_source" | "refresh_source" | "remove_source" => json!({ "source_id": ids.source }),
         "update_settings" => json!({ "name": ids.name }),
         "list_audit" => json!({ "cursor": ids.audit_cursor, "principal": format!("user:{}", ids.user) }),
         "export_audit" => json!({ "format": "csv", "cursor": ids.audit_cursor }),
@@ -268,7 +331,7 @@ async fn answer(request: RequestBuilder, asked: &Ids) -> (u16, Vec<(String, Stri
 }
 
 /// The victim's words, where they were not asked for.
-const SECRETS: [&str; 4] = ["xyzzy", MEMBER, "guest@example.com", "payroll"];
+const SECRETS: [&str; 6] = ["xyzzy", MEMBER, "guest@example.com", "payroll", "their_shop", "their_orders"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn k01_every_endpoint_answers_strangers_as_if_nothing_were_there() {
@@ -318,6 +381,9 @@ async fn unharmed(service: &Service, org: &Org, ids: &Ids) {
     );
     assert_eq!(identity.blocked_clients(Some(org.id)).await.unwrap().len(), 1);
     assert_eq!(identity.org(org.id).await.unwrap().unwrap().name, org.name);
+    let mut read = service.db.read_tenant(org.id).await.unwrap();
+    assert_eq!(dragoman::store::sources::list(&mut read, org.id).await.unwrap().len(), 1);
+    drop(read);
     let dataset = dragoman::store::datasets::by_id(
         &mut service.db.read_tenant(org.id).await.unwrap(),
         org.id,
@@ -348,7 +414,7 @@ async fn k01_no_published_endpoint_is_missing_from_the_test() {
         })
         .collect();
     assert_eq!(published, tested);
-    assert!(published.len() >= 27, "{published:#?}");
+    assert!(published.len() >= 32, "{published:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

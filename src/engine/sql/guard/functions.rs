@@ -1,14 +1,14 @@
 //! Which functions may be called, and with what. The list of the pinned engine is committed as `functions.txt`
 //! (`+` may be called in an expression, `-` may not, with the reason); a name that is not in it is refused.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
 pub use super::defined::{DEFINED_HERE, DEFINED_OVER, TOO_MUCH};
+use super::list::List;
 use super::literal::{number, text, year};
-use super::{Refusal, Verdict, nearest};
+use super::{Refusal, Verdict};
 
 /// Every name that the engine knows, one a line: verdict, name, reason, separated by tabs.
 const LIST: &str = include_str!("functions.txt");
@@ -164,24 +164,15 @@ const LAMBDA_TAKERS: [&str; 14] = [
     "array_select",
 ];
 
-fn verdicts() -> &'static HashMap<&'static str, Result<(), &'static str>> {
-    static VERDICTS: OnceLock<HashMap<&'static str, Result<(), &'static str>>> = OnceLock::new();
-    VERDICTS.get_or_init(|| {
-        LIST.lines()
-            .filter_map(|line| {
-                let mut fields = line.split('\t');
-                let (verdict, name) = (fields.next()?, fields.next()?);
-                let reason = fields.next().unwrap_or("not for queries");
-                Some((name, if verdict == "+" { Ok(()) } else { Err(reason) }))
-            })
-            .collect()
-    })
+fn list() -> &'static List {
+    static FUNCTIONS: OnceLock<List> = OnceLock::new();
+    FUNCTIONS.get_or_init(|| List::read(LIST, "Use DuckDB's built-in functions."))
 }
 
 /// Every name in the list, allowed or not.
 #[cfg(test)]
 pub fn known() -> std::collections::BTreeSet<&'static str> {
-    verdicts().keys().copied().collect()
+    list().names()
 }
 
 /// Whether a function may stand in an expression.
@@ -189,30 +180,7 @@ pub fn in_expression(name: &str) -> Verdict {
     if DEFINED_HERE.iter().any(|(defined, _)| *defined == name) {
         return Ok(());
     }
-    match verdicts().get(name) {
-        Some(Ok(())) => Ok(()),
-        Some(Err(reason)) => Err(Refusal::new(
-            "function",
-            name,
-            format!("The function {name} may not be used: it is {}.", article(reason)),
-            "Query the tables themselves; use the schema tool for columns.",
-        )),
-        None => {
-            let known = verdicts().iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| *name);
-            let hint = match nearest(name, known) {
-                Some(near) => format!("Did you mean {near}?"),
-                None => "Use DuckDB's built-in functions.".to_owned(),
-            };
-            Err(Refusal::new("function", name, format!("There is no function {name}."), hint))
-        }
-    }
-}
-
-fn article(reason: &str) -> String {
-    match reason.split(' ').next() {
-        Some("runs" | "dispatches" | "shows" | "ends" | "waits" | "describes") => format!("one that {reason}"),
-        _ => reason.to_owned(),
-    }
+    list().judge(name)
 }
 
 /// Whether a function may stand in the place of a table.
@@ -427,7 +395,7 @@ fn step_is_whole(step: &Value) -> bool {
 }
 
 /// No width or precision above three digits' worth, and none taken from an argument.
-fn widths_are_small(pattern: &str) -> bool {
+pub fn widths_are_small(pattern: &str) -> bool {
     let dynamic = pattern.contains('*')
         || pattern.match_indices('{').any(|(at, _)| {
             let rest = &pattern[at + 1..];

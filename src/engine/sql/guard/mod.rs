@@ -8,9 +8,10 @@
 mod defined;
 mod expression;
 pub mod functions;
+pub(in crate::engine::sql) mod list;
 mod literal;
 mod query;
-mod tree;
+pub(in crate::engine::sql) mod tree;
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ use crate::model::error::{Code, Error};
 
 /// What one statement may have of each, so that planning it stays cheap. The engine looks at neither its deadline nor
 /// an interrupt while it plans.
-mod limit {
+pub(in crate::engine::sql) mod limit {
     pub const NODES: usize = 5_000;
     pub const CTES: usize = 64;
     pub const TABLES: usize = 32;
@@ -44,10 +45,15 @@ pub struct Refusal {
     pub is_syntax: bool,
 }
 
-type Verdict<T = ()> = Result<T, Refusal>;
+pub(in crate::engine::sql) type Verdict<T = ()> = Result<T, Refusal>;
 
 impl Refusal {
-    fn new(rule: &'static str, name: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(in crate::engine::sql) fn new(
+        rule: &'static str,
+        name: &str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
         let name = name.chars().take(100).collect();
         Self { rule, name, message: message.into(), hint: hint.into(), is_syntax: false }
     }
@@ -164,7 +170,12 @@ impl Walk<'_> {
 }
 
 /// Checks that an object has no other keys than these, and that the `plain` ones hold no objects.
-fn keys<'v>(value: &'v Value, what: &str, plain: &[&str], deep: &[&str]) -> Verdict<&'v Map<String, Value>> {
+pub(in crate::engine::sql) fn keys<'v>(
+    value: &'v Value,
+    what: &str,
+    plain: &[&str],
+    deep: &[&str],
+) -> Verdict<&'v Map<String, Value>> {
     let Value::Object(map) = value else { return Err(unknown(what, "not an object")) };
     for (key, value) in map {
         let allowed = match plain.contains(&key.as_str()) {
@@ -181,7 +192,7 @@ fn keys<'v>(value: &'v Value, what: &str, plain: &[&str], deep: &[&str]) -> Verd
     Ok(map)
 }
 
-fn is_plain(value: &Value) -> bool {
+pub(in crate::engine::sql) fn is_plain(value: &Value) -> bool {
     match value {
         Value::Object(_) => false,
         Value::Array(list) => list.iter().all(is_plain),
@@ -189,7 +200,7 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-fn list<'v>(map: &'v Map<String, Value>, key: &str) -> Verdict<&'v [Value]> {
+pub(in crate::engine::sql) fn list<'v>(map: &'v Map<String, Value>, key: &str) -> Verdict<&'v [Value]> {
     match map.get(key) {
         None => Ok(&[]),
         Some(Value::Array(list)) => Ok(list),
@@ -206,12 +217,12 @@ fn path(map: &Map<String, Value>) -> Verdict<Vec<String>> {
     parts.collect::<Option<Vec<String>>>().ok_or_else(|| unknown("name", "path"))
 }
 
-fn unknown(what: &str, name: &str) -> Refusal {
+pub(in crate::engine::sql) fn unknown(what: &str, name: &str) -> Refusal {
     let message = format!("This form of SQL is not supported ({what}: {name}).");
     Refusal::new("node", name, message, "Use plain SELECT, FROM, JOIN, WHERE, GROUP BY, HAVING, ORDER BY and LIMIT.")
 }
 
-fn too_many(what: &str, limit: usize, hint: &str) -> Refusal {
+pub(in crate::engine::sql) fn too_many(what: &str, limit: usize, hint: &str) -> Refusal {
     Refusal::new("planner", what, format!("The query has too many {what}; at most {limit} are allowed."), hint)
 }
 

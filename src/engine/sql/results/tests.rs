@@ -33,6 +33,7 @@ impl World {
             kind: Kind::Table,
             externally_queryable: true,
             version: Some("v1".into()),
+            remote: None,
             row_count: 25,
             bytes: 1,
             columns: vec![],
@@ -76,7 +77,8 @@ impl World {
 fn answer(rows: usize, bytes: usize) -> Answer {
     let columns = vec![Column { name: "c".into(), r#type: "VARCHAR".into() }];
     let rows = (0..rows).map(|row| vec![json!(format!("{row:0>width$}", width = bytes - 5))]).collect();
-    Answer { table: Table { columns, rows, truncated: false }, execution_ms: 7, used: vec!["T".into()] }
+    let table = Table { columns, rows, truncated: false };
+    Answer { table, execution_ms: 7, used: vec!["T".into()], judged_us: 1, dialect: Dialect::DuckDb }
 }
 
 #[test]

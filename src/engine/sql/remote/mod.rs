@@ -1,0 +1,47 @@
+//! Engines of others as homes of a workspace's tables: a PostgreSQL or ClickHouse server that an admin registered, with
+//! a login that can read and nothing else. A query runs in exactly one engine, in its own dialect: judged by that
+//! dialect's own parser ([`postgres::guard`]), over the permitted tables alone, in a transaction that cannot write,
+//! within the same limits as here. The server is trusted with the workspace's own data and with nothing else: it is a
+//! stranger to this process, which bounds what it may send.
+//!
+//! [`sources`] keeps the registered engines, [`route`] says where a query runs.
+
+pub mod postgres;
+pub mod route;
+pub mod sources;
+
+/// A table of a remote engine that a query may read, and the name under which the caller writes it.
+#[derive(Clone, Debug)]
+pub struct Permitted {
+    pub name: String,
+    pub schema: String,
+    pub table: String,
+    pub columns: Vec<String>,
+}
+
+/// What one remote query may use.
+pub struct RemoteLimits {
+    pub time: std::time::Duration,
+    pub rows: usize,
+    pub bytes: usize,
+    pub memory_mb: u64,
+}
+
+/// How to reach an engine; the password is only in memory here.
+pub struct Address {
+    /// Without a password.
+    pub url: url::Url,
+    pub password: crate::base::secret::Secret,
+    /// Whether the operator lets this host be in a private network.
+    pub private_hosts: bool,
+}
+
+/// A table that the login can read, as found by the catalogue.
+pub struct FoundTable {
+    pub schema: String,
+    pub table: String,
+    pub columns: Vec<crate::model::dataset::ColumnInfo>,
+    pub row_count: Option<i64>,
+    pub bytes: Option<i64>,
+    pub description: String,
+}

@@ -1,0 +1,150 @@
+//! The tables and columns that a login can read, from the server's own catalogue.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use super::Trouble;
+use super::session::{Caps, Session};
+use crate::engine::sql::remote::FoundTable;
+use crate::model::dataset::ColumnInfo;
+use crate::model::error::{Code, Error};
+
+/// Tables of one source.
+pub const TABLES: usize = 500;
+/// Columns of all of them.
+const COLUMNS: usize = 20_000;
+/// Bytes of everything that is said about them.
+const BYTES: usize = 16 << 20;
+/// Examples of a column's values, and the characters of one.
+const SAMPLES: usize = 5;
+const SAMPLE_CHARS: usize = 80;
+/// Characters of a description.
+const DESCRIPTION: usize = 2_000;
+
+/// Partitions are seen through the table that they are parts of.
+const READABLE: &str = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition \
+     AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)' \
+     AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
+     AND (pg_catalog.has_table_privilege(c.oid, 'SELECT') OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))";
+
+/// How many tables can be read.
+pub fn count(session: &mut Session) -> Result<usize, Trouble> {
+    let fetched = session.fetch(&format!("SELECT pg_catalog.count(*) {READABLE}"), Caps { rows: 1, bytes: BYTES })?;
+    let count = fetched.rows.first().and_then(|row| row.first()?.as_ref()?.parse().ok());
+    count.ok_or_else(|| Trouble::odd("no count"))
+}
+
+/// The readable tables, each with its readable columns.
+pub fn tables(session: &mut Session) -> Result<Vec<FoundTable>, Trouble> {
+    let sql = format!(
+        "SELECT c.oid, n.nspname, c.relname, c.reltuples::pg_catalog.int8, \
+         CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_relation_size(c.oid) END, \
+         pg_catalog.obj_description(c.oid, 'pg_class') {READABLE} ORDER BY 2, 3 LIMIT {}",
+        TABLES + 1
+    );
+    let fetched = session.fetch(&sql, Caps { rows: TABLES + 1, bytes: BYTES })?;
+    if fetched.is_cut || fetched.rows.len() > TABLES {
+        let message = format!(
+            "The login can read more than {TABLES} tables. Give it those that are meant to be asked about: a schema of \
+             its own with views is a good way."
+        );
+        return Err(Trouble::Told(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "tables" }))));
+    }
+    let mut columns = columns(session)?;
+    let mut tables = Vec::new();
+    for row in fetched.rows {
+        let [oid, schema, table, rows, bytes, description] = row.as_slice() else {
+            return Err(Trouble::odd("a table without a name"));
+        };
+        let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<i64>().ok());
+        let columns = columns.remove(&text(oid)).unwrap_or_default();
+        if columns.is_empty() {
+            continue;
+        }
+        tables.push(FoundTable {
+            schema: text(schema),
+            table: text(table),
+            columns,
+            // Below zero before the first ANALYZE.
+            row_count: number(rows).filter(|rows| *rows >= 0),
+            bytes: number(bytes),
+            description: shortened(&text(description), DESCRIPTION),
+        });
+    }
+    samples(session, &mut tables)?;
+    Ok(tables)
+}
+
+fn columns(session: &mut Session) -> Result<HashMap<String, Vec<ColumnInfo>>, Trouble> {
+    let sql = format!(
+        "SELECT a.attrelid, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, \
+         pg_catalog.col_description(a.attrelid, a.attnum) FROM pg_catalog.pg_attribute a \
+         WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid IN (SELECT c.oid {READABLE}) \
+         AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') \
+         ORDER BY a.attrelid, a.attnum LIMIT {COLUMNS}"
+    );
+    let fetched = session.fetch(&sql, Caps { rows: COLUMNS, bytes: BYTES })?;
+    if fetched.is_cut {
+        return Err(Trouble::odd("more about its tables than can be kept"));
+    }
+    let mut columns: HashMap<String, Vec<ColumnInfo>> = HashMap::new();
+    for row in fetched.rows {
+        let [table, name, kind, not_null, description] = row.as_slice() else {
+            return Err(Trouble::odd("a column without a name"));
+        };
+        columns.entry(text(table)).or_default().push(ColumnInfo {
+            name: text(name),
+            r#type: text(kind),
+            nullable: not_null.as_deref() != Some("t"),
+            description: shortened(&text(description), DESCRIPTION),
+            sample_values: Vec::new(),
+        });
+    }
+    Ok(columns)
+}
+
+/// The most common values as the server's own statistics have them: to whom row-level security hides rows, the server
+/// hides these too.
+fn samples(session: &mut Session, tables: &mut [FoundTable]) -> Result<(), Trouble> {
+    let sql = format!(
+        "SELECT s.schemaname, s.tablename, s.attname, pg_catalog.left(v.value, {SAMPLE_CHARS}) \
+         FROM pg_catalog.pg_stats s, \
+         LATERAL pg_catalog.unnest((s.most_common_vals::pg_catalog.text::pg_catalog.text[])[1:{SAMPLES}]) \
+         WITH ORDINALITY AS v(value, n) \
+         WHERE s.schemaname <> 'pg_catalog' AND s.schemaname <> 'information_schema' AND v.value IS NOT NULL \
+         ORDER BY 1, 2, 3, v.n LIMIT {}",
+        COLUMNS * SAMPLES
+    );
+    let fetched = match session.fetch(&sql, Caps { rows: COLUMNS * SAMPLES, bytes: BYTES }) {
+        Ok(fetched) => fetched,
+        // Examples are no reason to do without the tables.
+        Err(Trouble::Refused(problem)) => {
+            tracing::debug!(?problem, "a source gives no statistics");
+            return Ok(());
+        }
+        Err(other) => return Err(other),
+    };
+    let mut values: HashMap<(String, String, String), Vec<String>> = HashMap::new();
+    for row in fetched.rows {
+        if let [schema, table, column, Some(value)] = row.as_slice() {
+            values.entry((text(schema), text(table), text(column))).or_default().push(value.clone());
+        }
+    }
+    for table in tables {
+        for column in &mut table.columns {
+            let key = (table.schema.clone(), table.table.clone(), column.name.clone());
+            column.sample_values = values.remove(&key).unwrap_or_default();
+        }
+    }
+    Ok(())
+}
+
+fn text(value: &Option<String>) -> String {
+    value.clone().unwrap_or_default()
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    text.chars().filter(|c| !c.is_control() || "\n\t".contains(*c)).take(most).collect()
+}

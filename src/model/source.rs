@@ -1,0 +1,93 @@
+//! A remote engine that a workspace reads from, and the languages of the engines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::model::org::Org;
+use crate::model::user::User;
+
+/// The kind of a remote engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceEngine {
+    /// Any server that speaks PostgreSQL's protocol and dialect.
+    Postgres,
+    ClickHouse,
+}
+
+impl SourceEngine {
+    pub const ALL: [SourceEngine; 2] = [SourceEngine::Postgres, SourceEngine::ClickHouse];
+
+    /// As it is stored, and written in requests.
+    pub fn name(self) -> &'static str {
+        match self {
+            SourceEngine::Postgres => "postgres",
+            SourceEngine::ClickHouse => "clickhouse",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|engine| engine.name() == text)
+    }
+
+    pub fn dialect(self) -> Dialect {
+        match self {
+            SourceEngine::Postgres => Dialect::PostgreSql,
+            SourceEngine::ClickHouse => Dialect::ClickHouse,
+        }
+    }
+}
+
+/// The SQL that an engine reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+pub enum Dialect {
+    #[serde(rename = "DuckDB")]
+    DuckDb,
+    #[serde(rename = "PostgreSQL")]
+    PostgreSql,
+    #[serde(rename = "ClickHouse")]
+    ClickHouse,
+}
+
+impl Dialect {
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::DuckDb => "DuckDB",
+            Dialect::PostgreSql => "PostgreSQL",
+            Dialect::ClickHouse => "ClickHouse",
+        }
+    }
+}
+
+/// A remote engine as stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    pub id: Id<Source>,
+    pub org: Id<Org>,
+    /// Unique in the workspace; of the form of a dataset's name.
+    pub name: String,
+    pub engine: SourceEngine,
+    /// A URL with the login and without its password.
+    pub address: String,
+    /// Certificates (PEM) that its own must come from; the system's when absent.
+    pub ca: Option<String>,
+    pub sealed_password: String,
+    pub created_by: Option<Id<User>>,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    pub checked_at: Millis,
+    /// Why it could not be used when it was last checked; empty when it could.
+    pub problem: String,
+}
+
+/// Where a remote table is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteTable {
+    pub source: Id<Source>,
+    pub source_name: String,
+    pub engine: SourceEngine,
+    pub schema: String,
+    pub table: String,
+}
