@@ -61,7 +61,7 @@ impl Operation for GetSchema {
         reply.columns.len()
     }
 
-    async fn run(self, _on: &Parts, job: &Job<'_>) -> Result<Reply> {
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let dataset = job.pass.dataset(self.dataset_id)?;
         Ok(Reply {
             dataset_id: dataset.id,
@@ -69,7 +69,7 @@ impl Operation for GetSchema {
             r#type: dataset.kind,
             description: dataset.description.clone(),
             row_count: dataset.row_count,
-            columns: dataset.columns.clone(),
+            columns: super::shown(on, &dataset.columns)?,
         })
     }
 }

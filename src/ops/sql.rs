@@ -106,7 +106,9 @@ impl Operation for Sql {
         // A cursor is worth something only to whom it was given.
         let scope = format!("{}:sql:{}", job.pass.org(), job.pass.credential());
         let Page { facts, rows, next } = match &self.cursor {
-            None => results.first(job.pass, &self.sql, on.engines.sql.query(job, &self.sql).await?, budgets.reply_bytes)?,
+            None => {
+                results.first(job.pass, &self.sql, on.engines.sql.query(job, &self.sql).await?, budgets.reply_bytes)?
+            }
             Some(cursor) => {
                 let position = on.cursors.read(&scope, cursor).ok_or_else(gone)?;
                 results.next(job.pass, &self.sql, &position, budgets.reply_bytes)?

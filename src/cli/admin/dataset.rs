@@ -40,10 +40,15 @@ impl Dataset {
         if json {
             println!("{reply}");
         } else {
-            println!("{} is deleted, with {} {}.", found.name, found.row_count, match found.kind {
-                crate::model::dataset::Kind::Table => "rows",
-                crate::model::dataset::Kind::Documents => "passages",
-            });
+            println!(
+                "{} is deleted, with {} {}.",
+                found.name,
+                found.row_count,
+                match found.kind {
+                    crate::model::dataset::Kind::Table => "rows",
+                    crate::model::dataset::Kind::Documents => "passages",
+                }
+            );
         }
         Ok(())
     }

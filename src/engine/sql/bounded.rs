@@ -36,7 +36,8 @@ impl<K: Hash + Eq + Clone, V: Clone> Bounded<K, V> {
 
     /// Forgets all for which it is not true.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
-        let gone: Vec<K> = self.kept.iter().filter(|(key, (value, _))| !keep(key, value)).map(|(key, _)| key.clone()).collect();
+        let gone: Vec<K> =
+            self.kept.iter().filter(|(key, (value, _))| !keep(key, value)).map(|(key, _)| key.clone()).collect();
         gone.iter().for_each(|key| self.forget(key));
     }
 

@@ -58,7 +58,10 @@ pub fn explained(mut error: Error, datasets: &[Dataset], sql: &str) -> Error {
     };
     let tables = named(datasets, &used);
     let Some(largest) = tables.iter().max_by_key(|table| (table.row_count, table.bytes)) else { return error };
-    let hint = format!("Filter {} first: of the tables that it reads it is the largest ({} rows).", largest.name, largest.row_count);
+    let hint = format!(
+        "Filter {} first: of the tables that it reads it is the largest ({} rows).",
+        largest.name, largest.row_count
+    );
     details.insert("estimate".into(), json!(Estimate::of(&tables)));
     details.insert("hint".into(), hint.clone().into());
     error.message = format!("{} {hint}", error.message);

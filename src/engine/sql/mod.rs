@@ -24,8 +24,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-pub(in crate::engine) use pool::Pool;
 pub use estimate::Estimate;
+pub(in crate::engine) use pool::Pool;
 pub use pool::SUBCOMMAND;
 pub use results::{Facts, Page, Results, gone};
 pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};

@@ -204,7 +204,8 @@ fn too_wide(row: usize, room: usize) -> Error {
          texts: left(c, 200).",
         row + 1
     );
-    Error::new(Code::LimitExceeded, message).with(serde_json::json!({ "limit": "bytes", "bytes": room, "row": row + 1 }))
+    Error::new(Code::LimitExceeded, message)
+        .with(serde_json::json!({ "limit": "bytes", "bytes": room, "row": row + 1 }))
 }
 
 #[cfg(test)]

@@ -69,7 +69,11 @@ pub enum Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
     /// `used` are the tables that the statement reads.
-    Rows { table: Table, execution_ms: u64, used: Vec<String> },
+    Rows {
+        table: Table,
+        execution_ms: u64,
+        used: Vec<String>,
+    },
     Profiled(Profile),
     Imported(ImportedTable),
 }

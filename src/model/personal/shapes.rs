@@ -21,7 +21,13 @@ pub fn fits(kind: Kind, value: &str, content: Content, hinted: bool) -> bool {
         (_, Content::Nested | Content::Time | Content::Other) => false,
         // Numbers without signs between them: only what has a checksum, or a name, says something.
         (Kind::Phone, Content::Whole) => hinted && (7..=15).contains(&value.len()),
-        (Kind::Phone, _) => if hinted { is_any_phone(value) } else { is_phone(value) },
+        (Kind::Phone, _) => {
+            if hinted {
+                is_any_phone(value)
+            } else {
+                is_phone(value)
+            }
+        }
         (Kind::PaymentCard, _) => is_card(value),
         (Kind::BankAccount, _) => is_iban(value),
         (Kind::NationalId, _) => is_ssn(value) || is_dni(value) || is_nir(value) || is_nino(value),
@@ -86,7 +92,8 @@ fn is_north_american(text: &str) -> bool {
 /// Any national form: 6 to 15 digits with what people write between them, and an extension.
 fn is_any_phone(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let number = ["ext", "x"].iter().find_map(|mark| lower.split_once(mark)).map_or(lower.as_str(), |(number, _)| number);
+    let number =
+        ["ext", "x"].iter().find_map(|mark| lower.split_once(mark)).map_or(lower.as_str(), |(number, _)| number);
     let number = number.trim();
     (6..=15).contains(&digits(number).len()) && number.chars().all(|c| c.is_ascii_digit() || " +().-/".contains(c))
 }
@@ -185,7 +192,8 @@ fn is_nir(text: &str) -> bool {
     if text.len() != 15 || !text.bytes().all(|b| b.is_ascii_digit()) {
         return false;
     }
-    let part = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<u64>().ok()).unwrap_or_default();
+    let part =
+        |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<u64>().ok()).unwrap_or_default();
     matches!(part(0, 1), 1 | 2) && (1..=12).contains(&part(3, 5)) && 97 - part(0, 13) % 97 == part(13, 15)
 }
 

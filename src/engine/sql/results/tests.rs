@@ -23,7 +23,8 @@ struct World {
 impl World {
     fn new() -> Self {
         let clock = Clock::manual(1_000_000);
-        let org = Org { id: Id::new(&clock), slug: "a".into(), name: "A".into(), connectivity_enabled: true, created_at: 0 };
+        let org =
+            Org { id: Id::new(&clock), slug: "a".into(), name: "A".into(), connectivity_enabled: true, created_at: 0 };
         let table = Dataset {
             id: Id::new(&clock),
             org: org.id,
@@ -109,7 +110,16 @@ fn a_position_is_worth_nothing_to_others_for_other_text_or_later() {
     assert!(refused(&World::new().pass("a"), SQL), "another workspace");
     assert!(refused(&world.pass("a"), "SELECT 1"));
     let id = position.split(':').next().unwrap();
-    for made_up in [&position[1..], "", "x", ":", &format!("{id}:-1"), &format!("{id}:0"), &format!("{id}:25"), &format!("{id}:9999999")] {
+    for made_up in [
+        &position[1..],
+        "",
+        "x",
+        ":",
+        &format!("{id}:-1"),
+        &format!("{id}:0"),
+        &format!("{id}:25"),
+        &format!("{id}:9999999"),
+    ] {
         assert_eq!(world.code(made_up), Some(Code::InvalidArgument), "{made_up}");
     }
     world.clock.advance(Duration::from_secs(599));

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::render::{self, Shape};
 use super::{problem, sandbox};
-use crate::engine::sql::{estimate, guard};
 use crate::engine::sql::wire::{Outcome, TaskLimits};
+use crate::engine::sql::{estimate, guard};
 use crate::model::error::{Code, Error, Result};
 use crate::model::table::{Column, Table};
 

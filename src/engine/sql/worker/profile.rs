@@ -192,7 +192,9 @@ impl Work<'_> {
         let sql = format!("SELECT {} FROM {}", parts.collect::<Vec<_>>().join(", "), self.source);
         self.one(&sql, |row| {
             let columns = group.iter().zip(&classes).enumerate();
-            columns.map(|(index, ((name, r#type), class))| self.read_first(row, index * 7, name, r#type, *class)).collect()
+            columns
+                .map(|(index, ((name, r#type), class))| self.read_first(row, index * 7, name, r#type, *class))
+                .collect()
         })
         .map_err(failed)
     }
@@ -215,7 +217,9 @@ impl Work<'_> {
         let mean = if number { format!("avg({column}) {finite}") } else { "NULL".to_owned() };
         let median = match median(class, column) {
             Some(exact) if self.has_medians() => text(exact),
-            Some(_) if !self.exact && (number || class == Class::Day) => text(format!("approx_quantile({column}, 0.5)")),
+            Some(_) if !self.exact && (number || class == Class::Day) => {
+                text(format!("approx_quantile({column}, 0.5)"))
+            }
             _ => "CAST(NULL AS VARCHAR)".into(),
         };
         let distinct = if class == Class::Opaque { "0".to_owned() } else { format!("approx_count_distinct({column})") };
@@ -225,17 +229,12 @@ impl Work<'_> {
         )
     }
 
-    fn read_first(
-        &self,
-        row: &Row<'_>,
-        at: usize,
-        name: &str,
-        r#type: &str,
-        class: Class,
-    ) -> duckdb::Result<Found> {
+    fn read_first(&self, row: &Row<'_>, at: usize, name: &str, r#type: &str, class: Class) -> duckdb::Result<Found> {
         let filled: i64 = row.get(at)?;
         let finite: i64 = row.get(at + 6)?;
-        let shown = |index: usize| Ok::<_, duckdb::Error>(row.get::<_, Option<String>>(index)?.map(|text| cut(&text, VALUE_CHARS)));
+        let shown = |index: usize| {
+            Ok::<_, duckdb::Error>(row.get::<_, Option<String>>(index)?.map(|text| cut(&text, VALUE_CHARS)))
+        };
         let mean: Option<f64> = row.get(at + 4)?;
         let sampled = self.read < self.rows;
         let mut approximate = Vec::new();
@@ -381,7 +380,8 @@ impl Work<'_> {
         );
         let mut statement = self.connection.prepare(&sql)?;
         let mut distinct = 0;
-        let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?)))?;
+        let rows = statement
+            .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?)))?;
         let mut top = Vec::new();
         for row in rows {
             let (all, count, value) = row?;
@@ -396,7 +396,11 @@ impl Work<'_> {
         let Some(median) = median(found.class, column).filter(|_| !self.has_medians()) else {
             return Ok(found.profile.median.clone());
         };
-        let finite = if matches!(found.class, Class::Float | Class::Day) { format!("isfinite({column})") } else { "true".into() };
+        let finite = if matches!(found.class, Class::Float | Class::Day) {
+            format!("isfinite({column})")
+        } else {
+            "true".into()
+        };
         let sql = format!("SELECT CAST({median} AS VARCHAR) FROM {TABLE} WHERE {finite}");
         self.one(&sql, |row| row.get(0))
     }

@@ -169,9 +169,14 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, cursor: Option<String>, 
 mod tests {
     #[test]
     fn percents_do_not_round_something_to_nothing() {
-        for (share, text) in
-            [(0.0, "0 %"), (0.0004, "< 0.1 %"), (0.125, "12.5 %"), (0.9995, "> 99.9 %"), (1.0, "100 %"), (0.001, "0.1 %")]
-        {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.0004, "< 0.1 %"),
+            (0.125, "12.5 %"),
+            (0.9995, "> 99.9 %"),
+            (1.0, "100 %"),
+            (0.001, "0.1 %"),
+        ] {
             assert_eq!(super::percent(&share), text);
         }
     }
