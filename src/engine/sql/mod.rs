@@ -134,13 +134,13 @@ impl SqlEngine {
     }
 
     async fn rows(&self, job: &Job<'_>, task: Task) -> Result<Answer> {
-        match self.outcome(job, &task).await? {
+        match self.outcome(job, &task, time(job)).await? {
             Outcome::Rows { table, execution_ms, used } => Ok(Answer { table, execution_ms, used }),
             _ => Err(Error::internal("a worker did another task than it was asked for rows")),
         }
     }
 
-    async fn outcome(&self, job: &Job<'_>, task: &Task) -> Result<Outcome> {
+    async fn outcome(&self, job: &Job<'_>, task: &Task, time: Duration) -> Result<Outcome> {
         job.check()?;
         let workspace = job.pass.org().to_string();
         let next = self.turns.take(job.pass.credential(), &workspace);
@@ -153,7 +153,11 @@ impl SqlEngine {
         };
         job.check()?;
         tokio::select! {
-            outcome = self.pool.run(task, time(job), &job.cancel, None) => outcome,
+            outcome = self.pool.run(task, time.min(job.time_left()), &job.cancel, None) => {
+                // Erased between the look at the metadata and the opening of the file.
+                let erased = |error: &Error| error.code == Code::InternalError && !task.files().iter().all(|file| file.exists());
+                outcome.map_err(|error| if erased(&error) { Error::dataset_not_found() } else { error })
+            }
             () = turn.wanted() => {
                 let message = "Others wait for a worker and this query takes long, so that it was stopped. \
                                Try again in a moment, or read fewer rows.";

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bounded::Bounded;
-use super::{Outcome, SqlEngine, Task, limits};
+use super::{Outcome, SqlEngine, Task, TaskLimits, limits};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
@@ -47,8 +47,12 @@ impl SqlEngine {
         if let Some(kept) = self.profiles.kept().get(&key) {
             return Ok(kept);
         }
-        let task = Task::Profile { file: self.file(dataset)?, limits: limits(job, 0, 0) };
-        let Outcome::Profiled(profile) = self.outcome(job, &task).await? else {
+        // All the time of the call: no text of a caller's runs here.
+        let time = job.time_left();
+        let time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let limits = TaskLimits { time_ms, ..limits(job, 0, 0) };
+        let task = Task::Profile { file: self.file(dataset)?, limits };
+        let Outcome::Profiled(profile) = self.outcome(job, &task, time).await? else {
             return Err(Error::internal("a worker did another task than the profile"));
         };
         let profile = Arc::new(profile);

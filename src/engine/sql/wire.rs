@@ -3,7 +3,7 @@
 //! answers once.
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,17 @@ pub enum Task {
     Profile { file: PathBuf, limits: TaskLimits },
     /// An untrusted file becomes a table file.
     Import { source: PathBuf, format: TableFormat, destination: PathBuf, limits: TaskLimits },
+}
+
+impl Task {
+    /// The table files that it reads.
+    pub fn files(&self) -> Vec<&Path> {
+        match self {
+            Task::Query { tables, .. } => tables.iter().map(|(_, file)| file.as_path()).collect(),
+            Task::Preview { file, .. } | Task::Profile { file, .. } => vec![file],
+            Task::Import { .. } => vec![],
+        }
+    }
 }
 
 /// What a server says after the task.

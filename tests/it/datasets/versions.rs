@@ -79,11 +79,11 @@ fn is_open(file: &Path) -> bool {
 
 /// Some seconds of work over the table, and its version.
 const LONG: &str =
-    "SELECT max(v), count(*) FROM (SELECT DISTINCT v FROM t), range(1500000000) r WHERE hash(r.range + v) % 7 = 3";
+    "SELECT max(v), count(*) FROM (SELECT DISTINCT v FROM t), range(300000000) r WHERE hash(r.range + v) % 7 = 3";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_version_that_is_read_stays_until_it_is_read_no_more() {
-    let service = Arc::new(Service::with(&[("DRAGOMAN_SQL_SECONDS", "120")]).await);
+    let service = Arc::new(Service::with(&[("DRAGOMAN_SQL_SECONDS", "600")]).await);
     let org = service.workspace("acme").await;
     let id = import(&service, &org, "t.csv", &content(1)).await;
     let old = versions(&service, &org, &id).remove(0);
@@ -107,7 +107,7 @@ async fn a_version_that_is_read_stays_until_it_is_read_no_more() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn erasure_waits_for_nobody_and_breaks_no_query() {
-    let service = Arc::new(Service::with(&[("DRAGOMAN_SQL_SECONDS", "120")]).await);
+    let service = Arc::new(Service::with(&[("DRAGOMAN_SQL_SECONDS", "600")]).await);
     let org = service.workspace("acme").await;
     let id = import(&service, &org, "t.csv", &content(1)).await;
     let file = versions(&service, &org, &id).remove(0);
