@@ -69,7 +69,7 @@ impl Operation for GetSchema {
         reply.columns.len()
     }
 
-    async fn run(self, _on: &Parts, job: &Job<'_>) -> Result<Reply> {
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let dataset = job.pass.dataset(self.dataset_id)?;
         Ok(Reply {
             dataset_id: dataset.id,
@@ -79,7 +79,7 @@ impl Operation for GetSchema {
             source: dataset.remote.as_ref().map(|remote| remote.source_name.clone()),
             description: dataset.description.clone(),
             row_count: dataset.row_count,
-            columns: dataset.columns.clone(),
+            columns: super::shown(on, &dataset.columns)?,
         })
     }
 }

@@ -95,7 +95,7 @@ impl Operation for Import {
             r#type: dataset.kind,
             row_count: dataset.row_count,
             bytes: dataset.bytes,
-            columns: dataset.columns,
+            columns: super::shown(on, &dataset.columns)?,
             published: self.publish,
         })
     }

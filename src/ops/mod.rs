@@ -26,6 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::gateway::operation::{Operation, Parts};
+use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Error, Result};
 
 /// Something that wants to see every operation with its types.
@@ -88,6 +89,18 @@ fn position(on: &Parts, scope: &str, cursor: Option<&str>) -> Result<Option<Stri
     let position = on.cursors.read(scope, cursor);
     let wrong = || Error::invalid("cursor", "This cursor is not one of this listing. Start without a cursor.");
     position.ok_or_else(wrong).map(Some)
+}
+
+/// A table's columns with as many of their sample values, up to five, as leave the reply within its bytes.
+fn shown(on: &Parts, columns: &[ColumnInfo]) -> Result<Vec<ColumnInfo>> {
+    let mut columns = columns.to_vec();
+    for samples in [1, 0] {
+        if serde_json::to_string(&columns).map_err(Error::internal)?.len() <= on.config.limits.budgets.reply_bytes / 2 {
+            break;
+        }
+        columns.iter_mut().for_each(|column| column.sample_values.truncate(samples));
+    }
+    Ok(columns)
 }
 
 /// Seconds that metadata reads may take.

@@ -62,7 +62,7 @@ impl Operation for ProfileDataset {
         recorded_as: None,
         surface: Surface::Tool,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/profile" },
-        time: |budgets| budgets.sql_time,
+        time: |budgets| budgets.sql_time * 3,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,
     };
     type Reply = Reply;

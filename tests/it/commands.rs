@@ -77,3 +77,21 @@ fn mistakes_are_named_with_what_to_do() {
     }
     assert!(!data.join("workspaces").join("staging").exists());
 }
+
+#[test]
+fn an_operator_erases_a_dataset_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let csv = folder.path().join("sales.csv");
+    std::fs::write(&csv, "a\n1\n2\n").unwrap();
+    let imported = facts(&data, &["import", csv.to_str().unwrap(), "--workspace", "acme"]);
+    let delete = ["admin", "dataset", "delete", "sales", "--workspace"];
+    assert!(complaint(&data, &[&delete[..], &["nowhere"]].concat()).contains("no workspace"));
+    assert!(complaint(&data, &["admin", "dataset", "delete", "x", "--workspace", "acme"]).contains("no dataset \"x\""));
+    let deleted = facts(&data, &[&delete[..], &["acme"]].concat());
+    assert_eq!((&deleted["dataset_id"], &deleted["row_count"]), (&imported["dataset_id"], &2.into()));
+    assert!(complaint(&data, &[&delete[..], &["acme"]].concat()).contains("no dataset"));
+    let record = facts(&data, &["admin", "audit", "list", "--workspace", "acme"]);
+    assert_eq!(record[0]["entry"]["action"], "admin.dataset.delete");
+}

@@ -13,7 +13,7 @@ use crate::support::service::{PASSWORD, Service};
 
 const PAGES: [&str; 5] = ["", "/members", "/clients", "/audit", "/settings"];
 
-async fn person(service: &Service, email: &str, places: &[(&Org, Role)]) -> (User, Browser) {
+pub async fn person(service: &Service, email: &str, places: &[(&Org, Role)]) -> (User, Browser) {
     let user = service.identity.create_user(email, "Person", &Secret::new(PASSWORD)).await.unwrap();
     for (org, role) in places {
         service.identity.set_role(org.id, user.id, *role).await.unwrap();
@@ -23,7 +23,7 @@ async fn person(service: &Service, email: &str, places: &[(&Org, Role)]) -> (Use
 }
 
 /// The page's form that does `what`, with its token.
-async fn send(browser: &Browser, page: &str, what: &str, more: &[(&str, &str)]) -> Response {
+pub async fn send(browser: &Browser, page: &str, what: &str, more: &[(&str, &str)]) -> Response {
     let csrf = token(&browser.get(page).await.text().await.unwrap());
     let mut form = vec![("csrf", csrf.as_str()), ("do", what)];
     form.extend(more);
@@ -31,7 +31,7 @@ async fn send(browser: &Browser, page: &str, what: &str, more: &[(&str, &str)]) 
 }
 
 /// The token of the page's own forms; the first on a page is that of signing out.
-fn token(page: &str) -> String {
+pub fn token(page: &str) -> String {
     let (_, main) = page.split_once("<main").unwrap();
     field(main, "csrf")
 }

@@ -12,6 +12,7 @@ mod commands;
 mod consent;
 mod console;
 mod data;
+mod datasets;
 mod denials;
 mod device;
 mod factors;

@@ -21,7 +21,7 @@ mod warm;
 mod wire;
 pub mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -188,8 +188,11 @@ impl SqlEngine {
 
     async fn run(&self, job: &Job<'_>, tables: &[&Dataset], sql: &str, limits: TaskLimits) -> Result<Answer> {
         let bound = self.bound(job, tables)?;
+        let files = bound.tables.clone();
         let query = async { self.pool.query(bound, sql, &limits, time(job), &job.cancel).await };
-        let (rows, payload) = self.in_turn(job, query).await?;
+        let answer = self.in_turn(job, query).await;
+        let (rows, payload) =
+            answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
         Ok(Answer {
             table: rows::table(&rows, &payload, limits.bytes)?,
             execution_ms: rows.execution_us / 1_000,
@@ -200,8 +203,10 @@ impl SqlEngine {
     }
 
     /// Runs a task of a caller in a worker of its own.
-    async fn outcome(&self, job: &Job<'_>, task: &Task) -> Result<Outcome> {
-        self.in_turn(job, async { self.pool.alone(task, time(job), &job.cancel, None).await }).await
+    async fn outcome(&self, job: &Job<'_>, task: &Task, file: &Path, time: Duration) -> Result<Outcome> {
+        let time = time.min(job.time_left());
+        let outcome = self.in_turn(job, async { self.pool.alone(task, time, &job.cancel, None).await }).await;
+        outcome.map_err(|error| or_erased(error, [file].into_iter()))
     }
 
     /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others.
@@ -255,6 +260,14 @@ fn share(memory: Option<u64>, budgets: &Budgets) -> Share {
     let workers = budgets.sql_workers.min(fitting).max(1);
     let running = workers as u64 * one;
     Share { workers, warm_bytes: running.min(all.saturating_sub(running)) }
+}
+
+/// Why a worker failed when a table was erased between the look at the metadata and the opening of its file.
+fn or_erased<'f>(error: Error, mut files: impl Iterator<Item = &'f Path>) -> Error {
+    match error.code == Code::InternalError && files.any(|file| !file.exists()) {
+        true => Error::dataset_not_found(),
+        false => error,
+    }
 }
 
 fn time(job: &Job<'_>) -> Duration {

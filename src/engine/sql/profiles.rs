@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bounded::Bounded;
-use super::{Outcome, SqlEngine, Task, limits};
+use super::{Outcome, SqlEngine, Task, TaskLimits, limits};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
@@ -42,13 +42,26 @@ impl SqlEngine {
         if dataset.kind != Kind::Table {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have columns."));
         }
+        if let Some(remote) = &dataset.remote {
+            let message = format!(
+                "This table lives in the source {}; profiles are of tables in the service itself. Ask for what you need \
+                 with dragoman_sql.",
+                remote.source_name
+            );
+            return Err(Error::invalid("dataset_id", message));
+        }
         let version = dataset.version.clone().ok_or_else(Error::dataset_not_found)?;
         let key = (dataset.org, dataset.id, version);
         if let Some(kept) = self.profiles.kept().get(&key) {
             return Ok(kept);
         }
-        let task = Task::Profile { file: self.file(dataset)?, limits: limits(job, 0, 0) };
-        let Outcome::Profiled(profile) = self.outcome(job, &task).await? else {
+        // All the time of the call: no text of a caller's runs here.
+        let time = job.time_left();
+        let time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let limits = TaskLimits { time_ms, ..limits(job, 0, 0) };
+        let file = self.file(dataset)?;
+        let task = Task::Profile { file: file.clone(), limits };
+        let Outcome::Profiled(profile) = self.outcome(job, &task, &file, time).await? else {
             return Err(Error::internal("a worker did another task than the profile"));
         };
         let profile = Arc::new(profile);

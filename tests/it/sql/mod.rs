@@ -247,6 +247,22 @@ async fn a_preview_shows_first_rows_of_tables_in_the_pass_only() {
     assert_eq!(hidden.code, Code::DatasetNotFound);
 }
 
+/// A dataset that is erased after the pass was made, and before its file is opened.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_erased_meanwhile_is_not_found() {
+    let house = House::new(|_| {}).await;
+    let carriers = house.dataset("carriers");
+    house.files.erase(carriers.org, carriers.id).unwrap();
+    let ended = [
+        house.query("SELECT count(*) FROM carriers").await.err(),
+        house.preview(carriers, 2).await.err(),
+        house.profile("carriers").await.err(),
+    ];
+    assert_eq!(ended.map(|error| error.unwrap().code), [Code::DatasetNotFound; 3]);
+    let other = house.query("SELECT count(*) FROM flights").await.unwrap();
+    assert_eq!(other.table.rows, [[json!(20)]], "others are not disturbed");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_query_ends_at_once() {
     let house = House::new(|budgets| budgets.sql_memory_mb = 257).await;

@@ -1,12 +1,23 @@
 //! Profiles through the real worker process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use dragoman::config::Budgets;
 use dragoman::model::error::Code;
 use dragoman::model::personal::{Basis, Kind};
 use dragoman::model::profile::{ColumnProfile, Figure, Profile};
 
 use super::house::House;
+
+/// Tables whose profiles have time, however busy the machine is: in a hurry figures are estimated or left out.
+async fn patient(change: impl FnOnce(&mut Budgets)) -> House {
+    House::new(|budgets| {
+        budgets.sql_time = Duration::from_secs(120);
+        change(budgets);
+    })
+    .await
+}
 
 fn column<'p>(profile: &'p Profile, name: &str) -> &'p ColumnProfile {
     profile.columns.iter().find(|column| column.name == name).unwrap_or_else(|| panic!("no column {name}"))
@@ -19,7 +30,7 @@ fn top(column: &ColumnProfile) -> Vec<(&str, i64)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn figures_of_a_small_table_are_exact() {
-    let mut house = House::new(|_| {}).await;
+    let mut house = patient(|_| {}).await;
     house.make(
         "small",
         "SELECT * FROM (VALUES (1, 1.50, 'b', true, DATE '2024-01-01', 0.5::DOUBLE),
@@ -62,7 +73,7 @@ async fn figures_of_a_small_table_are_exact() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_type_has_figures() {
-    let mut house = House::new(|_| {}).await;
+    let mut house = patient(|_| {}).await;
     house.make(
         "types",
         "SELECT i AS i8, i::HUGEINT AS i128, (i % 2)::UHUGEINT AS u128, i::BIGNUM AS big, (i / 4.0)::DECIMAL(38, 10) AS de,
@@ -118,7 +129,7 @@ async fn every_type_has_figures() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_and_wide_tables_have_profiles_too() {
-    let mut house = House::new(|budgets| budgets.sql_time = std::time::Duration::from_secs(60)).await;
+    let mut house = patient(|_| {}).await;
     house.make("empty", "SELECT 1 AS n, 'x' AS email, [1] AS l WHERE false");
     let profile = house.profile("empty").await.unwrap();
     assert_eq!((profile.row_count, profile.columns.len()), (0, 3));
@@ -139,7 +150,7 @@ async fn empty_and_wide_tables_have_profiles_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_table_is_estimated_and_says_of_what() {
-    let mut house = House::new(|_| {}).await;
+    let mut house = patient(|_| {}).await;
     house.make(
         "large",
         "SELECT i AS id, i % 1000 AS k, CASE WHEN i % 4 = 0 THEN NULL WHEN i % 4 = 1 THEN 'rare' ELSE 'often' END AS word
@@ -165,7 +176,7 @@ async fn a_large_table_is_estimated_and_says_of_what() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_very_large_table_is_sampled_as_a_whole() {
-    let mut house = House::new(|_| {}).await;
+    let mut house = patient(|_| {}).await;
     let same: Vec<String> = (0..60).map(|n| format!("{n} AS c{n}")).collect();
     let query = format!(
         "SELECT CASE WHEN i % 2 = 0 THEN NULL ELSE i % 10 END AS half, {} FROM range(2000000) r(i)",
@@ -187,7 +198,7 @@ async fn a_very_large_table_is_sampled_as_a_whole() {
 /// What would need more memory than a query may have is estimated instead.
 #[tokio::test(flavor = "multi_thread")]
 async fn values_too_large_to_group_are_estimated() {
-    let mut house = House::new(|budgets| budgets.sql_memory_mb = 64).await;
+    let mut house = patient(|budgets| budgets.sql_memory_mb = 64).await;
     house.make("texts", "SELECT i AS id, repeat(md5(i::VARCHAR), 60) AS body FROM range(120000) r(i)");
     let profile = house.profile("texts").await.unwrap();
     let body = column(&profile, "body");
@@ -198,7 +209,7 @@ async fn values_too_large_to_group_are_estimated() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn personal_values_are_masked_everywhere() {
-    let mut house = House::new(|_| {}).await;
+    let mut house = patient(|_| {}).await;
     house.make(
         "people",
         "SELECT 'secret' || (i % 4) || '@canary.example' AS contact, DATE '1962-03-04' AS dob, 'Canaria' AS first_name,
@@ -233,8 +244,9 @@ async fn personal_values_are_masked_everywhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_is_of_tables_in_the_pass_only_and_ends_in_time() {
-    let mut house = House::new(|budgets| budgets.sql_time = std::time::Duration::from_millis(1)).await;
+    let mut house = House::new(|budgets| budgets.sql_time = Duration::from_millis(200)).await;
     assert_eq!(house.profile("secret").await.unwrap_err().code, Code::DatasetNotFound);
-    house.make("slow", "SELECT i, i * 7 % 1000003 AS j FROM range(3000000) r(i)");
+    let many: Vec<String> = (0..16).map(|n| format!("i * {} % 1000003 AS c{n}", 2 * n + 3)).collect();
+    house.make("slow", &format!("SELECT {} FROM range(3000000) r(i)", many.join(", ")));
     assert_eq!(house.profile("slow").await.unwrap_err().code, Code::QueryTimeout);
 }

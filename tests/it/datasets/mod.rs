@@ -1,0 +1,41 @@
+//! Datasets from the outside, over the life that they have: profiled, read page by page, replaced, erased.
+
+mod erasure;
+mod pages;
+mod profiles;
+mod versions;
+
+use std::path::{Path, PathBuf};
+
+use dragoman::model::org::Org;
+use serde_json::Value;
+
+use crate::support::service::{Service, json_of};
+
+/// A GET of the external tier.
+async fn get(service: &Service, token: &str, path: &str) -> (u16, Value) {
+    json_of(service.get(&format!("/api/v1/ext{path}"), token).send().await.unwrap()).await
+}
+
+async fn sql(service: &Service, token: &str, body: Value) -> (u16, Value) {
+    json_of(service.post("/api/v1/ext/sql", token).json(&body).send().await.unwrap()).await
+}
+
+/// Imports and publishes; the dataset's id.
+async fn import(service: &Service, org: &Org, file: &str, content: &[u8]) -> String {
+    let made = service.import(org, file, content, true).await.unwrap();
+    made["dataset_id"].as_str().unwrap().to_owned()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() { found.extend(files(&entry.path())) } else { found.push(entry.path()) }
+    }
+    found
+}
+
+/// The versions in place of a table.
+fn versions(service: &Service, org: &Org, dataset: &str) -> Vec<PathBuf> {
+    files(&service.config.data_dir.join(format!("workspaces/{}/tables/{dataset}", org.id)))
+}
