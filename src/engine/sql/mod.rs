@@ -9,8 +9,10 @@
 pub mod guard;
 mod pool;
 mod process;
-mod rows;
-mod text;
+#[doc(hidden)]
+pub mod rows;
+#[doc(hidden)]
+pub mod text;
 mod turns;
 mod warm;
 mod wire;
