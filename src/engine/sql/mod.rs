@@ -14,8 +14,10 @@ mod process;
 mod profiles;
 pub mod remote;
 mod results;
-mod rows;
-mod text;
+#[doc(hidden)]
+pub mod rows;
+#[doc(hidden)]
+pub mod text;
 mod turns;
 mod warm;
 mod wire;

@@ -9,13 +9,19 @@ use super::worker::render;
 use crate::model::error::{Code, Error, Result};
 use crate::model::table::{Column, Table};
 
-/// Reads a whole stream, whose every buffer is checked: a worker may have been taken over by what it ran. Rows beyond
-/// `max_bytes` of JSON are cut off, and the table says so.
+/// Reads a whole stream, whose every buffer is checked: a worker may have been taken over by what it ran. Arrow's reader
+/// panics on some of what no engine would write; that is an error like another. Rows beyond `max_bytes` of JSON are cut
+/// off, and the table says so.
 ///
 /// # Errors
 /// `invalid_argument` for a type that has no JSON form; `limit_exceeded` when the first row alone is too large;
 /// `internal_error` when the bytes are no stream.
 pub fn table(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
+    std::panic::catch_unwind(|| read(rows, payload, max_bytes))
+        .unwrap_or_else(|_| Err(Error::internal("a worker's rows are no Arrow stream: its reader panicked")))
+}
+
+fn read(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
     let stream = StreamReader::try_new(payload, None).map_err(Error::internal)?;
     let schema = stream.schema();
     if schema.fields().len() != rows.shapes.len() {

@@ -31,6 +31,7 @@ pub struct House {
     pub budgets: Budgets,
     clock: Clock,
     org: Org,
+    other: Org,
     datasets: Vec<Dataset>,
 }
 
@@ -45,7 +46,8 @@ impl House {
         let program = PathBuf::from(env!("CARGO_BIN_EXE_dragoman"));
         let engine = SqlEngine::new(program, files.clone(), budgets.clone());
         let org = org(&clock);
-        let mut house = Self { data, files, engine, budgets, clock, org, datasets: vec![] };
+        let other = self::org(&clock);
+        let mut house = Self { data, files, engine, budgets, clock, org, other, datasets: vec![] };
         let mut flights = "id,carrier,origin,day,dep_delay,distance\n".to_owned();
         for i in 0..20 {
             let (carrier, origin) = (["AA", "UA", "B6"][i % 3], ["JFK", "LGA"][i % 2]);
@@ -59,9 +61,9 @@ impl House {
         let weather = "origin,day,temp,wind\nJFK,2013-01-01,10.5,3\nLGA,2013-01-02,-2.0,5\n";
         house.add("weather", TableFormat::Csv, weather).await;
         house.add("notes", TableFormat::Json, r#"[{"body": "{\"kind\": \"x\"}"}]"#).await;
-        let home = std::mem::replace(&mut house.org, self::org(&house.clock));
+        std::mem::swap(&mut house.org, &mut house.other);
         house.add("secret", TableFormat::Csv, &format!("s,t\n{CANARY},1\n")).await;
-        house.org = home;
+        std::mem::swap(&mut house.org, &mut house.other);
         house
     }
 
@@ -124,8 +126,12 @@ impl House {
 
     /// The same for another person.
     pub fn pass_of(&self, user: Option<Id<User>>) -> Pass {
+        self.pass_in(&self.org, user)
+    }
+
+    fn pass_in(&self, org: &Org, user: Option<Id<User>>) -> Pass {
         let caller = Caller {
-            org: self.org.id,
+            org: org.id,
             user,
             role: Role::Contributor,
             rights: Rights::of_role(Role::Contributor),
@@ -135,7 +141,14 @@ impl House {
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
             request_id: "r".into(),
         };
-        authorize(&caller, &self.org, Action::RunSql, &Want::All, self.datasets.clone()).unwrap()
+        authorize(&caller, org, Action::RunSql, &Want::All, self.datasets.clone()).unwrap()
+    }
+
+    /// As a person of the other workspace, whose table is `secret`.
+    pub async fn query_next_door(&self, sql: &str) -> Result<Answer> {
+        let pass = self.pass_in(&self.other, None);
+        let job = Job::new(&pass, &self.budgets, Duration::from_secs(60), CancellationToken::new(), None);
+        self.engine.query(&job, sql).await
     }
 
     pub async fn query(&self, sql: &str) -> Result<Answer> {
