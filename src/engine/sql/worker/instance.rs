@@ -7,7 +7,7 @@ use duckdb::{Config, Connection};
 use serde_json::{Value, json};
 
 use super::render::{self, Shape};
-use super::{problem, sandbox};
+use super::{carried, edit, problem, sandbox, zones};
 use crate::engine::sql::guard;
 use crate::engine::sql::wire::{Outcome, TaskLimits};
 use crate::model::error::{Code, Error, Result};
@@ -42,11 +42,12 @@ const LOCK: &str = "
 pub fn open() -> duckdb::Result<Connection> {
     let connection = Connection::open_in_memory_with_flags(Config::default().threads(1)?)?;
     connection.execute_batch(AT_OPEN)?;
+    zones::register(&connection)?;
     for (name, definition) in guard::functions::DEFINED_HERE.iter().chain(&guard::functions::DEFINED_OVER) {
         connection.execute_batch(&format!("CREATE MACRO {name}{definition}"))?;
     }
     // The first statement of an instance loads catalogues: done while nobody waits.
-    parse(&connection, "SELECT 1")
+    edit::parse(&connection, "SELECT 1")
         .and_then(|tree| connection.query_row("SELECT length(?) + count(*) FROM range(1)", [tree], |_| Ok(())))?;
     Ok(connection)
 }
@@ -62,13 +63,20 @@ pub fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()>
 /// Judges and runs one statement over views of the given tables.
 pub fn query(connection: &Connection, tables: &[(String, PathBuf)], sql: &str, limits: &TaskLimits) -> Result<Outcome> {
     let names: Vec<String> = tables.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
-    let tree = parse(connection, sql).map_err(|cause| internal(&cause))?;
-    let used = guard::check(sql, &tree, &names).map_err(guard::Refusal::into_error)?;
+    let judge = |sql: &str| {
+        let tree = edit::parse(connection, sql).map_err(|cause| internal(&cause))?;
+        let judged = guard::check(sql, &tree, &names).map_err(guard::Refusal::into_error)?;
+        Ok::<_, Error>((tree, judged))
+    };
+    let (tree, judged) = judge(sql)?;
 
-    let used = tables.iter().filter(|(name, _)| used.contains(&name.to_ascii_lowercase()));
+    let used = tables.iter().filter(|(name, _)| judged.tables.contains(&name.to_ascii_lowercase()));
     furnish(connection, used, limits).map_err(|cause| internal(&cause))?;
+    judged.check_columns(|| columns(connection)).map_err(guard::Refusal::into_error)?;
     sandbox::forbid_processes().map_err(|cause| internal(&cause))?;
-    rows(connection, sql, limits)
+    let Some(resolved) = zones::resolve(connection, sql, &tree) else { return rows(connection, sql, None, limits) };
+    judge(&resolved)?;
+    rows(connection, &resolved, edit::names(connection, &tree), limits)
 }
 
 /// Views of tables under their public names, and nothing else; the door is closed afterwards.
@@ -91,13 +99,7 @@ pub fn preview(connection: &Connection, file: &Path, limits: &TaskLimits) -> Res
         .and_then(|()| attach(connection, 0, file))
         .and_then(|()| connection.execute_batch(LOCK))
         .map_err(|cause| internal(&cause))?;
-    rows(connection, "SELECT * FROM d0.main.data", limits)
-}
-
-/// The engine's tree of a text: parsed, never bound or run.
-fn parse(connection: &Connection, sql: &str) -> duckdb::Result<String> {
-    let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
-    connection.query_row(serialize, [sql], |row| row.get(0))
+    rows(connection, "SELECT * FROM d0.main.data", None, limits)
 }
 
 fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<()> {
@@ -115,20 +117,34 @@ fn columns(connection: &Connection) -> Vec<String> {
     read().unwrap_or_default()
 }
 
-fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<Outcome> {
+/// Runs a statement; `names` are those of its columns where they are not the ones that it would give itself.
+fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: &TaskLimits) -> Result<Outcome> {
     let started = Instant::now();
     let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
-    let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
+    let types = |statement: &duckdb::Statement<'_>| -> Vec<_> {
+        (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect()
+    };
+    let declared = types(&statement);
+    let carried = carried::wrap(connection, sql, &declared);
+    if let Some((text, _)) = &carried {
+        statement = connection.prepare(text).map_err(|cause| failed(&cause))?;
+    }
+    let handles = types(&statement);
+    let names = names.or_else(|| carried.as_ref().map(|(_, names)| names.clone()));
     let stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
 
     let schema = stream.get_schema();
     let fields = schema.fields();
     let shapes: Vec<Shape> =
         handles.iter().zip(fields).map(|(handle, field)| Shape::of(handle, field.data_type())).collect();
-    let named = fields.iter().zip(&shapes);
-    let columns =
-        named.map(|(field, shape)| Column { name: field.name().clone(), r#type: shape.name().to_owned() }).collect();
+    let columns = fields.iter().zip(&shapes).enumerate().map(|(index, (field, shape))| {
+        let name = names.as_ref().and_then(|names| names.get(index)).unwrap_or(field.name()).clone();
+        let shown =
+            declared.get(index).filter(|_| carried.is_some()).map(|r#type| Shape::of(r#type, field.data_type()));
+        Column { name, r#type: shown.as_ref().unwrap_or(shape).name().to_owned() }
+    });
+    let columns = columns.collect();
 
     let mut table = Table { columns, rows: vec![], truncated: false };
     let mut bytes = 0;

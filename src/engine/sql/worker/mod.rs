@@ -4,11 +4,14 @@
 //! Two threads: the main one listens for orders, and ends the process when the server is gone; the other, with a
 //! stack that the engine's parser cannot exhaust, does the task.
 
+mod carried;
+mod edit;
 mod import;
 mod instance;
 mod problem;
 mod render;
 mod sandbox;
+mod zones;
 
 use std::io::{self, Stdin, Stdout};
 use std::path::Path;
