@@ -19,36 +19,43 @@ pub const DEFINED_HERE: [(&str, &str); 6] = [
 /// Functions that workers define over the engine's own: a name, then parameters and body, one or more.
 ///
 /// The past: its body would compute over times with a zone, which is put right only in the text of a caller.
-/// Amplifiers: the size is checked when it is known; `least` holds even where the size is another one each time it is
-/// computed.
+/// Amplifiers: the size is checked when it is known, and NULL stays NULL, which `least` would pass over; `least` holds
+/// even where the size is another one each time it is computed.
 pub const DEFINED_OVER: [(&str, &str); 6] = [
     ("ago", "(i) AS CAST(CAST(system.main.now() AS TIMESTAMP) - CAST(i AS INTERVAL) AS TIMESTAMPTZ)"),
     (
         "repeat",
-        "(t, n) AS system.main.repeat(t, CASE WHEN n > 100000 THEN error('too much data') ELSE least(n, 100000) END)",
+        "(t, n) AS system.main.repeat(t, CASE WHEN n > 100000 THEN error('too much data')
+         WHEN n IS NULL THEN NULL ELSE least(n, 100000) END)",
     ),
     (
         "lpad",
         "(t, n, f) AS system.main.lpad(t,
-         CAST(CASE WHEN n > 100000 THEN error('too much data') ELSE least(n, 100000) END AS INTEGER), f)",
+         CAST(CASE WHEN n > 100000 THEN error('too much data')
+         WHEN n IS NULL THEN NULL ELSE least(n, 100000) END AS INTEGER), f)",
     ),
     (
         "rpad",
         "(t, n, f) AS system.main.rpad(t,
-         CAST(CASE WHEN n > 100000 THEN error('too much data') ELSE least(n, 100000) END AS INTEGER), f)",
+         CAST(CASE WHEN n > 100000 THEN error('too much data')
+         WHEN n IS NULL THEN NULL ELSE least(n, 100000) END AS INTEGER), f)",
     ),
     (
         "range",
-        "(b) AS system.main.range(CASE WHEN b > 100000 THEN error('too much data') ELSE least(b, 100000) END),
+        "(b) AS system.main.range(CASE WHEN b > 100000 THEN error('too much data')
+         WHEN b IS NULL THEN NULL ELSE least(b, 100000) END),
          (a, b) AS system.main.range(a,
-         CASE WHEN b - a > 100000 THEN error('too much data') ELSE least(b, a + 100000) END),
+         CASE WHEN b - a > 100000 THEN error('too much data')
+         WHEN b IS NULL THEN NULL ELSE least(b, a + 100000) END),
          (a, b, c) AS system.main.range(a, b, c)",
     ),
     (
         "generate_series",
-        "(b) AS system.main.generate_series(CASE WHEN b > 100000 THEN error('too much data') ELSE least(b, 100000) END),
+        "(b) AS system.main.generate_series(CASE WHEN b > 100000 THEN error('too much data')
+         WHEN b IS NULL THEN NULL ELSE least(b, 100000) END),
          (a, b) AS system.main.generate_series(a,
-         CASE WHEN b - a > 100000 THEN error('too much data') ELSE least(b, a + 100000) END),
+         CASE WHEN b - a > 100000 THEN error('too much data')
+         WHEN b IS NULL THEN NULL ELSE least(b, a + 100000) END),
          (a, b, c) AS system.main.generate_series(a, b, c)",
     ),
 ];

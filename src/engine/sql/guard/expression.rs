@@ -165,7 +165,7 @@ impl Walk<'_> {
         }
         if self.binding && !functions::tests_names(name) {
             self.name_lists += 1;
-            if !functions::lists_names(name) || self.name_lists > 1 {
+            if !functions::lists_names(name) || self.name_lists > 2 {
                 return Err(too_early(name));
             }
         }

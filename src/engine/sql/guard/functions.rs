@@ -58,7 +58,7 @@ const NAME_TESTS: [&str; 35] = [
     "trim",
 ];
 
-/// Functions that the binder may run over column names once: twice, they could multiply what they make.
+/// Functions that the binder may run over column names in two calls: in many, they could multiply what they make.
 const NAME_LISTS: [&str; 3] = ["list_apply", "list_transform", "list_concat"];
 
 /// Functions that build values in literals and in the bounds of series.
@@ -294,7 +294,7 @@ pub fn tests_names(name: &str) -> bool {
     NAME_TESTS.contains(&name)
 }
 
-/// Whether that is so for one call only.
+/// Whether that is so for two calls only.
 pub fn lists_names(name: &str) -> bool {
     NAME_LISTS.contains(&name)
 }
@@ -421,6 +421,9 @@ pub fn amplifier(name: &str, message: String, hint: impl Into<String>) -> Refusa
 fn series_is_short(arguments: &[Value]) -> bool {
     let expressions: Option<Vec<&Value>> = arguments.iter().map(|argument| argument.get("expression")).collect();
     let Some(expressions) = expressions else { return false };
+    if expressions.iter().any(|value| is_null(value)) {
+        return true;
+    }
     if let Some(numbers) = expressions.iter().map(|value| number(value)).collect::<Option<Vec<i64>>>() {
         let (start, stop, step) = match numbers[..] {
             [stop] => (0, stop, 1),
@@ -431,9 +434,6 @@ fn series_is_short(arguments: &[Value]) -> bool {
         return step != 0 && stop.saturating_sub(start).saturating_abs() / step.saturating_abs() <= MAX_AMPLIFICATION;
     }
     let [from, to, step] = expressions[..] else { return false };
-    if [from, to, step].into_iter().any(is_null) {
-        return true;
-    }
     let years = match (year(from), year(to)) {
         (Some(from), Some(to)) => (to - from).abs(),
         _ => return false,

@@ -75,8 +75,7 @@ const FUNCTIONS: [(&[&str], &str); 58] = [
 ];
 
 /// Text that no reader here understands: what stands in it (in lower case, one blank between words), and what to write.
-const TEXTS: [(&str, &str); 24] = [
-    ("`", "Names are quoted with double quotes: \"order date\"."),
+const TEXTS: [(&str, &str); 23] = [
     ("select top ", "Write LIMIT 10 at the end."),
     ("select distinct top ", "Write LIMIT 10 at the end."),
     (" separator ", "Write string_agg(a, ', ' ORDER BY a)."),
@@ -171,7 +170,6 @@ mod tests {
         }
         assert_eq!(function("upper"), None);
         for (sql, near, words) in [
-            ("SELECT `a` FROM t", "`", "double quotes"),
             ("SELECT\nTOP 5 * FROM t", "5", "LIMIT"),
             ("SELECT a FROM t LIMIT 5, 10", ",", "OFFSET"),
             ("SELECT group_concat(a SEPARATOR ';') FROM t", "separator", "string_agg"),
