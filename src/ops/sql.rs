@@ -42,7 +42,9 @@ pub struct LimitsApplied {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reply {
     pub columns: Vec<Column>,
-    /// One array a row, in the order of the columns. Decimals, times and whole numbers beyond 2^53 are texts.
+    /// One array a row, in the order of the columns. Decimals, dates, times, intervals, NaN, infinities and whole
+    /// numbers beyond 2^53 are texts; times with a zone are in UTC and end with Z; binary values are base64; maps with
+    /// keys that are no texts are lists of {key, value}.
     pub rows: Vec<Vec<Value>>,
     /// Rows in this reply.
     pub row_count: usize,

@@ -193,8 +193,7 @@ impl SqlEngine {
         let files = bound.tables.clone();
         let query = async { self.pool.query(bound, sql, &limits, time(job), &job.cancel).await };
         let answer = self.in_turn(job, query).await;
-        let (rows, payload) =
-            answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
+        let (rows, payload) = answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
         Ok(Answer {
             table: rows::table(&rows, &payload, limits.bytes)?,
             execution_ms: rows.execution_us / 1_000,

@@ -24,12 +24,12 @@ pub fn table(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
 fn read(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
     let stream = StreamReader::try_new(payload, None).map_err(Error::internal)?;
     let schema = stream.schema();
-    if schema.fields().len() != rows.shapes.len() {
+    if schema.fields().len() != rows.shapes.len() || rows.names.len() != rows.shapes.len() {
         return Err(Error::internal("a worker's rows do not have the columns that it named"));
     }
-    let named = schema.fields().iter().zip(&rows.shapes);
+    let named = rows.names.iter().zip(&rows.shapes);
     let columns: Vec<Column> =
-        named.map(|(field, shape)| Column { name: field.name().clone(), r#type: shape.name().to_owned() }).collect();
+        named.map(|(name, shape)| Column { name: name.clone(), r#type: shape.name().to_owned() }).collect();
     let mut bytes = serde_json::to_vec(&columns).map_or(usize::MAX, |text| text.len());
     if bytes > max_bytes / 2 {
         let message = "The names and types of the columns alone take half of a reply. Select fewer columns.";

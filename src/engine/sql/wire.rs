@@ -97,6 +97,8 @@ pub enum Outcome {
 pub struct Rows {
     /// Types of the columns, as far as Arrow loses them.
     pub shapes: Vec<Shape>,
+    /// Names of the columns.
+    pub names: Vec<String>,
     /// Whether there were more rows (or bytes) than allowed.
     pub truncated: bool,
     /// Tables that the statement reads, by public name, in order.

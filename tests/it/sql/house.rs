@@ -36,7 +36,7 @@ pub struct House {
 }
 
 impl House {
-    /// The tables flights, carriers, weather and notes; `secret` belongs to another workspace.
+    /// The tables flights, carriers, weather, notes and three with awkward names; `secret` belongs to another workspace.
     pub async fn new(change: impl FnOnce(&mut Budgets)) -> Self {
         let mut budgets = Limits::default().budgets;
         change(&mut budgets);
@@ -61,6 +61,10 @@ impl House {
         let weather = "origin,day,temp,wind\nJFK,2013-01-01,10.5,3\nLGA,2013-01-02,-2.0,5\n";
         house.add("weather", TableFormat::Csv, weather).await;
         house.add("notes", TableFormat::Json, r#"[{"body": "{\"kind\": \"x\"}"}]"#).await;
+        house.add("order", TableFormat::Json, r#"[{"select": 1, "Größe": 2, "a b": 3}]"#).await;
+        for name in ["Größe 🦆", "it's \"it\""] {
+            house.add(name, TableFormat::Csv, "x\n1\n").await;
+        }
         std::mem::swap(&mut house.org, &mut house.other);
         house.add("secret", TableFormat::Csv, &format!("s,t\n{CANARY},1\n")).await;
         std::mem::swap(&mut house.org, &mut house.other);

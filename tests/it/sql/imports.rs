@@ -67,8 +67,8 @@ async fn parquet_keeps_its_types() {
     let table = import(&house, TableFormat::Parquet, &std::fs::read(&parquet).unwrap()).await.unwrap();
     assert_eq!(
         types(&table),
-        [("a", "SMALLINT"), ("d", "DATE"), ("moment", "TIMESTAMP")],
-        "times with a zone become UTC"
+        [("a", "SMALLINT"), ("d", "DATE"), ("moment", "TIMESTAMP WITH TIME ZONE")],
+        "times with a zone keep it"
     );
     assert!(table.bytes < 200_000, "small blocks for a small table: {}", table.bytes);
 }

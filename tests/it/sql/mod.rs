@@ -43,7 +43,7 @@ fn unescaped(sql: &str) -> String {
 async fn every_statement_that_people_write_runs() {
     let house = House::new(|_| {}).await;
     let statements = corpus(include_str!("allow.sql"), false);
-    assert!(statements.len() >= 120, "{}", statements.len());
+    assert!(statements.len() >= 450, "{}", statements.len());
     let run = |(_, sql): (&str, String)| {
         let house = &house;
         async move { house.query(&sql).await.err().map(|error| format!("{sql}\n    {error} {}", error.details)) }
@@ -51,6 +51,47 @@ async fn every_statement_that_people_write_runs() {
     let failed: Vec<String> =
         stream::iter(statements).map(run).buffer_unordered(3).filter_map(async |f| f).collect().await;
     assert!(failed.is_empty(), "{} fail:\n{}", failed.len(), failed.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_answer_that_was_worked_out_by_hand_is_given() {
+    let house = House::new(|_| {}).await;
+    let lines = include_str!("answers.txt").lines().filter(|line| !line.is_empty() && !line.starts_with("-- "));
+    let answers: Vec<(&str, serde_json::Value)> = lines
+        .map(|line| line.split_once('\t').unwrap())
+        .map(|(sql, rows)| (sql, serde_json::from_str(rows).unwrap()))
+        .collect();
+    assert!(answers.len() >= 60, "{}", answers.len());
+    let run = |(sql, expected): (&'static str, serde_json::Value)| {
+        let house = &house;
+        async move {
+            let given = match house.query(sql).await {
+                Ok(answer) => json!(answer.table.rows),
+                Err(error) => json!(format!("{error} {}", error.details)),
+            };
+            (given != expected).then(|| format!("{sql}\n    expected {expected}\n    given {given}"))
+        }
+    };
+    let wrong: Vec<String> =
+        stream::iter(answers).map(run).buffer_unordered(3).filter_map(async |wrong| wrong).collect().await;
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_keep_their_names_and_types_whatever_carries_them() {
+    let house = House::new(|_| {}).await;
+    let named = async |sql: &str| {
+        let table = house.query(sql).await.unwrap().table;
+        table.columns.into_iter().map(|column| format!("{}: {}", column.name, column.r#type)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        named("SELECT 1::BIGNUM AS a, 2 AS a, TIMETZ '10:00:00+02' AS t, [1::BIGNUM] AS l, 1::VARIANT AS v").await,
+        ["a: BIGNUM", "a: INTEGER", "t: TIME WITH TIME ZONE", "l: BIGNUM[]", "v: VARIANT"]
+    );
+    assert_eq!(
+        named("SELECT year(to_timestamp(id)), to_timestamp(id)::DATE AS d FROM flights").await,
+        ["\"year\"(to_timestamp(id)): BIGINT", "d: DATE"]
+    );
 }
 
 /// Texts of the greatest length whose tree or type is very deep without brackets that the gate counts.
@@ -182,6 +223,20 @@ async fn errors_speak_of_the_query_and_help() {
         ("SELECT * FORM flights", Code::InvalidArgument, "syntax error"),
         ("PIVOT flights ON origin USING count(*)", Code::ForbiddenSql, "IN ('x', 'y')"),
         ("SELECT * FROM flights f, secret", Code::ForbiddenSql, "no table secret"),
+        ("SELECT nvl(carrier, 'x') FROM flights", Code::ForbiddenSql, "coalesce"),
+        ("SELECT getdate()", Code::ForbiddenSql, "now()"),
+        ("SELECT to_char(day, 'YYYY') FROM flights", Code::ForbiddenSql, "strftime"),
+        ("SELECT TOP 5 * FROM flights", Code::InvalidArgument, "LIMIT 10"),
+        ("SELECT * FROM flights WHERE carrier REGEXP 'A'", Code::InvalidArgument, "regexp_matches"),
+        ("SELECT date_trunc(day, MONTH) FROM flights", Code::InvalidArgument, "date_trunc('month', day)"),
+        ("SELECT DATEDIFF(day, '2013-01-01') FROM flights", Code::InvalidArgument, "date_diff('day', from, to)"),
+        ("SELECT table_name FROM information_schema.tables", Code::ForbiddenSql, "dragoman_list_datasets"),
+        ("SHOW TABLES", Code::ForbiddenSql, "dragoman_list_datasets"),
+        ("EXPLAIN SELECT 1", Code::ForbiddenSql, "Send the query itself"),
+        ("CREATE TEMP TABLE x AS SELECT 1", Code::ForbiddenSql, "WITH name AS"),
+        ("SELECT now() AT TIME ZONE 'Europe/Berln'", Code::InvalidArgument, "Europe/Berln"),
+        ("SELECT strptime('10:00 CET', '%H:%M %Z')", Code::ForbiddenSql, "AT TIME ZONE name"),
+        ("SELECT date_part(['year'], now())", Code::InvalidArgument, "types of the arguments"),
     ] {
         let error = house.query(sql).await.expect_err(sql);
         assert_eq!(error.code, code, "{sql}: {error}");

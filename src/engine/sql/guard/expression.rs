@@ -8,7 +8,8 @@ use super::{Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, path
 const KEYS: [&str; 5] = ["class", "type", "alias", "query_location", "query_location_length"];
 
 /// Names that the binder turns into calls when no column has them.
-const SESSION_NAMES: [&str; 5] = ["current_catalog", "current_schema", "current_role", "current_user", "session_user"];
+pub const SESSION_NAMES: [&str; 5] =
+    ["current_catalog", "current_schema", "current_role", "current_user", "session_user"];
 
 /// Where a function stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Walk<'_> {
                 let literal = map.get("literal").ok_or_else(|| unknown("constant", "empty"))?;
                 keys(literal, "constant", &["kind", "text"], &[]).map(drop)
             }
-            "COLUMN_REF" => column(value),
+            "COLUMN_REF" => self.column(value),
             "BETWEEN" => self.children(own_keys(value, &[], &["input", "lower", "upper"])?),
             "COMPARISON" => self.children(own_keys(value, &[], &["left", "right"])?),
             "CONJUNCTION" => self.expressions(list(own_keys(value, &[], &["children"])?, "children")?),
@@ -77,6 +78,17 @@ impl Walk<'_> {
             }
             other => Err(unknown("expression", other)),
         }
+    }
+
+    fn column(&mut self, value: &Value) -> Verdict {
+        let map = own_keys(value, &["column_names"], &[])?;
+        if let [name] = list(map, "column_names")? {
+            let name = name.as_str().unwrap_or_default().to_ascii_lowercase();
+            if SESSION_NAMES.contains(&name.as_str()) {
+                self.session_names.insert(name);
+            }
+        }
+        Ok(())
     }
 
     /// Every deep key of an object is an expression.
@@ -152,7 +164,10 @@ impl Walk<'_> {
             Place::From => functions::in_from(name)?,
         }
         if self.binding && !functions::tests_names(name) {
-            return Err(too_early(name));
+            self.name_lists += 1;
+            if !functions::lists_names(name) || self.name_lists > 2 {
+                return Err(too_early(name));
+            }
         }
         let arguments = list(map, "arguments")?;
         if place == Place::Expression {
@@ -215,6 +230,7 @@ impl Walk<'_> {
         if let Some(choice) = map.get("expr") {
             // COLUMNS(…) is evaluated while names are resolved, before any limit holds.
             let outer = std::mem::replace(&mut self.binding, true);
+            self.name_lists = 0;
             let verdict = self.expression(choice);
             self.binding = outer;
             verdict?;
@@ -238,18 +254,6 @@ impl Walk<'_> {
         }
         Ok(())
     }
-}
-
-fn column(value: &Value) -> Verdict {
-    let map = own_keys(value, &["column_names"], &[])?;
-    if let [name] = list(map, "column_names")? {
-        let name = name.as_str().unwrap_or_default().to_ascii_lowercase();
-        if SESSION_NAMES.contains(&name.as_str()) {
-            let message = format!("{name} may not be used: it shows the state of the server.");
-            return Err(Refusal::new("value_name", &name, message, "Leave it out."));
-        }
-    }
-    Ok(())
 }
 
 fn column_name(value: &Value) -> Verdict {

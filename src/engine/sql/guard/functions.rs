@@ -21,7 +21,7 @@ const TABLE_FUNCTIONS: [&str; 6] = ["range", "generate_series", "unnest", "json_
 pub const MAX_AMPLIFICATION: i64 = 100_000;
 
 /// Functions that the binder may run over column names (`COLUMNS(lambda …)`): linear and not amplifying.
-const NAME_TESTS: [&str; 28] = [
+const NAME_TESTS: [&str; 35] = [
     "~~",
     "!~~",
     "~~*",
@@ -50,10 +50,20 @@ const NAME_TESTS: [&str; 28] = [
     "substr",
     "substring",
     "strpos",
+    "struct_pack",
+    "struct_extract",
+    "not_like_escape",
+    "not_ilike_escape",
+    "~",
+    "=",
+    "trim",
 ];
 
+/// Functions that the binder may run over column names in two calls: in many, they could multiply what they make.
+const NAME_LISTS: [&str; 3] = ["list_apply", "list_transform", "list_concat"];
+
 /// Functions that build values in literals and in the bounds of series.
-const LITERAL_BUILDERS: [&str; 26] = [
+const LITERAL_BUILDERS: [&str; 30] = [
     "+",
     "-",
     "*",
@@ -80,11 +90,15 @@ const LITERAL_BUILDERS: [&str; 26] = [
     "make_date",
     "make_timestamp",
     "array_value",
+    "//",
+    "%",
+    "||",
+    "chr",
 ];
 
 /// Functions that may stand in the bounds of series beside those, and in what `json_each` reads: their results are
 /// no larger than what they are given.
-const BOUNDS: [&str; 34] = [
+const BOUNDS: [&str; 81] = [
     "%",
     "//",
     "abs",
@@ -119,6 +133,53 @@ const BOUNDS: [&str; 34] = [
     "today",
     "current_date",
     "get_current_timestamp",
+    "epoch",
+    "epoch_ms",
+    "epoch_us",
+    "to_timestamp",
+    "datetrunc",
+    "datepart",
+    "week",
+    "isodow",
+    "dayofweek",
+    "dayofyear",
+    "dayofmonth",
+    "hour",
+    "minute",
+    "second",
+    "sign",
+    "sqrt",
+    "pow",
+    "power",
+    "**",
+    "^",
+    "ln",
+    "log",
+    "log2",
+    "log10",
+    "timezone",
+    "array_extract",
+    "list_extract",
+    "struct_extract",
+    "list_min",
+    "list_max",
+    "upper",
+    "lower",
+    "trim",
+    "substr",
+    "substring",
+    "left",
+    "right",
+    "split_part",
+    "strpos",
+    "transaction_timestamp",
+    "current_localtimestamp",
+    "mod",
+    "days_in_month",
+    "json",
+    "json_keys",
+    "map_keys",
+    "map_values",
 ];
 
 /// Functions whose arguments from the second on are read while binding: they must be literals.
@@ -166,7 +227,7 @@ const LAMBDA_TAKERS: [&str; 14] = [
 
 fn list() -> &'static List {
     static FUNCTIONS: OnceLock<List> = OnceLock::new();
-    FUNCTIONS.get_or_init(|| List::read(LIST, "Use DuckDB's built-in functions."))
+    FUNCTIONS.get_or_init(|| List::read(LIST, "Use DuckDB's built-in functions.").with_habits())
 }
 
 /// Every name in the list, allowed or not.
@@ -199,6 +260,11 @@ pub fn in_from(name: &str) -> Verdict {
 /// Whether a function may be evaluated while names are being resolved.
 pub fn tests_names(name: &str) -> bool {
     NAME_TESTS.contains(&name)
+}
+
+/// Whether that is so for two calls only.
+pub fn lists_names(name: &str) -> bool {
+    NAME_LISTS.contains(&name)
 }
 
 pub fn takes_lambda(name: &str) -> bool {
@@ -271,6 +337,11 @@ pub fn arguments(name: &str, arguments: &[Value], is_method: bool) -> Verdict {
         }
         return arguments_are_literal(name, rest);
     }
+    if matches!(name, "strptime" | "try_strptime") && arguments.iter().any(names_a_zone) {
+        let message = format!("{name} cannot read the name of a time zone (%Z): it would be left out of account.");
+        let hint = "Cut the name off and write: strptime(…, …) AT TIME ZONE name; offsets are read with %z.";
+        return Err(Refusal::new("function", name, message, hint));
+    }
     Ok(())
 }
 
@@ -290,11 +361,13 @@ fn amplification(name: &str, arguments: &[Value]) -> Verdict {
     let argument = |index: usize| arguments.get(index).and_then(|argument| argument.get("expression"));
     let bounded = |index: usize| match argument(index) {
         None => true,
-        Some(count) => number(count).is_some_and(|n| n.abs() <= MAX_AMPLIFICATION),
+        Some(count) => is_null(count) || number(count).is_some_and(|n| n.abs() <= MAX_AMPLIFICATION),
     };
     let fits = match name {
         "range" | "generate_series" => series_is_short(arguments),
-        "printf" | "format" => argument(0).and_then(text).is_some_and(|pattern| widths_are_small(&pattern)),
+        "printf" | "format" => {
+            argument(0).is_some_and(|it| is_null(it) || text(it).is_some_and(|pattern| widths_are_small(&pattern)))
+        }
         "equi_width_bins" => bounded(2),
         _ => bounded(1),
     };
@@ -333,6 +406,9 @@ pub fn amplifier(name: &str, message: String, hint: impl Into<String>) -> Refusa
 fn series_is_short(arguments: &[Value]) -> bool {
     let expressions: Option<Vec<&Value>> = arguments.iter().map(|argument| argument.get("expression")).collect();
     let Some(expressions) = expressions else { return false };
+    if expressions.iter().any(|value| is_null(value)) {
+        return true;
+    }
     if let Some(numbers) = expressions.iter().map(|value| number(value)).collect::<Option<Vec<i64>>>() {
         let (start, stop, step) = match numbers[..] {
             [stop] => (0, stop, 1),
@@ -363,6 +439,8 @@ fn step_is_days(step: &Value) -> bool {
 /// The unit, in the singular, of a step that is a whole number of it: `INTERVAL 3 DAY` or `INTERVAL '3 days'`.
 fn unit(step: &Value) -> Option<String> {
     let unit = match (function_name(step), text(step)) {
+        // Backwards.
+        (Some("-"), _) if step.pointer("/arguments/1").is_none() => unit(step.pointer("/arguments/0/expression")?)?,
         (Some(name), _) if step_is_whole(step) => name.strip_prefix("to_")?.to_owned(),
         (None, Some(text)) => match text.split_ascii_whitespace().collect::<Vec<_>>()[..] {
             [count, unit] if count.parse::<i64>().is_ok_and(|count| count != 0) => unit.to_ascii_lowercase(),
@@ -405,6 +483,27 @@ pub fn widths_are_small(pattern: &str) -> bool {
     !dynamic && numbers.into_iter().all(|digits| digits.parse::<u32>().is_ok_and(|n| n <= 1_000))
 }
 
+/// A format with `%Z`, alone or in a list.
+fn names_a_zone(argument: &Value) -> bool {
+    let has = |format: &Value| text(format).is_some_and(|format| format.contains("%Z"));
+    let Some(format) = argument.get("expression") else { return false };
+    let listed = format.get("arguments").and_then(Value::as_array);
+    has(format) || listed.is_some_and(|list| list.iter().any(|item| item.get("expression").is_some_and(has)))
+}
+
+/// Without the casts around it.
+pub fn uncast(value: &Value) -> &Value {
+    match value.get("child") {
+        Some(child) if value.get("class").and_then(Value::as_str) == Some("CAST") => uncast(child),
+        _ => value,
+    }
+}
+
+/// The literal NULL, of any type: what it bounds makes nothing.
+fn is_null(value: &Value) -> bool {
+    uncast(value).pointer("/literal/kind").and_then(Value::as_str) == Some("NULL_LITERAL")
+}
+
 pub fn function_name(value: &Value) -> Option<&str> {
     value.pointer("/qualified_name/path")?.as_array()?.last()?.as_str()
 }
@@ -428,7 +527,14 @@ pub fn is_bound(value: &Value) -> bool {
     match value.get("class").and_then(Value::as_str) {
         Some("CONSTANT" | "COLUMN_REF" | "SUBQUERY") => true,
         Some("CAST") => value.get("child").is_some_and(is_bound),
-        Some("OPERATOR") => all(value.get("children"), &is_bound),
+        Some("OPERATOR" | "CONJUNCTION") => all(value.get("children"), &is_bound),
+        Some("COMPARISON") => ["left", "right"].iter().all(|side| value.get(side).is_some_and(is_bound)),
+        Some("BETWEEN") => ["input", "lower", "upper"].iter().all(|side| value.get(side).is_some_and(is_bound)),
+        Some("CASE") => {
+            let parts =
+                |check: &Value| ["when_expr", "then_expr"].iter().all(|part| check.get(part).is_some_and(is_bound));
+            all(value.get("case_checks"), &parts) && value.get("else_expr").is_none_or(is_bound)
+        }
         // The JSON arrow: a lambda proper has words before its body.
         Some("LAMBDA") if value.get("syntax_type").and_then(Value::as_str) == Some("SINGLE_ARROW") => {
             ["lhs", "expr"].iter().all(|side| value.get(side).is_some_and(is_bound))

@@ -3,13 +3,15 @@
 
 use std::collections::HashMap;
 
-use super::{Refusal, Verdict, nearest};
+use super::{Refusal, Verdict, habits, nearest};
 
 /// One line a name: verdict, name, reason and marks, separated by tabs.
 pub struct List {
     verdicts: HashMap<&'static str, Result<(), &'static str>>,
     /// What to do instead when no name is near.
     otherwise: &'static str,
+    /// Whether functions of other dialects are told in this one.
+    has_habits: bool,
 }
 
 impl List {
@@ -20,7 +22,12 @@ impl List {
             let reason = fields.next().unwrap_or("not for queries");
             Some((name, if verdict == "+" { Ok(()) } else { Err(reason) }))
         });
-        Self { verdicts: verdicts.collect(), otherwise }
+        Self { verdicts: verdicts.collect(), otherwise, has_habits: false }
+    }
+
+    /// Tells what to write in DuckDB instead of other dialects' functions.
+    pub fn with_habits(self) -> Self {
+        Self { has_habits: true, ..self }
     }
 
     /// Every name in the list, allowed or not.
@@ -41,9 +48,10 @@ impl List {
             )),
             None => {
                 let known = self.verdicts.iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| *name);
-                let hint = match nearest(name, known) {
-                    Some(near) => format!("Did you mean {near}?"),
-                    None => self.otherwise.to_owned(),
+                let hint = match (habits::function(name).filter(|_| self.has_habits), nearest(name, known)) {
+                    (Some(instead), _) => instead.to_owned(),
+                    (None, Some(near)) => format!("Did you mean {near}?"),
+                    (None, None) => self.otherwise.to_owned(),
                 };
                 Err(Refusal::new("function", name, format!("There is no function {name}."), hint))
             }

@@ -8,6 +8,7 @@
 mod defined;
 mod expression;
 pub mod functions;
+pub mod habits;
 pub(in crate::engine::sql) mod list;
 mod literal;
 mod query;
@@ -24,7 +25,9 @@ use crate::model::error::{Code, Error};
 pub(in crate::engine::sql) mod limit {
     pub const NODES: usize = 5_000;
     pub const CTES: usize = 64;
+    /// In one FROM, and in all of them.
     pub const TABLES: usize = 32;
+    pub const ALL_TABLES: usize = 64;
     pub const ARMS: usize = 1_000;
     pub const LAMBDAS: usize = 4;
     /// `CUBE` over six columns has 64 sets.
@@ -66,12 +69,41 @@ impl Refusal {
     }
 }
 
-/// Judges one statement, and answers which of the tables it reads. `tree` is what the engine's `json_serialize_sql` gave for `sql`; `tables` are the names
-/// that may be read, in lower case.
+/// What a statement that may run needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// The permitted tables that it reads, in lower case.
+    pub tables: BTreeSet<String>,
+    /// Names such as `current_user` that it uses as columns: it may run only if tables have them.
+    columns: BTreeSet<String>,
+}
+
+impl Judged {
+    /// Second part of the judgement, when the columns of those tables are known.
+    ///
+    /// # Errors
+    /// A name that no column has: the engine would take it for a call that shows the state of the server.
+    pub fn check_columns(&self, columns: impl Fn() -> Vec<String>) -> Verdict {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        let columns = columns();
+        match self.columns.iter().find(|name| !columns.iter().any(|column| column.eq_ignore_ascii_case(name))) {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("{name} may not be used: it shows the state of the server.");
+                Err(Refusal::new("value_name", name, message, "Leave it out."))
+            }
+        }
+    }
+}
+
+/// Judges one statement. `tree` is what the engine's `json_serialize_sql` gave for `sql`; `tables` are the names that
+/// may be read, in lower case. [`Judged::check_columns`] completes it.
 ///
 /// # Errors
 /// The first thing that is not allowed.
-pub fn check(sql: &str, tree: &str, tables: &[String]) -> Verdict<BTreeSet<String>> {
+pub fn check(sql: &str, tree: &str, tables: &[String]) -> Verdict<Judged> {
     let tree = tree::parse(tree).map_err(|problem| unknown("the parser's answer", &problem))?;
     if tree.get("error").and_then(Value::as_bool) != Some(false) {
         return Err(unparsed(sql, &tree));
@@ -89,17 +121,43 @@ pub fn check(sql: &str, tree: &str, tables: &[String]) -> Verdict<BTreeSet<Strin
     let mut walk = Walk { tables, ..Walk::default() };
     walk.statement(statement)?;
     walk.compare(&tree)?;
-    Ok(walk.used)
+    let given = aliases(&tree);
+    walk.session_names.retain(|name| !given.contains(name));
+    Ok(Judged { tables: walk.used, columns: walk.session_names })
+}
+
+/// Every name that the statement gives, in lower case.
+fn aliases(tree: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut open = vec![tree];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(list) => open.extend(list),
+            Value::Object(map) => {
+                open.extend(map.values());
+                let lists = ["aliases", "column_name_alias", "expected_names", "unpivot_names"].into_iter();
+                let listed = lists.filter_map(|key| map.get(key)?.as_array()).flatten();
+                let given = map.get("alias").into_iter().chain(listed).filter_map(Value::as_str);
+                names.extend(given.map(str::to_ascii_lowercase));
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 /// The state of a walk.
 #[derive(Default)]
 struct Walk<'a> {
     tables: &'a [String],
-    /// Names of common table expressions that can be seen from here, innermost last.
-    scope: Vec<String>,
+    /// Names of common table expressions that can be seen from here, innermost last, and what naming them costs.
+    scope: Vec<(String, Cost)>,
     ctes: usize,
     table_refs: usize,
+    /// Those of the FROM around this place.
+    joined: usize,
+    /// Parts when every part of WITH that is not materialized is written out.
+    expanded: usize,
     arms: usize,
     /// Lambdas around this place.
     lambdas: usize,
@@ -107,9 +165,20 @@ struct Walk<'a> {
     amplifiers: usize,
     /// Whether this place is evaluated while names are resolved.
     binding: bool,
+    /// Calls there that make lists of names.
+    name_lists: usize,
+    /// Names that would show the state of the server, unless columns have them.
+    session_names: BTreeSet<String>,
     /// Permitted tables that the statement reads.
     used: BTreeSet<String>,
     visited: Count,
+}
+
+/// What a use of a part of WITH adds to a plan beyond the use itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    tables: usize,
+    parts: usize,
 }
 
 /// How many expressions, and how many queries and table references, a tree holds.
@@ -162,7 +231,12 @@ impl Walk<'_> {
 
     fn visit(&mut self, what: fn(&mut Count) -> &mut usize) -> Verdict {
         *what(&mut self.visited) += 1;
-        if self.visited.expressions + self.visited.relations > limit::NODES {
+        self.count_parts(1)
+    }
+
+    fn count_parts(&mut self, count: usize) -> Verdict {
+        self.expanded += count;
+        if self.expanded > limit::NODES {
             return Err(too_many("parts", limit::NODES, "Send a smaller query."));
         }
         Ok(())
@@ -242,12 +316,15 @@ fn unparsed(sql: &str, tree: &Value) -> Refusal {
             );
         }
         let message = format!("Only queries may run, and {first} is none.");
-        return Refusal::new(
-            "statement",
-            &first,
-            message,
-            "Write one statement that starts with SELECT, WITH or FROM.",
-        );
+        let hint = match first.as_str() {
+            "EXPLAIN" => "Send the query itself; its reply says how long it took.",
+            "SET" | "RESET" | "USE" | "PRAGMA" => "Settings are fixed; write the query without it.",
+            "CREATE" | "INSERT" | "UPDATE" | "DELETE" | "MERGE" | "COPY" => {
+                "Tables cannot be changed; for a helper table write WITH name AS (SELECT …)."
+            }
+            _ => "Write one statement that starts with SELECT, WITH or FROM.",
+        };
+        return Refusal::new("statement", &first, message, hint);
     }
     let text = field("error_message");
     if text.contains("max_expression_depth") {
@@ -268,7 +345,8 @@ fn unparsed(sql: &str, tree: &Value) -> Refusal {
         "" => format!("The SQL cannot be parsed{place}."),
         near => format!("The SQL cannot be parsed: syntax error at or near {near:?}{place}."),
     };
-    let mut refusal = Refusal::new("syntax", quoted, message, "The dialect is DuckDB's; it is close to PostgreSQL's.");
+    let hint = habits::text(sql, quoted).unwrap_or("The dialect is DuckDB's; it is close to PostgreSQL's.");
+    let mut refusal = Refusal::new("syntax", quoted, message, hint);
     refusal.is_syntax = true;
     refusal
 }

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::expression::Place;
-use super::{Count, Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, nearest, path, too_many, unknown};
+use super::{
+    Cost, Count, Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, nearest, path, too_many, unknown,
+};
 
 /// Whether a `type` names a query or a table reference; used for counting without understanding.
 pub fn is_relation(r#type: &str) -> bool {
@@ -24,6 +26,9 @@ pub fn is_relation(r#type: &str) -> bool {
                 | "BOUND_TABLE_REF"
         )
 }
+
+/// What to do instead of guessing names or reading `information_schema`.
+const NO_CATALOGUE: &str = "List the datasets (dragoman_list_datasets) to see which tables there are.";
 
 /// What joins give, and how they are written.
 const JOIN_TYPES: [&str; 6] = ["INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"];
@@ -88,7 +93,9 @@ impl Walk<'_> {
         }
         self.expressions(list(map, "select_list")?)?;
         if let Some(from) = map.get("from_table") {
+            let around = std::mem::take(&mut self.joined);
             self.table(from)?;
+            self.joined = around;
         }
         for key in ["where_clause", "having", "qualify"] {
             if let Some(condition) = map.get(key) {
@@ -125,7 +132,7 @@ impl Walk<'_> {
         }
         self.key_targets(list(map, "key_targets")?)?;
         if let Some(step) = map.get("right") {
-            self.scope.push(name);
+            self.scope.push((name, Cost::default()));
             self.query(step)?;
             self.scope.pop();
         }
@@ -144,13 +151,13 @@ impl Walk<'_> {
             let name = entry.get("key").and_then(Value::as_str).ok_or_else(|| unknown("WITH", "key"))?;
             let body = entry.get("value").ok_or_else(|| unknown("WITH", "value"))?;
             let body = keys(body, "WITH", &["aliases", "materialized"], &["key_targets", "query_node"])?;
-            if body.get("materialized").and_then(Value::as_str) == Some("CTE_MATERIALIZE_NEVER") {
-                let message = "NOT MATERIALIZED may not be used: planning could take without end.";
-                return Err(Refusal::new("planner", "NOT MATERIALIZED", message, "Leave it out."));
-            }
             self.key_targets(list(body, "key_targets")?)?;
+            let before = (self.table_refs, self.expanded);
             self.query(body.get("query_node").ok_or_else(|| unknown("WITH", "query"))?)?;
-            self.scope.push(name.to_ascii_lowercase());
+            // The planner writes such a part out wherever its name stands.
+            let copied = body.get("materialized").and_then(Value::as_str) == Some("CTE_MATERIALIZE_NEVER");
+            let cost = copied.then(|| Cost { tables: self.table_refs - before.0, parts: self.expanded - before.1 });
+            self.scope.push((name.to_ascii_lowercase(), cost.unwrap_or_default()));
         }
         Ok(())
     }
@@ -208,9 +215,10 @@ impl Walk<'_> {
         self.visit(|count| &mut count.relations)?;
         let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
         if kind != "EMPTY" && kind != "JOIN" {
-            self.table_refs += 1;
-            if self.table_refs > limit::TABLES {
-                return Err(too_many("tables in FROM", limit::TABLES, "Join fewer tables."));
+            self.count_tables(1)?;
+            self.joined += 1;
+            if self.joined > limit::TABLES {
+                return Err(too_many("tables in one FROM", limit::TABLES, "Join fewer tables."));
             }
         }
         match kind {
@@ -237,6 +245,15 @@ impl Walk<'_> {
         }
     }
 
+    fn count_tables(&mut self, count: usize) -> Verdict {
+        self.table_refs += count;
+        if self.table_refs > limit::ALL_TABLES {
+            let hint = "Join fewer tables, or leave NOT MATERIALIZED out.";
+            return Err(too_many("tables in all its FROMs", limit::ALL_TABLES, hint));
+        }
+        Ok(())
+    }
+
     fn base_table(&mut self, value: &Value) -> Verdict {
         let plain = ["table_name", "column_name_alias", "schema_name", "catalog_name"];
         let map = table_keys(value, &plain, &["qualified_name"])?;
@@ -246,13 +263,15 @@ impl Walk<'_> {
             let name = path.join(".");
             let hint = match path.last().filter(|last| self.tables.contains(last)) {
                 Some(last) => format!("Write {last}."),
-                None => "List the datasets to see which tables there are.".to_owned(),
+                None => NO_CATALOGUE.to_owned(),
             };
             let message = format!("Tables have plain names here, and {name} has more than one part.");
             return Err(Refusal::new("qualified_name", &name, message, hint));
         };
-        if self.scope.contains(name) {
-            return Ok(());
+        if let Some((_, cost)) = self.scope.iter().rev().find(|(known, _)| known == name) {
+            let Cost { tables, parts } = *cost;
+            self.count_tables(tables)?;
+            return self.count_parts(parts);
         }
         if self.tables.contains(name) {
             self.used.insert(name.clone());
@@ -260,14 +279,22 @@ impl Walk<'_> {
         }
         let hint = match nearest(name, self.tables.iter().map(String::as_str)) {
             Some(near) => format!("Did you mean {near}?"),
-            None => "List the datasets to see which tables there are.".to_owned(),
+            None => NO_CATALOGUE.to_owned(),
         };
         Err(Refusal::new("table", name, format!("There is no table {name}."), hint))
     }
 
     fn join(&mut self, value: &Value) -> Verdict {
-        let plain = ["join_type", "ref_type", "using_columns", "is_implicit"];
-        let map = table_keys(value, &plain, &["left", "right", "condition"])?;
+        let plain = [
+            "join_type",
+            "ref_type",
+            "using_columns",
+            "is_implicit",
+            "nearest_count",
+            "nearest_order_type",
+            "nearest_approx",
+        ];
+        let map = table_keys(value, &plain, &["left", "right", "condition", "ranking_expression"])?;
         sample(map)?;
         // `JOIN BY (TYPE …)` reaches kinds that the engine makes for itself.
         for (key, known) in [("join_type", &JOIN_TYPES[..]), ("ref_type", &REF_TYPES[..])] {
@@ -279,7 +306,10 @@ impl Walk<'_> {
         for side in ["left", "right"] {
             self.table(map.get(side).ok_or_else(|| unknown("JOIN", side))?)?;
         }
-        map.get("condition").map_or(Ok(()), |condition| self.expression(condition))
+        ["condition", "ranking_expression"]
+            .iter()
+            .filter_map(|key| map.get(*key))
+            .try_for_each(|it| self.expression(it))
     }
 
     fn table_function(&mut self, value: &Value) -> Verdict {
@@ -312,7 +342,7 @@ impl Walk<'_> {
             for entry in list(column, "entries")? {
                 let entry = keys(entry, "PIVOT", &["alias"], &["star_expr"])?;
                 let Some(value) = entry.get("star_expr") else { continue };
-                let named = value.get("class").and_then(Value::as_str) == Some("STAR");
+                let named = functions::uncast(value).get("class").and_then(Value::as_str) == Some("STAR");
                 if !functions::is_simple(value) && !named {
                     let message = "The values in PIVOT … IN must be literals.";
                     return Err(Refusal::new("literal", "PIVOT", message, "Write IN ('x', 'y')."));
@@ -331,7 +361,7 @@ impl Walk<'_> {
         match map.get("query") {
             Some(query) if matches!(kind, "DESCRIBE" | "SUMMARY") && path(map)?.is_empty() => self.query(query),
             _ => {
-                let hint = "Write DESCRIBE or SUMMARIZE with one table's name; list the datasets to see the tables.";
+                let hint = "dragoman_list_datasets shows the tables; DESCRIBE t and SUMMARIZE t show one of them.";
                 Err(Refusal::new("statement", "SHOW", "SHOW may not be used.", hint))
             }
         }

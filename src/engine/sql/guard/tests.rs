@@ -13,7 +13,9 @@ fn tree(sql: &str) -> String {
 }
 
 fn judge(sql: &str) -> Verdict<BTreeSet<String>> {
-    check(sql, &tree(sql), &["flights".to_owned(), "carriers".to_owned()])
+    let judged = check(sql, &tree(sql), &["flights".to_owned(), "carriers".to_owned()])?;
+    judged.check_columns(|| vec!["id".to_owned(), "session_user".to_owned()])?;
+    Ok(judged.tables)
 }
 
 fn rule(sql: &str) -> &'static str {
@@ -105,6 +107,37 @@ fn text_that_does_not_parse_is_an_invalid_argument_with_a_place() {
 fn a_pivot_without_values_says_what_to_write() {
     assert!(judge("PIVOT flights ON origin USING count(*)").unwrap_err().message.contains("PIVOT"));
     assert!(judge("PIVOT flights ON origin IN ('JFK') USING count(*)").is_ok());
+}
+
+#[test]
+fn parts_of_with_that_are_written_out_count_wherever_they_stand() {
+    let doubling = |depth: usize| {
+        let parts = (1..=depth).map(|n| format!("c{n} AS NOT MATERIALIZED (SELECT a.id FROM c{0} a, c{0} b)", n - 1));
+        let parts: Vec<String> = parts.collect();
+        format!("WITH c0 AS NOT MATERIALIZED (FROM flights), {} SELECT * FROM c{depth}", parts.join(", "))
+    };
+    // Tables in all: 1 for c0; 2 + 2 * 1 for c1; 2 + 2 * 4 for c2; 2 + 2 * 10 for c3; 1 + 22 at the end. Another level
+    // would need 2 + 2 * 22 more.
+    assert!(judge(&doubling(3)).is_ok());
+    assert_eq!(rule(&doubling(4)), "planner");
+    assert_eq!(rule(&doubling(16)), "planner");
+    let wide = format!("WITH w AS NOT MATERIALIZED (SELECT {}) SELECT {}", vec!["id + 1"; 300].join(", "), 1);
+    let uses = vec!["w"; 10].join(", ");
+    assert!(judge(&format!("{wide} FROM flights")).is_ok());
+    assert_eq!(rule(&format!("{wide} FROM {uses}")), "planner");
+}
+
+#[test]
+fn names_of_the_session_are_columns_where_columns_have_them() {
+    assert_eq!(rule("SELECT current_user FROM flights"), "value_name");
+    for sql in [
+        "SELECT session_user FROM flights",
+        "SELECT f.current_user FROM flights f",
+        "SELECT current_user FROM (SELECT 1 AS current_user)",
+        "SELECT \"Current_Role\" FROM (VALUES (1)) t(current_role)",
+    ] {
+        assert!(judge(sql).is_ok(), "{sql}");
+    }
 }
 
 #[test]

@@ -48,10 +48,7 @@ pub fn run(
         .map_err(|cause| internal(&cause))?;
 
     let reader = reader(from, format);
-    let zoned = if format == TableFormat::Parquet { zoned(&connection, &reader)? } else { vec![] };
-    let casts: Vec<String> = zoned.iter().map(|name| format!("CAST({0} AS TIMESTAMP) AS {0}", quoted(name))).collect();
-    let casts = if casts.is_empty() { String::new() } else { format!("REPLACE ({})", casts.join(", ")) };
-    let create = format!("CREATE TABLE made.main.data AS SELECT * {casts} FROM {reader}");
+    let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
     connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
     if format == TableFormat::Csv {
         no_rejects(&connection)?;
@@ -78,17 +75,6 @@ fn reader(path: &str, format: TableFormat) -> String {
         TableFormat::Json => format!("read_json({path}, sample_size=-1, format='auto')"),
         TableFormat::Parquet => format!("read_parquet({path})"),
     }
-}
-
-/// Columns of times with a zone. The engine keeps those in UTC but computes almost nothing over them without its
-/// extension for time zones, which is not built in: they become plain timestamps in UTC.
-fn zoned(connection: &Connection, reader: &str) -> Result<Vec<String>> {
-    let describe = format!("DESCRIBE SELECT * FROM {reader}");
-    let mut statement = connection.prepare(&describe).map_err(|cause| problem::of_import(&cause))?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
-    let typed =
-        rows.and_then(Iterator::collect::<duckdb::Result<Vec<_>>>).map_err(|cause| problem::of_import(&cause))?;
-    Ok(typed.into_iter().filter(|(_, r#type)| r#type == "TIMESTAMP WITH TIME ZONE").map(|(name, _)| name).collect())
 }
 
 /// The reader sets broken rows aside; here one is enough to refuse the file.

@@ -12,7 +12,7 @@ use duckdb::{Config, Connection, InterruptHandle};
 use serde_json::json;
 
 use super::render::Shape;
-use super::{problem, sandbox};
+use super::{carried, edit, problem, sandbox, zones};
 use crate::engine::sql::rows::too_wide;
 use crate::engine::sql::wire::{Outcome, Rows, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
@@ -54,11 +54,12 @@ const LOCK: &str = "
 pub fn open() -> duckdb::Result<Connection> {
     let connection = Connection::open_in_memory_with_flags(Config::default().threads(1)?)?;
     connection.execute_batch(AT_OPEN)?;
+    zones::register(&connection)?;
     for (name, definition) in guard::functions::DEFINED_HERE.iter().chain(&guard::functions::DEFINED_OVER) {
         connection.execute_batch(&format!("CREATE MACRO {name}{definition}"))?;
     }
     // The first statement of an instance loads catalogues: done while nobody waits.
-    parse(&connection, "SELECT 1")
+    edit::parse(&connection, "SELECT 1")
         .and_then(|tree| connection.query_row("SELECT length(?) + count(*) FROM range(1)", [tree], |_| Ok(())))?;
     Ok(connection)
 }
@@ -78,22 +79,24 @@ pub struct Instance {
     names: Vec<String>,
     /// Names of the tables that it holds, once the door is closed.
     attached: Option<BTreeSet<String>>,
+    /// Whether one of them has a time with a zone.
+    has_zones: bool,
     running: Running,
 }
 
 impl Instance {
     pub fn new(connection: Connection, tables: Tables, running: Running) -> Self {
         let names = tables.iter().map(|(name, _)| name.clone()).collect();
-        Self { connection, tables, names, attached: None, running }
+        Self { connection, tables, names, attached: None, has_zones: false, running }
     }
 
     /// Judges one statement and runs it. The first one that may run decides which tables are attached: those that it
     /// names and those in `also`.
     pub fn query(&mut self, sql: &str, also: &[String], limits: &TaskLimits) -> Result<(Outcome, Vec<u8>)> {
         let started = Instant::now();
-        let tree = parse(&self.connection, sql).map_err(|cause| internal(&cause))?;
-        let used = guard::check(sql, &tree, &self.names).map_err(guard::Refusal::into_error)?;
+        let (tree, judged) = self.judge(sql)?;
         let judged_us = micros(started);
+        let used = &judged.tables;
         match &self.attached {
             None => {
                 let wanted: BTreeSet<String> = used.iter().chain(also).cloned().collect();
@@ -101,18 +104,45 @@ impl Instance {
                 furnish(&self.connection, &wanted, limits).map_err(|cause| internal(&cause))?;
                 sandbox::close().map_err(|cause| internal(&cause))?;
                 self.attached = Some(wanted.into_iter().map(|(name, _)| name.clone()).collect());
+                self.has_zones = zones::are_read(&self.connection);
             }
-            Some(attached) if attached.is_superset(&used) => {}
-            Some(_) => return Ok((Outcome::Unattached { used: used.into_iter().collect() }, vec![])),
+            Some(attached) if attached.is_superset(used) => {}
+            Some(_) => return Ok((Outcome::Unattached { used: used.iter().cloned().collect() }, vec![])),
         }
         // Whatever a statement may leave in a connection ends with it.
         let connection = self.connection.try_clone().map_err(|cause| internal(&cause))?;
         let _running = self.running.set(connection.interrupt_handle());
-        let used: Vec<String> = used.into_iter().collect();
-        let (shapes, truncated, payload, execution_us) =
-            rows(&connection, sql, limits).map_err(|error| estimate::with_used(error, used.clone()))?;
-        Ok((Outcome::Rows(Rows { shapes, truncated, used, judged_us, execution_us }), payload))
+        let used: Vec<String> = used.iter().cloned().collect();
+        judged.check_columns(|| columns(&connection)).map_err(guard::Refusal::into_error)?;
+        let ran = match zones::resolve(&connection, sql, &tree, self.has_zones) {
+            None => rows(&connection, sql, None, limits),
+            Some(resolved) => {
+                self.judge(&resolved)?;
+                rows(&connection, &resolved, edit::names(&connection, &tree), limits)
+            }
+        };
+        let Ran { shapes, names, truncated, payload, execution_us } =
+            ran.map_err(|error| estimate::with_used(error, used.clone()))?;
+        Ok((Outcome::Rows(Rows { shapes, names, truncated, used, judged_us, execution_us }), payload))
     }
+
+    /// The tree of a statement, and what the guard says of it.
+    fn judge(&self, sql: &str) -> Result<(String, guard::Judged)> {
+        let tree = edit::parse(&self.connection, sql).map_err(|cause| internal(&cause))?;
+        let judged = guard::check(sql, &tree, &self.names).map_err(guard::Refusal::into_error)?;
+        Ok((tree, judged))
+    }
+}
+
+/// What a statement gave.
+struct Ran {
+    /// Types of the columns as the statement declares them.
+    shapes: Vec<Shape>,
+    names: Vec<String>,
+    truncated: bool,
+    /// The rows as an Arrow stream.
+    payload: Vec<u8>,
+    execution_us: u64,
 }
 
 /// The statement that runs now, so that it can be interrupted.
@@ -160,12 +190,6 @@ pub fn open_table(connection: &Connection, file: &Path, limits: &TaskLimits) -> 
     connection.execute_batch(LOCK)
 }
 
-/// The engine's tree of a text: parsed, never bound or run.
-fn parse(connection: &Connection, sql: &str) -> duckdb::Result<String> {
-    let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
-    connection.prepare_cached(serialize)?.query_row([sql], |row| row.get(0))
-}
-
 fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<()> {
     let path = file.to_str().ok_or_else(|| duckdb::Error::InvalidPath(file.to_owned()))?;
     connection.execute_batch(&format!("ATTACH {} AS d{index} (READ_ONLY)", literal(path)))
@@ -181,8 +205,9 @@ fn columns(connection: &Connection) -> Vec<String> {
     read().unwrap_or_default()
 }
 
-/// Runs a statement and writes its rows as an Arrow stream: types, whether rows were left out, stream, microseconds.
-fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<(Vec<Shape>, bool, Vec<u8>, u64)> {
+/// Runs a statement and writes its rows as an Arrow stream; `names` are those of its columns where they are not the
+/// ones that it would give itself.
+fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: &TaskLimits) -> Result<Ran> {
     let started = Instant::now();
     let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
@@ -192,16 +217,32 @@ fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<(Vec<
             Error::new(Code::LimitExceeded, message).with(json!({ "limit": "columns", "columns": MAX_COLUMNS }))
         );
     }
-    let handles: Vec<_> = (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect();
+    let types = |statement: &duckdb::Statement<'_>| -> Vec<_> {
+        (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect()
+    };
+    let declared = types(&statement);
+    let carried = carried::wrap(connection, sql, &declared);
+    if let Some((text, _)) = &carried {
+        statement = connection.prepare(text).map_err(|cause| failed(&cause))?;
+    }
+    let sent = types(&statement);
+    let names = names.or_else(|| carried.as_ref().map(|(_, names)| names.clone()));
     let stream = statement.stream_arrow([]).map_err(|cause| failed(&cause))?;
     let schema = stream.get_schema();
-    let typed = handles.iter().zip(schema.fields());
-    let shapes: Vec<Shape> = typed.map(|(handle, field)| Shape::of(handle, field.data_type())).collect();
+    let fields = schema.fields();
+    let typed = sent.iter().zip(&declared).zip(fields);
+    let shapes = typed.map(|((sent, declared), field)| match carried.is_some() {
+        true => Shape::of(sent, field.data_type()).named(Shape::of(declared, field.data_type())),
+        false => Shape::of(sent, field.data_type()),
+    });
+    let shapes: Vec<Shape> = shapes.collect();
     if let Some(shape) = shapes.iter().find(|shape| shape.depth() > MAX_DEPTH) {
         let name: String = shape.name().chars().take(100).collect();
         let message = format!("A column's type is nested deeper than {MAX_DEPTH}: {name}…. Select parts of it.");
         return Err(Error::new(Code::InvalidArgument, message));
     }
+    let own = || fields.iter().map(|field| field.name().clone()).collect();
+    let names = names.filter(|names| names.len() == fields.len()).unwrap_or_else(own);
 
     let mut writer = StreamWriter::try_new(Vec::new(), &schema).map_err(|cause| internal(&cause))?;
     let (mut count, mut bytes, mut truncated) = (0, 0, false);
@@ -223,7 +264,7 @@ fn rows(connection: &Connection, sql: &str, limits: &TaskLimits) -> Result<(Vec<
         }
     }
     let payload = writer.into_inner().map_err(|cause| internal(&cause))?;
-    Ok((shapes, truncated, payload, micros(started)))
+    Ok(Ran { shapes, names, truncated, payload, execution_us: micros(started) })
 }
 
 /// Most bytes of Arrow for so many of JSON: a row is often larger as Arrow, and the reply is cut by its JSON.

@@ -5,6 +5,8 @@
 //! Two threads: the main one listens for orders, and ends the process when the server is gone; the other, with a
 //! stack that the engine's parser cannot exhaust, does the work.
 
+mod carried;
+mod edit;
 mod import;
 mod instance;
 mod problem;
@@ -12,6 +14,7 @@ mod profile;
 pub(super) mod render;
 mod sandbox;
 mod syscalls;
+mod zones;
 
 use std::io::{self, Stdin, Stdout, Write as _};
 use std::path::Path;

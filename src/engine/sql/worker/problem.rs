@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::engine::sql::guard::functions::{MAX_AMPLIFICATION, TOO_MUCH};
-use crate::engine::sql::guard::nearest;
+use crate::engine::sql::guard::{habits, nearest};
+use crate::engine::sql::worker::zones;
 use crate::model::error::{Code, Error};
 
 /// An error of the engine, taken apart. Needs the setting `errors_as_json`.
@@ -58,10 +59,19 @@ pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> E
     if message.contains("Deprecated lambda arrow") {
         return invalid("Lambdas with an arrow are no longer supported.".into(), "Write: lambda x: x + 1.");
     }
-    let zoned = message.contains("cast (TIMESTAMP WITH TIME ZONE") || message.contains("icu");
-    if zoned {
-        let hint = "Convert it first: CAST(now() AS TIMESTAMP) is the time in UTC; today() is the date.";
+    let over_zoned = [zones::UNRESOLVED, "Interval to Arrow", "cast (TIMESTAMP WITH TIME ZONE"];
+    if over_zoned.iter().any(|words| message.contains(words)) {
+        let hint =
+            "Make it a plain time in UTC first: CAST(t AS TIMESTAMP); or in a place: t AT TIME ZONE 'Europe/Berlin'.";
         return invalid("This cannot be computed over a time with a zone.".into(), hint);
+    }
+    if message.contains("a timestamp that is not UTC") {
+        let hint = "Give the time apart: TIMESTAMP '2024-01-01 10:00:00' AT TIME ZONE 'Europe/Berlin'.";
+        return invalid("A text with the name of a time zone can be read only as a literal.".into(), hint);
+    }
+    if message.to_ascii_lowercase().contains("icu") && message.contains("xtension") {
+        let hint = "Check the types of the arguments; leave COLLATE with a language out.";
+        return invalid("No function or collation here fits this.".into(), hint);
     }
     let missing_column = match field("error_subtype") {
         "COLUMN_NOT_FOUND" => Some(name.to_owned()),
@@ -72,9 +82,10 @@ pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> E
             .map(str::to_owned),
     };
     if let Some(missing) = missing_column {
-        let hint = match nearest(&missing, columns().iter().map(String::as_str)) {
-            Some(near) => format!("Did you mean {near}?"),
-            None => "Read the schema to see the columns.".to_owned(),
+        let hint = match (habits::column(&missing), nearest(&missing, columns().iter().map(String::as_str))) {
+            (Some(instead), _) => instead.to_owned(),
+            (None, Some(near)) => format!("Did you mean {near}?"),
+            (None, None) => "Read the schema to see the columns.".to_owned(),
         };
         return invalid(format!("There is no column {missing} here."), &hint);
     }
@@ -84,7 +95,8 @@ pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> E
             invalid(format!("There is no {} {name}.", field("type").to_ascii_lowercase()), hint)
         }
         "NO_MATCHING_FUNCTION" => {
-            let hint = "Check the types of the arguments; CAST(… AS …) converts.";
+            let hint = habits::call(&name.to_ascii_lowercase());
+            let hint = hint.unwrap_or("Check the types of the arguments; CAST(… AS …) converts.");
             invalid(format!("No function fits the call {}.", field("call")), hint)
         }
         _ => match speakable(&message) {

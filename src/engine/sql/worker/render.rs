@@ -60,6 +60,11 @@ impl Shape {
         Self { id: id as u32, name, children }
     }
 
+    /// The same under the name of another type, from which it was converted.
+    pub fn named(self, other: Shape) -> Self {
+        Self { name: other.name, ..self }
+    }
+
     /// DuckDB's name of the type.
     pub fn name(&self) -> &str {
         &self.name
