@@ -6,6 +6,7 @@ mod clients;
 mod members;
 mod overview;
 mod settings;
+mod sources;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -54,6 +55,7 @@ pub fn routes() -> Router<Console> {
         .route("/w/{slug}", get(overview::show))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
+        .route("/w/{slug}/sources", get(sources::show).post(sources::submit))
         .route("/w/{slug}/audit", get(audit::show))
         .route("/w/{slug}/audit/export", get(audit::export))
         .route("/w/{slug}/settings", get(settings::show).post(settings::submit))
