@@ -299,7 +299,7 @@ impl Sources {
             () = open.gone.cancelled() => return Err(gone()),
         };
         let problem = answer.as_ref().err().filter(|error| error.code == Code::SourceUnavailable);
-        if problem.is_some() != !source.problem.is_empty() {
+        if problem.is_some() == source.problem.is_empty() {
             self.note(&source, problem).await?;
         }
         Ok((answer?, u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)))
