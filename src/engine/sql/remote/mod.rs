@@ -2,6 +2,7 @@
 //! writes is judged here by a reader of that engine's own dialect, and runs there as a login that may read and do
 //! nothing else.
 
+pub mod clickhouse;
 pub mod postgres;
 
 /// A table of a remote engine that a query may read, and the name under which the caller writes it.
