@@ -1,6 +1,7 @@
 //! Untrusted SQL through the real worker process.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod clickhouse;
 mod house;
 mod imports;
 mod postgres;

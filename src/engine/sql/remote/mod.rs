@@ -6,6 +6,7 @@
 //!
 //! [`sources`] keeps the registered engines, [`route`] says where a query runs.
 
+pub mod clickhouse;
 pub mod postgres;
 pub mod route;
 pub mod sources;
