@@ -16,7 +16,7 @@
 //! | [`model`] | types and rules: caller, access, errors, datasets; no async, no SQL, no HTTP |
 //! | [`store`] | metadata in SQLite or PostgreSQL; plain functions, the tenant's id first |
 //! | [`identity`] | who is calling: passwords, grants, tokens, keys, members; no HTTP |
-//! | [`engine`] | what computes: SQL in worker processes, retrieval, ingest |
+//! | [`engine`] | what computes: SQL in worker processes and in remote engines, retrieval, ingest |
 //! | [`gateway`] | the one door: limit, authorize, run, meter, audit |
 //! | [`ops`] | the product: one file for each thing that a caller may ask, and the only list of them |
 //! | [`surface`] | protocols, no rules: MCP, REST, OAuth, pages; never the engines |
@@ -34,7 +34,8 @@
 //! 5. [`gateway::Gateway::call`] limits, authorizes (`model/access.rs` makes the [`model::access::Pass`]), and starts
 //!    the deadline;
 //! 6. `ops/sql.rs` asks `engine/sql`, which sends the text to a worker process: judged there by DuckDB's own parser,
-//!    run over views of the permitted tables, killed when late;
+//!    run over views of the permitted tables, killed when late; or, for tables that live in a remote engine, judges it
+//!    by that engine's own parser and runs it there (`engine/sql/remote`);
 //! 7. the gateway meters, writes the audit row, and only then lets the answer go.
 //!
 //! The same steps from 5 on serve REST, the command line, and whatever surface comes next.

@@ -137,6 +137,24 @@ async fn trusted_client(url: &Url) -> Result<Client, Refused> {
     client(name, &addresses).https_only(secure).build().map_err(|e| Refused::Failed(e.to_string()))
 }
 
+/// A client for an engine that somebody named, at any port: reaches the addresses that its host has at this moment, all
+/// of them public, or with `private_hosts` in the operator's own network. Without TLS only inside that.
+///
+/// # Errors
+/// [`Refused`], before a socket is opened.
+pub async fn engine_client(url: &Url, private_hosts: bool) -> Result<Client, Refused> {
+    let secure = url.scheme() == "https";
+    let plain = url.password().is_none() && url.fragment().is_none() && (secure || url.scheme() == "http");
+    let (Some(name), Some(port), true) = (url.host_str(), url.port_or_known_default(), plain) else {
+        return Err(Refused::Address);
+    };
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    let looked_up = tokio::net::lookup_host((bare, port)).await.map_err(|_| Refused::Unresolved)?;
+    let addresses: Vec<SocketAddr> = looked_up.collect();
+    vet(&addresses, |ip| private_hosts && is_inside(ip) || secure && is_public(ip))?;
+    client(name, &addresses).https_only(secure).build().map_err(|e| Refused::Failed(e.to_string()))
+}
+
 async fn within<T>(total: Duration, work: impl Future<Output = Result<T, Refused>>) -> Result<T, Refused> {
     tokio::time::timeout(total, work).await.unwrap_or_else(|_| Err(Refused::Failed("out of time".into())))
 }
@@ -359,6 +377,26 @@ mod tests {
         let fetched = within(total, get(&client, &url, 100)).await;
         drop(client);
         (fetched, served.await.unwrap())
+    }
+
+    #[tokio::test]
+    async fn an_engine_is_public_or_in_a_network_that_was_opened() {
+        let _another_was_first = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        for (url, private_hosts, is_open) in [
+            ("https://1.1.1.1:8443/", false, true),
+            ("http://1.1.1.1:8123/", false, false),
+            ("http://1.1.1.1:8123/", true, false),
+            ("http://127.0.0.1:8123/", false, false),
+            ("https://127.0.0.1:8443/", false, false),
+            ("http://127.0.0.1:8123/", true, true),
+            ("https://[fd00::1]/", true, true),
+            ("https://169.254.169.254/", true, false),
+            ("https://user:password@1.1.1.1/", false, false),
+            ("ftp://1.1.1.1/", false, false),
+        ] {
+            let client = engine_client(&Url::parse(url).unwrap(), private_hosts).await;
+            assert_eq!(client.is_ok(), is_open, "{url} {private_hosts}");
+        }
     }
 
     const LONG: Duration = Duration::from_secs(20);

@@ -7,6 +7,7 @@ mod dataset;
 mod key;
 mod repair;
 mod show;
+mod source;
 
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use serde_json::json;
 use crate::app::Office;
 use crate::base::clock::{Millis, rfc3339};
 use crate::base::secret::{Secret, random_token};
+use crate::engine::sql::remote::sources::Sources;
 use crate::identity::Identity;
 use crate::identity::connectivity::TokenInfo;
 use crate::model::access::{ExtScope, Role};
@@ -47,6 +49,9 @@ pub enum AdminCommand {
     /// OAuth clients: confidential ones, and which may not be used
     #[command(subcommand)]
     Client(client::Client),
+    /// PostgreSQL and ClickHouse servers whose tables are datasets of a workspace
+    #[command(subcommand)]
+    Source(source::Source),
     /// Keys that sign access tokens
     #[command(subcommand)]
     Key(key::Key),
@@ -176,7 +181,7 @@ pub enum Token {
 /// What was wrong, in a sentence.
 pub async fn run(command: AdminCommand, office: &Office, json: bool) -> Result<()> {
     let trace = audit::trace(&command);
-    let answered = answer(command, &office.identity, first_line_of_stdin).await;
+    let answered = answer(command, &office.identity, &office.sources(), first_line_of_stdin).await;
     if let Some((action, target)) = trace {
         office.record_administration(action, &target, answered.is_ok()).await?;
     }
@@ -185,13 +190,19 @@ pub async fn run(command: AdminCommand, office: &Office, json: bool) -> Result<(
     if json { writeln!(out, "{facts:#}") } else { writeln!(out, "{}", text.trim_end()) }.context("standard output")
 }
 
-async fn answer(command: AdminCommand, identity: &Identity, input: impl FnOnce() -> Result<Secret>) -> Result<Said> {
+async fn answer(
+    command: AdminCommand,
+    identity: &Identity,
+    sources: &Sources,
+    input: impl FnOnce() -> Result<Secret>,
+) -> Result<Said> {
     match command {
         AdminCommand::Workspace(command) => workspace(command, identity).await,
         AdminCommand::Person(command) => person(command, identity, input).await,
         AdminCommand::Role(command) => role(command, identity).await,
         AdminCommand::Token(command) => token(command, identity).await,
         AdminCommand::Client(command) => client::client(command, identity).await,
+        AdminCommand::Source(command) => source::source(command, identity, sources, input).await,
         AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
         AdminCommand::Repair => repair::repair(identity).await,

@@ -10,6 +10,7 @@ use super::client::Client;
 use super::key::Key;
 use super::repair::whole;
 use super::show::{Said, table};
+use super::source::Source;
 use super::{AdminCommand, Person, RoleCommand, Switch, Token, Workspace, find_org};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
@@ -123,6 +124,13 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         AdminCommand::Client(Client::Secret { id }) => ("admin.client.secret", id.clone()),
         AdminCommand::Client(Client::Block { id, workspace }) => ("admin.client.block", placed(workspace, id)),
         AdminCommand::Client(Client::Unblock { id, workspace }) => ("admin.client.unblock", placed(workspace, id)),
+        AdminCommand::Source(Source::Add { name, workspace, .. }) => {
+            ("admin.source.create", format!("{workspace} {name}"))
+        }
+        AdminCommand::Source(Source::Test { name, workspace }) => ("admin.source.test", format!("{workspace} {name}")),
+        AdminCommand::Source(Source::Remove { name, workspace }) => {
+            ("admin.source.remove", format!("{workspace} {name}"))
+        }
         AdminCommand::Repair => ("admin.repair", String::new()),
         AdminCommand::Key(Key::Rotate) => ("admin.key.rotate", String::new()),
         AdminCommand::Key(Key::Withdraw { kid }) => ("admin.key.withdraw", kid.clone()),
@@ -131,6 +139,7 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         | AdminCommand::Role(RoleCommand::List { .. })
         | AdminCommand::Token(Token::List { .. })
         | AdminCommand::Client(Client::List)
+        | AdminCommand::Source(Source::List { .. })
         | AdminCommand::Key(Key::List)
         | AdminCommand::Audit(_) => return None,
     })

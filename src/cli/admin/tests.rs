@@ -17,6 +17,7 @@ struct Line {
 
 struct Shell {
     identity: Identity,
+    sources: Sources,
     _folder: tempfile::TempDir,
 }
 
@@ -26,7 +27,9 @@ impl Shell {
         let db = Db::open_sqlite(&folder.path().join("metadata.db")).await.unwrap();
         let config = Arc::new(Config::read(|_| None).unwrap());
         let clock = Clock::manual(1_790_000_000_000);
-        Self { identity: Identity::open(db, config, MasterKey::generate(), clock).await.unwrap(), _folder: folder }
+        let master = MasterKey::generate();
+        let sources = Sources::new(&config, db.clone(), clock.clone(), master.clone());
+        Self { identity: Identity::open(db, config, master, clock).await.unwrap(), sources, _folder: folder }
     }
 
     /// Runs a line; a `'name with spaces'` is not needed here.
@@ -36,7 +39,7 @@ impl Shell {
 
     async fn run_with(&self, line: &str, input: &str) -> Result<Said> {
         let line = Line::try_parse_from(std::iter::once("admin").chain(line.split(' ')))?;
-        answer(line.command, &self.identity, || first_line(input)).await
+        answer(line.command, &self.identity, &self.sources, || first_line(input)).await
     }
 
     async fn facts(&self, line: &str) -> Value {
@@ -287,4 +290,19 @@ async fn l08_a_checkpoint_is_printed_and_holds_the_record_to_it() {
 fn tables_line_up() {
     let rows = [vec!["a".to_owned(), "long name".to_owned()], vec!["büro".to_owned(), "x".to_owned()]];
     assert_eq!(table(&["id", "name"], rows.into_iter()), "id    name\na     long name\nbüro  x\n");
+}
+
+#[tokio::test]
+async fn a_source_needs_a_password_from_standard_input_and_a_server_that_can_be_reached() {
+    let shell = Shell::new().await;
+    shell.run("workspace create acme").await.unwrap();
+    let add = "source add shop postgres://reader@127.0.0.1:1/shop --workspace acme";
+    let refused = shell.run(add).await.map(|said| said.text).unwrap_err().to_string();
+    assert!(refused.contains("no password on standard input"), "{refused}");
+    let refused = shell.run_with(add, "secret\n").await.map(|said| said.text).unwrap_err().to_string();
+    assert!(refused.contains("DRAGOMAN_SOURCE_PRIVATE_HOSTS") && !refused.contains("secret"), "{refused}");
+    assert!(shell.run(&format!("{add} --password secret")).await.is_err());
+    let refused = shell.run("source test shop --workspace acme").await.map(|said| said.text).unwrap_err().to_string();
+    assert!(refused.contains("There is no source \"shop\" in acme"), "{refused}");
+    assert_eq!(shell.facts("source list --workspace acme").await, serde_json::json!([]));
 }

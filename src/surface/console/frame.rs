@@ -50,10 +50,11 @@ const ACCOUNT: [(&str, &str); 6] = [
 ];
 
 /// Pages of a workspace: path below it, name, and the least role that sees them.
-const WORKSPACE: [(&str, &str, Role); 5] = [
+const WORKSPACE: [(&str, &str, Role); 6] = [
     ("", "Overview", Role::Viewer),
     ("/members", "Members", Role::Admin),
     ("/clients", "Clients and tokens", Role::Admin),
+    ("/sources", "Sources", Role::Admin),
     ("/audit", "Audit log", Role::Admin),
     ("/settings", "Settings", Role::Admin),
 ];

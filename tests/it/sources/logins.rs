@@ -84,7 +84,7 @@ async fn a_login_that_can_do_more_than_read_is_refused_with_the_statements_for_a
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_with_a_connection_is_told_in_words() {
     let service = Service::with(&[OPEN]).await;
-    let (_, admin) = office(&service).await;
+    let (org, admin) = office(&service).await;
     let shop = Shop::open().await;
     let with = |key: &str, value: &str| {
         let mut source = shop.new_source("shop");
@@ -112,7 +112,7 @@ async fn what_is_wrong_with_a_connection_is_told_in_words() {
         (with("address", "postgres://u@169.254.169.254/d"), 400, "invalid_argument", "is not there, or not public"),
         (with("address", "postgres://u@10.0.0.1/d"), 400, "invalid_argument", "is not there, or not public"),
         (with("address", "postgres://u@1.1.1.1/d?sslmode=disable"), 400, "invalid_argument", "without TLS"),
-        (with("address", "postgres://u:p@127.0.0.1/d"), 400, "invalid_argument", "its own field"),
+        (with("address", "postgres://u:hunter2@127.0.0.1/d"), 400, "invalid_argument", "its own field"),
         (with("address", "postgres://u@127.0.0.1/d?sslkey=/etc/passwd"), 400, "invalid_argument", "sslkey"),
         (with("address", "postgres:///d?host=/tmp"), 400, "invalid_argument", "host"),
         (with("address", "shop"), 400, "invalid_argument", "no URL"),
@@ -123,6 +123,8 @@ async fn what_is_wrong_with_a_connection_is_told_in_words() {
         let (got, body) = refused(&service, &admin, source.clone()).await;
         assert_eq!((got, code(&body)), (status, word), "{source}: {body}");
         assert!(body.to_string().contains(told), "{source}: {body}");
+        let audit = service.last_audit(&org).await;
+        assert!(!audit.target.contains("hunter2") && !audit.target.contains(PASSWORD), "{}", audit.target);
     }
 }
 

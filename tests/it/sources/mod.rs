@@ -4,6 +4,7 @@ mod answers;
 mod hostile;
 mod lives;
 mod logins;
+mod pages;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

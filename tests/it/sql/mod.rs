@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod bombs;
+mod clickhouse;
 mod house;
 mod imports;
 mod postgres;

@@ -6,8 +6,10 @@
 //!
 //! [`sources`] keeps the registered engines, [`route`] says where a query runs.
 
+pub mod clickhouse;
 pub mod postgres;
 pub mod route;
+pub mod server;
 pub mod sources;
 
 /// A table of a remote engine that a query may read, and the name under which the caller writes it.

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::postgres::{Login, Postgres};
+use super::server::Server;
 use super::{FoundTable, Permitted, RemoteLimits};
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
@@ -78,7 +79,7 @@ struct Inner {
 
 /// A source that has been asked since the start.
 struct Open {
-    server: Postgres,
+    server: Server,
     turns: Turns,
     /// Cancelled when the source is removed.
     gone: CancellationToken,
@@ -187,7 +188,7 @@ impl Sources {
         let source = self.find(org, id).await?;
         let found = self.open(&source)?.server.probe(cancel).await;
         self.note(&source, found.as_ref().err()).await?;
-        found.map(|found| Tested { version: found.version, tables: found.tables })
+        found
     }
 
     /// Tests a source and reads its catalogue again: new tables are added, not published; columns and counts of known
@@ -268,7 +269,7 @@ impl Sources {
         job: &Job<'_>,
         id: Id<Source>,
         rows: usize,
-        work: impl AsyncFnOnce(&Postgres, &RemoteLimits, &CancellationToken) -> Result<Table>,
+        work: impl AsyncFnOnce(&Server, &RemoteLimits, &CancellationToken) -> Result<Table>,
     ) -> Result<(Table, u64)> {
         job.check()?;
         let source = self.find(job.pass.org(), id).await.map_err(|error| match error.code {
@@ -299,7 +300,7 @@ impl Sources {
             () = open.gone.cancelled() => return Err(gone()),
         };
         let problem = answer.as_ref().err().filter(|error| error.code == Code::SourceUnavailable);
-        if problem.is_some() != !source.problem.is_empty() {
+        if problem.is_some() == source.problem.is_empty() {
             self.note(&source, problem).await?;
         }
         Ok((answer?, u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)))
@@ -333,10 +334,14 @@ impl Sources {
         Ok(made)
     }
 
-    fn server(&self, engine: SourceEngine, url: &Url, password: Secret, ca: Option<String>) -> Result<Postgres> {
+    fn server(&self, engine: SourceEngine, url: &Url, password: Secret, ca: Option<String>) -> Result<Server> {
+        let private = self.0.private.clone();
         match engine {
-            SourceEngine::Postgres => Ok(Postgres::new(Login::parse(url, password, ca)?, self.0.private.clone())),
-            SourceEngine::ClickHouse => Err(Error::invalid("engine", "ClickHouse is not available in this build.")),
+            SourceEngine::Postgres => Ok(Server::Postgres(Postgres::new(Login::parse(url, password, ca)?, private))),
+            SourceEngine::ClickHouse if ca.is_some() => {
+                Err(Error::invalid("ca", "A ClickHouse server's certificate must come from a known authority."))
+            }
+            SourceEngine::ClickHouse => Ok(Server::ClickHouse { url: url.clone(), password, private }),
         }
     }
 

@@ -7,6 +7,7 @@ mod dataset;
 mod members;
 mod overview;
 mod settings;
+mod sources;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -56,6 +57,7 @@ pub fn routes() -> Router<Console> {
         .route("/w/{slug}/datasets/{id}", get(dataset::show).post(dataset::submit))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
+        .route("/w/{slug}/sources", get(sources::show).post(sources::submit))
         .route("/w/{slug}/audit", get(audit::show))
         .route("/w/{slug}/audit/export", get(audit::export))
         .route("/w/{slug}/settings", get(settings::show).post(settings::submit))

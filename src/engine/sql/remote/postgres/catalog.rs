@@ -15,7 +15,7 @@ pub const TABLES: usize = 500;
 /// Columns of all of them.
 const COLUMNS: usize = 20_000;
 /// Bytes of everything that is said about them.
-const BYTES: usize = 16 << 20;
+const BYTES: usize = 8 << 20;
 /// Examples of a column's values, and the characters of one.
 const SAMPLES: usize = 5;
 const SAMPLE_CHARS: usize = 80;

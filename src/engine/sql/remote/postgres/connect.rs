@@ -15,9 +15,11 @@ use crate::base::secret::Secret;
 
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// A server that says nothing for so long is taken for dead. Above what any statement may take: their time is kept
+/// How many of its addresses are tried.
+const ADDRESSES: usize = 4;
+/// A server that says nothing for so long before the first query is taken for dead. Of a query the time is kept
 /// elsewhere.
-const SILENCE: Duration = Duration::from_secs(120);
+const SILENCE: Duration = Duration::from_secs(10);
 /// Bytes of a message before the first query.
 const MOST: usize = 32 << 10;
 /// Messages before the first query.
@@ -44,12 +46,16 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Whether an idle server has said or done nothing: whatever it did means that the session is over.
-    pub fn is_quiet(&self) -> bool {
-        let socket = match self {
+    fn socket(&self) -> &TcpStream {
+        match self {
             Self::Plain(socket) => socket,
             Self::Secure(stream) => &stream.sock,
-        };
+        }
+    }
+
+    /// Whether an idle server has said or done nothing: whatever it did means that the session is over.
+    pub fn is_quiet(&self) -> bool {
+        let socket = self.socket();
         if socket.set_nonblocking(true).is_err() {
             return false;
         }
@@ -153,7 +159,10 @@ pub fn open(target: &Target, leash: &Leash) -> Result<Opened, Trouble> {
     for _ in 0..MESSAGES {
         let Message { tag, body } = message::read(&mut stream, MOST)?;
         match tag {
-            b'Z' => return Ok(Opened { stream, version }),
+            b'Z' => {
+                stream.get_ref().socket().set_read_timeout(None).map_err(Trouble::Lost)?;
+                return Ok(Opened { stream, version });
+            }
             b'K' => leash.keep(body),
             b'S' => {
                 let mut fields = Fields(&body);
@@ -241,11 +250,13 @@ fn send(stream: &mut BufReader<Stream>, bytes: &[u8]) -> Result<(), Trouble> {
 
 fn connect(target: &Target, leash: Option<&Leash>) -> Result<Stream, Trouble> {
     let mut problem = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    let connected = target.addresses.iter().find_map(|address| match TcpStream::connect_timeout(address, CONNECT) {
-        Ok(socket) => Some(socket),
-        Err(why) => {
-            problem = why;
-            None
+    let connected = target.addresses.iter().take(ADDRESSES).find_map(|address| {
+        match TcpStream::connect_timeout(address, CONNECT) {
+            Ok(socket) => Some(socket),
+            Err(why) => {
+                problem = why;
+                None
+            }
         }
     });
     let mut socket = connected.ok_or(Trouble::Unreached(problem))?;

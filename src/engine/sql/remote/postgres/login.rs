@@ -82,7 +82,7 @@ pub fn grant_script(user: &str, database: &str) -> String {
     let login = if user.ends_with("_reader") { user.to_owned() } else { format!("{user}_reader") };
     let (login, database) = (quoted(&login), quoted(database));
     format!(
-        "CREATE ROLE {login} LOGIN PASSWORD 'choose one' NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;\n\
+        "CREATE ROLE {login} LOGIN PASSWORD 'choose one'\n    NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;\n\
          GRANT CONNECT ON DATABASE {database} TO {login};\n\
          GRANT USAGE ON SCHEMA public TO {login};\n\
          GRANT SELECT ON ALL TABLES IN SCHEMA public TO {login};\n\

@@ -127,6 +127,9 @@ impl Walk<'_> {
                 return Err(Refusal::new("column", name, message, "Use the columns of the table."));
             }
         }
+        if let Some(name) = path.last() {
+            self.level()?.column(name);
+        }
         // t.name means name(t) where t has no such column.
         path.iter().skip(1).try_for_each(|name| functions::as_column(name))
     }
@@ -178,7 +181,11 @@ impl Walk<'_> {
             functions::operator(&operator)?;
         }
         self.optional(link.get("testexpr"))?;
-        self.statement(link.get("subselect").ok_or_else(|| unknown("subquery", "empty"))?)
+        let (inner, copies) = self.query(link.get("subselect").ok_or_else(|| unknown("subquery", "empty"))?)?;
+        let level = self.level()?;
+        level.reads(copies);
+        level.holds(inner);
+        Ok(())
     }
 
     /// A function, an aggregate or a window function; `allowed` says which, where it stands.

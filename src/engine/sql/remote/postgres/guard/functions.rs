@@ -112,12 +112,6 @@ fn list() -> &'static List {
     FUNCTIONS.get_or_init(|| List::read(LIST, "Use PostgreSQL's built-in functions."))
 }
 
-/// Every name in the list, allowed or not.
-#[cfg(test)]
-pub fn known() -> std::collections::BTreeSet<&'static str> {
-    list().names()
-}
-
 /// Whether a function may stand in an expression.
 pub fn in_expression(name: &str) -> Verdict {
     list().judge(name)

@@ -13,6 +13,7 @@
 
 mod expression;
 mod functions;
+mod growth;
 mod parser;
 mod query;
 mod walk;

@@ -3,12 +3,20 @@
 use serde_json::Value;
 
 use super::functions;
+use super::growth::Level;
 use super::walk::{Fields, Walk};
 use crate::engine::sql::guard::{Refusal, Verdict, limit, nearest, too_many, unknown};
 
 impl Walk<'_> {
     /// The node of a whole statement.
     pub fn statement(&mut self, value: &Value) -> Verdict {
+        let (_, copies) = self.query(value)?;
+        self.level()?.reads(copies);
+        Ok(())
+    }
+
+    /// The node of a query: what it writes, and how many copies of it it makes for the one around it.
+    pub fn query(&mut self, value: &Value) -> Verdict<(Level, usize)> {
         match self.node(value)? {
             Some(("SelectStmt", select)) => self.select(select),
             Some((other, _)) => {
@@ -22,7 +30,17 @@ impl Walk<'_> {
     }
 
     /// A `SELECT`, `VALUES` or set operation, as a node or, in the arms of a set operation, without one around it.
-    fn select(&mut self, value: &Value) -> Verdict {
+    fn select(&mut self, value: &Value) -> Verdict<(Level, usize)> {
+        self.levels.push(Level::default());
+        let is_cut = self.clauses(value)?;
+        let level = self.levels.pop().unwrap_or_default();
+        let copies = level.copies()?;
+        // Nothing is moved through a LIMIT.
+        Ok((level, if is_cut { 1 } else { copies }))
+    }
+
+    /// Whether the query has a limit.
+    fn clauses(&mut self, value: &Value) -> Verdict<bool> {
         if value.get("intoClause").is_some() {
             let message = "SELECT INTO may not be used: queries only read.";
             return Err(Refusal::new("statement", "INTO", message, "Leave INTO out."));
@@ -59,7 +77,8 @@ impl Walk<'_> {
             if self.arms > limit::ARMS {
                 return Err(too_many("parts joined by UNION", limit::ARMS, "Use VALUES or fewer parts."));
             }
-            self.select(arm)?;
+            let (_, copies) = self.select(arm)?;
+            self.level()?.reads(copies);
         }
         for target in select.list("targetList")? {
             self.target(target)?;
@@ -81,7 +100,7 @@ impl Walk<'_> {
         self.expressions(select.list("valuesLists")?)?;
         self.orders(select.list("sortClause")?)?;
         self.scope.truncate(outside);
-        Ok(())
+        Ok(select.has("limitCount") || select.has("limitOffset"))
     }
 
     /// `WITH`: each part sees those before it; with `RECURSIVE`, each sees all, and itself.
@@ -112,14 +131,19 @@ impl Walk<'_> {
         }
         let is_recursive = with.has("recursive");
         if is_recursive {
-            self.scope.extend(parts.iter().map(|part| part.word("ctename").to_owned()));
+            self.scope.extend(parts.iter().map(|part| (part.word("ctename").to_owned(), 1)));
         }
         for part in parts {
             self.names(part.list("aliascolnames")?)?;
-            self.statement(part.get("ctequery").ok_or_else(|| unknown("WITH", "query"))?)?;
+            let (_, mut copies) = self.query(part.get("ctequery").ok_or_else(|| unknown("WITH", "query"))?)?;
             self.search_and_cycle(&part)?;
-            if !is_recursive {
-                self.scope.push(part.word("ctename").to_owned());
+            if part.word("ctematerialized") == "CTEMaterializeAlways" {
+                copies = 1;
+            }
+            let name = part.word("ctename");
+            match self.scope.iter_mut().rev().find(|(seen, _)| is_recursive && seen == name) {
+                Some((_, seen)) => *seen = copies,
+                None => self.scope.push((name.to_owned(), copies)),
             }
         }
         Ok(())
@@ -193,7 +217,13 @@ impl Walk<'_> {
             "RangeSubselect" => {
                 let table = self.open(table, "table", &["lateral"], &["subquery", "alias"])?;
                 self.alias(table.get("alias"))?;
-                self.statement(table.get("subquery").ok_or_else(|| unknown("table", "subquery"))?)
+                let (inner, copies) = self.query(table.get("subquery").ok_or_else(|| unknown("table", "subquery"))?)?;
+                let level = self.level()?;
+                level.reads(copies);
+                if table.has("lateral") {
+                    level.holds(inner);
+                }
+                Ok(())
             }
             "JoinExpr" => {
                 let plain = ["jointype", "isNatural", "rtindex"];
@@ -236,7 +266,9 @@ impl Walk<'_> {
             let message = "ONLY may not be used.";
             return Err(Refusal::new("node", "ONLY", message, "Leave it out."));
         }
-        if self.scope.iter().any(|seen| seen == name) {
+        if let Some((_, copies)) = self.scope.iter().rev().find(|(seen, _)| seen == name) {
+            let copies = *copies;
+            self.level()?.reads(copies);
             return Ok(());
         }
         if let Some(permitted) = permitted {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::growth::Level;
 use crate::engine::sql::guard::{Refusal, Verdict, keys, list, too_many, unknown};
 use crate::engine::sql::remote::Permitted;
 
@@ -11,8 +12,10 @@ const OBJECTS: usize = 20_000;
 /// The state of a walk.
 pub struct Walk<'a> {
     pub tables: &'a [Permitted],
-    /// Names of common table expressions that can be seen from here, innermost last.
-    pub scope: Vec<String>,
+    /// Common table expressions that can be seen from here, innermost last, and the copies that they make.
+    pub scope: Vec<(String, usize)>,
+    /// The queries around this place, innermost last.
+    pub levels: Vec<Level>,
     pub ctes: usize,
     pub table_refs: usize,
     pub arms: usize,
@@ -30,8 +33,17 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// The first thing that is not allowed.
     pub fn judge(statement: &Value, tables: &'a [Permitted]) -> Verdict<Vec<&'a Permitted>> {
-        let mut walk =
-            Self { tables, scope: vec![], ctes: 0, table_refs: 0, arms: 0, amplifiers: 0, used: vec![], opened: 0 };
+        let mut walk = Self {
+            tables,
+            scope: vec![],
+            levels: vec![Level::default()],
+            ctes: 0,
+            table_refs: 0,
+            arms: 0,
+            amplifiers: 0,
+            used: vec![],
+            opened: 0,
+        };
         walk.statement(statement)?;
         // A part of the tree that the walk never reached is a hole in the walk.
         let there = objects(statement);
@@ -40,6 +52,11 @@ impl<'a> Walk<'a> {
             return Err(Refusal::new("count", &there.to_string(), message, "Write it simpler."));
         }
         Ok(walk.used)
+    }
+
+    /// The query around this place.
+    pub fn level(&mut self) -> Verdict<&mut Level> {
+        self.levels.last_mut().ok_or_else(|| unknown("query", "none"))
     }
 
     /// Opens an object that has no other keys than these, of which the `plain` ones hold no objects.

@@ -1,0 +1,215 @@
+//! ClickHouse over HTTP: what a login may do, which tables it sees, and queries. The statement that runs was judged by
+//! [`guard`]; limits travel with each request as settings, so that the login's profile must let settings be sent
+//! (`readonly = 2`, see [`login`]).
+
+pub mod guard;
+mod http;
+mod login;
+mod problem;
+mod value;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use self::http::{Http, Rows};
+use super::{Address, FoundTable, Permitted, RemoteLimits};
+use crate::model::dataset::ColumnInfo;
+use crate::model::error::{Code, Error, Result};
+use crate::model::table::{Column, Table};
+
+/// How long the questions about the server itself may take.
+const CATALOGUE: Duration = Duration::from_secs(15);
+/// Beyond the query's own time: for the network.
+const GRACE: Duration = Duration::from_secs(2);
+/// What a catalogue may be, in bytes.
+const CATALOGUE_BYTES: usize = 8 << 20;
+const MAX_TABLES: usize = 1_000;
+
+/// How values are written, in every answer: no reader may lose a digit.
+const FORMAT: [(&str, &str); 8] = [
+    ("output_format_json_quote_64bit_integers", "1"),
+    ("output_format_json_quote_decimals", "1"),
+    ("output_format_decimal_trailing_zeros", "1"),
+    ("output_format_json_quote_denormals", "1"),
+    ("output_format_json_named_tuples_as_objects", "1"),
+    ("date_time_output_format", "iso"),
+    // Parts of WITH are seen in every arm of a UNION, as the guard takes them to be.
+    ("enable_global_with_statement", "1"),
+    ("cancel_http_readonly_queries_on_client_close", "1"),
+];
+
+/// A ClickHouse server, as one login sees it.
+pub struct ClickHouse<'a> {
+    http: Http<'a>,
+}
+
+/// What a server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    pub version: String,
+}
+
+impl<'a> ClickHouse<'a> {
+    pub fn new(address: &'a Address) -> Self {
+        Self { http: Http { address } }
+    }
+
+    /// Asks for the version, and whether the login can read and nothing else.
+    ///
+    /// # Errors
+    /// `invalid_argument` with what to run on the server, when the login may do more; `service_unavailable` when the
+    /// server does not answer, or not as ClickHouse does.
+    pub async fn probe(&self) -> Result<Probe> {
+        let rows = self.catalogue("SELECT version(), toUInt64(getSetting('readonly'))").await?;
+        let (version, readonly) = match rows.as_slice() {
+            [row] => (text(row, 0), number(row, 1)),
+            _ => return Err(http::not_clickhouse()),
+        };
+        login::check_readonly(readonly)?;
+        let grants = self.catalogue("SHOW GRANTS").await?;
+        login::check_grants(grants.iter().map(|row| text(row, 0)))?;
+        Ok(Probe { version })
+    }
+
+    /// The tables that the login can read, at most a thousand.
+    ///
+    /// # Errors
+    /// As [`ClickHouse::probe`], without what concerns the login.
+    pub async fn tables(&self) -> Result<Vec<FoundTable>> {
+        let hidden = "('system', 'information_schema', 'INFORMATION_SCHEMA')";
+        let rows = self
+            .catalogue(&format!(
+                "SELECT database, name, total_rows, total_bytes, comment FROM system.tables
+                 WHERE database NOT IN {hidden} AND NOT is_temporary ORDER BY database, name LIMIT {MAX_TABLES}"
+            ))
+            .await?;
+        let found = rows.iter().map(|row| FoundTable {
+            schema: text(row, 0),
+            table: text(row, 1),
+            columns: vec![],
+            row_count: number(row, 2),
+            bytes: number(row, 3),
+            description: text(row, 4),
+        });
+        let mut found: Vec<FoundTable> = found.collect();
+        let columns = self
+            .catalogue(&format!(
+                "SELECT database, table, name, type, comment FROM system.columns
+                 WHERE database NOT IN {hidden} ORDER BY database, table, position"
+            ))
+            .await?;
+        for row in &columns {
+            let (schema, table) = (text(row, 0), text(row, 1));
+            let place = found.binary_search_by(|it| (&it.schema, &it.table).cmp(&(&schema, &table)));
+            let Ok(place) = place else { continue };
+            let r#type = text(row, 3);
+            found[place].columns.push(ColumnInfo {
+                name: text(row, 2),
+                nullable: r#type.starts_with("Nullable(") || r#type.starts_with("LowCardinality(Nullable("),
+                r#type,
+                description: text(row, 4),
+                sample_values: vec![],
+            });
+        }
+        found.retain(|table| !table.columns.is_empty());
+        Ok(found)
+    }
+
+    /// Judges and runs one statement over the permitted tables.
+    ///
+    /// # Errors
+    /// `forbidden_sql`; `invalid_argument` for SQL that the server cannot parse, resolve or compute; `query_timeout`,
+    /// also when `cancel` is; `limit_exceeded` for the server's memory, or one row that is larger than all may be;
+    /// `service_unavailable`.
+    pub async fn query(
+        &self,
+        sql: &str,
+        permitted: &[Permitted],
+        limits: &RemoteLimits,
+        cancel: &CancellationToken,
+    ) -> Result<Table> {
+        let framed = guard::wrapped(sql, permitted)?;
+        let seconds = limits.time.as_secs().max(1) + u64::from(limits.time.subsec_nanos() > 0);
+        let settings = [
+            ("max_execution_time", seconds.to_string()),
+            ("timeout_overflow_mode", "throw".into()),
+            // One more than is wanted: whether there were more must be known.
+            ("max_result_rows", limits.rows.saturating_add(1).to_string()),
+            ("result_overflow_mode", "break".into()),
+            ("max_memory_usage", limits.memory_mb.saturating_mul(1 << 20).to_string()),
+            ("allow_ddl", "0".into()),
+            ("allow_introspection_functions", "0".into()),
+        ];
+        let work = async {
+            let mut rows = self.http.ask(&framed, &settings).await?;
+            table(&mut rows, limits).await
+        };
+        // What is left behind is dropped: the connection closes, and the server ends the query.
+        tokio::select! {
+            table = tokio::time::timeout(limits.time.saturating_add(GRACE), work) => {
+                table.unwrap_or_else(|_| Err(problem::timeout()))
+            }
+            () = cancel.cancelled() => Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
+        }
+    }
+
+    async fn catalogue(&self, sql: &str) -> Result<Vec<Vec<Value>>> {
+        let work = async {
+            let mut rows = self.http.ask(sql, &[]).await?;
+            let limits = RemoteLimits { time: CATALOGUE, rows: usize::MAX, bytes: CATALOGUE_BYTES, memory_mb: 0 };
+            let table = table(&mut rows, &limits).await?;
+            if table.truncated {
+                let message = "The server has too many tables and columns for this login. Grant fewer.";
+                return Err(Error::new(Code::LimitExceeded, message));
+            }
+            Ok(table.rows)
+        };
+        tokio::time::timeout(CATALOGUE, work).await.unwrap_or_else(|_| Err(problem::timeout()))
+    }
+}
+
+/// Reads names, types and rows as far as the limits allow.
+async fn table(rows: &mut Rows, limits: &RemoteLimits) -> Result<Table> {
+    let names = rows.next(limits.bytes).await?;
+    let types = rows.next(limits.bytes).await?;
+    let (Some(names), Some(types)) = (names, types) else { return Err(http::not_clickhouse()) };
+    let texts = |list: Vec<Value>| -> Result<Vec<String>> {
+        let texts = list.into_iter().map(|value| value.as_str().map(str::to_owned));
+        texts.collect::<Option<_>>().ok_or_else(http::not_clickhouse)
+    };
+    let (names, types) = (texts(names)?, texts(types)?);
+    if names.len() != types.len() {
+        return Err(http::not_clickhouse());
+    }
+    let mut table = Table { columns: vec![], rows: vec![], truncated: false };
+    while let Some(row) = rows.next(limits.bytes).await? {
+        if row.len() != types.len() {
+            return Err(http::not_clickhouse());
+        }
+        if table.rows.len() == limits.rows {
+            table.truncated = true;
+            break;
+        }
+        let row = row.into_iter().zip(&types).map(|(value, r#type)| value::render(r#type, value));
+        table.rows.push(row.collect());
+    }
+    if rows.is_full {
+        if table.rows.is_empty() {
+            let message = "One row of the result is larger than all rows may be. Read fewer columns.";
+            return Err(Error::new(Code::LimitExceeded, message));
+        }
+        table.truncated = true;
+    }
+    table.columns = names.into_iter().zip(types).map(|(name, r#type)| Column { name, r#type }).collect();
+    Ok(table)
+}
+
+fn text(row: &[Value], index: usize) -> String {
+    row.get(index).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn number(row: &[Value], index: usize) -> Option<i64> {
+    row.get(index).and_then(Value::as_i64)
+}

@@ -1,0 +1,182 @@
+//! `/w/{slug}/sources`: remote engines whose tables are datasets of the workspace.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::{Console, Room, Slug, parsed};
+use crate::model::error::{Code, Error, Result};
+use crate::ops::publish::Publish;
+use crate::ops::sources::{CreateSource, ListSources, RefreshSource, RemoveSource, TestSource};
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::form::Params;
+use crate::surface::html::{self, filters};
+
+const PAGE: &str = "/sources";
+
+#[derive(Deserialize)]
+struct Sources {
+    sources: Vec<Source>,
+}
+
+#[derive(Deserialize)]
+struct Source {
+    source_id: String,
+    name: String,
+    dialect: String,
+    address: String,
+    status: String,
+    problem: String,
+    checked_at: String,
+    tables: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    dataset_id: String,
+    name: String,
+    schema: String,
+    table: String,
+    column_count: usize,
+    row_count: i64,
+    published: bool,
+}
+
+#[derive(Deserialize)]
+struct Tested {
+    message: String,
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct Changed {
+    added: usize,
+    updated: usize,
+    removed: usize,
+}
+
+/// What a person typed, for a form that has to be sent again; never the password.
+#[derive(Default)]
+struct Typed {
+    name: String,
+    engine: String,
+    address: String,
+    user: String,
+    ca: String,
+}
+
+/// What a form led to, beside the page itself.
+#[derive(Default)]
+struct Outcome {
+    /// What worked.
+    notice: String,
+    /// What was wrong.
+    problem: String,
+    /// Statements for the server that put it right.
+    script: String,
+    typed: Typed,
+}
+
+#[derive(Template)]
+#[template(path = "sources.html", config = "src/surface/askama.toml")]
+struct SourcesPage {
+    frame: Frame,
+    here: String,
+    csrf: String,
+    sources: Vec<Source>,
+    outcome: Outcome,
+}
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let room = match Room::enter(&console, door, path, PAGE, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    page(&room, Outcome::default()).await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let outcome = match change(&room, &params).await {
+        Ok(None) => return html::see_other(&room.here()),
+        Ok(Some(notice)) => Outcome { notice, ..Outcome::default() },
+        Err(error) if Room::is_correctable(&error) || error.code == Code::SourceUnavailable => refused(&params, error),
+        Err(error) => return room.refusal(&error),
+    };
+    page(&room, outcome).await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+fn refused(params: &Params, error: Error) -> Outcome {
+    let text = |name: &str| params.get(name).unwrap_or("").to_owned();
+    let script = error.details["script"].as_str().unwrap_or_default().to_owned();
+    Outcome {
+        // The script has a place of its own on the page.
+        problem: error.message.replace(&format!("\n{script}"), ""),
+        script,
+        typed: Typed {
+            name: text("name"),
+            engine: text("engine"),
+            address: text("address"),
+            user: text("user"),
+            ca: text("ca"),
+        },
+        ..Outcome::default()
+    }
+}
+
+async fn change(room: &Room<'_>, params: &Params) -> Result<Option<String>> {
+    let text = |name: &str| params.get(name).unwrap_or("").to_owned();
+    match params.get("do").unwrap_or("") {
+        "add" => {
+            let op = CreateSource {
+                name: text("name"),
+                engine: parsed(params, "engine")?,
+                address: text("address"),
+                user: params.get("user").map(str::to_owned),
+                password: text("password"),
+                ca: params.get("ca").map(str::to_owned),
+            };
+            let name = op.name.clone();
+            room.ask::<serde_json::Value>(op).await?;
+            Ok(Some(format!("{name} is connected. Publish the tables that AI clients may ask about.")))
+        }
+        "test" => {
+            let tested: Tested = room.ask(TestSource { source_id: parsed(params, "source_id")? }).await?;
+            Ok(Some(format!("It works. The server is version {}. {}", tested.version, tested.message)))
+        }
+        "refresh" => {
+            let changed: Changed = room.ask(RefreshSource { source_id: parsed(params, "source_id")? }).await?;
+            let Changed { added, updated, removed } = changed;
+            Ok(Some(format!("Read again: {added} tables are new, {updated} are up to date, {removed} are gone.")))
+        }
+        "remove" => {
+            room.ask::<serde_json::Value>(RemoveSource { source_id: parsed(params, "source_id")? }).await.map(|_| None)
+        }
+        "publish" => {
+            let externally_queryable = params.get("published") == Some("1");
+            let op = Publish { dataset_id: parsed(params, "dataset_id")?, externally_queryable };
+            room.ask::<serde_json::Value>(op).await.map(|_| None)
+        }
+        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+    }
+}
+
+async fn page(room: &Room<'_>, outcome: Outcome) -> Result<Response> {
+    let status = if outcome.problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = SourcesPage {
+        frame: room.frame().await?,
+        here: room.here(),
+        csrf: room.csrf(),
+        sources: room.ask::<Sources>(ListSources {}).await?.sources,
+        outcome,
+    };
+    Ok(html::page(status, &page))
+}
