@@ -3,6 +3,7 @@
 
 mod house;
 mod imports;
+mod tpch;
 mod warm;
 
 use std::time::{Duration, Instant};
