@@ -1,6 +1,11 @@
 //! The ClickHouse dialect and client on the real engine; `tests/clickhouse/run` starts it and names it in
 //! `CLICKHOUSE_URL`.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on says so by panicking, and its script tells it where the engine is"
+)]
 
 use std::time::Duration;
 

@@ -89,7 +89,8 @@ impl Pool {
     async fn start(&self) -> io::Result<Process> {
         let process = self.0.spawner.get_or_init(|| Spawner::new(self.0.program.clone())).start().await?;
         let wire::Confinement { landlock, seccomp } = process.confinement;
-        if !(landlock && seccomp) && !self.0.confinement_told.swap(true, Ordering::Relaxed) {
+        let is_whole = landlock && seccomp;
+        if !is_whole && !self.0.confinement_told.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 landlock,
                 seccomp,

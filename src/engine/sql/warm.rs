@@ -10,7 +10,7 @@ use super::process::Process;
 use super::wire::Tables;
 
 /// Most workers that are kept, whatever their size.
-const MOST: usize = 64;
+const MOST: usize = 128;
 
 /// How long one waits for the next query.
 const IDLE: Duration = Duration::from_secs(600);

@@ -111,7 +111,7 @@ impl House {
     }
 
     /// Imports a table for the current workspace.
-    pub async fn add(&mut self, name: &str, format: TableFormat, content: &str) {
+    pub async fn add(&mut self, name: &str, format: TableFormat, content: impl AsRef<[u8]>) {
         let staging = self.files.staging(self.org.id).unwrap();
         let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
         std::fs::write(&source, content).unwrap();

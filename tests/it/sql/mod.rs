@@ -7,6 +7,7 @@ mod house;
 mod imports;
 mod postgres;
 mod profiles;
+mod tpch;
 mod walls;
 mod warm;
 

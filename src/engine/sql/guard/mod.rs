@@ -8,6 +8,7 @@
 mod defined;
 mod expression;
 pub mod functions;
+mod groups;
 pub mod habits;
 pub(in crate::engine::sql) mod list;
 mod literal;

@@ -122,7 +122,7 @@ fn parts_of_with_that_are_written_out_count_wherever_they_stand() {
     assert_eq!(rule(&doubling(4)), "planner");
     assert_eq!(rule(&doubling(16)), "planner");
     let wide = format!("WITH w AS NOT MATERIALIZED (SELECT {}) SELECT {}", vec!["id + 1"; 300].join(", "), 1);
-    let uses = vec!["w"; 10].join(", ");
+    let uses = ["w"; 10].join(", ");
     assert!(judge(&format!("{wide} FROM flights")).is_ok());
     assert_eq!(rule(&format!("{wide} FROM {uses}")), "planner");
 }

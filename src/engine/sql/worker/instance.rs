@@ -18,9 +18,6 @@ use crate::engine::sql::wire::{Outcome, Rows, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
 use crate::model::error::{Code, Error, Result};
 
-/// Deepest nesting of a column's type; readers of Arrow stop at 64 levels, and a map takes two.
-const MAX_DEPTH: usize = 24;
-
 /// Most columns of a result.
 const MAX_COLUMNS: usize = 1_000;
 
@@ -221,6 +218,10 @@ fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: 
         (0..statement.column_count()).map(|index| statement.column_logical_type(index)).collect()
     };
     let declared = types(&statement);
+    if !declared.iter().all(Shape::can_be_of) {
+        let message = "A column's type has too many parts, or too many inside each other. Select parts of it.";
+        return Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "columns" })));
+    }
     let carried = carried::wrap(connection, sql, &declared);
     if let Some((text, _)) = &carried {
         statement = connection.prepare(text).map_err(|cause| failed(&cause))?;
@@ -236,11 +237,6 @@ fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: 
         false => Shape::of(sent, field.data_type()),
     });
     let shapes: Vec<Shape> = shapes.collect();
-    if let Some(shape) = shapes.iter().find(|shape| shape.depth() > MAX_DEPTH) {
-        let name: String = shape.name().chars().take(100).collect();
-        let message = format!("A column's type is nested deeper than {MAX_DEPTH}: {name}…. Select parts of it.");
-        return Err(Error::new(Code::InvalidArgument, message));
-    }
     let own = || fields.iter().map(|field| field.name().clone()).collect();
     let names = names.filter(|names| names.len() == fields.len()).unwrap_or_else(own);
 

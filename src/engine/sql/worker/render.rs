@@ -13,6 +13,12 @@ use serde_json::{Map, Number, Value};
 /// The largest whole number up to which every JSON reader is exact (2^53).
 const EXACT: i128 = 1 << 53;
 
+/// Deepest nesting of a column's type; readers of Arrow stop at 64 levels, and a map takes two.
+const MAX_DEPTH: usize = 24;
+
+/// Most types inside a column's type.
+const MAX_PARTS: usize = 2_000;
+
 /// A column's type, as far as the transport format loses it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
@@ -23,6 +29,19 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Whether a type has few enough parts, and few enough inside each other, to be described at all: a struct that
+    /// holds another twice, and so on, doubles with each step.
+    pub fn can_be_of(handle: &LogicalTypeHandle) -> bool {
+        fn fits(handle: &LogicalTypeHandle, depth: usize, left: &mut usize) -> bool {
+            *left = left.saturating_sub(1);
+            *left > 0
+                && depth <= MAX_DEPTH
+                && (0..handle.num_children()).all(|index| fits(&handle.child(index), depth + 1, left))
+        }
+        let mut left = MAX_PARTS;
+        fits(handle, 1, &mut left)
+    }
+
     /// Reads the engine's description of a type.
     pub fn of(handle: &LogicalTypeHandle, transport: &DataType) -> Self {
         let id = handle.id();
@@ -68,11 +87,6 @@ impl Shape {
     /// DuckDB's name of the type.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// Types inside each other; 1 for a plain one.
-    pub fn depth(&self) -> usize {
-        1 + self.children.iter().map(Shape::depth).max().unwrap_or(0)
     }
 
     fn id(&self) -> LogicalTypeId {

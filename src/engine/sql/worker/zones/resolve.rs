@@ -205,7 +205,7 @@ fn in_lambdas(value: &Value, inside: bool, name: &str, spots: &mut BTreeSet<Spot
 
 fn change(value: &Value) -> Option<(String, Change)> {
     let name = value.pointer("/qname/path")?.as_array()?.last()?.as_str()?;
-    let types: Vec<&str> = value.get("arguments")?.as_array()?.iter().map(|r#type| id(r#type)).collect();
+    let types: Vec<&str> = value.get("arguments")?.as_array()?.iter().map(id).collect();
     let result = id(value.get("return_type")?);
     if name == CAST {
         let is_missing = types == [ZONED] && matches!(result, "DATE" | "TIME");
