@@ -142,15 +142,18 @@ async fn trusted_client(url: &Url) -> Result<Client, Refused> {
 ///
 /// # Errors
 /// [`Refused`], before a socket is opened.
-pub async fn engine_client(url: &Url, private_hosts: bool) -> Result<Client, Refused> {
+pub async fn engine_client(url: &Url, private_hosts: bool, found: &[SocketAddr]) -> Result<Client, Refused> {
     let secure = url.scheme() == "https";
     let plain = url.password().is_none() && url.fragment().is_none() && (secure || url.scheme() == "http");
     let (Some(name), Some(port), true) = (url.host_str(), url.port_or_known_default(), plain) else {
         return Err(Refused::Address);
     };
     let bare = name.trim_start_matches('[').trim_end_matches(']');
-    let looked_up = tokio::net::lookup_host((bare, port)).await.map_err(|_| Refused::Unresolved)?;
-    let addresses: Vec<SocketAddr> = looked_up.collect();
+    // What was vetted already is not looked up again: the second answer could be another.
+    let addresses: Vec<SocketAddr> = match found {
+        [] => tokio::net::lookup_host((bare, port)).await.map_err(|_| Refused::Unresolved)?.collect(),
+        found => found.to_vec(),
+    };
     vet(&addresses, |ip| private_hosts && is_inside(ip) || secure && is_public(ip))?;
     client(name, &addresses).https_only(secure).build().map_err(|e| Refused::Failed(e.to_string()))
 }
@@ -394,7 +397,7 @@ mod tests {
             ("https://user:password@1.1.1.1/", false, false),
             ("ftp://1.1.1.1/", false, false),
         ] {
-            let client = engine_client(&Url::parse(url).unwrap(), private_hosts).await;
+            let client = engine_client(&Url::parse(url).unwrap(), private_hosts, &[]).await;
             assert_eq!(client.is_ok(), is_open, "{url} {private_hosts}");
         }
     }

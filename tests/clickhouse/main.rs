@@ -32,7 +32,7 @@ fn permitted() -> Vec<Permitted> {
 fn address() -> Address {
     let _another_was_first = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let url = std::env::var("CLICKHOUSE_URL").expect("run tests/clickhouse/run");
-    Address { url: Url::parse(&url).unwrap(), password: Secret::new(""), private_hosts: true }
+    Address { url: Url::parse(&url).unwrap(), password: Secret::new(""), private_hosts: true, addresses: vec![] }
 }
 
 /// Runs what the guard would not let through: the tables.
@@ -49,7 +49,7 @@ async fn prepare(address: &Address) {
         r"CREATE OR REPLACE TABLE warehouse.`carriers\`facts` (code String, name String) ENGINE = Memory",
         r"INSERT INTO warehouse.`carriers\`facts` VALUES ('AA', 'American'), ('UA', 'United')",
     ] {
-        let client = dragoman::base::outbound::engine_client(&address.url, true).await.unwrap();
+        let client = dragoman::base::outbound::engine_client(&address.url, true, &[]).await.unwrap();
         let url = address.url.join("?default_format=Null").unwrap();
         let done = client.post(url).body(sql).send().await.unwrap();
         assert!(done.status().is_success(), "{sql}: {}", done.text().await.unwrap());

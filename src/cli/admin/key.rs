@@ -17,6 +17,7 @@ pub enum Key {
     /// Refuse whatever a leaked key signed, from now on; when it was the one that signs, another signs at once
     Withdraw {
         /// As `key list` shows it
+        #[arg(allow_hyphen_values = true)]
         kid: String,
     },
 }

@@ -171,6 +171,13 @@ impl Ingest {
             self.on.search.forget(org, id, version);
         }
         self.files.erase(org, id).map_err(Error::internal)?;
+        // Calls that had begun before may leave something once more.
+        let (this, earlier) = (self.clone(), self.readers.now());
+        tokio::spawn(async move {
+            earlier.gone().await;
+            this.on.results.forget(org, id);
+            this.on.sql.forget(org, id);
+        });
         if !self.db.scrub().await? {
             tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
         }
@@ -346,7 +353,8 @@ impl Ingest {
     fn remove(&self, dataset: &Dataset) {
         let Some(version) = &dataset.version else { return };
         self.on.search.forget(dataset.org, dataset.id, version);
-        // The last who read it may have left a worker that holds it.
+        // The last who read it may have left a worker that holds it, and rows of it.
+        self.on.results.forget(dataset.org, dataset.id);
         self.on.sql.forget(dataset.org, dataset.id);
         // Should it fail, the next start tries again.
         if let Err(problem) = self.files.remove(&self.place(dataset)) {

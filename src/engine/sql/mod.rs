@@ -191,11 +191,16 @@ impl SqlEngine {
     async fn run(&self, job: &Job<'_>, tables: &[&Dataset], sql: &str, limits: TaskLimits) -> Result<Answer> {
         let bound = self.bound(job, tables)?;
         let files = bound.tables.clone();
-        let query = async { self.pool.query(bound, sql, &limits, time(job), &job.cancel).await };
+        let query = async {
+            let (rows, payload) = self.pool.query(bound, sql, &limits, time(job), &job.cancel).await?;
+            // As JSON the rows are many times as large: within the turn, and not where others wait for the thread.
+            let read = move || rows::table(&rows, &payload, limits.bytes).map(|table| (rows, table));
+            tokio::task::spawn_blocking(read).await.map_err(Error::internal)?
+        };
         let answer = self.in_turn(job, query).await;
-        let (rows, payload) = answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
+        let (rows, table) = answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
         Ok(Answer {
-            table: rows::table(&rows, &payload, limits.bytes)?,
+            table,
             execution_ms: rows.execution_us / 1_000,
             used: rows.used,
             judged_us: rows.judged_us,

@@ -235,9 +235,11 @@ impl Pool {
                 tokio::time::sleep(SWEEP).await;
                 let Some(pool) = pool.upgrade() else { return };
                 if !pool.warm.expire() {
-                    // Whoever keeps a worker from here on starts the next sweep.
+                    // Whoever keeps a worker from here on starts the next sweep; who did just before relied on this.
                     pool.is_sweeping.store(false, Ordering::SeqCst);
-                    return;
+                    if pool.warm.is_empty() || pool.is_sweeping.swap(true, Ordering::SeqCst) {
+                        return;
+                    }
                 }
             }
         });

@@ -18,7 +18,7 @@ use crate::model::source::Dialect;
 use crate::model::table::Column;
 
 /// Most bytes of one result's rows, as JSON.
-pub const RESULT_BYTES: usize = 8 << 20;
+pub const RESULT_BYTES: usize = 2 << 20;
 /// Bytes of all kept results, and of those of a workspace.
 const ROOM: usize = 64 << 20;
 const ROOM_OF_WORKSPACE: usize = 16 << 20;
@@ -183,7 +183,9 @@ impl Results {
     fn keep(&self, kept: Kept) -> String {
         let id = random_token("").expose().to_owned();
         let (org, now) = (kept.org, self.clock.now());
-        let bytes = kept.rows.iter().map(|row| row.len() + size_of::<Box<str>>()).sum();
+        let said = serde_json::to_string(&(&kept.facts.columns, &kept.facts.estimate)).map_or(0, |text| text.len());
+        let rows: usize = kept.rows.iter().map(|row| row.len() + size_of::<Box<str>>()).sum();
+        let bytes = rows + 2 * said;
         let mut all = self.all();
         all.retain(|_, kept| kept.ends_at > now);
         all.put(id.clone(), Arc::new(kept), bytes);

@@ -182,15 +182,17 @@ impl State {
     fn gives_way(&mut self, id: u64) -> bool {
         let yielding = self.running.iter().filter(|running| running.yields).count();
         let candidates = self.running.iter().filter(|running| !running.yields).filter_map(|running| {
+            let used = self.used(&running.who.workspace);
             let could = |waiting: &&Waiting| {
-                waiting.who.caller != running.who.caller && self.may_run(&waiting.who, Some(running.id))
+                let who = &waiting.who;
+                let is_modest = who.workspace == running.who.workspace || self.used(&who.workspace) <= used;
+                is_modest && who.caller != running.who.caller && self.may_run(who, Some(running.id))
             };
             let waiting: Vec<f64> =
                 self.waiting.iter().filter(could).map(|waiting| self.used(&waiting.who.workspace)).collect();
             if waiting.len() <= yielding {
                 return None;
             }
-            let used = self.used(&running.who.workspace);
             let is_modest = |least: &f64| used > 4.0 * least + 1.0;
             let patience = match waiting.iter().any(is_modest) {
                 true => PATIENCE_OF_THE_MODEST,

@@ -93,6 +93,10 @@ impl Warm {
         !kept.is_empty()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.kept().is_empty()
+    }
+
     /// Lets go of those that hold a file in this folder, so that what is erased is gone from the disk.
     pub fn forget(&self, folder: &Path) {
         self.kept().retain(|kept| !kept.bound.tables.iter().any(|(_, file)| file.starts_with(folder)));

@@ -98,7 +98,12 @@ impl StandIn {
                 });
             }
         });
-        let address = Address { url: Url::parse(&url).unwrap(), password: Secret::new("hush"), private_hosts: true };
+        let address = Address {
+            url: Url::parse(&url).unwrap(),
+            password: Secret::new("hush"),
+            private_hosts: true,
+            addresses: vec![],
+        };
         Self { address, asked }
     }
 

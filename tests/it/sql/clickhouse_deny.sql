@@ -156,3 +156,8 @@ text	SELECT * FROM 1e
 text	SELECT * FROM flights x, salaries y
 table	SELECT * FROM flights FETCH, salaries
 table	SELECT * FROM flights IN, salaries
+text	SELECT 1 // '\x0a, (SELECT groupArray(x) FROM otherdb.secret) -- '\x0aFROM flights
+text	SELECT (SELECT any(x), 1. FROM otherdb.secret) FROM flights
+text	SELECT id FROM flights WHERE id > 1. SETTINGS max_memory_usage=0
+node	SELECT * FROM (WITH secret AS (SELECT 1 AS x) SELECT x FROM secret UNION ALL SELECT x FROM secret) s, flights
+node	SELECT id FROM flights UNION ALL WITH 1 AS y SELECT hidden FROM flights

@@ -821,15 +821,10 @@ function	SELECT pg_postmaster_start_time()
 function	SELECT inet_client_addr()
 function	SELECT inet_server_port()
 function	SELECT index_key('a', 'b')
-function	SELECT can_cast_implicitly(1, 2)
-function	SELECT cast_to_type('1', 1)
 function	SELECT to_aggregate_state(1)
-function	SELECT replace_type(1, 2, 3)
-function	SELECT create_sort_key(1, 'ASC')
 function	SELECT hive_partition_component('a')
 function	SELECT variant_normalize(1)
 function	SELECT combine_aggr(1)
-function	SELECT array_to_string_comma_default(['a'])
 function	SELECT __internal_barrier(1)
 function	SELECT __internal_compress_integral_utinyint(1, 2)
 function	SELECT json_copy_strftime_if_date(1, 'x')
@@ -1117,15 +1112,11 @@ literal	SELECT COLUMNS(lambda c: reverse(c) = 'di') FROM flights
 literal	SELECT COLUMNS(lambda c: md5(c) > 'a') FROM flights
 literal	SELECT COLUMNS(concat('i', 'd')) FROM flights
 literal	SELECT COLUMNS(lambda c: c IN (SELECT 'id')) FROM flights
-literal	SELECT COLUMNS(list_transform(['a'], lambda x: x)) FROM flights
 literal	SELECT * FROM flights WHERE COLUMNS(lambda c: regexp_replace(c, 'a', 'b') = c) IS NULL
 literal	SELECT COLUMNS(lambda c: hash(c) > 1) FROM flights
 literal	SELECT * FROM range(length(repeat('x', 10)))
 literal	SELECT * FROM range(1, list_sum([1, 2]))
-literal	SELECT * FROM generate_series(1, CASE WHEN true THEN 5 END)
-literal	SELECT * FROM json_each(lower('{}'))
 literal	SELECT * FROM json_tree(replace('[]', 'x', 'y'))
-literal	SELECT * FROM json_each('{}', lower('$'))
 literal	SELECT * FROM repeat_row(lower('x'), num_rows := 1)
 literal	SELECT * FROM repeat_row((SELECT 1), num_rows := 1)
 syntax	SELECT 1::DECIMAL(length('x'), 0)
@@ -1233,19 +1224,12 @@ planner	SELECT 1 FROM flights GROUP BY ROLLUP (id, carrier, origin, day, dep_del
 planner	SELECT 1 FROM flights GROUP BY GROUPING SETS (CUBE (id, carrier, origin, day, dep_delay, distance), CUBE (id, carrier))
 planner	SELECT [[[[[a FOR a IN [b]] FOR b IN [c]] FOR c IN [d]] FOR d IN [e]] FOR e IN [1]]
 planner	SELECT list_filter([1], lambda a: list_filter([1], lambda b: list_filter([1], lambda c: list_filter([1], lambda d: list_filter([1], lambda e: true) = [1]) = [1]) = [1]) = [1])
-planner	WITH a AS NOT MATERIALIZED (FROM flights) FROM a
-planner	SELECT * FROM (WITH a AS NOT MATERIALIZED (SELECT 1) FROM a)
-planner	WITH c0 AS (SELECT 1), c1 AS (SELECT * FROM c0 a, c0 b), c2 AS (SELECT * FROM c1 a, c1 b), c3 AS (SELECT * FROM c2 a, c2 b), c4 AS (SELECT * FROM c3 a, c3 b), c5 AS (SELECT * FROM c4 a, c4 b), c6 AS (SELECT * FROM c5 a, c5 b), c7 AS (SELECT * FROM c6 a, c6 b), c8 AS (SELECT * FROM c7 a, c7 b), c9 AS (SELECT * FROM c8 a, c8 b), c10 AS (SELECT * FROM c9 a, c9 b), c11 AS (SELECT * FROM c10 a, c10 b), c12 AS (SELECT * FROM c11 a, c11 b), c13 AS (SELECT * FROM c12 a, c12 b), c14 AS (SELECT * FROM c13 a, c13 b), c15 AS (SELECT * FROM c14 a, c14 b), c16 AS (SELECT * FROM c15 a, c15 b), c17 AS (SELECT * FROM c16 a, c16 b) SELECT count(*) FROM c17
 planner	SELECT * FROM range(2) r0, range(2) r1, range(2) r2, range(2) r3, range(2) r4, range(2) r5, range(2) r6, range(2) r7, range(2) r8, range(2) r9, range(2) r10, range(2) r11, range(2) r12, range(2) r13, range(2) r14, range(2) r15, range(2) r16, range(2) r17, range(2) r18, range(2) r19, range(2) r20, range(2) r21, range(2) r22, range(2) r23, range(2) r24, range(2) r25, range(2) r26, range(2) r27, range(2) r28, range(2) r29, range(2) r30, range(2) r31, range(2) r32
 planner	SELECT * FROM (SELECT 1) s0, (SELECT 1) s1, (SELECT 1) s2, (SELECT 1) s3, (SELECT 1) s4, (SELECT 1) s5, (SELECT 1) s6, (SELECT 1) s7, (SELECT 1) s8, (SELECT 1) s9, (SELECT 1) s10, (SELECT 1) s11, (SELECT 1) s12, (SELECT 1) s13, (SELECT 1) s14, (SELECT 1) s15, (SELECT 1) s16, (SELECT 1) s17, (SELECT 1) s18, (SELECT 1) s19, (SELECT 1) s20, (SELECT 1) s21, (SELECT 1) s22, (SELECT 1) s23, (SELECT 1) s24, (SELECT 1) s25, (SELECT 1) s26, (SELECT 1) s27, (SELECT 1) s28, (SELECT 1) s29, (SELECT 1) s30, (SELECT 1) s31, (SELECT 1) s32
-planner	SELECT (SELECT max(id) FROM flights f0), (SELECT max(id) FROM flights f1), (SELECT max(id) FROM flights f2), (SELECT max(id) FROM flights f3), (SELECT max(id) FROM flights f4), (SELECT max(id) FROM flights f5), (SELECT max(id) FROM flights f6), (SELECT max(id) FROM flights f7), (SELECT max(id) FROM flights f8), (SELECT max(id) FROM flights f9), (SELECT max(id) FROM flights f10), (SELECT max(id) FROM flights f11), (SELECT max(id) FROM flights f12), (SELECT max(id) FROM flights f13), (SELECT max(id) FROM flights f14), (SELECT max(id) FROM flights f15), (SELECT max(id) FROM flights f16), (SELECT max(id) FROM flights f17), (SELECT max(id) FROM flights f18), (SELECT max(id) FROM flights f19), (SELECT max(id) FROM flights f20), (SELECT max(id) FROM flights f21), (SELECT max(id) FROM flights f22), (SELECT max(id) FROM flights f23), (SELECT max(id) FROM flights f24), (SELECT max(id) FROM flights f25), (SELECT max(id) FROM flights f26), (SELECT max(id) FROM flights f27), (SELECT max(id) FROM flights f28), (SELECT max(id) FROM flights f29), (SELECT max(id) FROM flights f30), (SELECT max(id) FROM flights f31), (SELECT max(id) FROM flights f32)
-planner	FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights UNION ALL FROM flights 
 planner	SELECT * FROM (VALUES (0)) v0, (VALUES (1)) v1, (VALUES (2)) v2, (VALUES (3)) v3, (VALUES (4)) v4, (VALUES (5)) v5, (VALUES (6)) v6, (VALUES (7)) v7, (VALUES (8)) v8, (VALUES (9)) v9, (VALUES (10)) v10, (VALUES (11)) v11, (VALUES (12)) v12, (VALUES (13)) v13, (VALUES (14)) v14, (VALUES (15)) v15, (VALUES (16)) v16, (VALUES (17)) v17, (VALUES (18)) v18, (VALUES (19)) v19, (VALUES (20)) v20, (VALUES (21)) v21, (VALUES (22)) v22, (VALUES (23)) v23, (VALUES (24)) v24, (VALUES (25)) v25, (VALUES (26)) v26, (VALUES (27)) v27, (VALUES (28)) v28, (VALUES (29)) v29, (VALUES (30)) v30, (VALUES (31)) v31, (VALUES (32)) v32
 planner	WITH c0 AS (SELECT 0), c1 AS (SELECT 1), c2 AS (SELECT 2), c3 AS (SELECT 3), c4 AS (SELECT 4), c5 AS (SELECT 5), c6 AS (SELECT 6), c7 AS (SELECT 7), c8 AS (SELECT 8), c9 AS (SELECT 9), c10 AS (SELECT 10), c11 AS (SELECT 11), c12 AS (SELECT 12), c13 AS (SELECT 13), c14 AS (SELECT 14), c15 AS (SELECT 15), c16 AS (SELECT 16), c17 AS (SELECT 17), c18 AS (SELECT 18), c19 AS (SELECT 19), c20 AS (SELECT 20), c21 AS (SELECT 21), c22 AS (SELECT 22), c23 AS (SELECT 23), c24 AS (SELECT 24), c25 AS (SELECT 25), c26 AS (SELECT 26), c27 AS (SELECT 27), c28 AS (SELECT 28), c29 AS (SELECT 29), c30 AS (SELECT 30), c31 AS (SELECT 31), c32 AS (SELECT 32), c33 AS (SELECT 33), c34 AS (SELECT 34), c35 AS (SELECT 35), c36 AS (SELECT 36), c37 AS (SELECT 37), c38 AS (SELECT 38), c39 AS (SELECT 39), c40 AS (SELECT 40), c41 AS (SELECT 41), c42 AS (SELECT 42), c43 AS (SELECT 43), c44 AS (SELECT 44), c45 AS (SELECT 45), c46 AS (SELECT 46), c47 AS (SELECT 47), c48 AS (SELECT 48), c49 AS (SELECT 49), c50 AS (SELECT 50), c51 AS (SELECT 51), c52 AS (SELECT 52), c53 AS (SELECT 53), c54 AS (SELECT 54), c55 AS (SELECT 55), c56 AS (SELECT 56), c57 AS (SELECT 57), c58 AS (SELECT 58), c59 AS (SELECT 59), c60 AS (SELECT 60), c61 AS (SELECT 61), c62 AS (SELECT 62), c63 AS (SELECT 63), c64 AS (SELECT 64) SELECT 1
 node	SELECT * FROM flights AT (TIMESTAMP => now())
 node	SELECT * FROM flights AT (VERSION => (SELECT t FROM secret))
-node	SELECT * FROM flights JOIN carriers NEAREST 1 BY DISTANCE id
-node	SELECT * FROM flights JOIN carriers APPROX NEAREST 2 BY SIMILARITY id
 node	SELECT * FROM flights JOIN BY (TYPE mark) carriers ON true
 node	SELECT * FROM flights JOIN BY (TYPE single) carriers USING (carrier)
 node	SELECT * FROM flights JOIN BY (TYPE right_semi) carriers USING (carrier)

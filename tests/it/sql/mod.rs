@@ -204,9 +204,9 @@ async fn rows_and_bytes_are_capped_and_the_answer_says_so() {
     assert_eq!(count("FROM range(100)").await, (100, false));
     assert_eq!(count("FROM range(101)").await, (100, true));
     assert_eq!(count("FROM range(1000000000000)").await, (100, true));
-    // A result has at most 8 MiB: 83 times 100,005 bytes are less, 84 times are more.
+    // A result has at most 2 MiB: 20 times 100,005 bytes are less, 21 times are more.
     let (rows, truncated) = count("SELECT repeat('x', 100000) FROM range(100)").await;
-    assert_eq!((rows, truncated), (83, true));
+    assert_eq!((rows, truncated), (20, true));
     let wide = house.query("SELECT string_agg(repeat('x', 100000), '') FROM range(90)").await.unwrap_err();
     assert_eq!((wide.code, &wide.details["limit"]), (Code::LimitExceeded, &json!("bytes")));
 }
@@ -249,6 +249,23 @@ async fn errors_speak_of_the_query_and_help() {
     }
     let long = house.query(&format!("SELECT '{}'", "x".repeat(5_000))).await.unwrap_err();
     assert_eq!((long.code, &long.details["limit"]), (Code::SqlTooLong, &json!(4096)));
+}
+
+/// In Arrow a boolean is one bit; as JSON, and in the server's memory, it is very much more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_of_very_many_small_values_is_refused_before_it_leaves_the_worker() {
+    let house = House::new(|_| {}).await;
+    for sql in [
+        "SELECT list({'a': true}) FROM range(5000000)",
+        "SELECT list(true) FROM range(5000000)",
+        "SELECT map(list(range), list(true)) FROM range(3000000)",
+    ] {
+        let refused = house.query(sql).await.unwrap_err();
+        assert_eq!((refused.code, &refused.details["limit"]), (Code::LimitExceeded, &json!("bytes")), "{sql}");
+    }
+    let doubled: Vec<String> = (1..13).map(|n| format!("{{'a': s{}, 'b': s{}}} AS s{n}", n - 1, n - 1)).collect();
+    let refused = house.query(&format!("SELECT s12 FROM (SELECT 1 AS s0, {})", doubled.join(", "))).await.unwrap_err();
+    assert_eq!((refused.code, &refused.details["limit"]), (Code::LimitExceeded, &json!("columns")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -184,11 +184,17 @@ async fn a_worker_needs_no_rights() {
         let programs = tempfile::Builder::new().prefix("dragoman-programs").tempdir_in("/var/tmp").unwrap();
         std::fs::set_permissions(programs.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let (copy, nobody) = (programs.path().join("dragoman"), programs.path().join("nobody"));
-        std::fs::copy(env!("CARGO_BIN_EXE_dragoman"), &copy).unwrap();
         let drop_all = "setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all";
         let path = "PATH=/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
-        std::fs::write(&nobody, format!("#!/bin/sh\n{path}\nexec {drop_all} {} \"$@\"\n", copy.display())).unwrap();
-        std::fs::set_permissions(&nobody, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let script = format!("#!/bin/sh\n{path}\nexec {drop_all} {} \"$@\"\n", copy.display());
+        // Written by another process: a file that this one has open for writing while it starts a child cannot be run.
+        let make = r#"cp "$1" "$2" && printf %s "$4" > "$3" && chmod 755 "$2" "$3""#;
+        let made = std::process::Command::new("sh")
+            .args(["-c", make, "sh", env!("CARGO_BIN_EXE_dragoman")])
+            .args([copy.as_os_str(), nobody.as_os_str(), script.as_ref()])
+            .status()
+            .unwrap();
+        assert!(made.success());
         house.engine = SqlEngine::new(nobody, house.files.clone(), house.budgets.clone());
         let count = house.query("SELECT count(*) FROM flights").await.unwrap();
         assert_eq!(count.table.rows, [[json!(20)]]);

@@ -9,7 +9,7 @@ const WHOLE: [&str; 10] =
     ["tinyint", "smallint", "integer", "int", "bigint", "hugeint", "int8", "int4", "int2", "int64"];
 
 /// Casts that read a text as it is written. Others decode it: the blob `'\x31'` is the text `1`.
-const TEXT: [&str; 12] = [
+const TEXT: [&str; 14] = [
     "varchar",
     "text",
     "string",
@@ -17,6 +17,8 @@ const TEXT: [&str; 12] = [
     "bpchar",
     "date",
     "timestamp",
+    "timestamptz",
+    "timestamp with time zone",
     "datetime",
     "timestamp_s",
     "timestamp_ms",

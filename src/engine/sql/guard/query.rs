@@ -32,7 +32,7 @@ const NO_CATALOGUE: &str = "List the datasets (dragoman_list_datasets) to see wh
 
 /// What joins give, and how they are written.
 const JOIN_TYPES: [&str; 6] = ["INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"];
-const REF_TYPES: [&str; 5] = ["REGULAR", "NATURAL", "CROSS", "POSITIONAL", "ASOF"];
+const REF_TYPES: [&str; 6] = ["REGULAR", "NATURAL", "CROSS", "POSITIONAL", "ASOF", "NEAREST"];
 
 /// Keys that every table reference may have.
 const TABLE_KEYS: [&str; 4] = ["type", "alias", "query_location", "query_location_length"];

@@ -36,6 +36,8 @@ pub struct Address {
     pub password: crate::base::secret::Secret,
     /// Whether the operator lets this host be in a private network.
     pub private_hosts: bool,
+    /// Where its host was found when it was vetted; looked up, and vetted, at each use when empty.
+    pub addresses: Vec<std::net::SocketAddr>,
 }
 
 /// A table that the login can read, as found by the catalogue.

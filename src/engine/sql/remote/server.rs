@@ -76,7 +76,7 @@ impl Server {
         match self {
             Self::Postgres(server) => server.preview(table, limits, cancel).await,
             Self::ClickHouse { .. } => {
-                let sql = format!("SELECT * FROM {} LIMIT {}", table.name, limits.rows.saturating_add(1));
+                let sql = format!("SELECT * FROM `{}` LIMIT {}", table.name, limits.rows.saturating_add(1));
                 self.query(&sql, std::slice::from_ref(table), limits, cancel).await
             }
         }
@@ -90,6 +90,11 @@ impl Server {
         let wrong = || Error::invalid("address", "The address begins with https:// and names a host that can be used.");
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return Err(wrong()) };
         let reached = peers::reach(host, port, private).await.map_err(|_| wrong())?;
-        Ok(Address { url: url.clone(), password: password.clone(), private_hosts: reached.is_private })
+        Ok(Address {
+            url: url.clone(),
+            password: password.clone(),
+            private_hosts: reached.is_private,
+            addresses: reached.addresses,
+        })
     }
 }

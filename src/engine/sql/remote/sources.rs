@@ -341,6 +341,16 @@ impl Sources {
             SourceEngine::ClickHouse if ca.is_some() => {
                 Err(Error::invalid("ca", "A ClickHouse server's certificate must come from a known authority."))
             }
+            SourceEngine::ClickHouse
+                if !matches!(url.scheme(), "https" | "http")
+                    || url.query().is_some()
+                    || url.fragment().is_some()
+                    || url.password().is_some() =>
+            {
+                let message = "The address is https://, the login's name and @ where it has one, host and port; no \
+                               password and nothing after ?. The password has a field of its own.";
+                Err(Error::invalid("address", message))
+            }
             SourceEngine::ClickHouse => Ok(Server::ClickHouse { url: url.clone(), password, private }),
         }
     }

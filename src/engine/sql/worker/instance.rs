@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use arrow_ipc::writer::StreamWriter;
-use duckdb::arrow::array::Array as _;
+use duckdb::arrow::array::{Array, AsArray as _};
+use duckdb::arrow::datatypes::DataType;
 use duckdb::arrow::record_batch::RecordBatch;
 use duckdb::{Config, Connection, InterruptHandle};
 use serde_json::json;
@@ -241,16 +242,18 @@ fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: 
     let names = names.filter(|names| names.len() == fields.len()).unwrap_or_else(own);
 
     let mut writer = StreamWriter::try_new(Vec::new(), &schema).map_err(|cause| internal(&cause))?;
-    let (mut count, mut bytes, mut truncated) = (0, 0, false);
+    let (mut count, mut bytes, mut values, mut truncated) = (0, 0, 0, false);
     for batch in stream {
         let batch = batch.map_err(|cause| failed(&cause))?;
         let fitting = batch.num_rows().min(limits.rows - count);
-        let (kept, size) = within(&batch.slice(0, fitting), transport_bytes(limits.bytes).saturating_sub(bytes))?;
+        let room = transport_bytes(limits.bytes).saturating_sub(bytes);
+        let (kept, size) = within(&batch.slice(0, fitting), room, (limits.bytes / 2).saturating_sub(values))?;
         if kept.num_rows() > 0 {
             writer.write(&kept).map_err(|cause| internal(&cause))?;
         }
         count += kept.num_rows();
         bytes += size;
+        values += values_in(&kept);
         if kept.num_rows() < batch.num_rows() {
             if count == 0 && fitting > 0 {
                 return Err(too_wide(limits.bytes));
@@ -268,14 +271,41 @@ fn transport_bytes(json: usize) -> usize {
     (json * 8).clamp(1 << 20, 48 << 20)
 }
 
-/// As many of the first rows as fit, and their size.
-fn within(batch: &RecordBatch, room: usize) -> Result<(RecordBatch, usize)> {
+/// Values in a batch, those inside others included: each takes two bytes of JSON at least, and very much more than in
+/// Arrow, where it can be one bit.
+fn values_in(batch: &RecordBatch) -> usize {
+    fn values(array: &dyn Array) -> usize {
+        let inner = match array.data_type() {
+            DataType::List(_) => {
+                let list = array.as_list::<i32>();
+                match (list.value_offsets().first(), list.value_offsets().last()) {
+                    (Some(from), Some(to)) => values(&list.values().slice(*from as usize, (to - from) as usize)),
+                    _ => 0,
+                }
+            }
+            DataType::Map(..) => {
+                let map = array.as_map();
+                match (map.value_offsets().first(), map.value_offsets().last()) {
+                    (Some(from), Some(to)) => values(&map.entries().slice(*from as usize, (to - from) as usize)),
+                    _ => 0,
+                }
+            }
+            DataType::Struct(_) => array.as_struct().columns().iter().map(|column| values(column)).sum(),
+            _ => array.to_data().child_data().iter().map(|child| child.len()).sum(),
+        };
+        array.len() + inner
+    }
+    batch.columns().iter().map(|column| values(column)).sum()
+}
+
+/// As many of the first rows as fit, in bytes and in values, and their size.
+fn within(batch: &RecordBatch, room: usize, most_values: usize) -> Result<(RecordBatch, usize)> {
     let mut rows = batch.num_rows();
     loop {
         let kept = batch.slice(0, rows);
         let sizes = kept.columns().iter().map(|column| column.to_data().get_slice_memory_size());
         let size = sizes.sum::<std::result::Result<usize, _>>().map_err(|cause| internal(&cause))?;
-        if size <= room || rows == 0 {
+        if (size <= room && values_in(&kept) <= most_values) || rows == 0 {
             return Ok((kept, size));
         }
         rows /= 2;

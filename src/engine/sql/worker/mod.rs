@@ -168,7 +168,13 @@ impl Output {
             Ok((outcome, payload)) => (Ok(outcome), payload),
             Err(error) => (Err(error.into()), vec![]),
         };
-        if let Err(problem) = self.say_with(|payload| Reply::Done { outcome, payload }, &payload) {
+        let problem = match self.say_with(|payload| Reply::Done { outcome, payload }, &payload) {
+            Ok(()) => return,
+            Err(problem) => problem,
+        };
+        let message = format!("the answer cannot be sent: {problem}");
+        let outcome = Err(Error { message, ..Error::new(Code::InternalError, "") }.into());
+        if let Err(problem) = self.say(&Reply::Done { outcome, payload: 0 }) {
             eprintln!("sql worker: cannot answer: {problem}");
         }
     }

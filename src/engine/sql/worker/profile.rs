@@ -90,10 +90,11 @@ impl Class {
     fn content(self) -> Content {
         match self {
             Class::Text => Content::Text,
-            Class::Whole => Content::Whole,
+            // A whole number is often stored as a float because some of its column are missing.
+            Class::Whole | Class::Float | Class::Decimal => Content::Whole,
             Class::Day => Content::Time,
             Class::Nested => Content::Nested,
-            Class::Uuid | Class::Float | Class::Decimal | Class::Boolean => Content::Other,
+            Class::Uuid | Class::Boolean => Content::Other,
             Class::Time | Class::Binary | Class::Opaque => Content::Other,
         }
     }
@@ -103,6 +104,8 @@ impl Class {
 struct Found {
     /// As it is written in SQL.
     sql: String,
+    /// The type as a whole, where the profile's may be cut.
+    r#type: String,
     class: Class,
     filled: i64,
     profile: ColumnProfile,
@@ -263,13 +266,13 @@ impl Work<'_> {
             not_computed: Vec::new(),
             likely_personal_data: None,
         };
-        Ok(Found { sql: quoted(name), class, filled, profile })
+        Ok(Found { sql: quoted(name), class, r#type: r#type.to_owned(), filled, profile })
     }
 
     /// Everything that is asked of a column by itself.
     fn finish(&mut self, mut found: Found) -> Result<ColumnProfile> {
         let values = self.look(&found)?;
-        let fields = if found.class == Class::Nested { fields(&found.profile.r#type) } else { Vec::new() };
+        let fields = if found.class == Class::Nested { fields(&found.r#type) } else { Vec::new() };
         let looked = values.as_deref().unwrap_or_default();
         let finding = personal::judge(&found.profile.name, &fields, found.class.content(), looked);
         self.values(&mut found)?;
@@ -280,6 +283,12 @@ impl Work<'_> {
             if finding.is_none() && column.min.is_some() {
                 (column.min, column.max) = (None, None);
                 column.not_computed.push(Figure::Range);
+            }
+            if finding.is_none() && column.median.take().is_some() {
+                column.not_computed.push(Figure::Median);
+            }
+            if finding.is_none() && column.mean.take().is_some() {
+                column.not_computed.push(Figure::Mean);
             }
         }
         if let Some(finding) = finding {
@@ -311,8 +320,14 @@ impl Work<'_> {
             return Ok(None);
         }
         let step = (found.filled / VALUES).max(1);
+        let value = match found.class {
+            Class::Float | Class::Decimal => {
+                format!("coalesce(TRY_CAST({0} AS HUGEINT)::VARCHAR, {0}::VARCHAR)", found.sql)
+            }
+            _ => format!("CAST({} AS VARCHAR)", found.sql),
+        };
         let sql = format!(
-            "SELECT left(CAST({0} AS VARCHAR), {LOOK_CHARS}) FROM {1} WHERE {0} IS NOT NULL AND hash(rowid) % {step} = 0
+            "SELECT left({value}, {LOOK_CHARS}) FROM {1} WHERE {0} IS NOT NULL AND hash(rowid) % {step} = 0
              LIMIT {VALUES}",
             found.sql, self.source
         );

@@ -20,7 +20,7 @@ pub struct Http<'a> {
 impl Http<'_> {
     /// Sends a statement with settings, and waits until the server has computed its answer.
     pub async fn ask(&self, sql: &str, settings: &[(&str, String)]) -> Result<Rows> {
-        let client = outbound::engine_client(&self.address.url, self.address.private_hosts);
+        let client = outbound::engine_client(&self.address.url, self.address.private_hosts, &self.address.addresses);
         let client = client.await.map_err(|refused| unreachable(&refused.to_string()))?;
         let mut url = self.address.url.clone();
         // The name of the login travels in a header; a URL without a host cannot get here.

@@ -139,7 +139,7 @@ pub struct Opened {
 
 /// Connects, and logs in.
 pub fn open(target: &Target, leash: &Leash) -> Result<Opened, Trouble> {
-    let stream = connect(target, Some(leash))?;
+    let stream = connect(target, leash)?;
     let mut stream = BufReader::new(stream);
     let mut body = 196_608_i32.to_be_bytes().to_vec();
     let parameters = [
@@ -180,6 +180,7 @@ pub fn open(target: &Target, leash: &Leash) -> Result<Opened, Trouble> {
 
 fn log_in(stream: &mut BufReader<Stream>, target: &Target) -> Result<(), Trouble> {
     let mut scram: Option<Scram> = None;
+    let mut is_challenged = false;
     for _ in 0..MESSAGES {
         let Message { tag, body } = message::read(stream, MOST)?;
         match tag {
@@ -196,6 +197,7 @@ fn log_in(stream: &mut BufReader<Stream>, target: &Target) -> Result<(), Trouble
                 send(stream, &message::message(b'p', &message::text(target.password.expose())))?;
             }
             3 => return Err(Trouble::Login("it asks for the password in clear text over an unencrypted connection")),
+            10 if scram.is_some() || is_challenged => return Err(Trouble::odd("a second way to log in")),
             10 => {
                 let names = String::from_utf8_lossy(fields.0).into_owned();
                 if !names.split('\0').any(|name| name == scram::NAME) {
@@ -211,6 +213,10 @@ fn log_in(stream: &mut BufReader<Stream>, target: &Target) -> Result<(), Trouble
             11 => {
                 let challenge = String::from_utf8_lossy(fields.0).into_owned();
                 let begun = scram.as_mut().ok_or_else(|| Trouble::odd("a password challenge out of turn"))?;
+                // Each one costs thousands of hashes.
+                if std::mem::replace(&mut is_challenged, true) {
+                    return Err(Trouble::odd("a second password challenge"));
+                }
                 let answer = begun.answer(&challenge)?;
                 send(stream, &message::message(b'p', answer.as_bytes()))?;
             }
@@ -233,8 +239,8 @@ fn log_in(stream: &mut BufReader<Stream>, target: &Target) -> Result<(), Trouble
 }
 
 /// Asks a server to end what the session with this key runs; whether it does is not told.
-pub fn cancel(target: &Target, key: &[u8]) -> Result<(), Trouble> {
-    let mut stream = connect(target, None)?;
+pub fn cancel(target: &Target, key: &[u8], leash: &Leash) -> Result<(), Trouble> {
+    let mut stream = connect(target, leash)?;
     let body = [80_877_102_i32.to_be_bytes().as_slice(), key].concat();
     stream.write_all(&message::untagged(&body)).map_err(Trouble::Lost)?;
     stream.flush().map_err(Trouble::Lost)?;
@@ -248,7 +254,7 @@ fn send(stream: &mut BufReader<Stream>, bytes: &[u8]) -> Result<(), Trouble> {
     stream.write_all(bytes).and_then(|()| stream.flush()).map_err(Trouble::Lost)
 }
 
-fn connect(target: &Target, leash: Option<&Leash>) -> Result<Stream, Trouble> {
+fn connect(target: &Target, leash: &Leash) -> Result<Stream, Trouble> {
     let mut problem = io::Error::from(io::ErrorKind::AddrNotAvailable);
     let connected = target.addresses.iter().take(ADDRESSES).find_map(|address| {
         match TcpStream::connect_timeout(address, CONNECT) {
@@ -260,9 +266,7 @@ fn connect(target: &Target, leash: Option<&Leash>) -> Result<Stream, Trouble> {
         }
     });
     let mut socket = connected.ok_or(Trouble::Unreached(problem))?;
-    if let Some(leash) = leash {
-        leash.hold(&socket)?;
-    }
+    leash.hold(&socket)?;
     let limits = socket.set_read_timeout(Some(SILENCE)).and_then(|()| socket.set_write_timeout(Some(SILENCE)));
     limits.and_then(|()| socket.set_nodelay(true)).map_err(Trouble::Lost)?;
     let Some(tls) = &target.tls else { return Ok(Stream::Plain(socket)) };

@@ -88,6 +88,9 @@ pub struct Found {
     pub tables: usize,
 }
 
+/// How long asking a server to end a query may take, each time.
+const ASKING: Duration = Duration::from_secs(5);
+
 /// Ends a session when what waits for it ends first.
 struct Cut {
     leash: Arc<Leash>,
@@ -111,8 +114,17 @@ impl Drop for Cut {
 async fn stop(target: Arc<Target>, key: CancelKey) {
     for wait in STOP {
         tokio::time::sleep(wait).await;
-        let (target, key) = (target.clone(), key.clone());
-        let asked = tokio::task::spawn_blocking(move || connect::cancel(&target, &key)).await;
+        let (target, key, leash) = (target.clone(), key.clone(), Arc::<Leash>::default());
+        let held = leash.clone();
+        let mut asking = tokio::task::spawn_blocking(move || connect::cancel(&target, &key, &held));
+        let asked = match tokio::time::timeout(ASKING, &mut asking).await {
+            Ok(asked) => asked,
+            // A server that drips its bytes must not keep a thread.
+            Err(_) => {
+                leash.cut();
+                asking.await
+            }
+        };
         if let Ok(Err(problem)) = asked {
             tracing::debug!(?problem, "a remote query could not be cancelled; the server ends it in its time");
         }

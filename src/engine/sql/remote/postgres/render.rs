@@ -134,13 +134,17 @@ fn interval(text: &str) -> String {
 fn array(text: &str, element: u32) -> Option<Value> {
     let body = if text.starts_with('[') { text.split_once('=')?.1 } else { text };
     let mut rest = body.chars().peekable();
-    let value = items(&mut rest, element)?;
+    let value = items(&mut rest, element, DIMENSIONS)?;
     rest.next().is_none().then_some(value)
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-fn items(rest: &mut Chars<'_>, element: u32) -> Option<Value> {
+/// Most dimensions of an array in PostgreSQL (`MAXDIM`).
+const DIMENSIONS: usize = 6;
+
+fn items(rest: &mut Chars<'_>, element: u32, dimensions: usize) -> Option<Value> {
+    let inside = dimensions.checked_sub(1)?;
     let mut list = Vec::new();
     if rest.next() != Some('{') {
         return None;
@@ -150,7 +154,7 @@ fn items(rest: &mut Chars<'_>, element: u32) -> Option<Value> {
     }
     loop {
         list.push(match rest.peek()? {
-            '{' => items(rest, element)?,
+            '{' => items(rest, element, inside)?,
             '"' => scalar(&quoted(rest)?, element),
             _ => {
                 let mut word = String::new();
@@ -250,5 +254,12 @@ mod tests {
         for other in ["1 2 3", "{1", "{1}x", "", "{\"a}"] {
             assert_eq!(list(other, oid::INT4), json!(other));
         }
+    }
+
+    #[test]
+    fn a_server_that_nests_without_end_is_shown_as_it_writes() {
+        assert_eq!(array("{{{{{{7}}}}}}", 23), Some(serde_json::json!([[[[[[7]]]]]])));
+        assert_eq!(array("{{{{{{{7}}}}}}}", 23), None, "PostgreSQL has six dimensions at most");
+        assert_eq!(array(&"{".repeat(100_000), 23), None);
     }
 }

@@ -60,9 +60,9 @@ pub fn resolve(connection: &Connection, sql: &str, tree: &str, are_read: bool) -
         return text;
     }
     // The engine binds an expression that stands twice only once: what equals a changed one is changed too.
-    let mut alike = BTreeSet::new();
-    find(&parsed, &changes, &mut alike);
-    apply(&mut parsed, &changes, &alike);
+    let mut alike = Alike::new();
+    find(&parsed, &changes, &mut Scope::default(), &mut alike);
+    apply(&mut parsed, &changes, &mut Scope::default(), &alike);
     edit::text(connection, &parsed)
 }
 
@@ -248,11 +248,44 @@ fn spot(node: &Value) -> Option<Spot> {
     }
 }
 
-fn find(value: &Value, changes: &[(Spot, Change)], alike: &mut BTreeSet<(String, usize)>) {
-    if let Some(index) = spot(value).and_then(|spot| changes.iter().position(|(at, _)| *at == spot)) {
-        alike.insert((likeness(value), index));
+/// Which SELECT a node is in: in another one the same words may mean other columns. They are numbered in the order in
+/// which a walk meets them.
+#[derive(Clone, Copy, Default)]
+struct Scope {
+    met: usize,
+    own: usize,
+}
+
+impl Scope {
+    /// Whatever is below this node is in the SELECT that it answers, until [`Scope::leave`] with it.
+    fn enter(&mut self, node: &Value) -> usize {
+        let outer = self.own;
+        if node.get("type").and_then(Value::as_str) == Some("SELECT_NODE") {
+            self.met += 1;
+            self.own = self.met;
+        }
+        outer
     }
-    children(value).for_each(|child| find(child, changes, alike));
+
+    fn leave(&mut self, outer: usize) {
+        self.own = outer;
+    }
+}
+
+/// Expressions that are to be changed, with their SELECT and the number of the change.
+type Alike = BTreeSet<(usize, String, usize)>;
+
+fn find(value: &Value, changes: &[(Spot, Change)], scope: &mut Scope, alike: &mut Alike) {
+    let outer = scope.enter(value);
+    if let Some(index) = spot(value).and_then(|spot| changes.iter().position(|(at, _)| *at == spot)) {
+        alike.insert((scope.own, likeness(value), index));
+    }
+    match value {
+        Value::Object(map) => map.values().for_each(|child| find(child, changes, scope, alike)),
+        Value::Array(list) => list.iter().for_each(|child| find(child, changes, scope, alike)),
+        _ => {}
+    }
+    scope.leave(outer);
 }
 
 fn likeness(node: &Value) -> String {
@@ -264,16 +297,19 @@ fn likeness(node: &Value) -> String {
 }
 
 /// Changes what was found, and what equals it.
-fn apply(value: &mut Value, changes: &[(Spot, Change)], alike: &BTreeSet<(String, usize)>) {
+fn apply(value: &mut Value, changes: &[(Spot, Change)], scope: &mut Scope, alike: &Alike) {
+    let outer = scope.enter(value);
     let change = spot(value).and_then(|_| {
         let likeness = likeness(value);
-        alike.iter().find(|(other, _)| *other == likeness).map(|(_, index)| changes[*index].1.clone())
+        let same = alike.iter().find(|(of, other, _)| *of == scope.own && *other == likeness);
+        same.map(|(.., index)| changes[*index].1.clone())
     });
     match value {
-        Value::Object(map) => map.values_mut().for_each(|child| apply(child, changes, alike)),
-        Value::Array(list) => list.iter_mut().for_each(|child| apply(child, changes, alike)),
+        Value::Object(map) => map.values_mut().for_each(|child| apply(child, changes, scope, alike)),
+        Value::Array(list) => list.iter_mut().for_each(|child| apply(child, changes, scope, alike)),
         _ => {}
     }
+    scope.leave(outer);
     let Some(Change { arguments, result }) = change else { return };
     if let Some(child) = value.get_mut("child") {
         *child = cast(child.take(), "TIMESTAMP");

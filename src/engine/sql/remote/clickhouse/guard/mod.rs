@@ -98,6 +98,12 @@ fn judge_and_frame(sql: &str, permitted: &[Permitted]) -> Verdict<String> {
     if tokens.len() > TOKENS {
         return Err(too_many("words", TOKENS, "Send a smaller query."));
     }
+    // Which part of a UNION sees the names of which WITH differs by version and by place.
+    let has = |words: &[&str]| tokens.iter().any(|token| words.iter().any(|word| token.is(word)));
+    if has(&["WITH"]) && has(&["UNION", "EXCEPT", "INTERSECT"]) {
+        let message = "WITH and UNION, EXCEPT or INTERSECT may not stand in one statement here.";
+        return Err(Refusal::new("node", "WITH", message, "Write the parts of WITH as subqueries in FROM."));
+    }
     let first = tokens
         .first()
         .ok_or_else(|| Refusal::new("statement", "", "There is no statement.", "Write one SELECT statement."))?;

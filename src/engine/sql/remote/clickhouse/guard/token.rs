@@ -54,6 +54,8 @@ pub fn tokens(text: &str) -> Verdict<Vec<Token<'_>>> {
             b' ' | b'\t' | b'\n' | b'\r' => (None, 1),
             b'-' if rest.starts_with("--") => (None, comment_line(rest)?),
             b'/' if rest.starts_with("/*") => (None, comment(rest)?),
+            // The server takes it for a comment to the end of the line.
+            b'/' if rest.starts_with("//") => return Err(unclear("//", "sign")),
             b'\'' => (Some(Kind::Literal), string(rest)?),
             b'"' | b'`' => {
                 let name = quoted(rest)?;
@@ -103,7 +105,9 @@ fn number(text: &str) -> Verdict<usize> {
     );
     // `1e` is a name.
     let ends = digits.ends_with(|c: char| c.is_ascii_hexdigit() && !"eE".contains(c) || digits.starts_with("0x"));
-    if plain && ends { Ok(end) } else { Err(unclear(digits, "number")) }
+    // `1.` is a number there, and whatever follows a word of its own.
+    let is_open = bytes.get(end) == Some(&b'.');
+    if plain && ends && !is_open { Ok(end) } else { Err(unclear(digits, "number")) }
 }
 
 /// `'…'`, in which a quotation mark is doubled or behind a backslash.
