@@ -16,7 +16,7 @@
 //! | [`model`] | types and rules: caller, access, errors, datasets; no async, no SQL, no HTTP |
 //! | [`store`] | metadata in SQLite or PostgreSQL; plain functions, the tenant's id first |
 //! | [`identity`] | who is calling: passwords, grants, tokens, keys, members; no HTTP |
-//! | [`engine`] | what computes: SQL in worker processes and in remote engines, retrieval, ingest |
+//! | [`engine`] | what computes: SQL in worker processes and in remote engines, retrieval, ingest, ontologies and questions over them |
 //! | [`gateway`] | the one door: limit, authorize, run, meter, audit |
 //! | [`ops`] | the product: one file for each thing that a caller may ask, and the only list of them |
 //! | [`surface`] | protocols, no rules: MCP, REST, OAuth, pages; never the engines |
@@ -37,6 +37,11 @@
 //!    run over views of the permitted tables, killed when late; or, for tables that live in a remote engine, judges it
 //!    by that engine's own parser and runs it there (`engine/sql/remote`);
 //! 7. the gateway meters, writes the audit row, and only then lets the answer go.
+//!
+//! `ask_question` parts from this at 6: `ops/ask_question.rs` asks `engine/agent/ask.rs`, which takes the ontology as far
+//! as the pass reaches (`engine/ontology/library.rs`), has a planner read the question (`engine/agent/planner`), and
+//! makes the answer of the plan (`engine/agent/answer.rs`): compiled to SQL, run by `engine/sql` as above, checked, told
+//! and drawn.
 //!
 //! The same steps from 5 on serve REST, the command line, and whatever surface comes next.
 //!

@@ -2,8 +2,8 @@
 //! a sign-in provider, which that provider names. Refuses every special-use address, pins the vetted address so that a
 //! second DNS answer changes nothing (DNS rebinding), follows no redirect, uses no proxy, and bounds size and time.
 //!
-//! One address may lie inside: an origin that the operator wrote into the settings ([`Trusted`]), and nothing but that
-//! origin.
+//! What the operator wrote into the settings may lie inside, and nothing but that: an origin ([`Trusted`]), and the
+//! engines of [`engine_client`].
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -108,15 +108,29 @@ pub async fn send(
             true => trusted_client(&url).await?,
             false => vetted_client(&url).await?,
         };
-        let request = client.request(parts.method, url).headers(parts.headers).body(body);
-        let response = request.send().await.map_err(|e| Refused::Failed(e.without_url().to_string()))?;
-        let mut answer = http::Response::new(Vec::new());
-        *answer.status_mut() = response.status();
-        *answer.headers_mut() = response.headers().clone();
-        *answer.body_mut() = body_of(response, limits.max_bytes).await?;
-        Ok(answer)
+        exchange(&client, http::Request::from_parts(parts, body), limits.max_bytes).await
     })
     .await
+}
+
+/// Sends a request through a client that this module made. The answer comes back whatever its status; a redirect is an
+/// answer.
+///
+/// # Errors
+/// [`Refused::Failed`], [`Refused::TooLarge`].
+pub async fn exchange(
+    client: &Client,
+    request: http::Request<Vec<u8>>,
+    max_bytes: usize,
+) -> Result<http::Response<Vec<u8>>, Refused> {
+    let (parts, body) = request.into_parts();
+    let request = client.request(parts.method, parts.uri.to_string()).headers(parts.headers).body(body);
+    let response = request.send().await.map_err(|e| Refused::Failed(e.without_url().to_string()))?;
+    let mut answer = http::Response::new(Vec::new());
+    *answer.status_mut() = response.status();
+    *answer.headers_mut() = response.headers().clone();
+    *answer.body_mut() = body_of(response, max_bytes).await?;
+    Ok(answer)
 }
 
 /// A client for a URL of a trusted origin: reaches the addresses that its host has at this moment.

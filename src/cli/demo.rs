@@ -4,6 +4,7 @@
 use anyhow::Context as _;
 
 use super::import::Dataset;
+use super::ontology;
 use crate::app::App;
 use crate::base::secret::{Secret, hmac_hex};
 use crate::model::access::Role;
@@ -36,6 +37,9 @@ const DOCUMENTS: [(&str, &str); 4] = [
     ("weather-and-airports.md", include_str!("demo/weather-and-airports.md")),
     ("aircraft.md", include_str!("demo/aircraft.md")),
 ];
+
+/// What the tables mean, for questions in plain words.
+const ONTOLOGY: &str = include_str!("demo/ontology.yaml");
 
 /// Who can log in to the demo.
 pub struct Person {
@@ -72,9 +76,10 @@ fn password(app: &App) -> Secret {
 /// Loads what is not there yet; an interrupted load goes on at the dataset where it stopped.
 async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
     let there = crate::store::datasets::list(&mut app.office.db.read_tenant(org.id).await?, org.id).await?;
+    let asked = crate::store::ontologies::list(&mut app.office.db.read_tenant(org.id).await?, org.id).await?;
     let missing = |name: &str| !there.iter().any(|dataset| dataset.name == name);
     let tables: Vec<&Table> = TABLES.iter().filter(|(name, ..)| missing(name)).collect();
-    if tables.is_empty() && !missing("flights_guide") {
+    if tables.is_empty() && !missing("flights_guide") && !asked.is_empty() {
         return Ok(());
     }
     eprintln!("Loading the demo workspace (once):");
@@ -95,6 +100,9 @@ async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
         }
         let about = "Guide to the flights data: what the columns mean, how delays are counted, weather, aircraft";
         dataset("flights_guide", about, files).load(app, org, true).await.context("loading the documents")?;
+    }
+    if asked.is_empty() {
+        ontology::install(app, org, ONTOLOGY).await.context("loading the ontology")?;
     }
     Ok(())
 }

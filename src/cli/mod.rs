@@ -3,6 +3,7 @@
 pub mod admin;
 mod demo;
 mod import;
+mod ontology;
 mod serve;
 
 use std::net::SocketAddr;
@@ -35,6 +36,9 @@ enum Command {
     Serve(serve::Serve),
     /// Import files into a workspace: CSV, TSV, JSON, NDJSON, Parquet; text and Markdown
     Import(import::Import),
+    /// Semantic models: drafted, checked, saved, asked
+    #[command(subcommand)]
+    Ontology(ontology::Ontology),
     /// Workspaces, people, roles, tokens, clients and keys
     #[command(subcommand)]
     Admin(Admin),
@@ -69,6 +73,15 @@ impl Cli {
                 app.close().await;
                 done
             }
+            Command::Ontology(command) if command.is_about_a_file() => command.run_on_file(self.json),
+            Command::Ontology(command) => {
+                config.admin_listen = None;
+                start_logging(&config, true)?;
+                let app = App::open(config, Clock::system()).await?;
+                let done = command.run(&app, self.json).await;
+                app.close().await;
+                done
+            }
             Command::Admin(Admin::Dataset(command)) => {
                 config.admin_listen = None;
                 start_logging(&config, true)?;
@@ -91,7 +104,7 @@ impl Cli {
     fn listen(&self) -> Option<SocketAddr> {
         match &self.command {
             Command::Serve(serve) => serve.listen,
-            Command::Import(_) | Command::Admin(_) => None,
+            Command::Import(_) | Command::Ontology(_) | Command::Admin(_) => None,
         }
     }
 }

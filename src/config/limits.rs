@@ -17,6 +17,8 @@ pub struct Rates {
     pub token: u32,
     /// `dragoman_sql` per token.
     pub sql: u32,
+    /// Questions per token.
+    pub ask: u32,
     /// Resource reads per token.
     pub resources: u32,
     /// Calls per workspace.
@@ -49,6 +51,12 @@ pub struct Budgets {
     pub sql_chars: usize,
     /// Workers that may run SQL at the same time on this node.
     pub sql_workers: usize,
+    /// The longest that a question may take, with everything that it runs.
+    pub ask_time: Duration,
+    /// For one statement of a question.
+    pub ask_sql_time: Duration,
+    /// Rows of a question's answer.
+    pub ask_rows: usize,
     /// Largest reply in bytes.
     pub reply_bytes: usize,
     /// Largest uploaded file in bytes.
@@ -91,6 +99,7 @@ impl Default for Limits {
             rates: Rates {
                 token: 30,
                 sql: 10,
+                ask: 5,
                 resources: 30,
                 workspace: 120,
                 in_flight: 3,
@@ -109,6 +118,9 @@ impl Default for Limits {
                 sql_threads: 2,
                 sql_chars: 4096,
                 sql_workers: 4,
+                ask_time: secs(5 * MINUTE),
+                ask_sql_time: secs(30),
+                ask_rows: 10_000,
                 reply_bytes: 130_000,
                 upload_bytes: 512 << 20,
             },

@@ -1,6 +1,7 @@
 //! Settings as plain data, read once. This is the only reader of the environment; every problem is reported at once.
 
 mod limits;
+mod llm;
 mod read;
 
 use std::net::{IpAddr, SocketAddr};
@@ -12,6 +13,7 @@ use crate::base::peers::PrivateHost;
 use crate::base::secret::Secret;
 use crate::base::telemetry::LogFormat;
 pub use limits::{Budgets, Lifetimes, Limits, Rates};
+pub use llm::{Llm, LlmProvider};
 pub use read::{Problems, VARIABLES, Variable};
 
 /// Everything that an operator can set.
@@ -40,6 +42,8 @@ pub struct Config {
     pub allowed_origins: Vec<String>,
     /// Parts of the operator's own network in which workspaces may have remote engines.
     pub source_private_hosts: Vec<PrivateHost>,
+    /// The language model that workspaces may let be asked; none when absent.
+    pub llm: Option<Llm>,
     /// Log filter in `tracing` syntax.
     pub log: String,
     pub log_format: LogFormat,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{Config, Limits, Mail, Provider};
+use super::{Config, Limits, Mail, Provider, llm};
 use crate::base::outbound::Trusted;
 use crate::base::secret::{MasterKey, Secret};
 use crate::base::telemetry::LogFormat;
@@ -47,6 +47,14 @@ variables! {
     "DRAGOMAN_TRUSTED_PROXIES" = "": "comma-separated addresses whose X-Forwarded-For is believed";
     "DRAGOMAN_ALLOWED_ORIGINS" = "": "comma-separated browser origins that may call /mcp, such as http://localhost:6274 for a local inspector";
     "DRAGOMAN_SOURCE_PRIVATE_HOSTS" = "": "comma-separated hosts and networks (db.internal, 10.0.0.0/8) of your own network in which the admins of workspaces may register PostgreSQL and ClickHouse servers; none when empty";
+    "DRAGOMAN_LLM_PROVIDER" = "": "openai (for any server with its chat completions) or anthropic; no language model when empty. Each workspace says whether it may be asked; what is sent then is in its settings";
+    "DRAGOMAN_LLM_URL" = "": "address of the model's server, such as http://127.0.0.1:11434/v1; the provider's own when empty; may lie in your own network";
+    "DRAGOMAN_LLM_API_KEY" = "": "key of the model's server; empty for a server that asks for none";
+    "DRAGOMAN_LLM_MODEL" = "": "name of the model, as its server calls it";
+    "DRAGOMAN_LLM_TIMEOUT" = "30": "seconds that an answer of the model may take";
+    "DRAGOMAN_LLM_DAILY_TOKENS" = "1000000": "tokens that each workspace may use in a day (UTC); counted in memory by each node, from nothing at its start";
+    "DRAGOMAN_LLM_OUTPUT_TOKENS" = "4000": "tokens that an answer of the model may have";
+    "DRAGOMAN_LLM_LOCAL_HOSTS" = "": "comma-separated hosts and networks (127.0.0.0/8, models.internal) of your own network whose models are local for workspaces that allow only these; none when empty. A relay that passes questions on is not local";
     "DRAGOMAN_LOG" = "info,rmcp=warn,qdrant_edge=error": "log filter, such as info,dragoman=debug";
     "DRAGOMAN_LOG_FORMAT" = "text": "text or json";
     "DRAGOMAN_ACCESS_TTL" = "600": "seconds that an access token lives";
@@ -65,6 +73,7 @@ variables! {
     "DRAGOMAN_MCP_SESSIONS" = "20": "MCP sessions for each principal";
     "DRAGOMAN_EXT_RATE_TOKEN" = "30": "calls a minute for each token";
     "DRAGOMAN_EXT_RATE_SQL" = "10": "SQL queries a minute for each token";
+    "DRAGOMAN_EXT_RATE_ASK" = "5": "questions in plain words a minute for each token";
     "DRAGOMAN_EXT_RATE_RESOURCES" = "30": "resource reads a minute for each token";
     "DRAGOMAN_EXT_RATE_WORKSPACE" = "120": "calls a minute for each workspace";
     "DRAGOMAN_EXT_IN_FLIGHT" = "3": "calls at the same time for each token";
@@ -81,6 +90,9 @@ variables! {
     "DRAGOMAN_SQL_THREADS" = "2": "threads that a query may use";
     "DRAGOMAN_SQL_CHARS" = "4096": "characters that a query may have";
     "DRAGOMAN_SQL_WORKERS" = "4": "queries at the same time on this node";
+    "DRAGOMAN_ASK_SECONDS" = "300": "seconds that a question may take, with all that it runs";
+    "DRAGOMAN_ASK_SQL_SECONDS" = "30": "seconds that one statement of a question may run";
+    "DRAGOMAN_ASK_ROWS" = "10000": "rows that the answer to a question may have";
     "DRAGOMAN_REPLY_BYTES" = "130000": "bytes of the largest reply";
     "DRAGOMAN_UPLOAD_BYTES" = "536870912": "bytes of the largest uploaded file";
 }
@@ -97,14 +109,14 @@ impl fmt::Display for Problems {
 }
 impl std::error::Error for Problems {}
 
-struct Reader<F> {
+pub(super) struct Reader<F> {
     source: F,
-    problems: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 impl<F: Fn(&str) -> Option<String>> Reader<F> {
     /// The value as written, or the table's default; `None` when both are empty.
-    fn text(&mut self, name: &str) -> Option<String> {
+    pub fn text(&mut self, name: &str) -> Option<String> {
         let default = VARIABLES.iter().find(|variable| variable.name == name).map_or("", |v| v.default);
         (self.source)(name)
             .map(|value| value.trim().to_owned())
@@ -122,7 +134,7 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
     }
 
     /// A whole number of at least one.
-    fn number<T: TryFrom<u64>>(&mut self, name: &str, fallback: T) -> T {
+    pub fn number<T: TryFrom<u64>>(&mut self, name: &str, fallback: T) -> T {
         let number = self.parse::<u64>(name, "a whole number of at least 1").filter(|n| *n > 0);
         match number.and_then(|n| T::try_from(n).ok()) {
             Some(number) => number,
@@ -136,11 +148,11 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
         }
     }
 
-    fn seconds(&mut self, name: &str) -> Duration {
+    pub fn seconds(&mut self, name: &str) -> Duration {
         Duration::from_secs(self.number(name, 1u64))
     }
 
-    fn list<T: FromStr>(&mut self, name: &str, expected: &str) -> Vec<T> {
+    pub fn list<T: FromStr>(&mut self, name: &str, expected: &str) -> Vec<T> {
         let text = self.text(name).unwrap_or_default();
         let mut items = Vec::new();
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
@@ -174,6 +186,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         allowed_origins: read.list("DRAGOMAN_ALLOWED_ORIGINS", "origins separated by commas"),
         source_private_hosts: read
             .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
+        llm: llm::llm(&mut read),
         log: read.text("DRAGOMAN_LOG").unwrap_or_default(),
         log_format: match read.text("DRAGOMAN_LOG_FORMAT").as_deref() {
             Some("json") => LogFormat::Json,
@@ -271,6 +284,7 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     let rates = &mut limits.rates;
     rates.token = read.number("DRAGOMAN_EXT_RATE_TOKEN", rates.token);
     rates.sql = read.number("DRAGOMAN_EXT_RATE_SQL", rates.sql);
+    rates.ask = read.number("DRAGOMAN_EXT_RATE_ASK", rates.ask);
     rates.resources = read.number("DRAGOMAN_EXT_RATE_RESOURCES", rates.resources);
     rates.workspace = read.number("DRAGOMAN_EXT_RATE_WORKSPACE", rates.workspace);
     rates.in_flight = read.number("DRAGOMAN_EXT_IN_FLIGHT", rates.in_flight);
@@ -288,6 +302,9 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     budgets.sql_threads = read.number("DRAGOMAN_SQL_THREADS", budgets.sql_threads);
     budgets.sql_chars = read.number("DRAGOMAN_SQL_CHARS", budgets.sql_chars);
     budgets.sql_workers = read.number("DRAGOMAN_SQL_WORKERS", budgets.sql_workers);
+    budgets.ask_time = read.seconds("DRAGOMAN_ASK_SECONDS");
+    budgets.ask_sql_time = read.seconds("DRAGOMAN_ASK_SQL_SECONDS");
+    budgets.ask_rows = read.number("DRAGOMAN_ASK_ROWS", budgets.ask_rows);
     budgets.reply_bytes = read.number("DRAGOMAN_REPLY_BYTES", budgets.reply_bytes);
     budgets.upload_bytes = read.number("DRAGOMAN_UPLOAD_BYTES", budgets.upload_bytes);
     let lifetimes = &mut limits.lifetimes;

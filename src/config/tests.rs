@@ -61,3 +61,48 @@ fn a_providers_issuer_is_https_or_on_loopback() {
     }
     assert!(read(&[("DRAGOMAN_OIDC_ISSUER", "https://id.example.com")]).is_err(), "without a client");
 }
+
+#[test]
+fn a_language_model_is_whole_or_absent() {
+    assert!(read(&[]).unwrap().llm.is_none());
+    let with = |more: &[(&str, &str)]| {
+        let mut all = vec![("DRAGOMAN_LLM_PROVIDER", "openai"), ("DRAGOMAN_LLM_MODEL", "m")];
+        all.extend(more);
+        read(&all)
+    };
+    let local = with(&[("DRAGOMAN_LLM_URL", "http://127.0.0.1:11434/v1"), ("DRAGOMAN_LLM_LOCAL_HOSTS", "127.0.0.0/8")]);
+    let local = local.unwrap().llm.unwrap();
+    assert_eq!((local.provider, local.model.as_str(), local.api_key), (LlmProvider::OpenAi, "m", None));
+    assert_eq!((local.timeout.as_secs(), local.daily_tokens, local.output_tokens), (30, 1_000_000, 4_000));
+    let own = with(&[("DRAGOMAN_LLM_API_KEY", "sk-hunter2")]).unwrap();
+    assert_eq!(own.llm.as_ref().unwrap().url.as_str(), "https://api.openai.com/v1");
+    assert!(!format!("{own:?}").contains("hunter2"));
+    for good in ["https://models.example/v1", "http://models.internal:8000", "http://10.0.0.7", "http://[::1]:9"] {
+        assert!(with(&[("DRAGOMAN_LLM_URL", good)]).is_ok(), "{good}");
+    }
+    for bad in ["models", "ftp://a", "http://1.1.1.1", "https://u:hunter2@a.example", "https://a.example?key=hunter2"] {
+        let Problems(problems) = with(&[("DRAGOMAN_LLM_URL", bad)]).unwrap_err();
+        assert!(problems.len() == 1 && problems[0].starts_with("DRAGOMAN_LLM_URL: "), "{bad}: {problems:?}");
+        assert!(!problems[0].contains("hunter2"));
+    }
+}
+
+#[test]
+fn every_problem_of_a_language_model_is_reported_at_once() {
+    let Problems(problems) = read(&[
+        ("DRAGOMAN_LLM_PROVIDER", "anthropic"),
+        ("DRAGOMAN_LLM_TIMEOUT", "0"),
+        ("DRAGOMAN_LLM_DAILY_TOKENS", "many"),
+        ("DRAGOMAN_LLM_LOCAL_HOSTS", "https://a.example"),
+    ])
+    .unwrap_err();
+    let all = problems.join("\n");
+    for name in ["TIMEOUT", "DAILY_TOKENS", "LOCAL_HOSTS", "MODEL", "API_KEY"] {
+        assert!(all.contains(&format!("DRAGOMAN_LLM_{name}: ")), "{name} in {all}");
+    }
+    assert_eq!(problems.len(), 5, "{all}");
+    for half in [("DRAGOMAN_LLM_MODEL", "m"), ("DRAGOMAN_LLM_PROVIDER", "gemini"), ("DRAGOMAN_LLM_API_KEY", "a b")] {
+        let Problems(problems) = read(&[half]).unwrap_err();
+        assert!(problems.len() == 1 && problems[0].starts_with("DRAGOMAN_LLM_PROVIDER: "), "{problems:?}");
+    }
+}

@@ -40,6 +40,27 @@ impl<'a> Job<'a> {
         Self { pass, budget, cancel, deadline: Instant::now() + time, on_progress }
     }
 
+    /// The same task under another budget; time and cancellation stay.
+    pub fn within<'b>(&self, budget: &'b Budgets) -> Job<'b>
+    where
+        'a: 'b,
+    {
+        Job {
+            pass: self.pass,
+            budget,
+            cancel: self.cancel.clone(),
+            deadline: self.deadline,
+            on_progress: self.on_progress.clone(),
+        }
+    }
+
+    /// Tells who listens how far the task is.
+    pub fn says(&self, fraction: f64, message: impl Into<String>) {
+        if let Some(on_progress) = &self.on_progress {
+            on_progress(Progress { fraction: Some(fraction), message: message.into() });
+        }
+    }
+
     /// What is left of the time; zero when it is over.
     pub fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())

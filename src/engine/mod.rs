@@ -1,9 +1,13 @@
 //! What computes. Every function that touches data demands a [`job::Job`], and with it a pass.
 
+pub mod agent;
 pub mod catalog;
+pub mod chart;
 pub mod files;
 pub mod ingest;
 pub mod job;
+pub mod llm;
+pub mod ontology;
 pub mod readers;
 pub mod search;
 pub mod sql;
@@ -23,6 +27,8 @@ pub struct Engines {
     pub results: sql::Results,
     pub readers: readers::Readers,
     pub sources: sql::remote::sources::Sources,
+    pub library: ontology::library::Library,
+    pub questions: agent::ask::Questions,
 }
 
 impl Engines {
@@ -41,6 +47,7 @@ impl Engines {
         let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
         let sql = sql.with_sources(sources.clone());
         let search = search::SearchEngine::new(files.clone());
+        let models = llm::Models::new(config, db.clone(), clock.clone());
         let (results, readers) = (sql::Results::new(clock.clone()), readers::Readers::default());
         let ingest = ingest::Ingest::new(
             db.clone(),
@@ -49,6 +56,9 @@ impl Engines {
             ingest::Dependents { sql: sql.clone(), search: search.clone(), results: results.clone() },
             readers.clone(),
         );
-        Ok(Self { catalog: catalog::Catalog::new(db.clone()), sql, search, ingest, results, readers, sources })
+        let library = ontology::library::Library::new(db.clone(), clock.clone(), sql.clone());
+        let questions = agent::ask::Questions::new(db.clone(), clock.clone(), sql.clone(), library.clone(), models);
+        let catalog = catalog::Catalog::new(db.clone());
+        Ok(Self { catalog, sql, search, ingest, results, readers, sources, library, questions })
     }
 }

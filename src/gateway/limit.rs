@@ -47,7 +47,9 @@ impl Limiter {
         let rate = |per_minute| Rate::new(per_minute, clock);
         Self {
             token: rate(rates.token),
-            kinds: [Cost::Resource, Cost::Sql, Cost::Manage].map(|cost| (cost, rate(cost.per_minute(&rates)))).into(),
+            kinds: [Cost::Resource, Cost::Sql, Cost::Ask, Cost::Manage]
+                .map(|cost| (cost, rate(cost.per_minute(&rates))))
+                .into(),
             workspace: rate(rates.workspace),
             in_flight: Arc::default(),
             instance: Arc::new(Semaphore::new(rates.instance_in_flight)),
@@ -68,7 +70,7 @@ impl Limiter {
                 return self.enter(format!("{credential}:manage"));
             }
             Cost::Read => self.check(&self.token, &credential, "token", self.rates.token)?,
-            Cost::Sql => {
+            Cost::Sql | Cost::Ask => {
                 self.draw(cost, &credential)?;
                 self.check(&self.token, &credential, "token", self.rates.token)?;
             }
@@ -89,6 +91,7 @@ impl Limiter {
         let (name, number) = match cost {
             Cost::Resource => ("token_resources", self.rates.resources),
             Cost::Sql => ("token_sql", self.rates.sql),
+            Cost::Ask => ("token_ask", self.rates.ask),
             Cost::Read => ("token", self.rates.token),
             Cost::Manage => ("management", self.rates.workspace),
         };

@@ -16,12 +16,15 @@ use crate::base::clock::Clock;
 use crate::engine::job::{Job, OnProgress};
 use crate::gateway::audit::AuditLog;
 use crate::gateway::limit::{Limiter, Permit};
-use crate::gateway::operation::{Info, Operation, Parts};
+use crate::gateway::operation::{Info, Operation, Parts, Surface};
 use crate::model::access::{Action, Pass, Want, authorize, denied};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::{Caller, Proof};
 use crate::model::error::{Code, Error, Result};
 use crate::store::{self, Db};
+
+/// Largest reply of management in bytes: an ontology's text is one.
+const MANAGED_BYTES: usize = 4 << 20;
 
 /// How a call arrived.
 pub struct Via {
@@ -146,7 +149,11 @@ impl Gateway {
             object.insert("request_id".into(), caller.request_id.clone().into());
         }
         let bytes = reply.to_string().len();
-        let most = limits.budgets.reply_bytes;
+        // Management is for people and programs; what a model reads is kept small.
+        let most = match O::INFO.surface {
+            Surface::Manage => limits.budgets.reply_bytes.max(MANAGED_BYTES),
+            Surface::Tool | Surface::Resource => limits.budgets.reply_bytes,
+        };
         if bytes > most {
             let message = format!("The reply has {bytes} bytes, more than {most}. Ask for fewer rows or columns.");
             let details = serde_json::json!({ "limit": "reply_bytes", "max": most, "was": bytes });

@@ -5,6 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::config::{Budgets, Config, Rates};
 use crate::engine::Engines;
@@ -21,6 +22,8 @@ pub enum Cost {
     Resource,
     /// A query of the caller's own making.
     Sql,
+    /// A question in plain words.
+    Ask,
     /// Management. Draws from no bucket that clients can empty: a flood must not keep an admin from ending it.
     Manage,
 }
@@ -32,6 +35,7 @@ impl Cost {
             Cost::Read => rates.token,
             Cost::Resource => rates.resources,
             Cost::Sql => rates.sql,
+            Cost::Ask => rates.ask,
             Cost::Manage => rates.workspace,
         }
     }
@@ -73,6 +77,8 @@ pub struct Info {
     /// The record's word for a call, whatever way it came; the surface's own when absent.
     pub recorded_as: Option<&'static str>,
     pub surface: Surface,
+    /// The view that shows the reply of a tool, where a client has room for one (MCP Apps).
+    pub view: Option<&'static str>,
     pub route: Route,
     /// The longest that a call may take.
     pub time: fn(&Budgets) -> Duration,
@@ -92,6 +98,7 @@ impl Info {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Manage,
+        view: None,
         route: Route { method: "GET", path: "" },
         time: |_| Duration::from_secs(10),
         example: "{}",
@@ -105,6 +112,17 @@ pub struct Parts {
     pub cursors: crate::base::cursor::Cursors,
     pub identity: crate::identity::Identity,
     pub record: crate::gateway::record::Record,
+}
+
+/// A reply where content is made of blocks.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// In order. Together they say everything that the reply says.
+    pub texts: Vec<String>,
+    /// SVG.
+    pub images: Vec<String>,
+    /// For the view, not for models.
+    pub meta: Option<Value>,
 }
 
 /// See the module.
@@ -125,6 +143,11 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// Rows in a reply, for the audit log.
     fn rows(_reply: &Self::Reply) -> usize {
         0
+    }
+
+    /// The reply in blocks; takes out of it what is for blocks alone. Without them it is one text, the JSON.
+    fn blocks(_reply: &mut Value) -> Option<Blocks> {
+        None
     }
 
     fn run(self, on: &Parts, job: &Job<'_>) -> impl Future<Output = Result<Self::Reply>> + Send;

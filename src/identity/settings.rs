@@ -1,11 +1,12 @@
-//! What admins set for their workspace: its name, the switch for external clients, who may join.
+//! What admins set for their workspace: its name, the switch for external clients, who may join, what language models
+//! may be sent.
 
 use super::Identity;
 use super::members::checked_name;
 use super::roles::authority;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
-use crate::model::org::{Org, normal_domain};
+use crate::model::org::{Egress, LanguageModels, Org, normal_domain};
 use crate::model::user::User;
 use crate::store::settings;
 
@@ -18,6 +19,7 @@ pub struct Settings {
     pub org: Org,
     /// Domains that the addresses of those who join must have; none means any.
     pub email_domains: Vec<String>,
+    pub language_models: LanguageModels,
 }
 
 /// What is to change; `None` stays.
@@ -26,11 +28,18 @@ pub struct Change {
     pub name: Option<String>,
     pub connectivity_enabled: Option<bool>,
     pub email_domains: Option<Vec<String>>,
+    pub llm_egress: Option<Egress>,
+    pub llm_send_values: Option<bool>,
 }
 
 impl Change {
     pub fn is_empty(&self) -> bool {
-        self.name.is_none() && self.connectivity_enabled.is_none() && self.email_domains.is_none()
+        let Self { name, connectivity_enabled, email_domains, llm_egress, llm_send_values } = self;
+        name.is_none()
+            && connectivity_enabled.is_none()
+            && email_domains.is_none()
+            && llm_egress.is_none()
+            && llm_send_values.is_none()
     }
 }
 
@@ -39,8 +48,9 @@ impl Identity {
     /// `not_found` when there is no such workspace.
     pub async fn settings(&self, org: Id<Org>) -> Result<Settings> {
         let found = settings::get(self.0.db.pool(), org).await?;
-        let (org, email_domains) = found.ok_or_else(|| Error::not_found("workspace"))?;
-        Ok(Settings { org, email_domains })
+        let (found, email_domains) = found.ok_or_else(|| Error::not_found("workspace"))?;
+        let language_models = settings::language_models(self.0.db.pool(), org).await?.unwrap_or_default();
+        Ok(Settings { org: found, email_domains, language_models })
     }
 
     /// Changes settings; returns them as they are then. Who is a member stays one, whatever domains are set.
@@ -60,8 +70,14 @@ impl Identity {
             domains = checked_domains(wanted)?;
         }
         settings::set(&mut *tx, org, &now.name, now.connectivity_enabled, &domains).await?;
+        let before = settings::language_models(&mut *tx, org).await?.unwrap_or_default();
+        let language_models = LanguageModels {
+            egress: change.llm_egress.unwrap_or(before.egress),
+            send_values: change.llm_send_values.unwrap_or(before.send_values),
+        };
+        settings::set_language_models(&mut *tx, org, language_models).await?;
         tx.commit().await?;
-        Ok(Settings { org: now, email_domains: domains })
+        Ok(Settings { org: now, email_domains: domains, language_models })
     }
 }
 

@@ -55,7 +55,7 @@ impl Identity {
             let mut count = 0;
             loop {
                 // A transaction of its own: whoever waits to write comes in between.
-                let mut tx = self.0.db.begin().await?;
+                let mut tx = self.0.db.everyone().await?;
                 let gone = batch(&mut *tx, kind, before, BATCH).await?;
                 tx.commit().await?;
                 count += gone;

@@ -23,12 +23,21 @@ pub enum Code {
     InvalidArgument,
     DatasetNotFound,
     DocumentNotFound,
+    OntologyNotFound,
+    /// It is there, and cannot be asked as it is.
+    OntologyNotReady,
     NotFound,
     QueryTimeout,
     LimitExceeded,
     FileTooLarge,
     /// A remote engine cannot be reached, or refuses to work.
     SourceUnavailable,
+    /// A language model's provider refuses, is busy, or does not answer.
+    ProviderError,
+    /// What a workspace may spend is spent.
+    BudgetExceeded,
+    /// The workspace does not let this leave.
+    EgressDenied,
     ServiceUnavailable,
     InternalError,
 }
@@ -46,7 +55,7 @@ pub struct CodeInfo {
 
 impl Code {
     /// Every code, for documents and tests.
-    pub const ALL: [Code; 20] = [
+    pub const ALL: [Code; 25] = [
         Code::AuthInvalid,
         Code::AuthRevoked,
         Code::AuthExpired,
@@ -60,11 +69,16 @@ impl Code {
         Code::InvalidArgument,
         Code::DatasetNotFound,
         Code::DocumentNotFound,
+        Code::OntologyNotFound,
+        Code::OntologyNotReady,
         Code::NotFound,
         Code::QueryTimeout,
         Code::LimitExceeded,
         Code::FileTooLarge,
         Code::SourceUnavailable,
+        Code::ProviderError,
+        Code::BudgetExceeded,
+        Code::EgressDenied,
         Code::ServiceUnavailable,
         Code::InternalError,
     ];
@@ -85,11 +99,16 @@ impl Code {
             Code::InvalidArgument => ("invalid_argument", 400, -32602),
             Code::DatasetNotFound => ("dataset_not_found", 404, -32002),
             Code::DocumentNotFound => ("document_not_found", 404, -32002),
+            Code::OntologyNotFound => ("ontology_not_found", 404, -32002),
+            Code::OntologyNotReady => ("ontology_not_ready", 409, -32003),
             Code::NotFound => ("not_found", 404, -32002),
             Code::QueryTimeout => ("query_timeout", 408, -32004),
             Code::LimitExceeded => ("limit_exceeded", 400, -32602),
             Code::FileTooLarge => ("file_too_large", 413, -32602),
             Code::SourceUnavailable => ("source_unavailable", 502, -32005),
+            Code::ProviderError => ("provider_error", 502, -32005),
+            Code::BudgetExceeded => ("budget_exceeded", 402, -32602),
+            Code::EgressDenied => ("egress_denied", 403, -32001),
             Code::ServiceUnavailable => ("service_unavailable", 503, -32603),
             Code::InternalError => ("internal_error", 500, -32603),
         };
@@ -143,6 +162,14 @@ impl Error {
 
     pub fn document_not_found() -> Self {
         Self::new(Code::DocumentNotFound, "There is no such document.")
+    }
+
+    /// The same words whether it does not exist, is another's, or has no dataset that the caller may see.
+    pub fn ontology_not_found() -> Self {
+        Self::new(
+            Code::OntologyNotFound,
+            "There is no such ontology. Read dragoman://ontologies to see which there are.",
+        )
     }
 
     /// Something of a workspace that is not there, or is another's: the same words. `what` is a noun.

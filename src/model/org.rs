@@ -17,6 +17,45 @@ pub struct Org {
     pub created_at: Millis,
 }
 
+/// Which language models a workspace lets be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Egress {
+    /// None: the built-in planner answers.
+    #[default]
+    Off,
+    /// Only those that the operator has listed as local (`DRAGOMAN_LLM_LOCAL_HOSTS`): nothing leaves his network.
+    Restricted,
+    /// The configured one, wherever it is.
+    Allowed,
+}
+
+impl Egress {
+    pub const ALL: [Egress; 3] = [Egress::Off, Egress::Restricted, Egress::Allowed];
+
+    /// As it is written in settings and kept.
+    pub fn name(self) -> &'static str {
+        match self {
+            Egress::Off => "off",
+            Egress::Restricted => "restricted",
+            Egress::Allowed => "allowed",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|egress| egress.name() == text)
+    }
+}
+
+/// What a workspace lets be sent to language models. Without anything set, nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LanguageModels {
+    pub egress: Egress,
+    /// Whether stored values (of rows and of value indexes) may be part of it. Otherwise only the question itself, and
+    /// names, descriptions and types.
+    pub send_values: bool,
+}
+
 /// Whether a text can be a workspace's slug.
 pub fn is_slug(text: &str) -> bool {
     (2..=40).contains(&text.len())
@@ -60,6 +99,15 @@ mod tests {
         for bad in ["ann@x.example.com", "ann@example.com.evil.org", "ann@notexample.com", "example.com"] {
             assert!(!domain_allowed(&domains, bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn egress_is_kept_under_the_name_that_it_has_on_the_wire() {
+        for egress in super::Egress::ALL {
+            assert_eq!(serde_json::to_value(egress).unwrap(), egress.name());
+            assert_eq!(super::Egress::parse(egress.name()), Some(egress));
+        }
+        assert_eq!(super::Egress::parse("Allowed"), None);
     }
 
     #[test]

@@ -42,6 +42,7 @@ impl Operation for DeleteDataset {
         sensitive: true,
         recorded_as: Some("admin.dataset.delete"),
         surface: Surface::Manage,
+        view: None,
         route: Route { method: "DELETE", path: "/datasets/{dataset_id}" },
         time: |_| std::time::Duration::from_secs(60),
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001","name":"sales"}"#,

@@ -40,6 +40,7 @@ impl Operation for GetDocument {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Resource,
+        view: None,
         route: Route { method: "GET", path: "/documents/{document_id}" },
         time: super::quick,
         example: r#"{"document_id":"01936f2e-7c1a-7000-8000-000000000002"}"#,

@@ -51,6 +51,7 @@ impl Operation for GetSchema {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/schema" },
         time: super::quick,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,

@@ -67,6 +67,7 @@ impl Operation for Import {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Manage,
+        view: None,
         route: Route { method: "POST", path: "/datasets" },
         time: |_| std::time::Duration::from_secs(900),
         example: r#"{"name":"sales","publish":false}"#,

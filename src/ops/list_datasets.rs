@@ -70,6 +70,7 @@ impl Operation for ListDatasets {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        view: None,
         route: Route { method: "GET", path: "/datasets" },
         time: super::quick,
         example: "{}",

@@ -2,6 +2,7 @@
 //! the only list of them. MCP tools, REST routes and
 //! the OpenAPI documents are short visitors of [`each`].
 
+pub mod ask_question;
 pub mod audit_log;
 pub mod blocked_clients;
 pub mod delete_dataset;
@@ -13,9 +14,12 @@ pub mod import;
 pub mod invitations;
 pub mod list_datasets;
 pub mod members;
+pub mod ontologies;
+pub mod ontology_texts;
 pub mod preview_rows;
 pub mod profile_dataset;
 pub mod publish;
+pub mod questions;
 pub mod search;
 pub mod settings;
 pub mod sources;
@@ -43,10 +47,28 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<sql::Sql>();
     visitor.visit::<search::Search>();
     visitor.visit::<get_document::GetDocument>();
+    visitor.visit::<ask_question::AskQuestion>();
+    visitor.visit::<ontologies::ListOntologies>();
+    visitor.visit::<ontologies::GetOntology>();
+    visitor.visit::<ontologies::GetOntologyDataset>();
     visitor.visit::<health::Health>();
     visitor.visit::<import::Import>();
     visitor.visit::<publish::Publish>();
     visitor.visit::<delete_dataset::DeleteDataset>();
+    visitor.visit::<ontology_texts::ListAllOntologies>();
+    visitor.visit::<ontology_texts::CreateOntology>();
+    visitor.visit::<ontology_texts::UpdateOntology>();
+    visitor.visit::<ontology_texts::CheckOntology>();
+    visitor.visit::<ontology_texts::GetOntologyText>();
+    visitor.visit::<ontology_texts::OntologyHistory>();
+    visitor.visit::<ontology_texts::DeleteOntology>();
+    visitor.visit::<ontology_texts::ConvertOntology>();
+    visitor.visit::<ontology_texts::DraftOntology>();
+    visitor.visit::<questions::ListQuestions>();
+    visitor.visit::<questions::GetTrace>();
+    visitor.visit::<questions::Remember>();
+    visitor.visit::<questions::ListRemembered>();
+    visitor.visit::<questions::Forget>();
     visitor.visit::<members::ListMembers>();
     visitor.visit::<members::SetMemberRole>();
     visitor.visit::<members::RemoveMember>();

@@ -61,6 +61,7 @@ impl Operation for ProfileDataset {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/profile" },
         time: |budgets| budgets.sql_time * 3,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,

@@ -37,6 +37,7 @@ impl Operation for Publish {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Manage,
+        view: None,
         route: Route { method: "PATCH", path: "/datasets/{dataset_id}" },
         time: super::quick,
         example: r#"{"externally_queryable":true}"#,

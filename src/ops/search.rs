@@ -83,6 +83,7 @@ impl Operation for Search {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        view: None,
         route: Route { method: "POST", path: "/search" },
         time: super::quick,
         example: r#"{"query":"what does a negative delay mean","top_k":3}"#,

@@ -9,7 +9,7 @@ use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::identity::settings::{Change, Settings as Current};
 use crate::model::error::{Error, Result};
-use crate::model::org::Org;
+use crate::model::org::{Egress, Org};
 
 /// No arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -27,6 +27,12 @@ pub struct Settings {
     pub connectivity_enabled: bool,
     /// Domains that the e-mail addresses of those who join must have; none means any.
     pub email_domains: Vec<String>,
+    /// Which language models may be asked: `off` none, `restricted` only those that the operator has listed as local,
+    /// `allowed` the configured one wherever it is. What is sent then: the question itself, and the names, descriptions
+    /// and types of an ontology.
+    pub llm_egress: Egress,
+    /// Whether stored values (of rows and of value indexes) may be sent too.
+    pub llm_send_values: bool,
     /// RFC 3339.
     pub created_at: String,
 }
@@ -39,6 +45,8 @@ impl From<Current> for Settings {
             name: now.org.name,
             connectivity_enabled: now.org.connectivity_enabled,
             email_domains: now.email_domains,
+            llm_egress: now.language_models.egress,
+            llm_send_values: now.language_models.send_values,
             created_at: rfc3339(now.org.created_at),
         }
     }
@@ -48,7 +56,8 @@ impl Operation for GetSettings {
     const INFO: Info = Info {
         name: "get_settings",
         title: "Get the settings",
-        description: "Returns the workspace's name, its switch for AI clients, and who may join.",
+        description: "Returns the workspace's name, its switch for AI clients, who may join, and what may be sent to \
+                      language models.",
         read_only: true,
         recorded_as: Some("admin.workspace.show"),
         route: Route { method: "GET", path: "/settings" },
@@ -74,13 +83,21 @@ pub struct UpdateSettings {
     /// Replaces all domains; an empty list lets any address join.
     #[serde(default)]
     pub email_domains: Option<Vec<String>>,
+    /// Which language models may be asked. Questions themselves leave with `allowed`, and with `restricted` go to the
+    /// operator's own network.
+    #[serde(default)]
+    pub llm_egress: Option<Egress>,
+    /// Whether stored values may be sent too.
+    #[serde(default)]
+    pub llm_send_values: Option<bool>,
 }
 
 impl Operation for UpdateSettings {
     const INFO: Info = Info {
         name: "update_settings",
         title: "Change the settings",
-        description: "Changes the workspace's name, its switch for AI clients, or who may join. It holds at once.",
+        description: "Changes the workspace's name, its switch for AI clients, who may join, or what may be sent to \
+                      language models. It holds at once.",
         sensitive: true,
         recorded_as: Some("admin.workspace.update"),
         route: Route { method: "PATCH", path: "/settings" },
@@ -93,7 +110,9 @@ impl Operation for UpdateSettings {
         let switch = self.connectivity_enabled.map(|on| format!("connectivity {}", if on { "on" } else { "off" }));
         let name = self.name.as_ref().map(|name| format!("name {name}"));
         let domains = self.email_domains.as_ref().map(|domains| format!("domains {}", domains.join(",")));
-        [switch, name, domains].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        let egress = self.llm_egress.map(|egress| format!("language models {}", egress.name()));
+        let values = self.llm_send_values.map(|on| format!("values {}", if on { "sent" } else { "kept" }));
+        [switch, name, domains, egress, values].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Settings> {
@@ -101,11 +120,13 @@ impl Operation for UpdateSettings {
             name: self.name,
             connectivity_enabled: self.connectivity_enabled,
             email_domains: self.email_domains,
+            llm_egress: self.llm_egress,
+            llm_send_values: self.llm_send_values,
         };
         if change.is_empty() {
             return Err(Error::invalid(
                 "arguments",
-                "Name what to change: name, connectivity_enabled or email_domains.",
+                "Name what to change: name, connectivity_enabled, email_domains, llm_egress or llm_send_values.",
             ));
         }
         Ok(on.identity.change_settings(job.pass.org(), job.pass.user(), change).await?.into())

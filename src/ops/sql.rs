@@ -83,6 +83,7 @@ impl Operation for Sql {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        view: None,
         route: Route { method: "POST", path: "/sql" },
         time: |budgets| budgets.sql_time,
         example: r#"{"sql":"SELECT carrier, count(*) AS flights FROM flights GROUP BY carrier ORDER BY flights DESC"}"#,

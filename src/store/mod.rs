@@ -19,8 +19,10 @@ pub mod keys;
 pub mod leases;
 pub mod links;
 pub mod members;
+pub mod ontologies;
 pub mod orgs;
 pub mod pending;
+pub mod questions;
 pub mod sessions;
 pub mod settings;
 pub mod sources;
@@ -52,12 +54,15 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "browser", include_str!("../../migrations/0003_browser.sql")),
     (4, "accounts", include_str!("../../migrations/0004_accounts.sql")),
     (5, "sources", include_str!("../../migrations/0005_sources.sql")),
+    (6, "language models", include_str!("../../migrations/0006_language_models.sql")),
+    (7, "ontologies", include_str!("../../migrations/0007_ontologies.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.
 const POSTGRES: &[(i64, &str, &str)] = &[
     (1001, "row level security", include_str!("../../migrations/postgres/1001_row_level_security.sql")),
     (1002, "row level security of sources", include_str!("../../migrations/postgres/1002_sources.sql")),
+    (1003, "row level security of ontologies", include_str!("../../migrations/postgres/1003_ontologies.sql")),
 ];
 
 /// Which engine holds the metadata.

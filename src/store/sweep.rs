@@ -25,7 +25,7 @@ pub enum After {
 }
 
 /// The kinds in their order: what points at a row goes before the row.
-pub const KINDS: [Kind; 9] = [
+pub const KINDS: [Kind; 11] = [
     Kind {
         name: "browser_sessions",
         sql: "DELETE FROM browser_sessions WHERE expires_at <= $1 AND id_hash IN (
@@ -100,6 +100,18 @@ pub const KINDS: [Kind; 9] = [
                     AND NOT EXISTS (SELECT 1 FROM pending_authorizations p WHERE p.data LIKE '%' || c.id || '%')
                   LIMIT $2)",
         after: After::Day,
+    },
+    Kind {
+        name: "conversations",
+        sql: "DELETE FROM conversations WHERE updated_at <= $1 AND id IN (
+                  SELECT id FROM conversations WHERE updated_at <= $1 LIMIT $2)",
+        after: After::Month,
+    },
+    Kind {
+        name: "question_runs",
+        sql: "DELETE FROM question_runs WHERE asked_at <= $1 AND id IN (
+                  SELECT id FROM question_runs WHERE asked_at <= $1 LIMIT $2)",
+        after: After::Month,
     },
 ];
 

@@ -4,10 +4,19 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 
-/// Parameters a request may have (A27, C14).
-const MOST: usize = 64;
-/// Bytes of a query or form.
-const LONGEST: usize = 16 << 10;
+/// How much a query or form may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub bytes: usize,
+    pub params: usize,
+}
+
+impl Size {
+    /// Queries, and forms of short answers (A27, C14).
+    pub const SHORT: Size = Size { bytes: 16 << 10, params: 64 };
+    /// Forms of signed-in people that hold a document of a megabyte, percent-encoded, or a box for each table.
+    pub const DOCUMENT: Size = Size { bytes: 3 << 20, params: 1_100 };
+}
 
 /// Decoded parameters in their order.
 #[derive(Clone, Debug, Default)]
@@ -37,12 +46,16 @@ impl FormError {
 impl Params {
     /// Reads `application/x-www-form-urlencoded`.
     pub fn parse(text: &str) -> Result<Self, FormError> {
-        if text.len() > LONGEST {
+        Self::parse_within(text, Size::SHORT)
+    }
+
+    fn parse_within(text: &str, size: Size) -> Result<Self, FormError> {
+        if text.len() > size.bytes {
             return Err(FormError::TooLarge);
         }
         let mut params = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
-            if params.len() == MOST {
+            if params.len() == size.params {
                 return Err(FormError::TooLarge);
             }
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -51,16 +64,21 @@ impl Params {
         Ok(Self(params))
     }
 
-    /// Reads a body after its content type; at most [`LONGEST`] bytes are read.
+    /// Reads a body after its content type; no more bytes are read than [`Size::SHORT`] allows.
     pub async fn of_body(headers: &HeaderMap, body: Body) -> Result<Self, FormError> {
+        Self::of_body_within(headers, body, Size::SHORT).await
+    }
+
+    /// As [`Params::of_body`], within another size.
+    pub async fn of_body_within(headers: &HeaderMap, body: Body, size: Size) -> Result<Self, FormError> {
         let mut types = headers.get_all(header::CONTENT_TYPE).iter();
         let essence = types.next().and_then(|value| value.to_str().ok()).unwrap_or("");
         let essence = essence.split(';').next().unwrap_or("").trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") || types.next().is_some() {
             return Err(FormError::ContentType);
         }
-        let bytes = axum::body::to_bytes(body, LONGEST).await.map_err(|_| FormError::TooLarge)?;
-        Self::parse(std::str::from_utf8(&bytes).map_err(|_| FormError::Malformed)?)
+        let bytes = axum::body::to_bytes(body, size.bytes).await.map_err(|_| FormError::TooLarge)?;
+        Self::parse_within(std::str::from_utf8(&bytes).map_err(|_| FormError::Malformed)?, size)
     }
 
     /// The value of a parameter; an empty one counts as absent (RFC 6749 §3.1).
@@ -124,7 +142,7 @@ mod tests {
             assert_eq!(Params::parse(bad).unwrap_err(), FormError::Malformed, "{bad}");
         }
         assert_eq!(Params::parse(&"a=1&".repeat(65)).unwrap_err(), FormError::TooLarge);
-        assert_eq!(Params::parse(&"a".repeat(LONGEST + 1)).unwrap_err(), FormError::TooLarge);
+        assert_eq!(Params::parse(&"a".repeat(Size::SHORT.bytes + 1)).unwrap_err(), FormError::TooLarge);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Pages: rendered on the server, without scripts and without anything from elsewhere.
+//! Pages: rendered on the server, with few scripts of our own and without anything from elsewhere.
 
 use std::sync::LazyLock;
 
@@ -11,48 +11,70 @@ use crate::base::secret::sha256_hex;
 use crate::model::error::{Code, Error};
 
 const CSS: &str = include_str!("assets/dragoman.css");
-/// The one script: what browsers offer for passkeys has no other way in.
-const SCRIPT: &str = include_str!("assets/passkey.js");
+/// What browsers offer for passkeys has no other way in.
+const PASSKEY: &str = include_str!("assets/passkey.js");
+/// Line numbers and jumps of the editor of ontologies; its page works without.
+const EDITOR: &str = include_str!("assets/editor.js");
 
-/// The stylesheet's address changes with its content, so that it may be cached for ever.
-static STYLESHEET: LazyLock<String> =
-    LazyLock::new(|| format!("dragoman.{}.css", sha256_hex(CSS.as_bytes()).get(..12).unwrap_or_default()));
+/// A file of ours. Its address changes with its content, so that it may be cached for ever.
+struct Asset {
+    name: String,
+    kind: &'static str,
+    content: &'static str,
+}
 
-static SCRIPT_NAME: LazyLock<String> =
-    LazyLock::new(|| format!("passkey.{}.js", sha256_hex(SCRIPT.as_bytes()).get(..12).unwrap_or_default()));
+impl Asset {
+    fn new(name: &str, suffix: &str, kind: &'static str, content: &'static str) -> Self {
+        let hash = sha256_hex(content.as_bytes());
+        Self { name: format!("{name}.{}.{suffix}", hash.get(..12).unwrap_or_default()), kind, content }
+    }
+
+    fn address(&self) -> String {
+        format!("/assets/{}", self.name)
+    }
+}
+
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+static STYLESHEET: LazyLock<Asset> = LazyLock::new(|| Asset::new("dragoman", "css", "text/css; charset=utf-8", CSS));
+static PASSKEY_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("passkey", "js", JAVASCRIPT, PASSKEY));
+static EDITOR_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("editor", "js", JAVASCRIPT, EDITOR));
 
 /// `form-action` holds the answers of our forms to our own origin. Chromium applies it to redirects of a form's answer
 /// too, which is why a person leaves for a client through [`leave`] and never through a redirect after a form.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// As [`POLICY`], for the pages that use passkeys.
+/// As [`POLICY`], for the pages with a script of ours.
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// For `<script>`.
+/// For the `<script>` of pages with passkeys.
 pub fn script() -> String {
-    format!("/assets/{}", *SCRIPT_NAME)
+    PASSKEY_SCRIPT.address()
+}
+
+/// For the `<script>` of pages with an editor.
+pub fn editor_script() -> String {
+    EDITOR_SCRIPT.address()
 }
 
 /// For `<link>`.
 pub fn stylesheet() -> String {
-    format!("/assets/{}", *STYLESHEET)
+    STYLESHEET.address()
 }
 
 /// `GET /assets/{name}`.
 pub async fn asset(Path(name): Path<String>) -> Response {
-    let (kind, content) = match name {
-        name if name == *STYLESHEET => ("text/css; charset=utf-8", CSS),
-        name if name == *SCRIPT_NAME => ("text/javascript; charset=utf-8", SCRIPT),
-        _ => return StatusCode::NOT_FOUND.into_response(),
+    let assets = [&*STYLESHEET, &*PASSKEY_SCRIPT, &*EDITOR_SCRIPT];
+    let Some(asset) = assets.into_iter().find(|asset| asset.name == name) else {
+        return StatusCode::NOT_FOUND.into_response();
     };
     let headers = [
-        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_TYPE, asset.kind),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    (headers, content).into_response()
+    (headers, asset.content).into_response()
 }
 
 /// A page with the headers of every page. Pages are never stored and never framed. The referrer stays within our
@@ -88,7 +110,7 @@ pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Respo
     response
 }
 
-/// As [`page`], with leave to load our script.
+/// As [`page`], with leave to load scripts of ours.
 pub fn page_with_script(status: StatusCode, template: &impl Template) -> Response {
     let mut response = page(status, template);
     let policy = HeaderValue::from_static(POLICY_WITH_SCRIPT);

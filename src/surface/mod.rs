@@ -50,6 +50,9 @@ use crate::store::Db;
 /// How long a page or an OAuth endpoint may take.
 const PAGE_TIME: Duration = Duration::from_secs(30);
 
+/// How long a page may take that reads whole tables: a little more than the operations behind it.
+const LONG_PAGE_TIME: Duration = Duration::from_secs(305);
+
 /// What the surface is made of.
 #[derive(Clone)]
 pub struct Surface {
@@ -88,12 +91,15 @@ impl Surface {
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(self.guard(&throttle, Guards::Rest), guard::guard));
         let web = self.web(throttle);
-        let workspaces = login::with_session(&web, console::workspace::routes());
-        let workspaces = workspaces.with_state(Console { web: web.clone(), gateway: self.gateway.clone() });
-        let pages = web::routes(web)
-            .merge(workspaces)
-            .layer(from_fn(to_its_end))
-            .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PAGE_TIME));
+        let console = Console { web: web.clone(), gateway: self.gateway.clone() };
+        let workspaces = |routes| login::with_session(&web, routes).with_state(console.clone());
+        let long_pages = workspaces(console::workspace::long_routes());
+        let pages = web::routes(web.clone()).merge(workspaces(console::workspace::routes()));
+        let within = |pages: Router, time| {
+            let limit = TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, time);
+            pages.layer(from_fn(to_its_end)).layer(limit)
+        };
+        let pages = within(pages, PAGE_TIME).merge(within(long_pages, LONG_PAGE_TIME));
         Router::new()
             .merge(pages)
             .merge(guarded_mcp)

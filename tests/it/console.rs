@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman::base::secret::Secret;
 use dragoman::model::access::{Role, Scope};
-use dragoman::model::org::Org;
+use dragoman::model::org::{Egress, Org};
 use dragoman::model::user::User;
 use reqwest::Response;
 
@@ -146,9 +146,17 @@ async fn tokens_are_shown_once_and_settings_hold_at_once() {
     let org = service.identity.org(org.id).await.unwrap().unwrap();
     assert_eq!((org.name.as_str(), org.connectivity_enabled), ("Acme & Sons", false));
     assert_eq!(health().await, 503, "AI clients are off");
-    let on = [("name", "Acme"), ("connectivity_enabled", "1")];
+    let on = [("name", "Acme"), ("connectivity_enabled", "1"), ("llm_egress", "restricted"), ("llm_send_values", "1")];
     assert_eq!(send(&browser, "/w/acme/settings", "", &on).await.status(), 303);
     assert_eq!(health().await, 200);
+    let models = service.identity.settings(org.id).await.unwrap().language_models;
+    assert_eq!((models.egress, models.send_values), (Egress::Restricted, true));
+    let page_now = browser.get("/w/acme/settings").await.text().await.unwrap();
+    assert!(page_now.contains(r#"value="restricted" checked"#), "{page_now}");
+    assert!(page_now.contains(r#"name="llm_send_values" value="1" checked"#), "{page_now}");
+    let less = [("name", "Acme"), ("connectivity_enabled", "1"), ("llm_egress", "nonsense")];
+    assert_eq!(send(&browser, "/w/acme/settings", "", &less).await.status(), 303);
+    assert_eq!(service.identity.settings(org.id).await.unwrap().language_models, Default::default());
 
     let token_id = secret.split('_').nth(1).unwrap();
     assert_eq!(send(&browser, page, "revoke", &[("token_id", token_id)]).await.status(), 303);

@@ -3,7 +3,11 @@
 
 mod accounts;
 mod architecture;
+mod ask;
 mod attacks;
+#[expect(dead_code, reason = "the command that measures uses the rest")]
+#[path = "../bench/questions/bank.rs"]
+mod bank;
 mod browser_store;
 mod catalogue;
 mod client_documents;
@@ -11,6 +15,7 @@ mod clients;
 mod commands;
 mod consent;
 mod console;
+mod console_ontologies;
 mod data;
 mod datasets;
 mod denials;
@@ -18,8 +23,11 @@ mod device;
 mod factors;
 mod identity;
 mod listen;
+mod models;
 mod nginx;
 mod oauth;
+mod ontologies;
+mod questions;
 mod registration;
 mod search;
 mod secrecy;

@@ -79,7 +79,7 @@ async fn call(client: &RunningService<RoleClient, ClientConfig>, name: &'static 
 
 async fn questions(client: &RunningService<RoleClient, ClientConfig>) {
     let tools = client.list_all_tools().await.unwrap();
-    assert_eq!(tools.len(), 6);
+    assert_eq!(tools.len(), 7);
     let resources = client.list_all_resources().await.unwrap();
     assert_eq!(resources.len(), 7, "the catalogue and six datasets");
 
@@ -125,8 +125,8 @@ async fn typescript_client(program: &Program, flavour: &str, pictures: &Path) ->
 fn check_typescript(program: &Program, flavour: &str, said: &Value) {
     assert_eq!(said["issuer"], program.base, "RFC 9207");
     assert_eq!(said["sql"], json!([["Frontier Airlines Inc.", 20.22]]));
-    assert_eq!(said["tools"].as_array().unwrap().len(), 6);
-    assert_eq!(said["resources"].as_array().unwrap().len(), 7);
+    assert_eq!(said["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(said["resources"].as_array().unwrap().len(), 8);
     assert_eq!((&said["columns"], &said["rows"], &said["best"]), (&json!(19), &json!(3), &json!("delays.md")));
     assert_eq!((&said["resource_table"], &said["has_refresh"]), (&json!("flights"), &json!(true)));
     assert_eq!(said["forbidden"]["isError"], true);
@@ -166,9 +166,9 @@ async fn inspector(data: &Path, base: &str) {
     for era in ["legacy", "modern"] {
         eprintln!("Inspector, {era}");
         let tools = inspect(&program, token, era, &["tools/list", "--strict"]).await;
-        assert_eq!(tools["tools"].as_array().unwrap().len(), 6, "{tools}");
+        assert_eq!(tools["tools"].as_array().unwrap().len(), 7, "{tools}");
         let resources = inspect(&program, token, era, &["resources/list"]).await;
-        assert_eq!(resources["resources"].as_array().unwrap().len(), 7, "{resources}");
+        assert_eq!(resources["resources"].as_array().unwrap().len(), 8, "{resources}");
         let arguments = json!({ "sql": ANSWER }).to_string();
         let call = ["tools/call", "--tool-name", "dragoman_sql", "--tool-args-json", &arguments];
         let answer = inspect(&program, token, era, &call).await;

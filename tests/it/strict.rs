@@ -42,7 +42,7 @@ async fn strict_clients_complete_every_flow() {
         let said = run(&program, python, &["-W", "ignore", "strict.py", flavour], &[]).await;
         // Known from the published data set.
         assert_eq!(said["rows"], json!([["Frontier Airlines Inc.", 20.22]]), "{flavour}");
-        assert_eq!(said["tools"].as_array().unwrap().len(), 6, "{flavour}");
+        assert_eq!(said["tools"].as_array().unwrap().len(), 7, "{flavour}");
     }
     eprintln!("authlib");
     let said = run(&program, python, &["-W", "ignore", "strict.py", "authlib"], &[]).await;

@@ -9,17 +9,29 @@ use dragoman::base::id::Id;
 use dragoman::base::secret::Secret;
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::document::Document;
+use dragoman::model::ontology::{Status, StoredOntology};
 use dragoman::model::org::Org;
+use dragoman::model::run::{Conversation, Ending, Memory, Remembered, Run, State, Trace};
 use dragoman::model::source::{Source, SourceEngine};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
-use dragoman::store::{Db, datasets, documents, orgs, sources, tokens};
+use dragoman::store::{Db, datasets, documents, ontologies, orgs, questions, sources, tokens};
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 4] = ["connectivity_tokens", "datasets", "documents", "sources"];
+const WALLED: [&str; 9] = [
+    "connectivity_tokens",
+    "conversations",
+    "datasets",
+    "documents",
+    "ontologies",
+    "ontology_versions",
+    "question_runs",
+    "remembered",
+    "sources",
+];
 
 /// Tables with a tenant that are not, each with its reason. The first wall, the tenant in every statement, stands
 /// before all of them.
@@ -96,7 +108,66 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     documents::insert(&mut tx, &document).await.unwrap();
     assert!(tokens::insert(&mut tx, &token(org, slug)).await.unwrap());
     assert!(sources::insert(&mut tx, &source(clock, org)).await.unwrap());
+    let ontology = ontology(clock, org);
+    assert!(ontologies::insert(&mut tx, &ontology).await.unwrap());
+    ontologies::keep(&mut tx, &ontology, "", "", None).await.unwrap();
+    let (conversation, run, remembered) = asked(clock, org, ontology.id);
+    questions::keep_conversation(&mut tx, &conversation).await.unwrap();
+    questions::keep_run(&mut tx, &run).await.unwrap();
+    questions::remember(&mut tx, &remembered).await.unwrap();
     tx.commit().await.unwrap();
+}
+
+fn ontology(clock: &Clock, org: Id<Org>) -> StoredOntology {
+    StoredOntology {
+        id: Id::new(clock),
+        org,
+        name: "shop".into(),
+        description: String::new(),
+        status: Status::Draft,
+        problem: String::new(),
+        version: 1,
+        dataset_count: 0,
+        field_count: 0,
+        created_at: 0,
+        updated_at: 0,
+    }
+}
+
+/// A question, its conversation, and what was remembered of it.
+fn asked(clock: &Clock, org: Id<Org>, ontology: Id<StoredOntology>) -> (Conversation, Run, Remembered) {
+    let conversation = Conversation {
+        id: Id::new(clock),
+        org,
+        ontology,
+        credential: String::new(),
+        state: State::default(),
+        updated_at: 0,
+    };
+    let run = Run {
+        id: Id::new(clock),
+        org,
+        ontology,
+        conversation: conversation.id,
+        credential: String::new(),
+        question: String::new(),
+        ending: Ending::Answer,
+        trace: Trace::default(),
+        duration_ms: 0,
+        asked_at: 0,
+    };
+    let remembered = Remembered {
+        id: Id::new(clock),
+        org,
+        ontology,
+        memory: Memory::Preference,
+        key: "term:x".into(),
+        value: String::new(),
+        said: String::new(),
+        made_by: None,
+        made_at: 0,
+    };
+    (conversation, run, remembered)
 }
 
 fn source(clock: &Clock, org: Id<Org>) -> Source {

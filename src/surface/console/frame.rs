@@ -50,8 +50,9 @@ const ACCOUNT: [(&str, &str); 6] = [
 ];
 
 /// Pages of a workspace: path below it, name, and the least role that sees them.
-const WORKSPACE: [(&str, &str, Role); 6] = [
+const WORKSPACE: [(&str, &str, Role); 7] = [
     ("", "Overview", Role::Viewer),
+    ("/ontologies", "Ontologies", Role::Viewer),
     ("/members", "Members", Role::Admin),
     ("/clients", "Clients and tokens", Role::Admin),
     ("/sources", "Sources", Role::Admin),
@@ -67,7 +68,8 @@ impl Frame {
         let tab = |base: &str, path: &str, name, here: &str| Tab {
             href: format!("{base}{path}"),
             name,
-            current: path == here,
+            current: path == here
+                || !path.is_empty() && here.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')),
         };
         let slug = if let Place::Workspace(slug, _) = place { slug } else { "" }.to_owned();
         let (workspace, tabs) = match place {

@@ -14,7 +14,7 @@ use crate::model::caller::{Caller, Client, Proof};
 use crate::model::error::Result;
 use crate::model::user::Membership;
 use crate::surface::context::Context;
-use crate::surface::form::Params;
+use crate::surface::form::{FormError, Params, Size};
 use crate::surface::html;
 use crate::surface::login::session::SignedIn;
 use crate::surface::login::{confirm, csrf, return_to};
@@ -73,9 +73,27 @@ impl Visit {
         purpose: &str,
         request: Request,
     ) -> Result<(Self, Params), Response> {
+        Self::form_within(web, session, context, purpose, request, Size::SHORT).await
+    }
+
+    /// As [`Visit::form`], for a form that may hold more.
+    pub async fn form_within(
+        web: &Web,
+        session: &Session,
+        context: Context,
+        purpose: &str,
+        request: Request,
+        size: Size,
+    ) -> Result<(Self, Params), Response> {
         let visit = Self::of(web, session, context, &request).await?;
         let (parts, body) = request.into_parts();
-        let params = Params::of_body(&parts.headers, body).await.unwrap_or_default();
+        let params = match Params::of_body_within(&parts.headers, body, size).await {
+            Err(FormError::TooLarge) if size != Size::SHORT => {
+                let text = "What you sent is larger than a document may be: one megabyte. Nothing was kept.";
+                return Err(html::problem(StatusCode::PAYLOAD_TOO_LARGE, "That was too much", text));
+            }
+            params => params.unwrap_or_default(),
+        };
         let ours = csrf::from_our_pages(web, &parts.headers)
             && csrf::is_token(web, visit.person.binding(), purpose, params.get("csrf"));
         if ours {

@@ -2,9 +2,13 @@
 //! revision 2026-07-28. A request passes, in this order: the guard (401 before a body is read), [`enter`] (size,
 //! shape, client quirks, session ownership, scope challenge), then the protocol library and [`handler::Handler`].
 
+pub mod apps;
+mod asking;
 mod compat;
+mod complete;
 pub mod cors;
 mod handler;
+mod prompts;
 mod resources;
 mod sessions;
 mod tools;
@@ -61,12 +65,13 @@ impl Mcp {
     /// `stop` ends every open stream.
     pub fn new(gateway: Arc<Gateway>, config: Arc<Config>, clock: Clock, stop: CancellationToken) -> Arc<Self> {
         let lifetimes = &config.limits.lifetimes;
+        let endpoint = format!("{}/mcp", config.public_url.as_str().trim_end_matches('/'));
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(lifetimes.mcp_session);
         // Priming events are empty: clients before 2025-11-25 try to parse them, and fail.
         manager.session_config.sse_retry = None;
         Arc::new(Self {
-            shared: Arc::new(Shared { gateway, tools: Tools::collect() }),
+            shared: Arc::new(Shared { gateway, tools: Tools::collect(), endpoint }),
             sessions: Sessions::new(clock, lifetimes.mcp_session, lifetimes.mcp_sessions),
             manager: Arc::new(manager),
             config,

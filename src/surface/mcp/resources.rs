@@ -1,5 +1,6 @@
 //! Resources: `dragoman://datasets`, `dragoman://datasets/{id}`, `dragoman://datasets/{id}/rows{?limit}` and
-//! `dragoman://documents/{document_id}`. Each is an operation read through the gateway.
+//! `dragoman://documents/{document_id}`, `dragoman://ontologies`, `dragoman://ontologies/{id}` and
+//! `dragoman://ontologies/{id}/datasets/{name}`; and the views of `ui://`. Each of the former is an operation read through the gateway.
 
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use rmcp::model::{ErrorCode, Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 use url::Url;
 
+use super::apps;
 use crate::gateway::{Gateway, Via};
 use crate::model::access::Action;
 use crate::model::caller::Caller;
@@ -14,9 +16,11 @@ use crate::model::error::{Code, Error, Result};
 use crate::ops::get_document::GetDocument;
 use crate::ops::get_schema::GetSchema;
 use crate::ops::list_datasets::ListDatasets;
+use crate::ops::ontologies::{GetOntology, GetOntologyDataset, ListOntologies};
 use crate::ops::preview_rows::PreviewRows;
 
 const JSON: &str = "application/json";
+const YAML: &str = "application/yaml";
 
 /// What a URI names.
 #[derive(Debug)]
@@ -25,6 +29,9 @@ enum Named {
     Schema(GetSchema),
     Rows(PreviewRows),
     Document(GetDocument),
+    Ontologies,
+    Ontology(GetOntology),
+    OntologyDataset(GetOntologyDataset),
 }
 
 /// The resources of one page: the catalogue first (on the first page), then a schema for each dataset, by name.
@@ -40,7 +47,16 @@ pub async fn list(
         .with_title("Datasets")
         .with_description("The datasets that you may use")
         .with_mime_type(JSON);
-    let mut resources: Vec<Resource> = if first { vec![catalogue] } else { Vec::new() };
+    let ontologies = Resource::new("dragoman://ontologies", "ontologies")
+        .with_title("Ontologies")
+        .with_description("What can be asked with ask_question")
+        .with_mime_type(JSON);
+    let may_ask = caller.rights.allow(Action::ReadOntologies);
+    let mut resources: Vec<Resource> = match first {
+        true if may_ask => vec![catalogue, ontologies],
+        true => vec![catalogue],
+        false => Vec::new(),
+    };
     for dataset in reply["datasets"].as_array().into_iter().flatten() {
         let text = |key: &str| dataset[key].as_str().unwrap_or_default().to_owned();
         resources.push(
@@ -67,6 +83,12 @@ pub fn templates() -> Vec<ResourceTemplate> {
         ResourceTemplate::new("dragoman://datasets/{id}/rows{?limit}", "rows")
             .with_title("First rows of a table")
             .with_mime_type(JSON),
+        ResourceTemplate::new("dragoman://ontologies/{id}", "ontology")
+            .with_title("An ontology: datasets, metrics, relationships")
+            .with_mime_type(JSON),
+        ResourceTemplate::new("dragoman://ontologies/{id}/datasets/{name}", "ontology dataset")
+            .with_title("A dataset of an ontology: its fields")
+            .with_mime_type(YAML),
         ResourceTemplate::new("dragoman://documents/{document_id}", "document")
             .with_title("Text of a document")
             .with_mime_type("text/plain"),
@@ -75,6 +97,10 @@ pub fn templates() -> Vec<ResourceTemplate> {
 
 /// Reads one resource.
 pub async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via: Via) -> Result<ResourceContents> {
+    if let Some(page) = apps::page(uri) {
+        gateway.record(caller, via.action, uri).await?;
+        return Ok(page);
+    }
     let named = match parse(uri) {
         Ok(named) => named,
         Err(error) => {
@@ -87,6 +113,12 @@ pub async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via: Via) 
         Named::Datasets => json(&gateway.call(caller, ListDatasets::default(), via).await?),
         Named::Schema(op) => json(&gateway.call(caller, op, via).await?),
         Named::Rows(op) => json(&gateway.call(caller, op, via).await?),
+        Named::Ontologies => json(&gateway.call(caller, ListOntologies {}, via).await?["ontologies"]),
+        Named::Ontology(op) => json(&gateway.call(caller, op, via).await?),
+        Named::OntologyDataset(op) => {
+            let reply = gateway.call(caller, op, via).await?;
+            ResourceContents::text(reply["yaml"].as_str().unwrap_or_default(), uri).with_mime_type(YAML)
+        }
         Named::Document(op) => {
             let reply = gateway.call(caller, op, via).await?;
             let cut = if reply["truncated"] == true { "\n\n[The document goes on; it was cut here.]" } else { "" };
@@ -121,8 +153,25 @@ fn parse(uri: &str) -> Result<Named> {
         (Some("documents"), [id], []) => {
             Ok(Named::Document(GetDocument { document_id: id.parse().map_err(|_| Error::document_not_found())? }))
         }
+        (Some("ontologies"), [], []) => Ok(Named::Ontologies),
+        (Some("ontologies"), [id], []) => {
+            Ok(Named::Ontology(GetOntology { ontology_id: id.parse().map_err(|_| Error::ontology_not_found())? }))
+        }
+        (Some("ontologies"), [id, "datasets", name], []) => {
+            let ontology_id = id.parse().map_err(|_| Error::ontology_not_found())?;
+            let name = percent_decoded(name).ok_or_else(missing)?;
+            Ok(Named::OntologyDataset(GetOntologyDataset { ontology_id, name }))
+        }
         _ => Err(missing()),
     }
+}
+
+/// A part of a path as it was meant; `None` when it is not UTF-8.
+fn percent_decoded(part: &str) -> Option<String> {
+    // A form decoder reads `+` as a space, which it is not in a path.
+    let form = format!("x={}", part.replace('+', "%2B"));
+    let (_, value) = url::form_urlencoded::parse(form.as_bytes()).next()?;
+    (!value.contains(char::REPLACEMENT_CHARACTER)).then(|| value.into_owned())
 }
 
 /// An error as a protocol error; what is not there has the protocol's own code for it.
@@ -130,7 +179,9 @@ pub fn protocol_error(error: &Error, request_id: &str) -> rmcp::ErrorData {
     let message = error.message.clone();
     let data = Some(error.body(request_id));
     match error.code {
-        Code::DatasetNotFound | Code::DocumentNotFound => rmcp::ErrorData::resource_not_found(message, data),
+        Code::DatasetNotFound | Code::DocumentNotFound | Code::OntologyNotFound => {
+            rmcp::ErrorData::resource_not_found(message, data)
+        }
         code => rmcp::ErrorData::new(ErrorCode(code.info().json_rpc), message, data),
     }
 }

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use futures_util::future::BoxFuture;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
-use crate::gateway::operation::{Info, Operation, Surface};
+use super::apps;
+use crate::gateway::operation::{Blocks, Info, Operation, Surface};
 use crate::gateway::{Gateway, Via};
 use crate::model::access::Action;
 use crate::model::caller::Caller;
@@ -15,7 +18,8 @@ use crate::model::error::{Error, Result};
 use crate::ops;
 use crate::surface::schema;
 
-type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<Value>>;
+type Reply = (Value, Option<Blocks>);
+type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<Reply>>;
 
 /// One tool.
 pub struct Entry {
@@ -45,10 +49,14 @@ fn tool<O: Operation>(info: &Info) -> Tool {
         .destructive(false)
         .idempotent(info.read_only)
         .open_world(false);
-    Tool::new(info.name, info.description, Arc::new(schema::of::<O>()))
+    let tool = Tool::new(info.name, info.description, Arc::new(schema::of::<O>()))
         .with_title(info.title)
         .with_raw_output_schema(Arc::new(schema::of_reply::<O::Reply>()))
-        .with_annotations(hints)
+        .with_annotations(hints);
+    match info.view {
+        Some(view) => tool.with_meta(apps::of_tool(view)),
+        None => tool,
+    }
 }
 
 fn call<O: Operation>(
@@ -56,10 +64,14 @@ fn call<O: Operation>(
     caller: Caller,
     arguments: JsonObject,
     via: Via,
-) -> BoxFuture<'static, Result<Value>> {
+) -> BoxFuture<'static, Result<Reply>> {
     Box::pin(async move {
         match schema::parse::<O>(arguments) {
-            Ok(op) => gateway.call(&caller, op, via).await,
+            Ok(op) => {
+                let mut reply = gateway.call(&caller, op, via).await?;
+                let blocks = O::blocks(&mut reply);
+                Ok((reply, blocks))
+            }
             Err(error) => {
                 gateway.refused(&caller, via.action, O::INFO.name, &error).await?;
                 Err(error)
@@ -91,9 +103,13 @@ impl Entry {
     pub async fn call(&self, gateway: Arc<Gateway>, caller: Caller, arguments: JsonObject, via: Via) -> CallToolResult {
         let request_id = caller.request_id.clone();
         match (self.call)(gateway, caller, arguments, via).await {
-            Ok(reply) => {
+            Ok((reply, blocks)) => {
                 // Some clients show the model only the text, others only the structure: each is complete by itself.
-                let mut result = CallToolResult::success(vec![ContentBlock::text(reply.to_string())]);
+                let blocks = blocks.unwrap_or_else(|| Blocks { texts: vec![reply.to_string()], ..Blocks::default() });
+                let images = blocks.images.iter().map(|svg| ContentBlock::image(STANDARD.encode(svg), "image/svg+xml"));
+                let content = blocks.texts.into_iter().map(ContentBlock::text).chain(images).collect();
+                let mut result = CallToolResult::success(content);
+                result.meta = blocks.meta.and_then(|meta| meta.as_object().cloned()).map(MetaObject);
                 result.structured_content = Some(reply);
                 result
             }
@@ -117,6 +133,7 @@ mod tests {
         assert_eq!(
             tools.0.keys().copied().collect::<Vec<_>>(),
             [
+                "ask_question",
                 "dragoman_get_schema",
                 "dragoman_list_datasets",
                 "dragoman_preview_rows",

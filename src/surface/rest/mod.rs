@@ -29,8 +29,9 @@ use crate::ops::import::Import;
 use crate::surface::error::problem;
 use crate::surface::{guard, schema};
 
-/// Largest JSON body in bytes.
+/// Largest JSON body in bytes; in management, where ontologies are texts, more.
 const BODY: usize = 64 << 10;
+const TEXTS: usize = 3 << 20;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -105,7 +106,14 @@ async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send +
         reply
     });
     match call.await.unwrap_or_else(|panic| Err(Error::internal(panic))) {
-        Ok(reply) => success(reply),
+        Ok(mut reply) => {
+            // What is for blocks alone leaves the reply; pictures that were asked for stay.
+            let images = O::blocks(&mut reply).map(|blocks| blocks.images).filter(|images| !images.is_empty());
+            if let (Some(images), Some(object)) = (images, reply.as_object_mut()) {
+                object.insert("images".into(), images.into());
+            }
+            success(reply)
+        }
         Err(error) => failure(rest, &caller, O::INFO.action, &error),
     }
 }
@@ -141,7 +149,9 @@ fn success(reply: Value) -> Response {
 /// the operation's schema says they are.
 async fn arguments<O: Operation>(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
     let query = request.uri().query().unwrap_or_default().to_owned();
-    let mut arguments = if openapi::has_body(request.method().as_str()) { body(request).await? } else { Map::new() };
+    let most = if O::INFO.surface == Surface::Manage { TEXTS } else { BODY };
+    let has_body = openapi::has_body(request.method().as_str());
+    let mut arguments = if has_body { body(request, most).await? } else { Map::new() };
     if !query.is_empty() {
         let schema = schema::of::<O>();
         for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
@@ -164,16 +174,20 @@ fn typed(kind: Option<&str>, text: &str) -> Value {
     read.unwrap_or_else(|| Value::from(text))
 }
 
-async fn body(request: Request) -> Result<Map<String, Value>> {
+/// The body's arguments; none when there is no body.
+async fn body(request: Request, most: usize) -> Result<Map<String, Value>> {
     let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
         value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
     });
+    let bytes = axum::body::to_bytes(request.into_body(), most)
+        .await
+        .map_err(|_| Error::new(Code::FileTooLarge, format!("The body is larger than {most} bytes.")))?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
     if !json {
         return Err(Error::invalid("Content-Type", "Send the arguments as application/json."));
     }
-    let bytes = axum::body::to_bytes(request.into_body(), BODY)
-        .await
-        .map_err(|_| Error::new(Code::FileTooLarge, format!("The body is larger than {BODY} bytes.")))?;
     serde_json::from_slice(&bytes)
         .map_err(|problem| Error::invalid("body", format!("The body is not a JSON object: {problem}.")))
 }

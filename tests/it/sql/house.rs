@@ -36,8 +36,8 @@ pub struct House {
 }
 
 impl House {
-    /// The tables flights, carriers, weather, notes and three with awkward names; `secret` belongs to another workspace.
-    pub async fn new(change: impl FnOnce(&mut Budgets)) -> Self {
+    /// Without tables.
+    pub fn empty(change: impl FnOnce(&mut Budgets)) -> Self {
         let mut budgets = Limits::default().budgets;
         change(&mut budgets);
         let data = tempfile::tempdir().unwrap();
@@ -47,7 +47,12 @@ impl House {
         let engine = SqlEngine::new(program, files.clone(), budgets.clone());
         let org = org(&clock);
         let other = self::org(&clock);
-        let mut house = Self { data, files, engine, budgets, clock, org, other, datasets: vec![] };
+        Self { data, files, engine, budgets, clock, org, other, datasets: vec![] }
+    }
+
+    /// The tables flights, carriers, weather, notes and three with awkward names; `secret` belongs to another workspace.
+    pub async fn new(change: impl FnOnce(&mut Budgets)) -> Self {
+        let mut house = Self::empty(change);
         let mut flights = "id,carrier,origin,day,dep_delay,distance\n".to_owned();
         for i in 0..20 {
             let (carrier, origin) = (["AA", "UA", "B6"][i % 3], ["JFK", "LGA"][i % 2]);

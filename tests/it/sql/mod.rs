@@ -3,7 +3,8 @@
 
 mod bombs;
 mod clickhouse;
-mod house;
+mod draft;
+pub mod house;
 mod imports;
 mod postgres;
 mod profiles;

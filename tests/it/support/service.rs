@@ -65,6 +65,7 @@ impl Service {
                 "DRAGOMAN_ADMIN_LISTEN" => Some("off".into()),
                 "DRAGOMAN_EXT_RATE_TOKEN"
                 | "DRAGOMAN_EXT_RATE_SQL"
+                | "DRAGOMAN_EXT_RATE_ASK"
                 | "DRAGOMAN_EXT_RATE_WORKSPACE"
                 | "DRAGOMAN_EXT_RATE_RESOURCES"
                 | "DRAGOMAN_FAILURES_PER_IP" => Some("100000".into()),

@@ -34,6 +34,10 @@ struct Ids {
     token: String,
     client: String,
     source: String,
+    ontology: String,
+    trace: String,
+    conversation: String,
+    remembered: String,
     blocked: String,
     label: String,
     datasets_cursor: String,
@@ -43,10 +47,22 @@ struct Ids {
 }
 
 impl Ids {
-    fn all(&self) -> [&str; 18] {
+    fn all(&self) -> [&str; 22] {
         let Self { slug, name, dataset, document, table, user, email, invitation, grant, token, .. } = self;
         let Self {
-            client, source, blocked, label, datasets_cursor, members_cursor, grants_cursor, audit_cursor, ..
+            client,
+            source,
+            ontology,
+            trace,
+            conversation,
+            remembered,
+            blocked,
+            label,
+            datasets_cursor,
+            members_cursor,
+            grants_cursor,
+            audit_cursor,
+            ..
         } = self;
         [
             slug,
@@ -61,6 +77,10 @@ impl Ids {
             token,
             client,
             source,
+            ontology,
+            trace,
+            conversation,
+            remembered,
             blocked,
             label,
             datasets_cursor,
@@ -88,6 +108,10 @@ impl Ids {
             token: "Abcd1234".into(),
             client: "dgc_nothing".into(),
             source: id(),
+            ontology: id(),
+            trace: id(),
+            conversation: id(),
+            remembered: id(),
             blocked: "https://nowhere.example/client.json".into(),
             label: "no such label".into(),
             datasets_cursor: cursor(),
@@ -132,6 +156,20 @@ impl Ids {
         let client = service.http.post(service.url("/api/oauth/register")).json(&client).send().await.unwrap();
         let client = json_of(client).await.1;
         let source = planted_source(service, &org).await;
+        let kept = service.manage(&token, "POST", "/ontologies", Some(json!({ "text": ONTOLOGY }))).await;
+        let ontology = text_of(&kept.1["ontology"]["ontology_id"]);
+        let checked = service.manage(&token, "POST", &format!("/ontologies/{ontology}/check"), None).await;
+        assert_eq!(checked.1["ontology"]["status"], "ready", "{checked:?}");
+        let asked = json!({ "ontologyId": ontology, "question": "total xyzzy" });
+        let asked = service.post("/api/v1/ext/ask", &token).json(&asked).send().await.unwrap();
+        let asked = json_of(asked).await.1;
+        assert_eq!(asked["outcome"], "answer", "{asked}");
+        let trace = text_of(&asked["traceId"]);
+        let verified = Some(json!({ "memory": "verified" }));
+        let remembered = service.manage(&token, "POST", &format!("/questions/{trace}/remember"), verified).await;
+        assert_eq!(remembered.0, 200, "{remembered:?}");
+        let all = service.manage(&token, "GET", &format!("/ontologies/{ontology}/remembered"), None).await.1;
+        let remembered = text_of(&all["remembered"][0]["id"]);
         // The cursors of grants and audit are those that a stranger could steal; for lists of one page they stand in.
         let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
         let ids = Self {
@@ -147,6 +185,10 @@ impl Ids {
             token: text(&made["token"]["token_id"]),
             client: text(&client["client_id"]),
             source: source.to_string(),
+            ontology,
+            trace,
+            conversation: text_of(&asked["conversationId"]),
+            remembered,
             blocked: BLOCKED.into(),
             label: "their report".into(),
             datasets_cursor: text(&grants["next_cursor"]),
@@ -157,6 +199,19 @@ impl Ids {
         (org, ids)
     }
 }
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned()
+}
+
+/// Over the victim's table.
+const ONTOLOGY: &str = "version: 0.2.0.dev0\nname: their_pay\ndatasets:\n  - name: payroll\n    source: payroll\n    \
+                        primary_key: [who]\n    fields:\n      - name: who\n        expression: {dialects: [{dialect: \
+                        ANSI_SQL, expression: who}]}\n        datatype: String\n      - name: euros\n        \
+                        expression: {dialects: [{dialect: ANSI_SQL, expression: euros}]}\n        datatype: \
+                        Integer\nmetrics:\n  - name: xyzzy\n    \
+                        expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(payroll.euros)}]}\n    datatype: \
+                        Integer\n";
 
 /// A source with one published table, as the store has it: nobody needs to reach it.
 async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
@@ -237,6 +292,22 @@ fn arguments(operation: &str, ids: &Ids) -> Value {
             "password": "x",
         }),
         "test_source" | "refresh_source" | "remove_source" => json!({ "source_id": ids.source }),
+        "ask_question" => json!({
+            "ontologyId": ids.ontology, "question": "total xyzzy", "conversationId": ids.conversation,
+        }),
+        "list_ontologies" | "list_all_ontologies" => json!({}),
+        "get_ontology" | "check_ontology" | "get_ontology_text" | "ontology_history" | "delete_ontology"
+        | "list_questions" | "list_remembered" => json!({ "ontology_id": ids.ontology }),
+        "get_ontology_dataset" => json!({ "ontology_id": ids.ontology, "name": ids.table }),
+        "create_ontology" => {
+            json!({ "text": ONTOLOGY.replace("their_pay", &ids.table).replace("source: payroll", "source: none") })
+        }
+        "update_ontology" => json!({ "ontology_id": ids.ontology, "text": ONTOLOGY }),
+        "convert_ontology" => json!({ "text": ids.table }),
+        "draft_ontology" => json!({ "name": ids.table, "dataset_ids": [ids.dataset] }),
+        "get_trace" => json!({ "trace_id": ids.trace }),
+        "remember_answer" => json!({ "trace_id": ids.trace, "memory": "verified" }),
+        "forget" => json!({ "remembered_id": ids.remembered }),
         "update_settings" => json!({ "name": ids.name }),
         "list_audit" => json!({ "cursor": ids.audit_cursor, "principal": format!("user:{}", ids.user) }),
         "export_audit" => json!({ "format": "csv", "cursor": ids.audit_cursor }),
@@ -297,8 +368,17 @@ fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Valu
 }
 
 /// What is new in every answer.
-const FRESH: [&str; 8] =
-    ["request_id", "invitation_id", "link", "secret", "token_id", "last_four", "dataset_id", "execution_ms"];
+const FRESH: [&str; 9] = [
+    "ontology_id",
+    "request_id",
+    "invitation_id",
+    "link",
+    "secret",
+    "token_id",
+    "last_four",
+    "dataset_id",
+    "execution_ms",
+];
 
 /// A body without what is new in every answer, where what was asked for has the same name.
 fn plain(body: &Value, asked: &Ids) -> Value {
@@ -438,6 +518,10 @@ async fn k01_tools_resources_and_prompts_answer_strangers_as_if_nothing_were_the
         let fill = |template: &Value| match template["uriTemplate"].as_str().unwrap() {
             "dragoman://datasets/{id}" => format!("dragoman://datasets/{}", ids.dataset),
             "dragoman://datasets/{id}/rows{?limit}" => format!("dragoman://datasets/{}/rows?limit=1", ids.dataset),
+            "dragoman://ontologies/{id}" => format!("dragoman://ontologies/{}", ids.ontology),
+            "dragoman://ontologies/{id}/datasets/{name}" => {
+                format!("dragoman://ontologies/{}/datasets/{}", ids.ontology, ids.table)
+            }
             "dragoman://documents/{document_id}" => format!("dragoman://documents/{}", ids.document),
             missing => panic!("{missing}: say here how a stranger would read it"),
         };
@@ -474,10 +558,15 @@ async fn k01_tools_resources_and_prompts_answer_strangers_as_if_nothing_were_the
         assert_eq!(found, call("resources/list", json!({ "cursor": nothing.datasets_cursor }), &nothing).await);
         let everything = call("resources/list", json!({}), &nothing).await.2;
         assert!(SECRETS.iter().all(|secret| !everything.to_string().contains(secret)), "{everything}");
-        // There are no prompts; when there are, they belong here.
-        let prompts = call("prompts/list", json!({}), &nothing).await.2;
-        let none = prompts["error"]["code"] == -32601 || prompts["result"]["prompts"] == json!([]);
-        assert!(none, "{prompts}");
+        for (prompt, argument) in [("ask_about", "ontology_id"), ("explore_dataset", "dataset_id")] {
+            let filled = async |ids: &Ids| {
+                let id = if argument == "ontology_id" { &ids.ontology } else { &ids.dataset };
+                call("prompts/get", json!({ "name": prompt, "arguments": { argument: id } }), ids).await
+            };
+            let found = filled(&theirs).await;
+            assert_eq!(found, filled(&nothing).await, "{prompt}");
+            assert!(found.2["error"].is_object(), "{prompt}: {}", found.2);
+        }
     }
 }
 

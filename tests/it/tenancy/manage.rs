@@ -148,7 +148,20 @@ async fn settings_hold_at_once() {
         assert_eq!((&body["name"], &body["email_domains"]), (&json!("Acme & Sons"), &json!(["example.com"])));
         let (_, body) = service.manage(&admin, "GET", "/settings", None).await;
         assert_eq!((&body["slug"], &body["connectivity_enabled"]), (&json!("acme"), &json!(true)));
-        for bad in [json!({}), json!({ "email_domains": ["com"] }), json!({ "name": "" }), json!({ "slug": "x" })] {
+        assert_eq!((&body["llm_egress"], &body["llm_send_values"]), (&json!("off"), &json!(false)));
+        let open = json!({ "llm_egress": "restricted", "llm_send_values": true });
+        let (_, body) = service.manage(&admin, "PATCH", "/settings", Some(open)).await;
+        assert_eq!((&body["llm_egress"], &body["llm_send_values"]), (&json!("restricted"), &json!(true)));
+        assert!(service.last_audit(&org).await.target.contains("language models restricted values sent"));
+        let (_, body) = service.manage(&admin, "PATCH", "/settings", Some(json!({ "llm_egress": "allowed" }))).await;
+        assert_eq!((&body["llm_egress"], &body["llm_send_values"]), (&json!("allowed"), &json!(true)), "one stays");
+        for bad in [
+            json!({}),
+            json!({ "email_domains": ["com"] }),
+            json!({ "name": "" }),
+            json!({ "slug": "x" }),
+            json!({ "llm_egress": "everywhere" }),
+        ] {
             let (status, body) = service.manage(&admin, "PATCH", "/settings", Some(bad.clone())).await;
             assert_eq!((status, code(&body)), (400, "invalid_argument"), "{bad}");
         }

@@ -5,6 +5,7 @@ mod audit;
 mod clients;
 mod dataset;
 mod members;
+mod ontologies;
 mod overview;
 mod settings;
 mod sources;
@@ -27,7 +28,7 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::user::Membership;
 use crate::surface::console::frame::{Frame, Place};
 use crate::surface::console::visit::{Door, Visit};
-use crate::surface::form::Params;
+use crate::surface::form::{Params, Size};
 use crate::surface::html;
 use crate::surface::web::Web;
 
@@ -61,6 +62,12 @@ pub fn routes() -> Router<Console> {
         .route("/w/{slug}/audit", get(audit::show))
         .route("/w/{slug}/audit/export", get(audit::export))
         .route("/w/{slug}/settings", get(settings::show).post(settings::submit))
+        .merge(ontologies::routes())
+}
+
+/// Pages whose forms read whole tables, and so may take longer than a page does.
+pub fn long_routes() -> Router<Console> {
+    ontologies::long_routes()
 }
 
 /// The slug in a path.
@@ -72,7 +79,7 @@ struct Room<'a> {
     visit: Visit,
     membership: Membership,
     caller: Caller,
-    /// The page, below the workspace's address.
+    /// The page, below the workspace's address; `{id}` stands for the thing that it is about.
     page: &'static str,
     /// As `page`, with the thing that the page is about, where it is about one of several.
     place: String,
@@ -105,6 +112,21 @@ impl<'a> Room<'a> {
         Ok((Self::find(console, visit, &path, page).await?, params))
     }
 
+    /// As [`Room::submit`], for a form that may hold a document.
+    async fn submit_document(
+        console: &'a Console,
+        door: Door,
+        Path(path): Slug,
+        page: &'static str,
+        request: Request,
+    ) -> Result<(Self, Params), Response> {
+        let slug = path.get("slug").map_or("", String::as_str);
+        let purpose = purpose(slug, &place(&path, page));
+        let form = Visit::form_within(&console.web, &door.session, door.context, &purpose, request, Size::DOCUMENT);
+        let (visit, params) = form.await?;
+        Ok((Self::find(console, visit, &path, page).await?, params))
+    }
+
     async fn find(
         console: &'a Console,
         visit: Visit,
@@ -134,9 +156,19 @@ impl<'a> Room<'a> {
         Frame::new(&self.console.web, &self.visit, Place::Workspace(&self.membership.org.slug, self.page)).await
     }
 
+    /// As a page below the tab of another.
+    async fn frame_below(&self, tab: &'static str) -> Result<Frame> {
+        Frame::new(&self.console.web, &self.visit, Place::Workspace(&self.membership.org.slug, tab)).await
+    }
+
     /// For the forms of this page.
     fn csrf(&self) -> String {
-        self.visit.csrf(&self.console.web, &purpose(&self.membership.org.slug, &self.place))
+        self.csrf_at(&self.place)
+    }
+
+    /// For a form that is sent to another page of the workspace.
+    fn csrf_at(&self, place: &str) -> String {
+        self.visit.csrf(&self.console.web, &purpose(&self.membership.org.slug, place))
     }
 
     /// The page's own address.
@@ -174,11 +206,10 @@ fn purpose(slug: &str, place: &str) -> String {
 }
 
 fn place(path: &HashMap<String, String>, page: &str) -> String {
-    match path.get("id") {
-        // Percent-encoded again, so that no id makes an address of another page.
-        Some(id) => format!("{page}/{}", url::form_urlencoded::byte_serialize(id.as_bytes()).collect::<String>()),
-        None => page.to_owned(),
-    }
+    let Some(id) = path.get("id") else { return page.to_owned() };
+    // Percent-encoded again, so that no id makes an address of another page.
+    let id: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    if page.contains("{id}") { page.replace("{id}", &id) } else { format!("{page}/{id}") }
 }
 
 /// A value of a form that is one of an enum's names.

@@ -1,4 +1,5 @@
-//! `/w/{slug}/settings`: the workspace's name, its switch for AI clients, and who may join.
+//! `/w/{slug}/settings`: the workspace's name, its switch for AI clients, who may join, and what language models may be
+//! sent.
 
 use std::ops::ControlFlow;
 
@@ -10,6 +11,7 @@ use serde::Deserialize;
 
 use super::{Console, Room, Slug};
 use crate::model::error::Result;
+use crate::model::org::Egress;
 use crate::ops::settings::{GetSettings, UpdateSettings};
 use crate::surface::console::frame::Frame;
 use crate::surface::console::visit::Door;
@@ -24,6 +26,8 @@ struct Settings {
     name: String,
     connectivity_enabled: bool,
     email_domains: Vec<String>,
+    llm_egress: Egress,
+    llm_send_values: bool,
     created_at: String,
 }
 
@@ -35,6 +39,7 @@ struct SettingsPage {
     csrf: String,
     now: Settings,
     domains: String,
+    egress: [(Egress, &'static str); 3],
     problem: String,
 }
 
@@ -60,6 +65,12 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
     }
 }
 
+const EGRESS: [(Egress, &str); 3] = [
+    (Egress::Off, "No language model is asked. Questions are read by the built-in planner."),
+    (Egress::Restricted, "Only a model in the operator's own network is asked."),
+    (Egress::Allowed, "The model that the operator has configured is asked, wherever it is."),
+];
+
 /// The whole form is sent: a box that is not ticked says no.
 fn change(params: &Params) -> UpdateSettings {
     let domains = params.get("email_domains").unwrap_or("");
@@ -68,6 +79,8 @@ fn change(params: &Params) -> UpdateSettings {
         name: Some(params.get("name").unwrap_or("").to_owned()),
         connectivity_enabled: Some(params.get("connectivity_enabled") == Some("1")),
         email_domains: Some(words.map(str::to_owned).collect()),
+        llm_egress: Some(params.get("llm_egress").and_then(Egress::parse).unwrap_or_default()),
+        llm_send_values: Some(params.get("llm_send_values") == Some("1")),
     }
 }
 
@@ -79,6 +92,7 @@ async fn page(room: &Room<'_>, problem: &str) -> Result<Response> {
         here: room.here(),
         csrf: room.csrf(),
         domains: now.email_domains.join("\n"),
+        egress: EGRESS,
         now,
         problem: problem.to_owned(),
     };

@@ -1,0 +1,272 @@
+//! `dragoman ontology draft|check|save|convert|list|ask`: semantic models from the command line.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::import::operator;
+use crate::app::App;
+use crate::base::id::Id;
+use crate::engine::ontology::library::unreadable;
+use crate::engine::ontology::{foreign, read, write};
+use crate::gateway::operation::Operation;
+use crate::gateway::{Gateway, Via};
+use crate::model::caller::Caller;
+use crate::model::dataset::Dataset;
+use crate::model::ontology::StoredOntology;
+use crate::ops::ask_question::AskQuestion;
+use crate::ops::list_datasets::ListDatasets;
+use crate::ops::ontology_texts::{CheckOntology, CreateOntology, DraftOntology, ListAllOntologies, UpdateOntology};
+
+#[derive(Debug, Subcommand)]
+pub enum Ontology {
+    /// Make an ontology from the tables of a workspace; it is printed, not saved
+    Draft {
+        #[arg(long, value_name = "W")]
+        workspace: String,
+        /// The ontology's name
+        #[arg(long, default_value = "draft")]
+        name: String,
+        /// Tables that it is about; all of them when absent
+        #[arg(value_name = "TABLE")]
+        tables: Vec<String>,
+    },
+    /// Say what is wrong with a document; with a workspace, also against its tables
+    Check { file: PathBuf },
+    /// Save a document in a workspace, and compare it with the data; it can be asked when nothing fails
+    Save {
+        file: PathBuf,
+        #[arg(long, value_name = "W")]
+        workspace: String,
+    },
+    /// Print a semantic model of MetricFlow, Cube or Cortex Analyst as an Ossie document
+    Convert { file: PathBuf },
+    /// List the ontologies of a workspace
+    List {
+        #[arg(long, value_name = "W")]
+        workspace: String,
+    },
+    /// Ask a question
+    Ask {
+        question: String,
+        #[arg(long, value_name = "W")]
+        workspace: String,
+        /// The ontology's name; not needed when the workspace has one
+        #[arg(long)]
+        ontology: Option<String>,
+        /// Of the answer before, to go on with it
+        #[arg(long, value_name = "ID")]
+        conversation: Option<String>,
+    },
+}
+
+impl Ontology {
+    /// Whether a data folder is needed.
+    pub fn is_about_a_file(&self) -> bool {
+        matches!(self, Self::Check { .. } | Self::Convert { .. })
+    }
+
+    /// Commands that look at a file alone.
+    ///
+    /// # Errors
+    /// Every problem of the document, with its line.
+    pub fn run_on_file(&self, json: bool) -> anyhow::Result<()> {
+        match self {
+            Self::Check { file } => {
+                let document = read::read(&text(file)?).map_err(|problems| listed(&problems, json))?;
+                let ontology = &document.ontology;
+                let fields: usize = ontology.datasets.iter().map(|entity| entity.fields.len()).sum();
+                if json {
+                    println!("{}", json!({ "name": ontology.name, "warnings": document.warnings }));
+                    return Ok(());
+                }
+                document.warnings.iter().for_each(|warning| eprintln!("{warning}"));
+                let (datasets, metrics) = (ontology.datasets.len(), ontology.metrics.len());
+                println!(
+                    "{}: {datasets} datasets, {fields} fields, {metrics} metrics. Nothing is wrong.",
+                    ontology.name
+                );
+            }
+            Self::Convert { file } => {
+                let imported = foreign::import(&text(file)?).map_err(|problems| listed(&problems, json))?;
+                imported.notes.iter().for_each(|note| eprintln!("{note}"));
+                print!("{}", write::flat_yaml(&imported.ontology));
+            }
+            Self::Draft { .. } | Self::Save { .. } | Self::List { .. } | Self::Ask { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Commands about a workspace, through the gateway, as the operator of the machine.
+    ///
+    /// # Errors
+    /// What was wrong, in a sentence.
+    pub async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
+        let slug = match &self {
+            Self::Draft { workspace, .. }
+            | Self::Save { workspace, .. }
+            | Self::List { workspace }
+            | Self::Ask { workspace, .. } => workspace.clone(),
+            Self::Check { .. } | Self::Convert { .. } => return self.run_on_file(json),
+        };
+        let org = app.office.identity.org_by_slug(&slug).await?;
+        let org = org.with_context(|| format!("there is no workspace {slug:?}"))?;
+        let door = Door { gateway: &app.gateway, caller: operator(app, &org) };
+        match self {
+            Self::Draft { name, tables, .. } => {
+                let dataset_ids = door.datasets(&tables).await?;
+                let made = door.call(DraftOntology { name, dataset_ids }).await?;
+                for note in made["notes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                    eprintln!("{note}");
+                }
+                print!("{}", made["text"].as_str().unwrap_or_default());
+            }
+            Self::Save { file, .. } => {
+                let checked = door.save(text(&file)?).await?;
+                show(&checked, json);
+                anyhow::ensure!(checked["ontology"]["status"] == "ready", "it cannot be asked as it is");
+            }
+            Self::List { .. } => {
+                let all = door.call(ListAllOntologies {}).await?;
+                if json {
+                    println!("{all}");
+                }
+                for one in all["ontologies"].as_array().into_iter().flatten().filter(|_| !json) {
+                    let text = |key: &str| one[key].as_str().unwrap_or_default();
+                    println!("{}  {}  {}  {}", text("ontology_id"), text("name"), text("status"), text("problem"));
+                }
+            }
+            Self::Ask { question, ontology, conversation, .. } => {
+                let ontology_id = door.ontology(ontology.as_deref()).await?;
+                let conversation_id = conversation.map(|id| id.parse()).transpose()?;
+                let reply = door.call(AskQuestion { ontology_id, question, conversation_id, image: false }).await?;
+                if json {
+                    println!("{reply}");
+                    return Ok(());
+                }
+                println!("{}", reply["narrative"].as_str().unwrap_or_default());
+                for question in reply["clarificationRequest"]["questions"].as_array().into_iter().flatten() {
+                    for suggestion in question["suggestions"].as_array().into_iter().flatten().filter_map(Value::as_str)
+                    {
+                        println!("  - {suggestion}");
+                    }
+                }
+                eprintln!("conversation {}", reply["conversationId"].as_str().unwrap_or_default());
+            }
+            Self::Check { .. } | Self::Convert { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+/// The way in for the operator.
+struct Door<'a> {
+    gateway: &'a Gateway,
+    caller: Caller,
+}
+
+impl Door<'_> {
+    async fn call<O: Operation>(&self, op: O) -> anyhow::Result<Value> {
+        Ok(self.gateway.call(&self.caller, op, Via::new("admin.call")).await?)
+    }
+
+    async fn datasets(&self, names: &[String]) -> anyhow::Result<Vec<Id<Dataset>>> {
+        let mut ids = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = self.call(ListDatasets { cursor }).await?;
+            for dataset in page["datasets"].as_array().into_iter().flatten() {
+                if names.iter().any(|name| dataset["name"] == name.as_str()) {
+                    ids.push(dataset["id"].as_str().unwrap_or_default().parse()?);
+                }
+            }
+            cursor = page["next_cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        anyhow::ensure!(ids.len() == names.len(), "not every one of {} is a table here", names.join(", "));
+        Ok(ids)
+    }
+
+    async fn ontology(&self, name: Option<&str>) -> anyhow::Result<Id<StoredOntology>> {
+        let all = self.call(ListAllOntologies {}).await?;
+        let all: Vec<&Value> = all["ontologies"].as_array().into_iter().flatten().collect();
+        let names: Vec<&str> = all.iter().filter_map(|one| one["name"].as_str()).collect();
+        let found = match name {
+            Some(name) => all.iter().find(|one| one["name"] == name),
+            None => all.first().filter(|_| all.len() == 1),
+        };
+        let found = found.with_context(|| format!("name an ontology with --ontology: {}", names.join(", ")))?;
+        Ok(found["ontology_id"].as_str().unwrap_or_default().parse()?)
+    }
+
+    /// Saves a document under its own name, new or as the next version, and compares it with the data.
+    async fn save(&self, text: String) -> anyhow::Result<Value> {
+        let name = read::read(&text).map_err(|problems| listed(&problems, false))?.ontology.name;
+        let all = self.call(ListAllOntologies {}).await?;
+        let old = all["ontologies"].as_array().into_iter().flatten().find(|one| one["name"] == name.as_str());
+        let summary = "saved from the command line".to_owned();
+        let saved = match old.and_then(|old| old["ontology_id"].as_str()) {
+            None => self.call(CreateOntology { text, summary }).await?,
+            Some(id) => self.call(UpdateOntology { ontology_id: id.parse()?, text, version: None, summary }).await?,
+        };
+        if saved["ontology"]["status"] == "failed" {
+            return Ok(saved);
+        }
+        let ontology_id = saved["ontology"]["ontology_id"].as_str().unwrap_or_default().parse()?;
+        self.call(CheckOntology { ontology_id }).await
+    }
+}
+
+/// Saves and checks a document in a workspace, as the operator.
+///
+/// # Errors
+/// What was wrong, in a sentence; an ontology that cannot be asked as it is.
+pub async fn install(app: &App, org: &crate::model::org::Org, text: &str) -> anyhow::Result<()> {
+    let door = Door { gateway: &app.gateway, caller: operator(app, org) };
+    let checked = door.save(text.to_owned()).await?;
+    let ontology = &checked["ontology"];
+    anyhow::ensure!(ontology["status"] == "ready", "the ontology is not ready: {}", ontology["problem"]);
+    Ok(())
+}
+
+fn text(file: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))
+}
+
+fn listed(problems: &[crate::model::ontology::Problem], json: bool) -> anyhow::Error {
+    if json {
+        println!("{}", json!({ "problems": problems }));
+    } else {
+        problems.iter().for_each(|problem| eprintln!("{problem}"));
+    }
+    anyhow::anyhow!(unreadable(problems).message)
+}
+
+fn show(checked: &Value, json: bool) {
+    if json {
+        println!("{checked}");
+        return;
+    }
+    let ontology = &checked["ontology"];
+    let text = |key: &str| ontology[key].as_str().unwrap_or_default();
+    println!("{}, version {}: {}. {}", text("name"), ontology["version"], text("status"), text("problem"));
+    let findings = checked["attestation"]["findings"].as_array();
+    for finding in findings.into_iter().flatten().filter(|finding| finding["passed"] == false) {
+        println!(
+            "  {}: {}",
+            finding["what"].as_str().unwrap_or_default(),
+            finding["says"].as_str().unwrap_or_default()
+        );
+    }
+    for problem in checked["problems"].as_array().into_iter().flatten() {
+        println!(
+            "  {}: {}",
+            problem["path"].as_str().unwrap_or_default(),
+            problem["message"].as_str().unwrap_or_default()
+        );
+    }
+}

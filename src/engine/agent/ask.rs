@@ -1,0 +1,295 @@
+//! A question from its words to its answer: which conversation it belongs to, how it is read, what is asked back, and
+//! what is kept of it. [`super::answer`] makes the answer of a plan.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::answer::Answer;
+use super::memory::{Known, normal_form};
+use super::planner::rules;
+use super::prepared::{Prepared, Ready};
+use super::refresh::refreshed;
+use crate::base::clock::Clock;
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::engine::llm::Models;
+use crate::engine::ontology::library::Library;
+use crate::engine::sql::SqlEngine;
+use crate::model::chart::ChartSpec;
+use crate::model::error::{Error, Result};
+use crate::model::lineage::Lineage;
+use crate::model::ontology::{Ontology, StoredOntology};
+use crate::model::reading::{Cannot, Chosen, Clarification, Outcome, Reading, Turn};
+use crate::model::run::{Conversation, Ending, MOST_ROUNDS, Pending, Phase, Run, Trace};
+use crate::model::table::Table;
+use crate::store::Db;
+
+/// Longest question in characters.
+const MOST_CHARS: usize = 2_000;
+
+/// Turns of a conversation that the next question may refer to.
+const MOST_TURNS: usize = 10;
+
+/// Replies that leave open points as they are assumed.
+const AS_ASSUMED: [&str; 6] = ["as you assume", "as assumed", "default", "you choose", "any", "whatever"];
+
+/// Answers questions over ontologies.
+#[derive(Clone)]
+pub struct Questions {
+    pub(super) db: Db,
+    pub(super) clock: Clock,
+    pub(super) sql: SqlEngine,
+    pub(super) models: Models,
+    library: Library,
+    ready: Ready,
+}
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub ontology: Id<StoredOntology>,
+    pub question: String,
+    pub conversation: Option<Id<Conversation>>,
+}
+
+/// How it was answered.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    pub conversation: Id<Conversation>,
+    pub run: Id<Run>,
+    pub ending: Ending,
+    pub body: Body,
+}
+
+/// What is said.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// Markdown.
+    pub narrative: String,
+    pub verified: Option<bool>,
+    pub charts: Vec<ChartSpec>,
+    /// One for each chart.
+    pub svg: Vec<String>,
+    pub lineage: Option<Lineage>,
+    /// What is asked back.
+    pub asked: Vec<Clarification>,
+    pub table: Option<Table>,
+}
+
+/// What a planner and the data made of a question.
+pub(super) enum Made {
+    Answer(Box<Answer>),
+    Clarify(Vec<Clarification>),
+    Cannot(Cannot),
+}
+
+/// The steps of a question, with their times.
+pub(super) struct Steps {
+    pub trace: Trace,
+    since: Instant,
+}
+
+impl Steps {
+    fn new() -> Self {
+        Self { trace: Trace::default(), since: Instant::now() }
+    }
+
+    /// Ends a step.
+    pub(super) fn done(&mut self, name: &str, says: impl Into<String>) {
+        let ms = self.since.elapsed().as_secs_f64() * 1_000.0;
+        self.since = Instant::now();
+        self.trace.phases.push(Phase { name: name.into(), ms, says: says.into() });
+    }
+}
+
+impl Questions {
+    pub fn new(db: Db, clock: Clock, sql: SqlEngine, library: Library, models: Models) -> Self {
+        Self { db, clock, sql, models, library, ready: Ready::default() }
+    }
+
+    /// Answers, asks back, or says why it cannot.
+    ///
+    /// # Errors
+    /// `ontology_not_found`, `ontology_not_ready`; `not_found` for a conversation of others; `invalid_argument` for an
+    /// empty or too long question; `query_timeout` and the refusals of the SQL engine for load.
+    pub async fn ask(&self, job: &Job<'_>, ask: Ask) -> Result<Answered> {
+        let started = Instant::now();
+        let text = ask.question.trim();
+        if text.is_empty() || text.chars().count() > MOST_CHARS {
+            return Err(Error::invalid("question", format!("A question has 1 to {MOST_CHARS} characters.")));
+        }
+        let mut conversation = self.conversation(job, ask.ontology, ask.conversation).await?;
+        let visible = self.library.ready(job, ask.ontology).await?;
+        let prepared = self.ready.get(&self.sql, job, &visible).await?;
+        let known = self.known(job, ask.ontology).await?;
+        let mut steps = Steps::new();
+        job.says(0.1, "Understanding the question");
+
+        let pending = conversation.state.pending.take();
+        let (question, round) = taken_up(text, pending, &mut conversation);
+        let made = self.made(job, &prepared, &known, &question, round, &mut conversation, &mut steps).await;
+        let run = |ending: Ending, trace: Trace| Run {
+            id: Id::new(&self.clock),
+            org: job.pass.org(),
+            ontology: ask.ontology,
+            conversation: conversation.id,
+            credential: job.pass.credential().to_owned(),
+            question: question.clone(),
+            ending,
+            trace,
+            duration_ms: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
+            asked_at: self.clock.now(),
+        };
+        steps.trace.chosen = conversation.state.chosen.clone();
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                steps.trace.notes.push(error.message.clone());
+                self.keep(&conversation, &run(Ending::Failed, steps.trace)).await?;
+                return Err(error);
+            }
+        };
+        let (ending, told) = told(made, &question, round, &mut steps.trace);
+        conversation.state.pending = told.pending;
+        if let Some(turn) = told.turn {
+            conversation.state.turns.push(turn);
+            let surplus = conversation.state.turns.len().saturating_sub(MOST_TURNS);
+            conversation.state.turns.drain(..surplus);
+        }
+        conversation.updated_at = self.clock.now();
+        let run = run(ending, steps.trace);
+        self.keep(&conversation, &run).await?;
+        Ok(Answered { conversation: conversation.id, run: run.id, ending, body: told.body })
+    }
+
+    /// Plans and runs; what stays open after the last round is settled by its assumption.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one question, each used once")]
+    async fn made(
+        &self,
+        job: &Job<'_>,
+        prepared: &Prepared,
+        known: &Known,
+        question: &str,
+        round: u32,
+        conversation: &mut Conversation,
+        steps: &mut Steps,
+    ) -> Result<Made> {
+        let now = self.now(&prepared.ontology)?;
+        let state = &mut conversation.state;
+        let mut assumed: Vec<String> = Vec::new();
+        // Settling one point may open another; each pass settles at least one.
+        for _ in 0..=2 * MOST_ROUNDS {
+            job.check()?;
+            let mut chosen = state.chosen.clone();
+            chosen.extend(
+                known.preferences.iter().filter(|it| state.chosen.iter().all(|one| one.key != it.key)).cloned(),
+            );
+            let verified = known.verified.iter().find(|(asked, _)| *asked == normal_form(question));
+            let outcome = match verified {
+                Some((_, plan)) => Outcome::Plan(Box::new(Reading {
+                    plan: refreshed(plan, now, &prepared.ontology.calendar),
+                    assumptions: vec!["Somebody of this workspace verified how this question is read.".into()],
+                    ..Reading::default()
+                })),
+                None => {
+                    let context = rules::Context {
+                        now,
+                        previous: state.turns.clone(),
+                        chosen: chosen.clone(),
+                        default_window: prepared.ontology.default_time_window.clone(),
+                    };
+                    self.understand(job, prepared, question, &context, steps).await
+                }
+            };
+            let made = match outcome {
+                Outcome::Plan(mut reading) => {
+                    reading.assumptions.extend(assumed.iter().cloned());
+                    steps.done("plan", format!("{} phrases understood", reading.phrases.len()));
+                    self.answer(job, prepared, question, *reading, &chosen, steps).await?
+                }
+                Outcome::Clarify(asked) => Made::Clarify(asked),
+                Outcome::Cannot(cannot) => Made::Cannot(cannot),
+            };
+            let Made::Clarify(asked) = made else { return Ok(made) };
+            if round < MOST_ROUNDS {
+                return Ok(Made::Clarify(asked));
+            }
+            for open in &asked {
+                assumed.push(format!("{} {}", open.question, open.assumption));
+                state.chosen.extend(assumption(open));
+            }
+        }
+        Ok(Made::Cannot(Cannot {
+            reason: "Too much of this question stays open. Ask for less at once.".into(),
+            ..Cannot::default()
+        }))
+    }
+
+    /// The time in the ontology's zone.
+    fn now(&self, ontology: &Ontology) -> Result<DateTime> {
+        let zone = TimeZone::get(&ontology.calendar.timezone).map_err(Error::internal)?;
+        let now = Timestamp::from_millisecond(self.clock.now()).map_err(Error::internal)?;
+        Ok(now.to_zoned(zone).datetime())
+    }
+}
+
+/// Which question is asked: the pending one when the text answers what was asked back, and its round.
+fn taken_up(text: &str, pending: Option<Pending>, conversation: &mut Conversation) -> (String, u32) {
+    let Some(pending) = pending else { return (text.to_owned(), 0) };
+    let as_assumed = AS_ASSUMED.contains(&normal_form(text).as_str());
+    let chosen = match as_assumed {
+        true => Some(pending.asked.iter().filter_map(assumption).collect()),
+        false => rules::choose(text, &pending.asked),
+    };
+    match chosen {
+        Some(chosen) => {
+            let state = &mut conversation.state;
+            state.chosen.retain(|one| chosen.iter().all(|new: &Chosen| new.key != one.key));
+            state.chosen.extend(chosen);
+            (pending.question, pending.round)
+        }
+        None => (text.to_owned(), 0),
+    }
+}
+
+/// The choice that holds when nobody answers.
+fn assumption(open: &Clarification) -> Option<Chosen> {
+    let option = open.options.iter().find(|option| option.label == open.assumption).or(open.options.first())?;
+    Some(Chosen { key: open.key.clone(), value: option.value.clone() })
+}
+
+struct Told {
+    body: Body,
+    pending: Option<Pending>,
+    turn: Option<Turn>,
+}
+
+/// What was made, as it leaves, with what the conversation keeps of it.
+fn told(made: Made, question: &str, round: u32, trace: &mut Trace) -> (Ending, Told) {
+    match made {
+        Made::Answer(answer) => {
+            let turn = Turn { question: question.to_owned(), plan: answer.reading.plan.clone() };
+            trace.reading = Some(answer.reading);
+            (Ending::Answer, Told { body: answer.body, pending: None, turn: Some(turn) })
+        }
+        Made::Clarify(asked) => {
+            trace.asked_back.clone_from(&asked);
+            let lines: Vec<String> = asked.iter().map(|it| it.question.clone()).collect();
+            let pending = Pending { question: question.to_owned(), asked: asked.clone(), round: round + 1 };
+            let body = Body { narrative: lines.join("\n"), asked, ..Body::default() };
+            (Ending::Clarification, Told { body, pending: Some(pending), turn: None })
+        }
+        Made::Cannot(cannot) => {
+            let mut narrative = format!("I cannot answer this. {}", cannot.reason);
+            if !cannot.instead.is_empty() {
+                narrative.push_str(&format!("\n\nWhat comes nearest: {}.", cannot.instead.join(", ")));
+            }
+            trace.cannot = Some(cannot);
+            let body = Body { narrative, ..Body::default() };
+            (Ending::CannotAnswer, Told { body, pending: None, turn: None })
+        }
+    }
+}

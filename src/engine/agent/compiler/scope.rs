@@ -1,0 +1,181 @@
+//! The datasets that one SELECT reads, and how they are joined.
+
+use crate::engine::ontology::graph::{Step, Way};
+
+use super::error::CompileError;
+use super::names::{Names, quote};
+use super::work::Work;
+
+/// See the module. The first dataset is the one whose rows are meant; the others are joined to it, each way once.
+pub struct Scope {
+    aliases: Names,
+    nodes: Vec<Node>,
+    /// The dataset that ways are taken from, and the way from there to the first one: not the same in a sub-query.
+    pub origin: usize,
+    pub prefix: Way,
+    /// Whether a row of the first dataset may come several times.
+    pub fans: bool,
+}
+
+/// A dataset under an alias.
+pub struct Node {
+    pub dataset: usize,
+    pub alias: String,
+    pub parent: Option<Parent>,
+}
+
+/// The node that one is joined to, how, and on which columns (the joined one's first).
+pub type Parent = (usize, Step, Vec<(String, String)>);
+
+/// Where a way leads.
+pub enum Reached {
+    At(usize),
+    /// As far as the node, and from there a step that may meet several rows.
+    Beyond(usize, Way),
+}
+
+impl Scope {
+    pub fn new(work: &Work<'_>, dataset: usize) -> Self {
+        let mut aliases = Names::default();
+        let alias = aliases.fresh(&work.entity(dataset).name);
+        let nodes = vec![Node { dataset, alias, parent: None }];
+        Self { aliases, nodes, origin: dataset, prefix: Vec::new(), fans: false }
+    }
+
+    /// A sub-query's, with aliases of its own.
+    pub fn inner(&self, work: &Work<'_>, dataset: usize) -> Self {
+        let mut aliases = self.aliases.clone();
+        let alias = aliases.fresh(&work.entity(dataset).name);
+        let nodes = vec![Node { dataset, alias, parent: None }];
+        Self { aliases, nodes, origin: dataset, prefix: Vec::new(), fans: false }
+    }
+
+    /// A name for a sub-query without joins.
+    pub fn alias(&self, wanted: &str) -> String {
+        self.aliases.clone().fresh(wanted)
+    }
+
+    /// The way from the origin to a node.
+    pub fn way_to(&self, node: usize) -> Way {
+        let mut way = Vec::new();
+        let mut at = node;
+        while let Some((parent, step, _)) = &self.nodes[at].parent {
+            way.push(*step);
+            at = *parent;
+        }
+        way.extend(self.prefix.iter().rev());
+        way.reverse();
+        way
+    }
+
+    /// The dataset whose rows are meant.
+    pub fn base(&self) -> usize {
+        self.nodes[0].dataset
+    }
+
+    pub fn node(&self, at: usize) -> &Node {
+        &self.nodes[at]
+    }
+
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Follows a way and joins what is missing; steps to many only with `fan`, or where they are joined already.
+    pub fn reach(&mut self, work: &mut Work<'_>, way: &[Step], fan: bool) -> Result<Reached, CompileError> {
+        let mut at = 0;
+        for (done, step) in way.iter().enumerate() {
+            let joined = self
+                .nodes
+                .iter()
+                .position(|node| node.parent.as_ref().is_some_and(|(parent, by, _)| *parent == at && by == step));
+            at = match joined {
+                Some(node) => node,
+                None if step.to_many && !fan => return Ok(Reached::Beyond(at, way[done..].to_vec())),
+                None => self.join(work, at, step)?,
+            };
+        }
+        Ok(Reached::At(at))
+    }
+
+    fn join(&mut self, work: &mut Work<'_>, parent: usize, step: &Step) -> Result<usize, CompileError> {
+        self.fans |= step.to_many;
+        let relationship = &work.ontology.relationships[step.relationship];
+        let entity = work.entity(step.to);
+        let wanted = match &relationship.role {
+            Some(role) if step.forward => format!("{role}_{}", entity.name),
+            _ => entity.name.clone(),
+        };
+        let alias = self.aliases.fresh(&wanted);
+        let on = pairs(work, step, &self.nodes[parent].alias, &alias)?;
+        work.uses(step);
+        self.nodes.push(Node { dataset: step.to, alias, parent: Some((parent, *step, on)) });
+        Ok(self.nodes.len() - 1)
+    }
+
+    /// A field at a node.
+    pub fn field(&self, work: &Work<'_>, at: usize, name: &str) -> Result<String, CompileError> {
+        let node = &self.nodes[at];
+        work.named(node.dataset, &node.alias, name, &mut Vec::new())
+    }
+
+    /// From FROM on. Joins keep every row.
+    pub fn from(&self, work: &Work<'_>) -> Result<String, CompileError> {
+        self.only(work, |_| true)
+    }
+
+    /// The same with some of the joins.
+    pub fn only(&self, work: &Work<'_>, keep: impl Fn(usize) -> bool) -> Result<String, CompileError> {
+        let mut sql = String::new();
+        for (_, node) in self.nodes.iter().enumerate().filter(|(at, _)| keep(*at)) {
+            let table = work.table(node.dataset, &node.alias)?;
+            match &node.parent {
+                None => sql.push_str(&format!("FROM {table}")),
+                Some((_, _, on)) => sql.push_str(&format!("\nLEFT JOIN {table} ON {}", equal(on))),
+            }
+        }
+        Ok(sql)
+    }
+
+    /// The columns of a key of the first dataset.
+    pub fn key(&self, work: &Work<'_>) -> Result<Vec<String>, CompileError> {
+        let entity = work.entity(self.base());
+        let key = if entity.primary_key.is_empty() { entity.unique_keys.first() } else { Some(&entity.primary_key) };
+        let columns = key.map(Vec::as_slice).unwrap_or_default();
+        Ok(columns.iter().map(|column| format!("{}.{}", quote(&self.nodes[0].alias), quote(column))).collect())
+    }
+}
+
+/// The columns that a step compares: those of the side it comes to, and those of the side it comes from.
+pub fn pairs(
+    work: &Work<'_>,
+    step: &Step,
+    from_alias: &str,
+    to_alias: &str,
+) -> Result<Vec<(String, String)>, CompileError> {
+    let relationship = &work.ontology.relationships[step.relationship];
+    let (from, to) = if step.forward {
+        (&relationship.from_columns, &relationship.to_columns)
+    } else {
+        (&relationship.to_columns, &relationship.from_columns)
+    };
+    if from.is_empty() || from.len() != to.len() {
+        return Err(CompileError::Unsupported(format!(
+            "the relationship {} of the ontology has {} columns on one side and {} on the other",
+            relationship.name,
+            relationship.from_columns.len(),
+            relationship.to_columns.len()
+        )));
+    }
+    let mut pairs = Vec::with_capacity(from.len());
+    for (from, to) in from.iter().zip(to) {
+        let theirs = work.named(step.to, to_alias, to, &mut Vec::new())?;
+        pairs.push((theirs, work.named(step.from, from_alias, from, &mut Vec::new())?));
+    }
+    Ok(pairs)
+}
+
+/// A condition that columns are equal pair by pair.
+pub fn equal(pairs: &[(String, String)]) -> String {
+    pairs.iter().map(|(left, right)| format!("{left} = {right}")).collect::<Vec<_>>().join(" AND ")
+}

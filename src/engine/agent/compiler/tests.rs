@@ -1,0 +1,275 @@
+use super::*;
+use crate::model::ontology::{Confidence, Entity, Field, Metric, Relationship};
+use crate::model::plan::{
+    Comparator, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Shown, TimeFilter, Value, Window,
+};
+
+fn field(name: &str, datatype: DataType) -> Field {
+    Field { name: name.into(), expression: name.into(), datatype, ..Field::default() }
+}
+
+fn relationship(name: &str, from: &str, column: &str, to: &str, role: &str) -> Relationship {
+    Relationship {
+        name: name.into(),
+        from: from.into(),
+        to: to.into(),
+        from_columns: vec![column.into()],
+        to_columns: vec!["code".into()],
+        ai: Default::default(),
+        role: (!role.is_empty()).then(|| role.into()),
+        cardinality: crate::model::ontology::Cardinality::ManyToOne,
+        optional: false,
+        preferred: false,
+        confidence: Confidence::Declared,
+    }
+}
+
+/// Flights from an airport to an airport, without a key of their own.
+fn ontology() -> Ontology {
+    let mut ontology = Ontology { name: "o".into(), ..Ontology::default() };
+    ontology.datasets = vec![
+        Entity {
+            name: "flights".into(),
+            source: "db.main.flights".into(),
+            grain: Some("flight".into()),
+            default_time_field: Some("day".into()),
+            fields: vec![
+                field("origin", DataType::String),
+                field("dest", DataType::String),
+                field("miles", DataType::Integer),
+                field("day", DataType::Date),
+            ],
+            ..Entity::default()
+        },
+        Entity {
+            name: "airports".into(),
+            source: "air\"ports".into(),
+            primary_key: vec!["code".into()],
+            fields: vec![field("code", DataType::String), field("city", DataType::String)],
+            ..Entity::default()
+        },
+    ];
+    ontology.relationships = vec![
+        relationship("from", "flights", "origin", "airports", "origin"),
+        relationship("to", "flights", "dest", "airports", "destination"),
+    ];
+    ontology.metrics = vec![Metric {
+        name: "flights".into(),
+        expression: "SUM(flights.miles)".into(),
+        unit: Some("miles".into()),
+        ..Metric::default()
+    }];
+    ontology
+}
+
+fn made(plan: &Plan) -> Result<Compiled, CompileError> {
+    let ontology = ontology();
+    compile(plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100)
+}
+
+fn count(dims: &[(&str, &str, &[&str])]) -> Plan {
+    let dimension = |(dataset, name, via): &(&str, &str, &[&str])| {
+        let via = via.iter().map(|name| (*name).to_owned()).collect();
+        Dimension::of(FieldRef { via, ..FieldRef::new(*dataset, *name) })
+    };
+    Plan {
+        dimensions: dims.iter().map(dimension).collect(),
+        measures: vec![Measure::of(Value::Count("flights".into()))],
+        ..Plan::default()
+    }
+}
+
+fn is(dataset: &str, name: &str, op: Comparator, value: Literal) -> Condition {
+    Condition::Compare { field: FieldRef::new(dataset, name), op, value }
+}
+
+#[test]
+fn every_name_is_quoted_and_no_part_hides_a_table() {
+    let mut plan = count(&[("airports", "city", &["from"])]);
+    plan.measures = vec![Measure::metric("flights")];
+    let sql = made(&plan).unwrap().sql;
+    assert!(sql.contains("FROM \"flights\" AS \"flights\""), "{sql}");
+    assert!(sql.contains("LEFT JOIN \"air\"\"ports\" AS \"origin_airports\""), "{sql}");
+    assert!(sql.starts_with("WITH \"flights_2\" AS ("), "{sql}");
+}
+
+#[test]
+fn one_row_more_is_asked_for_than_can_be_taken() {
+    assert!(made(&count(&[])).unwrap().sql.ends_with("LIMIT 101"));
+    let mut plan = count(&[("flights", "origin", &[])]);
+    plan.limit = Some(Limit { rows: 5, per: vec![], with_ties: false, skip: 2 });
+    assert!(made(&plan).unwrap().sql.ends_with("LIMIT 5 OFFSET 2"));
+    plan.limit = Some(Limit { rows: 500, per: vec![], with_ties: false, skip: 0 });
+    assert!(made(&plan).unwrap().sql.ends_with("LIMIT 101"));
+}
+
+#[test]
+fn several_ways_are_asked_about_and_an_answer_settles_them() {
+    let plan = count(&[("airports", "city", &[])]);
+    let error = made(&plan).unwrap_err();
+    let asked = error.clarification().unwrap();
+    assert_eq!(asked.key, "way:flights:airports");
+    let options: Vec<(&str, &str)> =
+        asked.options.iter().map(|option| (option.label.as_str(), option.value.as_str())).collect();
+    assert_eq!(options, [("origin", "from"), ("destination", "to")]);
+    assert_eq!(asked.assumption, "origin");
+    let settled = with_way(&plan, "Airports", &["to".into()]);
+    assert!(made(&settled).unwrap().sql.contains("\"destination_airports\".\"code\" = \"flights\".\"dest\""));
+    // What was said before is not said again.
+    let said = count(&[("airports", "city", &["from"])]);
+    assert_eq!(with_way(&said, "airports", &["to".into()]), said);
+    assert_eq!(CompileError::TooLarge { bytes: 1 }.clarification(), None);
+}
+
+#[test]
+fn sums_that_would_count_rows_twice_need_a_key() {
+    let mut ontology = ontology();
+    let sum = Value::Aggregate {
+        function: crate::model::ontology::Aggregation::Sum,
+        field: FieldRef::new("airports", "size"),
+    };
+    ontology.datasets[1].fields.push(field("size", DataType::Integer));
+    ontology.datasets[1].primary_key.clear();
+    ontology.datasets[1].unique_keys = vec![];
+    ontology.datasets[0].primary_key = vec!["origin".into()];
+    ontology.relationships.truncate(1);
+    let plan = Plan { measures: vec![Measure::of(sum)], ..count(&[("flights", "dest", &[])]) };
+    let error = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap_err();
+    let CompileError::FanOut { measure, relationship, instead } = &error else { panic!("{error}") };
+    assert_eq!((measure.as_str(), relationship.as_str()), ("Total size", "from"));
+    assert!(instead.contains("give airports a primary_key"), "{instead}");
+}
+
+#[test]
+fn refusals_name_the_thing_and_what_to_do() {
+    let with = |filter: Condition| Plan { filters: vec![filter], ..count(&[]) };
+    let text = |value: &str| Literal::Text(value.into());
+    let cases = [
+        (count(&[("flihgts", "origin", &[])]), "did you mean flights?"),
+        (count(&[("flights", "orgin", &[])]), "there is no field flights.orgin; did you mean flights.origin?"),
+        (count(&[("airports", "city", &["frm"])]), "there is no relationship frm; did you mean from?"),
+        (with(is("flights", "miles", Comparator::Less, text("far"))), "“far” cannot be compared with miles"),
+        (with(is("flights", "day", Comparator::Less, text("soon"))), "write a day as 2024-01-31"),
+        (with(is("flights", "day", Comparator::Less, Literal::Bool(true))), "it holds days"),
+        (with(Condition::Segment { name: "big".into(), negated: false }), "there is no segment big"),
+        (Plan { measures: vec![Measure::metric("flight")], ..Plan::default() }, "did you mean flights?"),
+        (Plan::default(), "asks for nothing"),
+        (
+            Plan {
+                measures: vec![Measure {
+                    shown_as: Some(Shown::Cumulative),
+                    ..Measure::of(Value::Count("flights".into()))
+                }],
+                ..count(&[("flights", "origin", &[])])
+            },
+            "needs a time to group by",
+        ),
+        (
+            Plan {
+                time: Some(TimeFilter {
+                    field: None,
+                    window: Window { start: Some("2024-02-01".into()), end: Some("2024-01-01".into()), phrase: None },
+                }),
+                ..count(&[])
+            },
+            "is empty",
+        ),
+        (
+            Plan {
+                measures: vec![Measure::of(Value::Count("airports".into()))],
+                time: Some(TimeFilter {
+                    field: None,
+                    window: Window { start: Some("2024-02-01".into()), ..Window::default() },
+                }),
+                ..Plan::default()
+            },
+            "give airports a default_time_field",
+        ),
+        (
+            Plan { measures: vec![Measure::of(Value::Number(1.into()))], ..count(&[("flights", "origin", &[])]) },
+            "fixed",
+        ),
+    ];
+    for (plan, says) in cases {
+        let error = made(&plan).unwrap_err().to_string();
+        assert!(error.contains(says), "{says}: {error}");
+    }
+    let ontology = ontology();
+    let refused = compile(&count(&[]), &ontology, &Graph::new(&ontology), Dialect::ClickHouse, 1).unwrap_err();
+    assert!(refused.to_string().contains("ClickHouse"));
+}
+
+#[test]
+fn a_statement_has_an_end() {
+    let values: Vec<Literal> = (0..9_000).map(|at| Literal::Text(format!("value {at}"))).collect();
+    let plan = Plan {
+        filters: vec![Condition::In { field: FieldRef::new("flights", "origin"), values, negated: false }],
+        ..count(&[])
+    };
+    assert!(matches!(made(&plan), Err(CompileError::TooLarge { .. })));
+    let deep = (0..40).fold(is("flights", "miles", Comparator::Less, Literal::Number(1.into())), |inner, _| {
+        Condition::Not(Box::new(inner))
+    });
+    let plan = Plan { filters: vec![deep], ..count(&[]) };
+    assert!(made(&plan).unwrap_err().to_string().contains("deep inside"));
+}
+
+#[test]
+fn values_cannot_leave_their_quotes() {
+    let evil = "'; DROP TABLE flights; --";
+    let sql = made(&Plan {
+        filters: vec![is("flights", "origin", Comparator::Equal, Literal::Text(evil.into()))],
+        ..count(&[])
+    })
+    .unwrap()
+    .sql;
+    assert!(sql.contains("= '''; DROP TABLE flights; --'"), "{sql}");
+    let plan = Plan {
+        filters: vec![is("flights", "origin", Comparator::Equal, Literal::Text("a\u{0}b".into()))],
+        ..count(&[])
+    };
+    assert!(made(&plan).is_err());
+}
+
+#[test]
+fn alternatives_stay_together_among_other_conditions() {
+    let mut ontology = ontology();
+    ontology.datasets[0].fields[3].datatype = DataType::DateTime;
+    let days = ["2024-01-01", "2024-02-01"].map(|day| Literal::Text(day.into())).to_vec();
+    let plan = Plan {
+        filters: vec![
+            Condition::In { field: FieldRef::new("flights", "day"), values: days, negated: false },
+            is("flights", "miles", Comparator::Less, Literal::Number(9.into())),
+        ],
+        ..count(&[])
+    };
+    let sql = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap().sql;
+    let either = "WHERE (((\"flights\".\"day\" >= TIMESTAMP '2024-01-01 00:00:00' AND";
+    assert!(sql.contains(either), "{sql}");
+}
+
+#[test]
+fn columns_say_what_they_are() {
+    let mut plan = count(&[("flights", "day", &[]), ("airports", "city", &["from"]), ("airports", "city", &["to"])]);
+    plan.dimensions[0].grain = Some(Grain::Month);
+    plan.dimensions[2].label = Some("Origin city".into());
+    plan.measures.push(Measure::metric("flights"));
+    let compiled = made(&plan).unwrap();
+    let headings: Vec<&str> = compiled.columns.iter().map(|column| column.heading.as_str()).collect();
+    assert_eq!(headings, ["Day (month)", "Origin city", "Origin city (2)", "Number of flights", "Flights"]);
+    let roles: Vec<Role> = compiled.columns.iter().map(|column| column.role).collect();
+    let expected = [Role::Dimension(0), Role::Dimension(1), Role::Dimension(2), Role::Measure(0), Role::Measure(1)];
+    assert_eq!(roles, expected);
+    assert_eq!((compiled.columns[0].datatype, compiled.columns[3].datatype), (DataType::Date, DataType::Integer));
+    assert!(!compiled.columns[3].nullable && compiled.columns[4].nullable);
+    assert_eq!(compiled.columns[4].unit.as_deref(), Some("miles"));
+    assert_eq!(compiled.joins.len(), 2);
+    assert_eq!(compiled.joins[0].on, "flights.origin = airports.code");
+}
+
+#[test]
+fn equal_plans_have_equal_statements() {
+    let plan = count(&[("airports", "city", &["from"]), ("flights", "day", &[])]);
+    let first = made(&plan).unwrap();
+    assert!((0..20).all(|_| made(&plan).unwrap() == first));
+}

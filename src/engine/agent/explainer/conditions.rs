@@ -1,0 +1,152 @@
+//! Conditions in words.
+
+use crate::engine::agent::time::describe;
+use crate::model::ontology::{DataType, Ontology};
+use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Pattern};
+
+use super::names::{aggregation, field, listed, noun, roles};
+use super::restate::measure;
+
+/// Conditions that hold together: "origin is JFK and arrival delay is over 15 minutes".
+pub fn all(conditions: &[Condition], ontology: &Ontology) -> String {
+    match conditions {
+        [Condition::Any(any)] if any.len() > 1 => alternatives(any, ontology),
+        conditions => {
+            let parts: Vec<String> = conditions.iter().map(|condition| one(condition, ontology)).collect();
+            parts.join(" and ")
+        }
+    }
+}
+
+fn alternatives(any: &[Condition], ontology: &Ontology) -> String {
+    let parts: Vec<String> = any.iter().map(|part| one(part, ontology)).collect();
+    parts.join(" or ")
+}
+
+fn one(condition: &Condition, ontology: &Ontology) -> String {
+    match condition {
+        Condition::Compare { field: at, op, value } => compare(at, *op, value, ontology),
+        Condition::CompareFields { left, op, right } => {
+            let words = comparator(*op, datatype(left, ontology));
+            format!("{} {words} {}", field(left, ontology), field(right, ontology))
+        }
+        Condition::In { field: at, values, negated } => {
+            let values: Vec<String> = values.iter().map(|value| literal(value, Some(at), ontology)).collect();
+            let name = field(at, ontology);
+            match (values.as_slice(), negated) {
+                ([], false) => format!("{name} is one of no values"),
+                ([], true) => format!("{name} has any value"),
+                ([value], false) => format!("{name} is {value}"),
+                ([value], true) => format!("{name} is not {value}"),
+                (values, false) => format!("{name} is {}", listed(values, "or")),
+                (values, true) => format!("{name} is neither {}", listed(values, "nor")),
+            }
+        }
+        Condition::Like { field: at, pattern, text, negated } => {
+            let verb = match (pattern, negated) {
+                (Pattern::Contains, false) => "contains",
+                (Pattern::Contains, true) => "does not contain",
+                (Pattern::StartsWith, false) => "starts with",
+                (Pattern::StartsWith, true) => "does not start with",
+                (Pattern::EndsWith, false) => "ends with",
+                (Pattern::EndsWith, true) => "does not end with",
+            };
+            format!("{} {verb} “{text}”", field(at, ontology))
+        }
+        Condition::IsNull { field: at, negated: false } => format!("{} has no value", field(at, ontology)),
+        Condition::IsNull { field: at, negated: true } => format!("{} has a value", field(at, ontology)),
+        Condition::Within { field: at, window, negated } => {
+            let verb = if *negated { "is not in" } else { "is in" };
+            format!("{} {verb} {}", field(at, ontology), describe(window))
+        }
+        Condition::Segment { name, negated: false } => format!("in the segment “{name}”"),
+        Condition::Segment { name, negated: true } => format!("not in the segment “{name}”"),
+        Condition::Exists { of, dataset, via, filters, negated } => {
+            let way = match roles(via, ontology) {
+                roles if roles.is_empty() => String::new(),
+                roles => format!(" as {}", listed(&roles, "and")),
+            };
+            let which = match filters.as_slice() {
+                [] => String::new(),
+                filters => format!(" (where {})", all(filters, ontology)),
+            };
+            let has = if *negated { "has no" } else { "has at least one" };
+            format!("the {} {has} {}{way}{which}", noun(of, ontology), noun(dataset, ontology))
+        }
+        Condition::Measured { of, measure: of_each, op, value } => {
+            let words = comparator(*op, DataType::Float);
+            let value = literal(value, None, ontology);
+            format!("the {}’s {} {words} {value}", noun(of, ontology), measure(of_each, ontology))
+        }
+        Condition::AgainstOverall { field: at, op, function } => {
+            let of = datatype(at, ontology);
+            let name = field(at, ontology);
+            format!("{name} {} the {} {name} of all", comparator(*op, of), aggregation(*function, of))
+        }
+        Condition::Any(any) => match any.as_slice() {
+            [] => "nothing holds".into(),
+            [only] => one(only, ontology),
+            any => format!("({})", alternatives(any, ontology)),
+        },
+        Condition::All(conditions) => match conditions.as_slice() {
+            [] => "anything holds".into(),
+            [only] => one(only, ontology),
+            conditions => format!("({})", all(conditions, ontology)),
+        },
+        Condition::Not(inner) => format!("not ({})", all(std::slice::from_ref(inner.as_ref()), ontology)),
+    }
+}
+
+fn compare(at: &FieldRef, op: Comparator, value: &Literal, ontology: &Ontology) -> String {
+    let name = field(at, ontology);
+    let value_words = literal(value, Some(at), ontology);
+    format!("{name} {} {value_words}", comparator(op, datatype(at, ontology)))
+}
+
+pub fn comparator(op: Comparator, of: DataType) -> &'static str {
+    let of_time = of.is_calendar() || of == DataType::Time;
+    match (op, of_time) {
+        (Comparator::Equal, _) => "is",
+        (Comparator::NotEqual, _) => "is not",
+        (Comparator::Less, false) => "is below",
+        (Comparator::Less, true) => "is before",
+        (Comparator::AtMost, false) => "is at most",
+        (Comparator::AtMost, true) => "is at the latest",
+        (Comparator::Greater, false) => "is over",
+        (Comparator::Greater, true) => "is after",
+        (Comparator::AtLeast, false) => "is at least",
+        (Comparator::AtLeast, true) => "is at the earliest",
+    }
+}
+
+fn datatype(at: &FieldRef, ontology: &Ontology) -> DataType {
+    ontology.field(&at.dataset, &at.field).map(|field| field.datatype).unwrap_or_default()
+}
+
+/// A value as a person writes it: a number with the field's unit, a text with what people call it, in quotes where it
+/// could be read as part of the sentence.
+fn literal(value: &Literal, at: Option<&FieldRef>, ontology: &Ontology) -> String {
+    let of = at.and_then(|at| ontology.field(&at.dataset, &at.field));
+    let stored = match value {
+        Literal::Bool(value) => value.to_string(),
+        Literal::Number(number) => {
+            let unit = of.filter(|field| field.datatype.is_number()).and_then(|field| field.unit.as_deref());
+            return match unit {
+                Some("%") => format!("{number}%"),
+                Some(unit) => format!("{number} {unit}"),
+                None => number.to_string(),
+            };
+        }
+        Literal::Text(text) => text.clone(),
+    };
+    let plain = !stored.is_empty()
+        && stored.trim() == stored
+        && stored.chars().all(|c| c.is_alphanumeric() || " -./&'_:".contains(c))
+        && !stored.split(' ').any(|word| ["and", "or", "not", "nor", "is"].contains(&word.to_lowercase().as_str()));
+    let shown = if plain { stored.clone() } else { format!("“{stored}”") };
+    let called = of.and_then(|field| field.value_synonyms.get(&stored)).and_then(|names| names.first());
+    match called.filter(|name| !name.eq_ignore_ascii_case(&stored)) {
+        Some(name) => format!("{shown} ({name})"),
+        None => shown,
+    }
+}

@@ -1,0 +1,20 @@
+//! The answer in words: a plan restated for people, numbers as people write them, the narrative around a result, and
+//! the guard over numbers in a text. Everything here is pure text making; nothing is asked or computed anew.
+
+mod column;
+mod conditions;
+pub mod digits;
+pub mod markdown;
+pub mod names;
+pub mod number;
+mod restate;
+mod support;
+mod tell;
+
+pub use column::{Column, Role};
+pub use restate::restate;
+pub use support::unsupported_numbers;
+pub use tell::{Facts, Told, tell};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! What things of an ontology are called in a sentence.
+
+use crate::model::ontology::{Aggregation, DataType, Field, Ontology, Relationship, in_words};
+use crate::model::plan::{Dimension, FieldRef, Grain};
+
+/// A field: its label in small letters, with its dataset where another dataset has a field of the same name, and with
+/// the role of the way that leads to it: "origin airport name".
+pub fn field(at: &FieldRef, ontology: &Ontology) -> String {
+    let words = match ontology.field(&at.dataset, &at.field) {
+        Some(field) => sentence_case(&field.words()),
+        None => in_words(&at.field),
+    };
+    let noun = noun(&at.dataset, ontology);
+    let roles = roles(&at.via, ontology);
+    let with_noun = if roles.is_empty() && !is_shared(at, &words, ontology) || says(&words, &noun) {
+        words
+    } else {
+        format!("{noun} {words}")
+    };
+    roles
+        .into_iter()
+        .rev()
+        .fold(with_noun, |words, role| if says(&words, &role) { words } else { format!("{role} {words}") })
+}
+
+/// The roles of relationships. One without a role needs no name where it is the only way between its datasets.
+pub fn roles(via: &[String], ontology: &Ontology) -> Vec<String> {
+    let role = |name: &String| match ontology.relationship(name) {
+        Some(Relationship { role: Some(role), .. }) => Some(in_words(role)),
+        Some(one) => {
+            let joins = |other: &&Relationship| {
+                other.from.eq_ignore_ascii_case(&one.from) && other.to.eq_ignore_ascii_case(&one.to)
+            };
+            (ontology.relationships.iter().filter(joins).count() > 1).then(|| in_words(name))
+        }
+        None => Some(in_words(name)),
+    };
+    via.iter().filter_map(role).collect()
+}
+
+/// Whether another dataset that people see has a field called the same.
+fn is_shared(at: &FieldRef, words: &str, ontology: &Ontology) -> bool {
+    let same = |field: &Field| !field.hidden && field.words().eq_ignore_ascii_case(words);
+    ontology.datasets.iter().any(|dataset| {
+        !dataset.hidden && !dataset.name.eq_ignore_ascii_case(&at.dataset) && dataset.fields.iter().any(same)
+    })
+}
+
+fn says(words: &str, part: &str) -> bool {
+    format!(" {} ", words.to_lowercase()).contains(&format!(" {} ", part.to_lowercase()))
+}
+
+/// One row of a dataset.
+pub fn noun(dataset: &str, ontology: &Ontology) -> String {
+    match ontology.entity(dataset) {
+        Some(entity) if entity.grain.is_some() => sentence_case(&entity.noun()),
+        Some(entity) => singular(&entity.noun()),
+        None => singular(&in_words(dataset)),
+    }
+}
+
+/// Several rows of a dataset.
+pub fn nouns(dataset: &str, ontology: &Ontology) -> String {
+    plural(&noun(dataset, ontology))
+}
+
+/// A column of the answer: "month", "departure delay in ranges of 10", "origin".
+pub fn dimension(dimension: &Dimension, ontology: &Ontology) -> String {
+    let name = field(&dimension.field, ontology);
+    if let Some(grain) = dimension.grain {
+        return match is_default_time(&dimension.field, ontology) {
+            true => grain_words(grain).to_owned(),
+            false => format!("{} of {name}", grain_words(grain)),
+        };
+    }
+    match dimension.bucket {
+        Some(width) => format!("{name} in ranges of {width}"),
+        None => name,
+    }
+}
+
+/// The time that rows have when a question says only when.
+pub fn is_default_time(at: &FieldRef, ontology: &Ontology) -> bool {
+    let of_dataset = ontology
+        .entity(&at.dataset)
+        .and_then(|entity| entity.default_time_field.as_deref())
+        .is_some_and(|name| name.eq_ignore_ascii_case(&at.field));
+    of_dataset && at.via.is_empty()
+}
+
+pub fn grain_words(grain: Grain) -> &'static str {
+    match grain {
+        Grain::Hour => "hour",
+        Grain::Day => "day",
+        Grain::Week => "week",
+        Grain::Month => "month",
+        Grain::Quarter => "quarter",
+        Grain::Year => "year",
+        Grain::FiscalQuarter => "fiscal quarter",
+        Grain::FiscalYear => "fiscal year",
+        Grain::HourOfDay => "hour of the day",
+        Grain::DayOfWeek => "day of the week",
+        Grain::DayOfMonth => "day of the month",
+        Grain::MonthOfYear => "month of the year",
+        Grain::QuarterOfYear => "quarter of the year",
+    }
+}
+
+/// Before a noun: "average delay". Of times the extremes are the earliest and the latest.
+pub fn aggregation(function: Aggregation, of: DataType) -> &'static str {
+    let of_time = of.is_calendar() || of == DataType::Time;
+    match function {
+        Aggregation::Sum => "total",
+        Aggregation::Avg => "average",
+        Aggregation::Median => "median",
+        Aggregation::Min if of_time => "earliest",
+        Aggregation::Min => "lowest",
+        Aggregation::Max if of_time => "latest",
+        Aggregation::Max => "highest",
+        Aggregation::Count => "number of values of",
+        Aggregation::CountDistinct => "number of distinct values of",
+        Aggregation::Stddev => "standard deviation of",
+    }
+}
+
+/// "a", "a and b", "a, b and c".
+pub fn listed(parts: &[String], last: &str) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}
+
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A label as it stands inside a sentence: "Policy Number" and "Policy number" are "policy number", "IATA code" stays.
+pub fn sentence_case(label: &str) -> String {
+    let is_title = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().is_some_and(char::is_uppercase)
+            && chars.clone().any(char::is_alphabetic)
+            && chars.all(|c| !c.is_uppercase())
+    };
+    let words: Vec<&str> = label.split_whitespace().collect();
+    let all_titles =
+        words.iter().filter(|word| word.chars().count() > 3).all(|word| !word.starts_with(char::is_lowercase));
+    let lowered = words.iter().enumerate().map(|(at, word)| match is_title(word) && (at == 0 || all_titles) {
+        true => word.to_lowercase(),
+        false => (*word).to_owned(),
+    });
+    lowered.collect::<Vec<_>>().join(" ")
+}
+
+/// The plural of a noun phrase: of its last word, or of the one before "of", "to", "in", "for" or "with".
+pub fn plural(noun: &str) -> String {
+    on_head(noun, |word| {
+        let lower = word.to_lowercase();
+        let before_y = lower.chars().rev().nth(1);
+        let already =
+            lower.ends_with('s') && !lower.ends_with("ss") && !lower.ends_with("us") && !lower.ends_with("is");
+        if already || ["data", "people", "staff", "equipment"].contains(&lower.as_str()) {
+            word.to_owned()
+        } else if lower == "person" {
+            "people".to_owned()
+        } else if lower.ends_with('y') && before_y.is_some_and(|c| !"aeiou".contains(c)) {
+            format!("{}ies", &word[..word.len() - 1])
+        } else if lower.ends_with("sis") {
+            format!("{}es", &word[..word.len() - 2])
+        } else if ["s", "x", "z", "ch", "sh"].iter().any(|end| lower.ends_with(end)) {
+            format!("{word}es")
+        } else {
+            format!("{word}s")
+        }
+    })
+}
+
+/// The singular of a noun phrase that may be a plural, such as a table's name.
+fn singular(noun: &str) -> String {
+    on_head(noun, |word| {
+        if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 2) {
+            format!("{stem}y")
+        } else if let Some(stem) =
+            word.strip_suffix("es").filter(|stem| ["ss", "x", "ch", "sh"].iter().any(|end| stem.ends_with(end)))
+        {
+            stem.to_owned()
+        } else {
+            let keep = ["ss", "us", "is", "news", "series"].iter().any(|end| word.ends_with(end));
+            word.strip_suffix('s').filter(|stem| !keep && stem.len() > 2).unwrap_or(word).to_owned()
+        }
+    })
+}
+
+fn on_head(noun: &str, change: impl Fn(&str) -> String) -> String {
+    let mut words: Vec<String> = noun.split_whitespace().map(str::to_owned).collect();
+    let joint = words.iter().position(|word| ["of", "to", "in", "for", "with", "on", "at"].contains(&word.as_str()));
+    let head = joint.filter(|at| *at > 0).unwrap_or(words.len()).saturating_sub(1);
+    if let Some(word) = words.get_mut(head) {
+        *word = change(word);
+    }
+    words.join(" ")
+}

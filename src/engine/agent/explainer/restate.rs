@@ -1,0 +1,300 @@
+//! A plan as one sentence: what will be, or was, computed.
+
+use crate::engine::agent::time::describe;
+use crate::model::ontology::{Aggregation, DataType, Ontology, in_words};
+use crate::model::plan::{Bound, By, Condition, Dimension, Grain, Having, Limit, Measure, Order, Plan, Shown, Value};
+
+use super::conditions::{all, comparator};
+use super::names::{
+    aggregation, capitalised, dimension, field, grain_words, is_default_time, listed, noun, nouns, plural,
+};
+
+/// "Number of flights by carrier, 1 Jan – 31 Mar 2013, where origin is JFK, top 5". Says everything that the plan
+/// says, and nothing that it does not: what is not in the sentence does not change the numbers. Plain text.
+pub fn restate(plan: &Plan, ontology: &Ontology) -> String {
+    let mut parts = vec![what(plan, ontology)];
+    parts.extend(when(plan, ontology));
+    if let Some(comparison) = &plan.comparison {
+        let aligned = comparison.align.map(|grain| format!(", {0} by {0}", grain_words(grain))).unwrap_or_default();
+        parts.push(format!("compared with {}{aligned}", describe(&comparison.with)));
+    }
+    if !plan.filters.is_empty() {
+        parts.push(format!("where {}", all(&plan.filters, ontology)));
+    }
+    parts.extend(plan.having.iter().map(|having| bound(having, plan, ontology)));
+    parts.extend(rank(plan, ontology));
+    capitalised(&parts.join(", "))
+}
+
+fn what(plan: &Plan, ontology: &Ontology) -> String {
+    let dimensions: Vec<String> = plan.dimensions.iter().map(|each| dimension(each, ontology)).collect();
+    let columns = listed(&dimensions, "and");
+    if plan.is_listing() {
+        let of = plan.subject.as_deref().or(plan.dimensions.first().map(|first| first.field.dataset.as_str()));
+        let rows = of.map(|dataset| nouns(dataset, ontology)).unwrap_or_else(|| "rows".into());
+        return match (plan.distinct, columns.is_empty()) {
+            (true, false) => format!("distinct {columns} of {rows}"),
+            (true, true) => format!("distinct {rows}"),
+            (false, false) if plural(&columns) == rows => format!("list of {rows}"),
+            (false, false) => format!("list of {rows}: {columns}"),
+            (false, true) => format!("list of {rows}"),
+        };
+    }
+    let along = plan.dimensions.iter().find_map(|each| each.grain);
+    let names: Vec<String> = plan.measures.iter().map(|each| shown(each, along, &dimensions, ontology)).collect();
+    let mut text = listed(&names, "and");
+    if !columns.is_empty() {
+        text.push_str(&format!(" by {columns}"));
+    }
+    if let Some(subject) = &plan.subject {
+        text.push_str(&format!(", for every {} (also without any)", noun(subject, ontology)));
+    }
+    text
+}
+
+/// A measure with what is shown instead of it.
+fn shown(of: &Measure, along: Option<Grain>, dimensions: &[String], ontology: &Ontology) -> String {
+    let name = measure(of, ontology);
+    let step = along.map_or("row", grain_words);
+    match &of.shown_as {
+        None => name,
+        Some(Shown::Share { within }) => {
+            let groups: Vec<String> = within.iter().filter_map(|at| dimensions.get(*at).cloned()).collect();
+            match groups.is_empty() {
+                true => format!("{name} as share of the total"),
+                false => format!("{name} as share of the total of each {}", listed(&groups, "and")),
+            }
+        }
+        Some(Shown::Cumulative) => format!("running total of {name}"),
+        Some(Shown::Change) => format!("change in {name} from {step} to {step}"),
+        Some(Shown::ChangePercent) => format!("percentage change in {name} from {step} to {step}"),
+        Some(Shown::MovingAverage { rows }) => {
+            format!("moving average of {name} over {rows} {}", if *rows == 1 { step.into() } else { plural(step) })
+        }
+    }
+}
+
+/// A measure as a noun phrase, with its own conditions.
+pub fn measure(of: &Measure, ontology: &Ontology) -> String {
+    let name = value(&of.value, ontology);
+    match of.filters.is_empty() {
+        true => name,
+        false => format!("{name} (only where {})", all(&of.filters, ontology)),
+    }
+}
+
+fn value(of: &Value, ontology: &Ontology) -> String {
+    match of {
+        Value::Metric(name) => in_words(name),
+        Value::Count(dataset) => format!("number of {}", nouns(dataset, ontology)),
+        Value::Aggregate { function, field: at } => {
+            let datatype = ontology.field(&at.dataset, &at.field).map(|field| field.datatype).unwrap_or_default();
+            match function {
+                Aggregation::CountDistinct => format!("number of distinct {}", plural(&field(at, ontology))),
+                Aggregation::Count => {
+                    format!("number of {} with {}", nouns(&at.dataset, ontology), field(at, ontology))
+                }
+                function => format!("{} {}", aggregation(*function, datatype), field(at, ontology)),
+            }
+        }
+        Value::Ratio { numerator, denominator } => ratio(numerator, denominator, ontology),
+        Value::Sum(parts) => {
+            let parts: Vec<String> = parts.iter().map(|part| operand(part, ontology)).collect();
+            parts.join(" plus ")
+        }
+        Value::Difference(left, right) => format!("{} minus {}", operand(left, ontology), operand(right, ontology)),
+        Value::Over { function, measure: of, by } => over(*function, of, by, ontology),
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+/// A share when both are the same but for conditions; "per claim" when it is divided by a plain count of claims.
+fn ratio(numerator: &Measure, denominator: &Measure, ontology: &Ontology) -> String {
+    let is_part = numerator.value == denominator.value
+        && numerator.filters.len() > denominator.filters.len()
+        && denominator.filters.iter().all(|filter| numerator.filters.contains(filter));
+    if is_part {
+        let extra: Vec<Condition> =
+            numerator.filters.iter().filter(|filter| !denominator.filters.contains(filter)).cloned().collect();
+        let base = match (&denominator.value, denominator.filters.is_empty()) {
+            (Value::Count(dataset), true) => nouns(dataset, ontology),
+            _ => operand(denominator, ontology),
+        };
+        return format!("share of {base} where {}", all(&extra, ontology));
+    }
+    match &denominator.value {
+        Value::Count(dataset) if denominator.filters.is_empty() => {
+            format!("{} per {}", operand(numerator, ontology), noun(dataset, ontology))
+        }
+        _ => format!("{} divided by {}", operand(numerator, ontology), operand(denominator, ontology)),
+    }
+}
+
+/// In brackets where it is made of several.
+fn operand(of: &Measure, ontology: &Ontology) -> String {
+    let text = measure(of, ontology);
+    match (&of.value, of.filters.is_empty()) {
+        (Value::Ratio { .. } | Value::Difference(..) | Value::Over { .. } | Value::Sum(_), true) => format!("({text})"),
+        _ => text,
+    }
+}
+
+fn over(function: Aggregation, of: &Measure, by: &[Dimension], ontology: &Ontology) -> String {
+    let each: Vec<String> = by.iter().map(|each| dimension(each, ontology)).collect();
+    let each = listed(&each, "and");
+    let name = measure(of, ontology);
+    match function {
+        Aggregation::Count => format!("number of distinct {} with {name}", plural(&each)),
+        Aggregation::CountDistinct | Aggregation::Stddev => {
+            format!("{} the {name} of each {each}", aggregation(function, DataType::Float))
+        }
+        _ => format!("{} of the {name} of each {each}", aggregation(function, DataType::Float)),
+    }
+}
+
+/// The window of the answer. An answer that no time applies to says nothing of it.
+fn when(plan: &Plan, ontology: &Ontology) -> Option<String> {
+    let Some(time) = &plan.time else {
+        let in_filters = plan.filters.iter().any(|filter| matches!(filter, Condition::Within { .. }));
+        return (!plan.is_listing() && !in_filters && has_time(plan, ontology)).then(|| "all time".into());
+    };
+    let window = describe(&time.window);
+    match time.field.as_ref().filter(|at| !is_default_time(at, ontology)) {
+        Some(at) => Some(format!("{window} by {}", field(at, ontology))),
+        None => Some(window),
+    }
+}
+
+/// Whether anything that the plan measures has a time. Of a metric it is taken to be so.
+fn has_time(plan: &Plan, ontology: &Ontology) -> bool {
+    let dated = |dataset: &str| {
+        let is_time = |entity: &crate::model::ontology::Entity| {
+            entity.default_time_field.is_some()
+                || entity.fields.iter().any(|field| field.is_time || field.datatype.is_calendar())
+        };
+        ontology.entity(dataset).is_some_and(is_time)
+    };
+    fn any(of: &Measure, dated: &dyn Fn(&str) -> bool) -> bool {
+        match &of.value {
+            Value::Metric(_) => true,
+            Value::Count(dataset) => dated(dataset),
+            Value::Aggregate { field, .. } => dated(&field.dataset),
+            Value::Ratio { numerator: left, denominator: right } | Value::Difference(left, right) => {
+                any(left, dated) || any(right, dated)
+            }
+            Value::Sum(parts) => parts.iter().any(|part| any(part, dated)),
+            Value::Over { measure, .. } => any(measure, dated),
+            Value::Number(_) => false,
+        }
+    }
+    plan.measures.iter().any(|of| any(of, &dated))
+}
+
+fn bound(having: &Having, plan: &Plan, ontology: &Ontology) -> String {
+    let name = column(By::Measure(having.measure), plan, ontology);
+    let words = comparator(having.op, DataType::Float);
+    match &having.value {
+        Bound::Number(number) => format!("only those whose {name} {words} {number}"),
+        Bound::Overall(function) => {
+            format!("only those whose {name} {words} the {} of all", aggregation(*function, DataType::Float))
+        }
+    }
+}
+
+fn column(by: By, plan: &Plan, ontology: &Ontology) -> String {
+    let of = |at: usize| plan.measures.get(at).map_or_else(|| "number".into(), |of| measure(of, ontology));
+    match by {
+        By::Dimension(at) => plan.dimensions.get(at).map_or_else(|| "column".into(), |of| dimension(of, ontology)),
+        By::Measure(at) => of(at),
+        By::Difference(at) => format!("difference of {}", of(at)),
+        By::Change(at) => format!("change of {}", of(at)),
+    }
+}
+
+/// Order and limit: "top 5", "bottom 3 for each airport", "highest first".
+fn rank(plan: &Plan, ontology: &Ontology) -> Option<String> {
+    match (&plan.limit, plan.order.as_slice()) {
+        (None, []) => None,
+        (None, [Order { by: By::Dimension(0), descending: false }]) if along_time(plan) => None,
+        (None, order) => Some(sorted(order, plan, ontology)),
+        (Some(limit), []) => Some(format!("{}{}", first(limit, "first"), among(limit, plan, ontology))),
+        (Some(limit), order) => Some(limited(limit, order, plan, ontology)),
+    }
+}
+
+fn along_time(plan: &Plan) -> bool {
+    plan.dimensions.first().is_some_and(|first| first.grain.is_some())
+}
+
+fn is_time(by: By, plan: &Plan, ontology: &Ontology) -> bool {
+    let By::Dimension(at) = by else { return false };
+    plan.dimensions.get(at).is_some_and(|of| {
+        let calendar =
+            ontology.field(&of.field.dataset, &of.field.field).is_some_and(|field| field.datatype.is_calendar());
+        of.grain.map_or(calendar, |grain| !grain.is_cycle())
+    })
+}
+
+fn is_number(by: By, plan: &Plan, ontology: &Ontology) -> bool {
+    let By::Dimension(at) = by else { return true };
+    let field = plan.dimensions.get(at).and_then(|of| ontology.field(&of.field.dataset, &of.field.field));
+    field.is_some_and(|field| field.datatype.is_number())
+}
+
+fn sorted(order: &[Order], plan: &Plan, ontology: &Ontology) -> String {
+    let keys: Vec<String> = order
+        .iter()
+        .map(|key| {
+            let name = column(key.by, plan, ontology);
+            match (key.by, key.descending) {
+                (By::Dimension(_), false) if is_time(key.by, plan, ontology) => format!("earliest {name} first"),
+                (By::Dimension(_), true) if is_time(key.by, plan, ontology) => format!("latest {name} first"),
+                (_, false) if !is_number(key.by, plan, ontology) => format!("sorted by {name}"),
+                (_, true) if !is_number(key.by, plan, ontology) => format!("sorted by {name} from the end"),
+                (By::Measure(0), false) if plan.measures.len() == 1 => "lowest first".into(),
+                (By::Measure(0), true) if plan.measures.len() == 1 => "highest first".into(),
+                (_, false) => format!("lowest {name} first"),
+                (_, true) => format!("highest {name} first"),
+            }
+        })
+        .collect();
+    keys.join(", then ")
+}
+
+fn limited(limit: &Limit, order: &[Order], plan: &Plan, ontology: &Ontology) -> String {
+    let Some((key, rest)) = order.split_first() else { return first(limit, "first") };
+    let name = column(key.by, plan, ontology);
+    let (word, by) = match (key.by, key.descending) {
+        (By::Dimension(_), false) if is_time(key.by, plan, ontology) => ("earliest", Some(name)),
+        (By::Dimension(_), true) if is_time(key.by, plan, ontology) => ("latest", Some(name)),
+        (_, false) if !is_number(key.by, plan, ontology) => ("first", Some(name)),
+        (_, true) if !is_number(key.by, plan, ontology) => ("last", Some(name)),
+        (By::Measure(0), true) if plan.measures.len() == 1 => ("top", None),
+        (By::Measure(0), false) if plan.measures.len() == 1 => ("bottom", None),
+        (_, true) => ("top", Some(name)),
+        (_, false) => ("bottom", Some(name)),
+    };
+    let by = by.map(|name| format!(" by {name}")).unwrap_or_default();
+    let then = match rest.is_empty() {
+        true => String::new(),
+        false => format!(", then {}", sorted(rest, plan, ontology)),
+    };
+    format!("{}{by}{}{then}", first(limit, word), among(limit, plan, ontology))
+}
+
+/// How many from where: "top 5", "number 2 from the top", "top 6 to 10".
+fn first(limit: &Limit, word: &str) -> String {
+    match (limit.skip, limit.rows) {
+        (0, rows) => format!("{word} {rows}"),
+        (skip, 1) => format!("{word} number {}", u64::from(skip) + 1),
+        (skip, rows) => format!("{word} {} to {}", u64::from(skip) + 1, u64::from(skip) + u64::from(rows)),
+    }
+}
+
+fn among(limit: &Limit, plan: &Plan, ontology: &Ontology) -> String {
+    let per: Vec<String> =
+        limit.per.iter().filter_map(|at| plan.dimensions.get(*at)).map(|of| dimension(of, ontology)).collect();
+    let each = if per.is_empty() { String::new() } else { format!(" for each {}", listed(&per, "and")) };
+    let ties = if limit.with_ties { " with ties" } else { "" };
+    format!("{each}{ties}")
+}

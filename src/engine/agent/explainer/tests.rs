@@ -1,0 +1,4 @@
+mod numbers;
+mod restating;
+mod supporting;
+mod telling;

@@ -1,0 +1,86 @@
+//! Words that are spelt alike: one letter more, less, other or swapped in words of four to seven letters, up to two in
+//! longer ones.
+
+use std::sync::OnceLock;
+
+use fst::{IntoStreamer as _, Set, Streamer as _};
+use levenshtein_automata::{Distance, LevenshteinAutomatonBuilder};
+
+use super::store::Store;
+
+pub(super) struct Fuzzy {
+    words: Set<Vec<u8>>,
+}
+
+/// The automata of all words are made of these tables, which take milliseconds to compute.
+fn builder(edits: u8) -> &'static LevenshteinAutomatonBuilder {
+    static ONE: OnceLock<LevenshteinAutomatonBuilder> = OnceLock::new();
+    static TWO: OnceLock<LevenshteinAutomatonBuilder> = OnceLock::new();
+    let table = if edits == 1 { &ONE } else { &TWO };
+    table.get_or_init(|| LevenshteinAutomatonBuilder::new(edits, true))
+}
+
+impl Fuzzy {
+    pub(super) fn new(store: &Store) -> Self {
+        let mut words: Vec<&str> = store.words().filter(|word| may_be_misspelt(word)).collect();
+        words.sort_unstable();
+        let set = Set::from_iter(words).unwrap_or_default();
+        builder(1);
+        builder(2);
+        Self { words: set }
+    }
+
+    /// The words nearest to a misspelt one, with the number of edits: all of the least distance, at most eight.
+    pub(super) fn near(&self, word: &str) -> Vec<(String, u8)> {
+        if !may_be_misspelt(word) {
+            return Vec::new();
+        }
+        let length = word.chars().count();
+        for edits in 1..=if length >= 8 { 2 } else { 1 } {
+            let dfa = builder(edits).build_dfa(word);
+            let mut stream = self.words.search(Alike { dfa: &dfa, edits }).into_stream();
+            let mut found = Vec::new();
+            while let Some(key) = stream.next() {
+                if let Ok(text) = std::str::from_utf8(key) {
+                    found.push((text.to_owned(), edits));
+                }
+            }
+            if !found.is_empty() {
+                found.truncate(8);
+                return found;
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// Numbers, codes and short words are taken as they are.
+fn may_be_misspelt(word: &str) -> bool {
+    let length = word.chars().count();
+    (4..=40).contains(&length) && word.chars().all(char::is_alphabetic)
+}
+
+struct Alike<'a> {
+    dfa: &'a levenshtein_automata::DFA,
+    edits: u8,
+}
+
+impl fst::Automaton for Alike<'_> {
+    type State = u32;
+
+    fn start(&self) -> u32 {
+        self.dfa.initial_state()
+    }
+
+    fn is_match(&self, state: &u32) -> bool {
+        matches!(self.dfa.distance(*state), Distance::Exact(distance) if distance <= self.edits)
+    }
+
+    fn can_match(&self, state: &u32) -> bool {
+        *state != levenshtein_automata::SINK_STATE
+    }
+
+    fn accept(&self, state: &u32, byte: u8) -> u32 {
+        self.dfa.transition(*state, byte)
+    }
+}

@@ -1,0 +1,19 @@
+//! Questions in plain words, in this order: a planner makes a plan, the compiler makes SQL of it, the SQL engine runs it,
+//! the verifier looks for reasons to distrust the result, the explainer says it.
+
+mod answer;
+pub mod ask;
+pub mod compiler;
+pub mod explainer;
+pub mod lexicon;
+pub mod lineage;
+mod memory;
+pub mod number;
+pub mod planner;
+mod prepared;
+mod refresh;
+pub mod reword;
+pub mod time;
+pub mod token;
+mod understand;
+pub mod verifier;

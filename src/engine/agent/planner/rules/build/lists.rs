@@ -1,0 +1,191 @@
+//! Lists of rows, and what is counted in groups.
+
+use super::*;
+
+impl Builder<'_> {
+    /// Groups that a row may be in several of leave out the rows that are in none.
+    pub(super) fn shared_rows(&mut self) -> Result<(), Fault> {
+        if self.plan.measures.is_empty() {
+            return Ok(());
+        }
+        let mut there: Vec<Condition> = Vec::new();
+        for dimension in &self.plan.dimensions {
+            let Some(to) = self.resolver.position(&dimension.field.dataset) else { continue };
+            let one = self.resolver.graph.way(self.anchor, to, &dimension.field.via, Steps::ToOne).is_ok();
+            let known = there.iter().any(
+                |known| matches!(known, Condition::IsNull { field, .. } if field.dataset == dimension.field.dataset),
+            );
+            if to != self.anchor && !one && !known && dimension.grain.is_none() {
+                there.push(Condition::IsNull { field: dimension.field.clone(), negated: true });
+            }
+        }
+        self.plan.filters.extend(there);
+        Ok(())
+    }
+
+    /// "orders by priority": how many of each.
+    pub(super) fn counts_groups(&self) -> bool {
+        let sketch = self.sketch;
+        let free =
+            sketch.ask == Ask::Open && sketch.measures.is_empty() && sketch.rank.is_none() && sketch.columns.is_empty();
+        let Some(anchor) = self.resolver.ontology.datasets.get(self.anchor) else { return false };
+        let own = |group: &Group| {
+            group.noun.and_then(|noun| self.found.get(noun)?.as_ref()).is_some_and(|found| match found.target {
+                Target::Field(d, f) => {
+                    let field = &self.resolver.ontology.datasets[d].fields[f];
+                    let label =
+                        anchor.label_field.as_ref().is_some_and(|label| label.eq_ignore_ascii_case(&field.name));
+                    d == self.anchor && (field.role == FieldRole::Key || label)
+                }
+                _ => false,
+            })
+        };
+        free && sketch.subject.is_some() && !sketch.groups.is_empty() && !sketch.groups.iter().any(own)
+    }
+
+    /// Columns of a list.
+    pub(super) fn columns(&mut self) -> Result<(), Fault> {
+        if !self.plan.measures.is_empty() {
+            return Ok(());
+        }
+        let sketch = self.sketch;
+        self.plan.subject = Some(self.entity(self.anchor)?.name.clone());
+        let ranked = sketch.rank.is_some();
+        let mut columns = sketch.columns.clone();
+        if let Some(OrderBy::Noun(_)) = &sketch.order.as_ref().map(|(by, _)| by) {
+            columns.dedup();
+        }
+        let owned = !columns.is_empty()
+            && columns
+                .iter()
+                .all(|column| sketch.nouns[*column].of.is_some() && sketch.nouns[*column].of == sketch.subject);
+        if let Some(subject) = sketch.subject {
+            if !owned && sketch.groups.is_empty() && !ranked {
+                let mut dimensions = self.dims_of(subject)?;
+                if !columns.is_empty()
+                    && matches!(sketch.ask, Ask::Open)
+                    && columns.iter().any(|column| sketch.nouns[*column].of.is_some())
+                {
+                    dimensions.clear();
+                }
+                for dimension in dimensions {
+                    self.add_dimension(dimension);
+                }
+            }
+            if ranked && sketch.groups.is_empty() {
+                self.subject_dims()?;
+            }
+        }
+        for column in columns {
+            for dimension in self.dims_of(column)? {
+                self.add_dimension(dimension);
+            }
+        }
+        let said = matches!(sketch.ask, Ask::List | Ask::Which | Ask::Open)
+            && sketch.conds.iter().any(|cond| !matches!(cond, Cond::Window { field: None, .. }));
+        if self.plan.dimensions.is_empty() && sketch.subject.is_none() && said {
+            for dimension in self.label(self.anchor, &[])?.into_iter().map(Dimension::of) {
+                self.add_dimension(dimension);
+            }
+            self.assumptions.push(format!("A list of {} rows is meant.", self.resolver.entity_words(self.anchor)));
+        }
+        if matches!(sketch.ask, Ask::Who) && sketch.subject.is_none() && sketch.columns.is_empty() {
+            return cannot("It is not clear who is meant: name them, such as “which customers”.");
+        }
+        let to_many = self.plan.dimensions.iter().any(|dimension| {
+            let to = self.resolver.position(&dimension.field.dataset);
+            to.is_some_and(|to| {
+                to != self.anchor
+                    && self.resolver.graph.way(self.anchor, to, &dimension.field.via, Steps::ToOne).is_err()
+            })
+        });
+        self.joined_things()?;
+        // Where one must exist and is shown, rows without one are not meant.
+        let there: Vec<FieldRef> = self
+            .plan
+            .filters
+            .iter()
+            .filter_map(|filter| match filter {
+                Condition::Exists { dataset, negated: false, .. } => self
+                    .plan
+                    .dimensions
+                    .iter()
+                    .map(|dimension| &dimension.field)
+                    .find(|field| field.dataset.eq_ignore_ascii_case(dataset)),
+                _ => None,
+            })
+            .cloned()
+            .collect();
+        self.plan.filters.extend(there.into_iter().map(|field| Condition::IsNull { field, negated: true }));
+        self.plan.distinct = (sketch.subject.is_none() || to_many) && !ranked;
+        Ok(())
+    }
+
+    /// "agents and the policies that had a claim, and its catastrophe": of several things together, what must exist is
+    /// one of those that belong together, and is shown with them.
+    pub(super) fn joined_things(&mut self) -> Result<(), Fault> {
+        let things: Vec<NounAt> = self
+            .sketch
+            .columns
+            .iter()
+            .copied()
+            .filter(|column| matches!(self.found(*column), Ok(Found { target: Target::Entity(_), .. })))
+            .collect();
+        let existing: Vec<NounAt> = self
+            .sketch
+            .conds
+            .iter()
+            .filter_map(|cond| match cond {
+                Cond::Exists { thing, inner, negated: false } if inner.is_empty() => Some(*thing),
+                _ => None,
+            })
+            .collect();
+        if things.is_empty() || existing.is_empty() {
+            return Ok(());
+        }
+        for thing in things.into_iter().chain(existing) {
+            for (at, dimension) in self.dims_of(thing)?.into_iter().enumerate() {
+                let field = dimension.field.clone();
+                self.add_dimension(dimension);
+                if at == 0 {
+                    self.plan.filters.push(Condition::IsNull { field, negated: true });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Datasets that are only mentioned must not say more than the plan does.
+    pub(super) fn mentions(&mut self) -> Result<(), Fault> {
+        for mention in &self.sketch.mentions {
+            let found = self.found(*mention)?;
+            let Some(to) = self.resolver.dataset_of(&found.target) else { continue };
+            let shown = self
+                .plan
+                .dimensions
+                .iter()
+                .any(|dimension| self.resolver.position(&dimension.field.dataset) == Some(to));
+            let one = self.resolver.graph.way(self.anchor, to, &found.via, Steps::ToOne).is_ok();
+            let filtered = format!("{:?}", self.plan.filters)
+                .to_lowercase()
+                .contains(&format!("\"{}\"", self.entity(to)?.name.to_lowercase()));
+            let between = self.sketch.nouns.iter().zip(self.found).any(|(noun, other)| {
+                let Some(other) = other.as_ref().filter(|_| noun.want == super::super::sketch::Want::Value) else {
+                    return false;
+                };
+                let end = self.resolver.dataset_of(&other.target).unwrap_or(to);
+                self.resolver
+                    .graph
+                    .way(self.anchor, end, &other.via, Steps::Any)
+                    .is_ok_and(|way| way.iter().any(|step| step.from == to))
+            });
+            if to != self.anchor && !shown && !one && !filtered && !between {
+                return cannot(format!(
+                    "It is not clear what “{}” has to do with the rest of the question.",
+                    self.sketch.nouns[*mention].text
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! Questions that go on from the one before: "and by carrier?", "only July", "what about 2014", "top 5 instead".
+
+use crate::model::ontology::Ontology;
+use crate::model::plan::{By, Condition, FieldRef, Limit, Order, Plan, Value};
+
+use super::build::{Builder, Fault};
+use super::items::{Item, Kind};
+use super::sketch::Sketch;
+
+/// How many items at the beginning only say that the question goes on, and whether what it adds comes on top.
+pub(super) fn lead(items: &[Item]) -> Option<(usize, bool)> {
+    const WORDS: &[&str] = &[
+        "and",
+        "what",
+        "how",
+        "about",
+        "now",
+        "only",
+        "just",
+        "also",
+        "but",
+        "then",
+        "same",
+        "the",
+        "instead",
+        "for",
+        "show",
+        "make",
+        "it",
+        "that",
+        "ok",
+        "please",
+        "again",
+        "additionally",
+        "or",
+        "as",
+        "well",
+        "thing",
+        "question",
+        "with",
+    ];
+    let word =
+        |at: usize| items.get(at).filter(|item| matches!(item.kind, Kind::Word)).map_or("", |item| item.norm.as_str());
+    let more = matches!(word(0), "also" | "additionally") || word(0) == "and" && word(1) == "also";
+    let starts = matches!(
+        word(0),
+        "and" | "now" | "only" | "just" | "also" | "but" | "same" | "instead" | "additionally" | "or"
+    ) || matches!(
+        (word(0), word(1)),
+        ("what" | "how", "about") | ("the", "same") | ("make", "it") | ("ok", "and") | ("ok", "now")
+    ) || items.last().is_some_and(|item| item.is("instead") || item.is("too"));
+    if !starts {
+        return None;
+    }
+    let mut at = 0;
+    while WORDS.contains(&word(at)) && !items.get(at).is_some_and(|item| item.is_named() || item.has_value()) {
+        // "how many" and "what is" begin a question of their own.
+        if matches!(word(at), "how" | "what") && word(at + 1) != "about" {
+            break;
+        }
+        if matches!(word(at), "for" | "with") && matches!(word(at + 1), "each" | "every") {
+            break;
+        }
+        at += 1;
+    }
+    Some((at, more))
+}
+
+/// Whether a sketch asks for nothing by itself.
+pub(super) fn is_fragment(sketch: &Sketch) -> bool {
+    sketch.measures.is_empty()
+        && sketch.subject.is_none()
+        && sketch.columns.is_empty()
+        && sketch.rank.as_ref().is_none_or(|rank| rank.by.is_none() && rank.field.is_none())
+}
+
+/// In a question that goes on, a dataset or field that stands alone is what is grouped by or counted now.
+pub(super) fn settle(sketch: &mut Sketch) {
+    if let Some(subject) = sketch.subject.take() {
+        let flag = |cond: &super::sketch::Cond| matches!(cond, super::sketch::Cond::Flag { noun, .. } if sketch.nouns[*noun].items == sketch.nouns[subject].items);
+        if sketch.conds.iter().any(flag) {
+            return;
+        }
+        if sketch.measures.is_empty() {
+            sketch.nouns[subject].want = super::sketch::Want::Counted;
+            sketch.measures.push(super::sketch::Quantity::Count(subject));
+        }
+    }
+}
+
+/// The dataset that a plan is about.
+pub(super) fn anchor(plan: &Plan, ontology: &Ontology, metric: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+    let position = |name: &str| ontology.datasets.iter().position(|entity| entity.name.eq_ignore_ascii_case(name));
+    let first = plan.measures.first().and_then(|measure| inner(&measure.value));
+    match first {
+        Some(Value::Count(dataset)) => position(dataset),
+        Some(Value::Aggregate { field, .. }) => position(&field.dataset),
+        Some(Value::Metric(name)) => {
+            ontology.metrics.iter().position(|known| known.name.eq_ignore_ascii_case(name)).and_then(metric)
+        }
+        _ => plan.subject.as_ref().and_then(|subject| position(subject)),
+    }
+}
+
+fn inner(value: &Value) -> Option<&Value> {
+    match value {
+        Value::Ratio { numerator, .. } => inner(&numerator.value),
+        Value::Sum(parts) => parts.first().and_then(|part| inner(&part.value)),
+        Value::Difference(first, _) => inner(&first.value),
+        Value::Over { measure, .. } => inner(&measure.value),
+        Value::Number(_) => None,
+        plain => Some(plain),
+    }
+}
+
+/// The plan before with what a fragment changes.
+pub(super) fn merge(builder: &mut Builder, before: &Plan, more: bool) -> Result<Plan, Fault> {
+    let sketch = builder.sketch;
+    let mut plan = before.clone();
+    builder.plan = Plan { subject: before.subject.clone(), measures: before.measures.clone(), ..Plan::default() };
+    if sketch.display.is_some() && sketch.groups.is_empty() {
+        // A share or a course is one of what was shown before.
+        builder.plan.dimensions.clone_from(&before.dimensions);
+        builder.plan.time.clone_from(&before.time);
+    }
+    let known = builder.plan.measures.len();
+    builder.fragment()?;
+    let new = std::mem::take(&mut builder.plan);
+    if !sketch.measures.is_empty() {
+        plan.measures = new.measures[known..].to_vec();
+        plan.having.clear();
+        plan.order.retain(|order| matches!(order.by, By::Dimension(_)));
+    } else if new.measures.len() > known {
+        plan.measures = new.measures.clone();
+    }
+    if !new.dimensions.is_empty() {
+        if more {
+            plan.dimensions.extend(new.dimensions);
+        } else {
+            plan.dimensions = new.dimensions;
+            plan.order.retain(|order| matches!(order.by, By::Measure(_)));
+            plan.limit = plan.limit.map(|limit| Limit { per: Vec::new(), ..limit });
+        }
+    }
+    if new.time.is_some() {
+        let field = new
+            .time
+            .as_ref()
+            .and_then(|time| time.field.clone())
+            .or_else(|| before.time.as_ref().and_then(|time| time.field.clone()));
+        plan.time = new.time.map(|time| crate::model::plan::TimeFilter { field, ..time });
+        plan.comparison = None;
+    }
+    for condition in new.filters {
+        let places = fields(&condition);
+        plan.filters.retain(|known| !replaces(&places, known, &condition));
+        plan.filters.push(condition);
+    }
+    plan.having.extend(new.having);
+    if new.comparison.is_some() {
+        plan.comparison = new.comparison;
+    }
+    if let Some(rank) = &sketch.rank {
+        let by = plan.order.first().map(|order| order.by).unwrap_or(By::Measure(0));
+        if plan.measures.is_empty() && plan.order.is_empty() {
+            return Err(Fault::Cannot(format!("“{}” by what? The question before names no number.", rank.text)));
+        }
+        plan.order = vec![Order { by, descending: rank.descending }];
+        plan.limit = Some(Limit { rows: rank.rows, per: Vec::new(), with_ties: rank.single, skip: rank.skip });
+    }
+    if !new.order.is_empty() && sketch.rank.is_none() {
+        plan.order = new.order;
+    }
+    if let Some(shown) = new.measures.first().and_then(|measure| measure.shown_as.clone()) {
+        for measure in &mut plan.measures {
+            measure.shown_as = Some(shown.clone());
+        }
+    }
+    Ok(plan)
+}
+
+/// The fields that a condition is about, with the datasets and segments.
+fn fields(condition: &Condition) -> Vec<FieldRef> {
+    match condition {
+        Condition::Compare { field, .. }
+        | Condition::In { field, .. }
+        | Condition::Like { field, .. }
+        | Condition::IsNull { field, .. }
+        | Condition::Within { field, .. }
+        | Condition::AgainstOverall { field, .. } => vec![field.clone()],
+        Condition::Exists { filters, .. } => filters.iter().flat_map(fields).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a new condition stands for one of before: it is about the same field, or a value of the same dataset.
+fn replaces(places: &[FieldRef], known: &Condition, new: &Condition) -> bool {
+    if let (Condition::Segment { .. }, Condition::Segment { .. }) = (known, new) {
+        return true;
+    }
+    let flag = |condition: &Condition| {
+        matches!(
+            condition,
+            Condition::Segment { .. } | Condition::Compare { value: crate::model::plan::Literal::Bool(_), .. }
+        )
+    };
+    if flag(known) && flag(new) {
+        return true;
+    }
+    let old = fields(known);
+    let value = |condition: &Condition| {
+        matches!(
+            condition,
+            Condition::Compare { value: crate::model::plan::Literal::Text(_), .. }
+                | Condition::In { .. }
+                | Condition::Exists { .. }
+        )
+    };
+    old.iter()
+        .any(|old| places.iter().any(|new| new.dataset == old.dataset && new.via == old.via && new.field == old.field))
+        || value(known)
+            && value(new)
+            && old.iter().any(|old| places.iter().any(|new| new.dataset == old.dataset && new.via == old.via))
+}

@@ -1,0 +1,267 @@
+//! A question as items: phrases that the lexicon knows, numbers, times, quoted texts, and words of the grammar. Where
+//! phrases overlap, those that explain most of the question win.
+
+use std::ops::Range;
+
+use crate::engine::agent::lexicon::{Entry, GENERIC, Lexicon, Sense, words};
+use crate::engine::agent::number::{self, Quantity};
+use crate::engine::agent::time::{self, TimePhrase};
+use crate::engine::agent::token::{Token, TokenKind, tokens};
+use crate::model::ontology::Calendar;
+
+use super::grammar;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Word,
+    Number(Quantity),
+    Quoted,
+    Time(TimePhrase),
+    Punct,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Item {
+    /// As written.
+    pub text: String,
+    /// Folded words with spaces between.
+    pub norm: String,
+    pub kind: Kind,
+    /// What it may stand for; empty when the lexicon does not know it.
+    pub entries: Vec<Entry>,
+    /// The right spelling, where it was misspelt.
+    pub corrected: Option<String>,
+}
+
+impl Item {
+    pub(super) fn is(&self, word: &str) -> bool {
+        self.norm == word && !matches!(self.kind, Kind::Quoted)
+    }
+
+    pub(super) fn any(&self, words: &[&str]) -> bool {
+        !matches!(self.kind, Kind::Quoted) && words.contains(&self.norm.as_str())
+    }
+
+    /// Whether the lexicon knows it as more than values.
+    pub(super) fn is_named(&self) -> bool {
+        self.entries.iter().any(|entry| !matches!(entry.sense, Sense::Value { .. }))
+    }
+
+    pub(super) fn has_value(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry.sense, Sense::Value { .. }))
+    }
+}
+
+/// One way to read some tokens.
+struct Choice {
+    range: Range<usize>,
+    weight: f32,
+    item: Item,
+}
+
+/// Signs that only set phrases apart.
+fn is_silent(token: &Token) -> bool {
+    token.kind == TokenKind::Punct
+        && matches!(token.norm.as_str(), "?" | "!" | "." | "\"" | "'" | "’" | "(" | ")" | ":" | "…")
+}
+
+/// The items of a question.
+pub(super) fn items(question: &str, on: &Lexicon, now: jiff::civil::DateTime, calendar: &Calendar) -> Vec<Item> {
+    let tokens: Vec<Token> = tokens(question).into_iter().filter(|token| !is_silent(token)).collect();
+    let folded: Vec<Vec<String>> = tokens.iter().map(|token| words::split(&token.text)).collect();
+    let shouted = tokens.iter().all(|token| !token.text.chars().any(char::is_lowercase));
+    let mut choices: Vec<Vec<Choice>> = (0..tokens.len()).map(|_| Vec::new()).collect();
+    for (at, token) in tokens.iter().enumerate() {
+        choices[at].push(plain(&tokens, at, &folded[at].join(" ")));
+        if token.kind != TokenKind::Quoted
+            && let Some((quantity, used)) = number::number(&tokens, at).filter(|_| !ambiguous_number(token))
+        {
+            let item = made(question, &tokens, at..at + used, Kind::Number(quantity));
+            choices[at].push(Choice { range: at..at + used, weight: 0.9 * units(used), item });
+        }
+        phrases(question, &tokens, &folded, at, shouted, on, &mut choices[at]);
+    }
+    for found in time::find(&tokens, now, calendar) {
+        let range = found.tokens.clone();
+        if range.is_empty() || range.end > tokens.len() {
+            continue;
+        }
+        let item = made(question, &tokens, range.clone(), Kind::Time(found.phrase));
+        let weight = 0.98 * units(range.len()) + 0.05;
+        choices[range.start].push(Choice { range, weight, item });
+    }
+    best(choices, tokens.len())
+}
+
+fn units(count: usize) -> f32 {
+    f32::from(u16::try_from(count).unwrap_or(u16::MAX))
+}
+
+/// "one" and "a" are seldom numbers, "second" is an ordinal or a unit.
+fn ambiguous_number(token: &Token) -> bool {
+    matches!(token.norm.as_str(), "one" | "a" | "an" | "single" | "couple" | "few" | "half" | "couple of")
+}
+
+fn made(question: &str, tokens: &[Token], range: Range<usize>, kind: Kind) -> Item {
+    let (start, end) = (tokens[range.start].start, tokens[range.end - 1].end);
+    let text = question.get(start..end).unwrap_or_default().to_owned();
+    let norm = words::split(&text).join(" ");
+    Item { text, norm, kind, entries: Vec::new(), corrected: None }
+}
+
+/// A token on its own, without the lexicon.
+fn plain(tokens: &[Token], at: usize, folded: &str) -> Choice {
+    let token = &tokens[at];
+    let kind = match token.kind {
+        TokenKind::Quoted => Kind::Quoted,
+        TokenKind::Punct => Kind::Punct,
+        TokenKind::Word | TokenKind::Number => Kind::Word,
+    };
+    let weight = match kind {
+        Kind::Quoted => 0.9,
+        Kind::Punct => 0.1,
+        _ if grammar::is_ordinary(folded) => 0.75,
+        _ => -1.0,
+    };
+    let norm = if kind == Kind::Punct { token.norm.clone() } else { folded.to_owned() };
+    let item = Item { text: token.text.clone(), norm, kind, entries: Vec::new(), corrected: None };
+    Choice { range: at..at + 1, weight, item }
+}
+
+fn phrases(
+    question: &str,
+    tokens: &[Token],
+    folded: &[Vec<String>],
+    at: usize,
+    shouted: bool,
+    on: &Lexicon,
+    choices: &mut Vec<Choice>,
+) {
+    // A token may be several words ("AC/DC"); a phrase ends where a token does.
+    let mut list: Vec<&str> = Vec::new();
+    let mut fuzzy: Vec<bool> = Vec::new();
+    let mut ends: Vec<(usize, usize)> = Vec::new();
+    for (token_at, token) in tokens.iter().enumerate().skip(at).take(12) {
+        let inner = token.kind == TokenKind::Quoted && token_at > at;
+        let sign = token.kind == TokenKind::Punct && !matches!(token.norm.as_str(), "&" | "-" | "/" | "+" | "#");
+        if inner || sign {
+            break;
+        }
+        for word in &folded[token_at] {
+            list.push(word);
+            fuzzy.push(
+                token.kind == TokenKind::Word
+                    && !grammar::is_ordinary(word)
+                    && !grammar::is_ordinary(&words::singular(word)),
+            );
+        }
+        ends.push((list.len(), token_at + 1));
+        if token.kind == TokenKind::Quoted {
+            break;
+        }
+    }
+    let mut matches = on.matches(&list, &fuzzy);
+    let mut shorter: Option<(usize, Vec<Entry>)> = None;
+    for found in &mut matches {
+        // "end date" may be the end of something, too, not only the last words of another name.
+        let last = list[..found.words].last().map(|word| words::singular(word)).unwrap_or_default();
+        if found.words > 1
+            && GENERIC.contains(&last.as_str())
+            && let Some((_, entries)) = shorter.as_ref().filter(|(count, _)| count + 1 == found.words)
+        {
+            for entry in entries.iter().filter(|entry| !entry.partial && matches!(entry.sense, Sense::Field(..))) {
+                if found.entries.iter().all(|known| known.sense != entry.sense) {
+                    found.entries.push(Entry { quality: entry.quality - 0.05, ..entry.clone() });
+                }
+            }
+        }
+        shorter = Some((found.words, found.entries.clone()));
+    }
+    for found in matches {
+        let Some((_, end)) = ends.iter().find(|(words, _)| *words == found.words) else { continue };
+        let range = at..*end;
+        let mut item = made(question, tokens, range.clone(), Kind::Word);
+        let quoted = tokens[at].kind == TokenKind::Quoted;
+        if quoted {
+            item.kind = Kind::Quoted;
+            item.text = tokens[at].text.clone();
+        }
+        item.corrected = found.corrected;
+        item.entries = found.entries;
+        if !quoted {
+            let ordinary = list[..found.words].iter().all(|word| grammar::is_ordinary(word));
+            let numeric = list[..found.words].iter().all(|word| word.chars().all(|c| c.is_ascii_digit()));
+            let marked = tokens[range.clone()].iter().all(|token| is_code(&token.text, shouted));
+            let capital = at > 0
+                && !shouted
+                && tokens[range.clone()].iter().all(|token| token.text.starts_with(char::is_uppercase));
+            // Values that are everyday words ("IN", "All") or numbers need a sign that they are meant.
+            if ordinary
+                && !marked
+                && !(capital && range.len() > 1)
+                && !(capital && found.words == 1 && list[0].len() > 3)
+            {
+                item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
+            }
+            let short = list[..found.words].iter().map(|word| word.len()).sum::<usize>() < 3;
+            if short && !marked && tokens[at].text.chars().all(char::is_lowercase) {
+                item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
+            }
+            if numeric {
+                if let Some(choice) = choices
+                    .iter_mut()
+                    .find(|choice| choice.range == range && matches!(choice.item.kind, Kind::Number(_)))
+                {
+                    choice.item.entries = std::mem::take(&mut item.entries);
+                }
+                continue;
+            }
+        }
+        let Some(quality) = item.entries.first().map(|entry| entry.quality) else { continue };
+        let single = range.len() == 1 && grammar::is_ordinary(list[0]);
+        let weight = if single && item.entries.iter().all(|entry| entry.partial) {
+            0.7
+        } else {
+            // "of suppliers" is rather "suppliers" after an "of" that means something.
+            let joining = range.len() > 1
+                && matches!(
+                    list[0],
+                    "of" | "by" | "in" | "to" | "from" | "at" | "on" | "for" | "with" | "the" | "a" | "per"
+                );
+            quality * units(range.len()) + 0.2 * units(range.len() - 1) - if joining { 0.45 } else { 0.0 }
+        };
+        choices.push(Choice { range, weight, item });
+    }
+}
+
+/// Written as codes are: in capitals, or with figures in it.
+fn is_code(text: &str, shouted: bool) -> bool {
+    let capitals = !shouted && text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
+    capitals || text.chars().any(|c| c.is_ascii_digit()) && text.chars().any(char::is_alphabetic)
+}
+
+/// The items that weigh most together, in order.
+fn best(choices: Vec<Vec<Choice>>, count: usize) -> Vec<Item> {
+    let mut weights = vec![f32::NEG_INFINITY; count + 1];
+    let mut picks: Vec<Option<usize>> = vec![None; count];
+    weights[count] = 0.0;
+    for at in (0..count).rev() {
+        for (pick, choice) in choices[at].iter().enumerate() {
+            let weight = choice.weight + weights[choice.range.end];
+            if weight > weights[at] {
+                weights[at] = weight;
+                picks[at] = Some(pick);
+            }
+        }
+    }
+    let mut items = Vec::new();
+    let mut at = 0;
+    let mut choices: Vec<Vec<Option<Choice>>> =
+        choices.into_iter().map(|list| list.into_iter().map(Some).collect()).collect();
+    while at < count {
+        let Some(choice) = picks[at].and_then(|pick| choices[at][pick].take()) else { break };
+        at = choice.range.end;
+        items.push(choice.item);
+    }
+    items
+}

@@ -1,0 +1,484 @@
+//! Fields and counts that are held against numbers and texts.
+
+use super::*;
+
+const AVERAGE: &[&str] =
+    &["the average", "average", "the mean", "mean", "the overall average", "an average", "on average"];
+
+impl Parser<'_> {
+    /// The number at the place of reading.
+    pub(super) fn number(&mut self) -> Option<(f64, Option<String>)> {
+        match self.item(0).map(|item| item.kind.clone()) {
+            Some(Kind::Number(quantity)) => {
+                self.at += 1;
+                Some((quantity.value, quantity.unit))
+            }
+            _ if matches!(self.word(0), "one" | "a" | "an") && self.word(0) == "one" => {
+                self.at += 1;
+                Some((1.0, None))
+            }
+            _ if matches!(self.word(0), "a" | "an")
+                && grammar::unit(self.word(1)).is_some()
+                && self.word(1).len() > 2 =>
+            {
+                let unit = self.word(1).to_owned();
+                self.at += 2;
+                Some((1.0, Some(unit)))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn operator(&mut self) -> Option<(Comparator, &'static [&'static str])> {
+        let back = self.at;
+        while self.eat_any(&["is", "are", "was", "were", "of", "by", "be", "being", ",", "that is", "that are"]) {}
+        if let Some((op, hints)) = grammar::comparative(self.word(0)) {
+            self.at += 1;
+            if self.eat("than") {
+                return Some((op, hints));
+            }
+            self.at = back;
+            return None;
+        }
+        for (phrase, op) in OPS {
+            if self.eat(phrase) {
+                return Some((*op, &[]));
+            }
+        }
+        self.at = back;
+        None
+    }
+
+    /// "N or more", "N or fewer", "N+" after the number.
+    pub(super) fn suffix(&mut self) -> Option<Comparator> {
+        if self.eat_any(&[
+            "or more",
+            "or greater",
+            "or higher",
+            "or above",
+            "or over",
+            "and above",
+            "and over",
+            "or longer",
+            "+",
+        ]) {
+            Some(Comparator::AtLeast)
+        } else if self.eat_any(&["or less", "or fewer", "or lower", "or below", "or under", "or shorter"]) {
+            Some(Comparator::AtMost)
+        } else {
+            None
+        }
+    }
+
+    /// A bound after a noun that was just read: "departure delay over 60 minutes", "policy number 31003000336".
+    pub(in crate::engine::agent::planner::rules::parse) fn bound_here(&mut self, noun: NounAt) -> bool {
+        self.guarded(|parser| parser.bound_after(noun))
+    }
+
+    /// "built after 2000": a number field of years held against years.
+    pub(super) fn years(&mut self, noun: NounAt) -> bool {
+        let Some(Kind::Time(TimePhrase::Window(window))) = self.item(0).map(|item| item.kind.clone()) else {
+            return false;
+        };
+        let numbers = self.sketch.nouns[noun].entries.iter().any(|entry| match entry.sense {
+            Sense::Field(d, f) => self.field(d, f).is_some_and(|field| {
+                field.datatype.is_number()
+                    && crate::model::ontology::in_words(&field.name)
+                        .split(' ')
+                        .chain(field.words().to_lowercase().split(' '))
+                        .any(|word| word == "year")
+            }),
+            _ => false,
+        });
+        let year = |at: &Option<String>| {
+            at.as_ref().map(|at| at.strip_suffix("-01-01").and_then(|year| year.parse::<f64>().ok()))
+        };
+        let (start, end) = (year(&window.start), year(&window.end));
+        if !numbers || start == Some(None) || end == Some(None) {
+            return false;
+        }
+        self.at += 1;
+        self.sketch.nouns[noun].want = Want::Number;
+        for (bound, op) in [(start, Comparator::AtLeast), (end, Comparator::Less)] {
+            if let Some(Some(year)) = bound {
+                self.add_bound(noun, op, Bound::Number(year, None));
+            }
+        }
+        true
+    }
+
+    pub(super) fn bound_after(&mut self, noun: NounAt) -> bool {
+        if self.years(noun) {
+            return true;
+        }
+        let is_field = !self.sketch.nouns[noun]
+            .entries
+            .iter()
+            .all(|entry| matches!(entry.sense, Sense::Segment(_) | Sense::Role(_)));
+        if !is_field {
+            return false;
+        }
+        let back = self.at;
+        self.eat_any(&["is", "are", "was", "were", "of", "value"]);
+        if (self.eat("between") || self.previous() != "of" && self.eat("from"))
+            && let Some((low, high)) = self.pair()
+        {
+            self.sketch.nouns[noun].want = Want::Number;
+            self.add_bound(noun, Comparator::AtLeast, low);
+            self.add_bound(noun, Comparator::AtMost, high);
+            return true;
+        }
+        self.at = back;
+        // "breads cheaper than 5" is about a price that is not said, not about the bread's name.
+        let whole = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        if let Some((op, hints)) = self.operator() {
+            if whole && !hints.is_empty() {
+                self.at = back;
+                return false;
+            }
+            if let Some(value) = self.bound_value() {
+                // "flights more than 2 hours late": hours are none of what is counted.
+                let counted = self.sketch.nouns[noun].entries.iter().all(|entry| match entry.sense {
+                    Sense::Metric(metric) => self.ontology.metrics.get(metric).is_some_and(|metric| {
+                        metric.expression.trim().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("count("))
+                    }),
+                    _ => false,
+                });
+                if counted && matches!(&value, Bound::Number(_, Some(unit)) if !self.measured_in(noun, unit)) {
+                    self.at = back;
+                    return false;
+                }
+                self.sketch.nouns[noun].want = Want::Number;
+                self.add_bound(noun, op, value);
+                return true;
+            }
+            if self.eat_any(&["average", "the average", "the mean", "the overall average"]) {
+                self.sketch.nouns[noun].want = Want::Number;
+                self.add_bound(noun, op, Bound::Average);
+                return true;
+            }
+            if op == Comparator::Equal && self.literal_after(noun) {
+                return true;
+            }
+            self.at = back;
+            return false;
+        }
+        let negated = self.eat_any(&["is not", "are not", "not", "isnt", "arent"]);
+        if !negated {
+            self.eat_any(&["is", "are", "was", "were", "of", "called", "named", "with the name", "number", ":", "="]);
+        }
+        if let Some(pattern) = self.pattern()
+            && let Some(text) = self.free_text()
+        {
+            self.sketch.nouns[noun].want = Want::Bound;
+            let cond = Cond::Like { field: noun, pattern, text, negated };
+            self.add(cond);
+            return true;
+        }
+        self.at = back;
+        self.eat_any(&["is", "are", "was", "were", "called", "named", ":", "=", "#"]);
+        if self.eat_any(&[
+            "not known",
+            "unknown",
+            "missing",
+            "empty",
+            "blank",
+            "null",
+            "not set",
+            "not given",
+            "not recorded",
+        ]) {
+            self.sketch.nouns[noun].want = Want::Bound;
+            self.add(Cond::Null { field: noun, negated: false });
+            return true;
+        }
+        if self.eat_any(&["known", "not null", "not empty", "set", "given", "recorded"]) && self.previous() != "is" {
+            self.sketch.nouns[noun].want = Want::Bound;
+            self.add(Cond::Null { field: noun, negated: true });
+            return true;
+        }
+        self.literal_after(noun)
+    }
+
+    /// Whether a noun may be in a unit: not when it can only be metrics of another unit, or of none.
+    fn measured_in(&self, noun: NounAt, unit: &str) -> bool {
+        let kind = |unit: &str| grammar::unit(unit).map(|(kind, _)| kind);
+        let entries = &self.sketch.nouns[noun].entries;
+        entries.is_empty()
+            || entries.iter().any(|entry| match entry.sense {
+                Sense::Metric(metric) => {
+                    let own = self.ontology.metrics.get(metric).and_then(|metric| metric.unit.as_deref());
+                    own.and_then(kind) == kind(unit) || own.is_none() && kind(unit) == Some("percent")
+                }
+                _ => true,
+            })
+    }
+
+    /// A value, number or text right after its field.
+    pub(super) fn literal_after(&mut self, noun: NounAt) -> bool {
+        let negated = self.eat_any(&["not", "other than"]);
+        let Some(item) = self.item(0) else { return false };
+        let fits = item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense));
+        if fits {
+            return self.value_list(Some(noun), negated);
+        }
+        let text = item.text.clone();
+        let code = text.chars().any(|c| c.is_ascii_digit()) || text.chars().all(|c| c.is_uppercase()) && text.len() > 1;
+        let unknown = item.entries.is_empty()
+            && !grammar::is_ordinary(&item.norm)
+            && matches!(item.kind, Kind::Word)
+            && (code || text.chars().next().is_some_and(char::is_uppercase));
+        match item.kind.clone() {
+            Kind::Number(quantity) if quantity.unit.is_none() && self.takes_numbers(noun) => {
+                let date = self
+                    .item(1)
+                    .is_some_and(|next| next.is_named() && next.entries.iter().any(|entry| thing(entry).is_some()));
+                if date {
+                    return false;
+                }
+                self.at += 1;
+                self.sketch.nouns[noun].want = Want::Bound;
+                let digits: String = text.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+                let op = if negated { Comparator::NotEqual } else { Comparator::Equal };
+                self.add(Cond::Compare { field: noun, op, value: Bound::Text(digits) });
+                self.own_label(noun);
+                true
+            }
+            Kind::Quoted => {
+                self.at += 1;
+                self.text_value(noun, text, negated)
+            }
+            Kind::Word if unknown && self.takes_texts(noun) => {
+                self.at += 1;
+                self.text_value(noun, text, negated)
+            }
+            _ => false,
+        }
+    }
+
+    /// A dataset that is named with one of its rows is spoken of itself.
+    pub(super) fn own_label(&mut self, noun: NounAt) {
+        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
+        if is_thing {
+            self.focus = Some(noun);
+        }
+    }
+
+    pub(super) fn text_value(&mut self, noun: NounAt, text: String, negated: bool) -> bool {
+        self.sketch.nouns[noun].want = Want::Bound;
+        let all_known = self.bound_fields(noun).iter().all(|(d, f)| self.on.indexed(*d, *f) == Some(true));
+        if all_known {
+            self.sketch.absent.push((noun, text));
+        } else {
+            let op = if negated { Comparator::NotEqual } else { Comparator::Equal };
+            self.add(Cond::Compare { field: noun, op, value: Bound::Text(text) });
+        }
+        self.own_label(noun);
+        true
+    }
+
+    pub(super) fn takes_numbers(&self, noun: NounAt) -> bool {
+        let only = self.sketch.nouns[noun]
+            .entries
+            .iter()
+            .all(|entry| matches!(entry.sense, Sense::Field(..) | Sense::Entity(_)));
+        only && !self.sketch.nouns[noun].entries.is_empty() || self.sketch.nouns[noun].is_generic()
+    }
+
+    pub(super) fn takes_texts(&self, noun: NounAt) -> bool {
+        let text = |d: usize, f: usize| self.field(d, f).is_some_and(|field| field.datatype == DataType::String);
+        self.bound_fields(noun).iter().any(|(d, f)| text(*d, *f))
+    }
+
+    pub(super) fn add_bound(&mut self, noun: NounAt, op: Comparator, value: Bound) {
+        if let Bound::Number(_, Some(unit)) = &value {
+            self.sketch.nouns[noun].unit = Some(unit.clone());
+        }
+        let metric = self.sketch.nouns[noun].entries.iter().all(|entry| matches!(entry.sense, Sense::Metric(_)));
+        if metric && !self.sketch.nouns[noun].entries.is_empty() {
+            self.sketch.nouns[noun].want = Want::Measure;
+            self.add(Cond::Measured { quantity: Quantity::Plain(noun), op, value });
+        } else {
+            self.add(Cond::Compare { field: noun, op, value });
+        }
+    }
+
+    pub(super) fn bound_value(&mut self) -> Option<Bound> {
+        self.number().map(|(value, unit)| Bound::Number(value, unit))
+    }
+
+    pub(super) fn pair(&mut self) -> Option<(Bound, Bound)> {
+        let (low, low_unit) = self.number()?;
+        if !self.eat_any(&["and", "to", "-", "–"]) {
+            return None;
+        }
+        let (high, unit) = self.number()?;
+        Some((Bound::Number(low, low_unit.or_else(|| unit.clone())), Bound::Number(high, unit)))
+    }
+
+    /// "over 60 minutes", "more than 3 orders", "longer than 2 hours", "between 5 and 10 seats", "3 or more claims".
+    pub(super) fn bounded(&mut self) -> bool {
+        self.eat_any(&[
+            "with",
+            "having",
+            "have",
+            "has",
+            "had",
+            "of",
+            "that are",
+            "that is",
+            "that were",
+            "who have",
+            "that have",
+            "which have",
+            "by",
+        ]);
+        self.eat_any(&["worth", "costing", "priced at", "priced", "valued at", "that cost", "cost"]);
+        let from = self.at;
+        let (op, hints, value, second) = if self.eat("between") {
+            let Some((low, high)) = self.pair() else { return false };
+            (Comparator::AtLeast, &[][..], low, Some(high))
+        } else if let Some((op, hints)) = self.operator() {
+            if self.eat_any(AVERAGE) && !hints.is_empty() {
+                return self.unlike_average(from, op, hints);
+            }
+            let Some(value) = self.bound_value() else { return false };
+            (op, hints, value, None)
+        } else {
+            let Some(value) = self.bound_value() else { return false };
+            let bare = matches!(value, Bound::Number(_, None));
+            let Some(op) = self.suffix() else {
+                // "with 3 orders", "have 2 claims".
+                let has = from
+                    .checked_sub(1)
+                    .and_then(|at| self.items.get(at))
+                    .is_some_and(|item| item.any(&["with", "having", "have", "has", "had"]));
+                let counts = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+                if has && bare && counts && self.owner().is_some() {
+                    return self.counted_bound(Comparator::Equal, value, None);
+                }
+                return false;
+            };
+            (op, &[][..], value, None)
+        };
+        let op = self.suffix().unwrap_or(op);
+        self.eat_any(&["of", "in", "worth of", "in total", "different", "distinct"]);
+        let counts =
+            self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial));
+        let measured = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| self.is_measure(&entry.sense)));
+        if counts && matches!(value, Bound::Number(_, None)) && self.owner().is_some() {
+            return self.counted_bound(op, value, second);
+        }
+        if measured
+            || self
+                .item(0)
+                .is_some_and(|item| item.is_named() && item.entries.iter().any(|entry| field_of(entry).is_some()))
+                && matches!(value, Bound::Number(_, None))
+        {
+            let Some(noun) = self.noun(Want::Number) else { return false };
+            self.add_bound(noun, op, value);
+            if let Some(high) = second {
+                self.add_bound(noun, Comparator::AtMost, high);
+            }
+            return true;
+        }
+        let Bound::Number(_, unit) = &value else { return false };
+        if unit.is_none() && hints.is_empty() {
+            // "average delay … above 10": the number asked for before.
+            return self.last_measure_bound(op, value);
+        }
+        if hints.is_empty() && self.owner().is_none() {
+            return false;
+        }
+        let noun = self.hinted(from, hints);
+        self.sketch.nouns[noun].unit.clone_from(unit);
+        self.add(Cond::Compare { field: noun, op, value });
+        if let Some(high) = second {
+            self.add(Cond::Compare { field: noun, op: Comparator::AtMost, value: high });
+        }
+        true
+    }
+
+    /// "longer than the average": of the field that the adjective speaks of, or that is named after it.
+    fn unlike_average(&mut self, from: usize, op: Comparator, hints: &'static [&'static str]) -> bool {
+        let named = self
+            .item(0)
+            .is_some_and(|item| item.is_named() && item.entries.iter().any(|entry| self.is_measure(&entry.sense)));
+        let own = self.item(0).is_some_and(|item| {
+            let owner = self.owner().map(|owner| self.sketch.nouns[owner].entries.clone()).unwrap_or_default();
+            item.entries.iter().filter_map(thing).any(|d| owner.iter().filter_map(thing).any(|own| own == d))
+        });
+        if self.owner().is_none() || self.at < self.end && !named && !own {
+            return false;
+        }
+        let noun = if named { self.noun(Want::Number) } else { Some(self.hinted(from, hints)) };
+        // "longer than the average film"
+        self.at += usize::from(own && !named);
+        let Some(field) = noun else { return false };
+        self.add(Cond::Compare { field, op, value: Bound::Average });
+        true
+    }
+
+    pub(super) fn last_measure_bound(&mut self, op: Comparator, value: Bound) -> bool {
+        let Some(quantity) = self.sketch.measures.last().cloned() else { return false };
+        if self.sketch.groups.is_empty() {
+            return false;
+        }
+        self.add(Cond::Measured { quantity, op, value });
+        true
+    }
+
+    pub(super) fn counted_bound(&mut self, op: Comparator, value: Bound, second: Option<Bound>) -> bool {
+        self.modifiers();
+        let Some(noun) = self.noun(Want::Counted) else { return false };
+        let quantity = Quantity::Count(noun);
+        self.add(Cond::Measured { quantity: quantity.clone(), op, value });
+        if let Some(high) = second {
+            self.add(Cond::Measured { quantity, op: Comparator::AtMost, value: high });
+        }
+        true
+    }
+
+    /// What conditions on numbers of things are about.
+    pub(super) fn owner(&self) -> Option<NounAt> {
+        self.focus
+            .or(self.sketch.subject)
+            .or_else(|| self.sketch.groups.iter().find_map(|group| group.noun))
+            .or_else(|| self.sketch.columns.first().copied())
+    }
+
+    /// "above average departure delay", "with an above-average price".
+    pub(super) fn against_average(&mut self) -> bool {
+        self.eat_any(&["with", "having", "that have", "who have", "have", "has"]);
+        self.articles();
+        let op = if self.eat_any(&[
+            "above average",
+            "higher than average",
+            "more than average",
+            "higher than the average",
+            "more than the average",
+            "above the average",
+            "greater than the average",
+            "longer than the average",
+            "longer than average",
+        ]) {
+            Comparator::Greater
+        } else if self.eat_any(&[
+            "below average",
+            "lower than average",
+            "less than average",
+            "lower than the average",
+            "less than the average",
+            "below the average",
+            "shorter than the average",
+            "shorter than average",
+        ]) {
+            Comparator::Less
+        } else {
+            return false;
+        };
+        let Some(noun) = self.noun(Want::Number) else { return false };
+        self.add_bound(noun, op, Bound::Average);
+        true
+    }
+}

@@ -1,0 +1,244 @@
+//! Values, alone or with their field.
+
+use super::*;
+
+impl Parser<'_> {
+    /// Whether a value may be one of a field that was named: its own, or of the dataset that it belongs to or refers to.
+    pub(super) fn value_fits(&self, noun: NounAt, sense: &Sense) -> bool {
+        let Sense::Value { dataset, field, .. } = sense else { return false };
+        self.sketch.nouns[noun].entries.iter().any(|entry| match entry.sense {
+            Sense::Entity(d) => d == *dataset,
+            Sense::Field(d, f) => d == *dataset && f == *field || self.refers(d, f, *dataset),
+            Sense::Role(r) => self.ontology.relationships.get(r).is_some_and(|relationship| {
+                self.ontology
+                    .datasets
+                    .get(*dataset)
+                    .is_some_and(|entity| entity.name.eq_ignore_ascii_case(&relationship.to))
+            }),
+            _ => false,
+        })
+    }
+
+    /// Whether a field refers to a row of a dataset.
+    pub(super) fn refers(&self, dataset: usize, field: usize, to: usize) -> bool {
+        let (Some(from), Some(to)) = (self.ontology.datasets.get(dataset), self.ontology.datasets.get(to)) else {
+            return false;
+        };
+        let Some(field) = from.fields.get(field) else { return false };
+        self.ontology.relationships.iter().any(|relationship| {
+            relationship.from.eq_ignore_ascii_case(&from.name)
+                && relationship.to.eq_ignore_ascii_case(&to.name)
+                && relationship.from_columns.iter().any(|column| {
+                    column.eq_ignore_ascii_case(&field.name) || column.eq_ignore_ascii_case(&field.expression)
+                })
+        })
+    }
+
+    /// Values, alone or with their field, with what negates them.
+    pub(super) fn valued(&mut self) -> bool {
+        let preposition = matches!(
+            self.word(0),
+            "in" | "from"
+                | "at"
+                | "for"
+                | "with"
+                | "of"
+                | "on"
+                | "to"
+                | "by"
+                | "into"
+                | "named"
+                | "called"
+                | "as"
+                | "is"
+                | "are"
+                | "only"
+                | "were"
+                | "was"
+                | "via"
+                | "between"
+                | "about"
+                | "than"
+        ) || self.role_here();
+        if preposition && !self.item(0).is_some_and(|item| item.has_value()) {
+            if matches!(self.word(0), "than" | "between" | "about") {
+                return false;
+            }
+            self.at += 1;
+        }
+        let before = self.previous().to_owned();
+        let numeric =
+            preposition && self.item(0).is_some_and(|item| matches!(item.kind, Kind::Number(_)) && item.has_value());
+        if numeric && !matches!(before.as_str(), "is" | "are" | "was" | "were" | "by" | "to") {
+            return self.value_list(None, false);
+        }
+        let negated = NEGATION.iter().any(|phrase| self.eat(phrase));
+        if negated {
+            self.eat_any(&["in", "from", "to", "at", "for", "the", "those from", "those in"]);
+        }
+        self.articles();
+        if self.value_here() {
+            return self.value_list(None, negated);
+        }
+        if negated || preposition {
+            let named = self.item(0).is_some_and(|item| item.is_named());
+            let back = (self.at, self.sketch.nouns.len());
+            if named && let Some(noun) = self.noun(Want::Bound) {
+                let known = self.open_conds();
+                let flag = self.sketch.nouns[noun]
+                    .entries
+                    .first()
+                    .is_some_and(|entry| matches!(entry.sense, Sense::Segment(_)));
+                if flag && negated {
+                    self.sketch.nouns[noun].want = Want::Flag;
+                    self.add(Cond::Flag { noun, negated });
+                    return true;
+                }
+                if self.literal_after(noun) {
+                    if negated {
+                        self.negate_since(known);
+                    }
+                    return true;
+                }
+            }
+            self.at = back.0;
+            self.sketch.nouns.truncate(back.1);
+            if matches!(before.as_str(), "named" | "called")
+                && let (Some(owner), Some(Kind::Quoted | Kind::Word)) =
+                    (self.owner(), self.item(0).map(|item| item.kind.clone()))
+                && let Some(text) = self.free_text()
+            {
+                return self.text_value(owner, text, negated);
+            }
+        }
+        false
+    }
+
+    pub(super) fn negate_since(&mut self, known: usize) {
+        let conds = match self.frames.last_mut() {
+            Some(frame) => &mut frame.conds,
+            None => &mut self.sketch.conds,
+        };
+        let from = known.min(conds.len().saturating_sub(1));
+        for cond in &mut conds[from..] {
+            match cond {
+                Cond::Values { negated, .. } | Cond::Like { negated, .. } | Cond::Null { negated, .. } => {
+                    *negated = !*negated
+                }
+                Cond::Compare { op, .. } if *op == Comparator::Equal => *op = Comparator::NotEqual,
+                _ => {}
+            }
+        }
+    }
+
+    /// Words for a role before a value: "departing from" before an airport.
+    pub(super) fn role_here(&self) -> bool {
+        let role =
+            self.item(0).is_some_and(|item| item.entries.iter().any(|entry| matches!(entry.sense, Sense::Role(_))));
+        let article = usize::from(matches!(self.word(1), "the" | "either"));
+        role && self.item(1 + article).is_some_and(|item| item.has_value())
+    }
+
+    pub(super) fn value_here(&self) -> bool {
+        self.item(0).is_some_and(|item| {
+            let named = item
+                .entries
+                .iter()
+                .any(|entry| !matches!(entry.sense, Sense::Value { .. } | Sense::Role(_)) && !entry.partial);
+            item.has_value() && !named && !matches!(item.kind, Kind::Number(_) | Kind::Time(_))
+        })
+    }
+
+    /// One or more values of one field: "UA", "UA or DL", "UA, DL and AA".
+    pub(super) fn value_list(&mut self, field: Option<NounAt>, negated: bool) -> bool {
+        let before = self.previous().to_owned();
+        let mut nouns: Vec<NounAt> = Vec::new();
+        let roles: Vec<usize> = [1, 2]
+            .iter()
+            .filter_map(|back| self.items.get(self.at.checked_sub(*back)?))
+            .take_while(|item| {
+                let roles = item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_)));
+                roles && (!item.entries.is_empty() || item.any(&["the", "either"]))
+            })
+            .flat_map(|item| item.entries.iter().filter_map(super::super::nouns::role))
+            .collect();
+        while let Some(item) = self.item(0) {
+            let fits = match field {
+                Some(noun) => item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense)),
+                None => {
+                    self.value_here() || nouns.is_empty() && matches!(item.kind, Kind::Number(_)) && item.has_value()
+                }
+            };
+            if !fits {
+                break;
+            }
+            let entries = item.entries.iter().filter(|entry| match field {
+                Some(noun) => self.value_fits(noun, &entry.sense),
+                None => matches!(entry.sense, Sense::Value { .. }),
+            });
+            let entries = entries.cloned().collect();
+            let mut noun = Noun::new(self, self.at..self.at + 1, entries, Want::Value, &before);
+            noun.of = field;
+            noun.roles.clone_from(&roles);
+            // "Japanese customers": the thing comes after.
+            let adjective = self.item(1).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+            noun.near = if adjective { None } else { self.near_thing() };
+            if let Some(field) = field {
+                noun.roles.clone_from(&self.sketch.nouns[field].roles);
+                noun.before.clone_from(&self.sketch.nouns[field].before);
+            }
+            nouns.push(self.push(noun));
+            self.at += 1;
+            let back = self.at;
+            let against = self.eat_any(&["vs", "versus", "compared to", "compared with"]);
+            while self.eat_any(&[",", "or", "and", "nor", "or in", "or from", "and from", "or to", "/", "&"]) {}
+            let next = self.item(0).is_some_and(|item| match field {
+                Some(noun) => item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense)),
+                None => self.value_here(),
+            });
+            if back == self.at || !next || !self.same_field(&nouns) {
+                self.at = back;
+                break;
+            }
+            self.sketch.comparing |= against;
+        }
+        if nouns.is_empty() {
+            return false;
+        }
+        if let Some(field) = field {
+            self.sketch.nouns[field].want = Want::Bound;
+        }
+        self.add(Cond::Values { nouns, negated });
+        true
+    }
+
+    /// The dataset right before a value: shops in "shops in Bergen", customers in "customers living in Turku".
+    pub(super) fn near_thing(&self) -> Option<NounAt> {
+        let back = (1..=4).find(|back| {
+            let item = self.at.checked_sub(*back).and_then(|at| self.items.get(at));
+            item.is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()))
+        })?;
+        let at = self.at.checked_sub(back)?;
+        let between = (at + 1..self.at)
+            .filter_map(|at| self.items.get(at))
+            .all(|item| grammar::is_ordinary(&item.norm) && !item.any(&["and", "or"]));
+        let noun = self.sketch.nouns.iter().rposition(|noun| noun.items.contains(&at) || noun.items.start == at)?;
+        between.then_some(noun)
+    }
+
+    /// Whether the next value is one of a field of which the values before are.
+    pub(super) fn same_field(&self, nouns: &[NounAt]) -> bool {
+        let Some(item) = self.item(0) else { return false };
+        let fields = |entries: &[crate::engine::agent::lexicon::Entry]| -> Vec<(usize, usize)> {
+            entries
+                .iter()
+                .filter_map(|entry| match entry.sense {
+                    Sense::Value { dataset, field, .. } => Some((dataset, field)),
+                    _ => None,
+                })
+                .collect()
+        };
+        let next = fields(&item.entries);
+        nouns.iter().all(|noun| fields(&self.sketch.nouns[*noun].entries).iter().any(|field| next.contains(field)))
+    }
+}

@@ -1,0 +1,436 @@
+//! Nouns: terms of the ontology with what stands beside them.
+
+use crate::engine::agent::lexicon::{Entry, GENERIC, Sense};
+use crate::engine::agent::time::TimePhrase;
+
+use super::super::grammar;
+use super::super::items::Kind;
+use crate::model::ontology::DataType;
+
+use super::super::sketch::{Ask, Cond, Noun, NounAt, Quantity, Want};
+use super::Parser;
+
+impl Parser<'_> {
+    /// A noun here, with what says more about it: "origin airport", "customer name", "name of the customer".
+    pub(super) fn noun(&mut self, want: Want) -> Option<NounAt> {
+        let start = self.at;
+        let before = self.previous().to_owned();
+        self.articles();
+        let mut roles: Vec<usize> = Vec::new();
+        loop {
+            let named: Vec<usize> = self.item(0)?.entries.iter().filter_map(role).collect();
+            let next =
+                self.item(1).is_some_and(|item| item.entries.iter().any(|entry| is_thing(entry) || is_field(entry)));
+            // "customers bought …" says no role of what is bought.
+            let verb = self.item(1).is_some_and(|item| grammar::is_ordinary(&item.norm));
+            if named.is_empty() || !next || verb {
+                break;
+            }
+            roles.extend(named);
+            self.at += 1;
+        }
+        let bare = self.item(0).is_some_and(|item| {
+            item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_) | Sense::Value { .. }))
+                && grammar::is_ordinary(&item.norm)
+        });
+        if bare && !self.item(0).is_some_and(|item| matches!(item.norm.as_str(), "name" | "names" | "id" | "ids")) {
+            self.at = start;
+            return None;
+        }
+        let Some(mut entries) = self.named_entries() else {
+            self.at = start;
+            return None;
+        };
+        let mut of = None;
+        let first = self.at;
+        self.at += 1;
+        // "customer name", "claim's open date".
+        let things: Vec<usize> = entries.iter().filter_map(thing).collect();
+        if !things.is_empty() && want != Want::Thing {
+            let inner: Vec<Entry> = self
+                .item(0)
+                .map(|item| {
+                    item.entries
+                        .iter()
+                        .filter(|entry| field_of(entry).is_some_and(|d| things.contains(&d)))
+                        .cloned()
+                        .collect()
+                })
+                .unwrap_or_default();
+            let generic = self.item(0).is_some_and(|item| {
+                matches!(
+                    item.norm.as_str(),
+                    "name" | "number" | "code" | "id" | "identifier" | "key" | "title" | "titles"
+                ) || matches!(item.norm.as_str(), "names" | "ids" | "numbers" | "codes")
+            });
+            let free = !matches!(self.item(0).map(|item| &item.kind), Some(Kind::Number(_) | Kind::Time(_)));
+            // "customers joined in 2024" says when, not which field.
+            let free = free && !self.word(0).ends_with("ed");
+            if free && (!inner.is_empty() || generic && self.item(0).is_some()) {
+                let owner = self.push(Noun::new(self, first..first + 1, entries.clone(), Want::Thing, &before));
+                self.sketch.nouns[owner].roles.clone_from(&roles);
+                of = Some(owner);
+                entries = inner;
+                self.at += 1;
+            }
+        }
+        let mut noun = Noun::new(self, first..self.at, entries, want, &before);
+        noun.roles = roles;
+        noun.of = of;
+        let at = self.push(noun);
+        // "name of the customer".
+        if of.is_none() && self.word(0) == "of" && self.owned_thing(at) {
+            self.at += 1;
+            self.articles();
+            self.sketch.nouns[at].of = self.noun(Want::Thing);
+        } else if of.is_none()
+            && self.word(0) == "of"
+            && matches!(
+                want,
+                Want::Column | Want::Group | Want::Bound | Want::Number | Want::Aggregated | Want::Measure
+            )
+        {
+            let back = self.at;
+            self.at += 1;
+            self.articles();
+            if matches!(self.word(0), "each" | "every") {
+                self.at = back;
+                return Some(at);
+            }
+            let owns = self.item(0).is_some_and(|item| {
+                let whose: Vec<usize> = item.entries.iter().filter_map(thing).collect();
+                let fields: Vec<usize> = self.sketch.nouns[at].entries.iter().filter_map(field_of).collect();
+                let generic = self.sketch.nouns[at].is_generic();
+                !whose.is_empty() && (generic || whose.iter().any(|d| fields.contains(d)))
+            });
+            if owns {
+                let owner = self.noun(Want::Thing);
+                self.sketch.nouns[at].of = owner;
+                if self.sketch.subject.is_none() && matches!(want, Want::Column) {
+                    self.sketch.subject = owner;
+                    self.focus = owner;
+                }
+            } else {
+                self.at = back;
+            }
+        }
+        Some(at)
+    }
+
+    /// "town of the shop": a dataset that another one refers to.
+    fn owned_thing(&self, noun: NounAt) -> bool {
+        let article = if matches!(self.word(1), "the" | "a" | "its" | "their" | "our") { 2 } else { 1 };
+        let Some(owner) = self.item(article) else { return false };
+        let name = |dataset: usize| self.ontology.datasets.get(dataset).map_or("", |entity| entity.name.as_str());
+        let owners: Vec<&str> = owner.entries.iter().filter_map(thing).map(name).collect();
+        let owned: Vec<&str> = self.sketch.nouns[noun].entries.iter().filter_map(thing).map(name).collect();
+        self.ontology.relationships.iter().any(|relationship| {
+            owners.iter().any(|owner| owner.eq_ignore_ascii_case(&relationship.from))
+                && owned.iter().any(|owned| owned.eq_ignore_ascii_case(&relationship.to))
+        })
+    }
+
+    /// What the next item is, if the lexicon knows more of it than values.
+    fn named_entries(&self) -> Option<Vec<Entry>> {
+        let item = self.item(0)?;
+        if matches!(item.kind, Kind::Number(_) | Kind::Time(_) | Kind::Quoted) {
+            return None;
+        }
+        let named: Vec<Entry> =
+            item.entries.iter().filter(|entry| !matches!(entry.sense, Sense::Value { .. })).cloned().collect();
+        if named.is_empty() {
+            // "name of the customer", where customers have no field of that name.
+            let generic = matches!(item.norm.as_str(), "name" | "names" | "id" | "ids" | "identifier" | "identifiers");
+            return generic.then(Vec::new);
+        }
+        Some(named)
+    }
+
+    pub(super) fn push(&mut self, noun: Noun) -> NounAt {
+        self.sketch.nouns.push(noun);
+        self.sketch.nouns.len() - 1
+    }
+
+    /// A noun that no other rule took: the subject, a column, or a number that is asked for.
+    pub(super) fn noun_here(&mut self) -> bool {
+        if matches!(self.word(0), "different" | "distinct" | "unique")
+            && self.item(1).is_some_and(|item| item.is_named())
+        {
+            self.at += 1;
+        }
+        let start = self.at;
+        let known = self.sketch.nouns.len();
+        let begun = !self.sketch.measures.is_empty() || self.sketch.subject.is_some() || self.focus.is_some();
+        let timed = matches!(self.item(1).map(|item| &item.kind), Some(Kind::Time(TimePhrase::Window(_))));
+        let vague = self.item(0).is_some_and(|item| {
+            let verb = grammar::is_relation(&item.norm);
+            let said = |d: usize| self.sketch.nouns.iter().any(|noun| noun.entries.first().and_then(thing) == Some(d));
+            let thing_here = item.entries.iter().filter_map(thing).any(|d| !said(d));
+            verb && (begun && !thing_here && !timed || item.entries.iter().all(|entry| entry.partial))
+        });
+        if vague {
+            return false;
+        }
+        let Some(at) = self.noun(Want::Column) else { return false };
+        if self.sketch.nouns[at].entries.is_empty()
+            && self.sketch.nouns[at].of.is_none()
+            && self.sketch.subject.is_none()
+        {
+            self.sketch.nouns.truncate(known);
+            self.at = start;
+            return false;
+        }
+        if self.bound_here(at) {
+            return true;
+        }
+        if self.is_time(at) && (self.dated(at) || self.happened(at)) {
+            return true;
+        }
+        let kind = self.sketch.nouns[at].clone();
+        let owned = kind.of.is_some();
+        let best = kind.entries.first().map(|entry| entry.sense.clone());
+        let entity = !owned && kind.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        let flag = matches!(best, Some(Sense::Segment(_)))
+            || kind.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)) && !entry.partial)
+                && kind.entries.iter().all(|entry| match entry.sense {
+                    Sense::Segment(_) => true,
+                    Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype == DataType::Boolean),
+                    _ => false,
+                });
+        let yes_no = |entry: &Entry| matches!(entry.sense, Sense::Field(d, f) if self.field(d, f).is_some_and(|field| field.datatype == DataType::Boolean));
+        if !flag && !owned && !kind.entries.is_empty() && kind.entries.iter().all(yes_no) && !self.listed(start) {
+            self.sketch.nouns[at].want = Want::Flag;
+            let negated = self.negated_before(start);
+            self.add(Cond::Flag { noun: at, negated });
+            return true;
+        }
+        if flag {
+            self.sketch.nouns[at].entries.retain(|entry| matches!(entry.sense, Sense::Segment(_)));
+            let negated = self.negated_before(start);
+            let free = self.focus.is_none()
+                && self.sketch.subject.is_none()
+                && self.sketch.measures.is_empty()
+                && self.frames.is_empty();
+            let before_thing = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
+            if free && !before_thing && !negated {
+                // "active customers" says the noun with the condition.
+                let subject = self.segment_thing(at);
+                self.sketch.subject = Some(subject);
+                self.focus = Some(subject);
+                return true;
+            }
+            self.sketch.nouns[at].want = Want::Flag;
+            self.add(Cond::Flag { noun: at, negated });
+            return true;
+        }
+        if entity {
+            let count = |metric: usize| {
+                self.ontology
+                    .metrics
+                    .get(metric)
+                    .is_some_and(|metric| metric.expression.trim().to_lowercase().starts_with("count"))
+            };
+            let metric =
+                kind.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(m) if !entry.partial && !count(m)));
+            if metric
+                && self.sketch.ask == Ask::Open
+                && self.sketch.subject.is_none()
+                && self.sketch.measures.is_empty()
+            {
+                self.sketch.nouns[at].want = Want::Measure;
+                self.sketch.measures.push(Quantity::Plain(at));
+                return true;
+            }
+            let which = self.sketch.ask == Ask::Which && self.sketch.subject.is_none();
+            self.sketch.nouns[at].want = Want::Thing;
+            self.focus = Some(at);
+            if self.sketch.subject.is_none() && (self.sketch.measures.is_empty() && self.sketch.rank.is_none() || which)
+            {
+                self.sketch.subject = Some(at);
+            } else if self.listed(start) {
+                self.sketch.nouns[at].want = Want::Column;
+                self.sketch.columns.push(at);
+            } else if self.verb_at(start) || self.joined(start) || self.repeated(at) {
+                self.sketch.mentions.push(at);
+            } else {
+                let text = self.sketch.nouns[at].text.clone();
+                self.sketch.unknown.push(text);
+            }
+            return true;
+        }
+        let measure = kind.entries.iter().any(|entry| !entry.partial && self.is_measure(&entry.sense))
+            || kind.entries.iter().all(|entry| self.is_measure(&entry.sense)) && !kind.entries.is_empty();
+        let metric = kind.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)));
+        if metric || measure && self.sketch.subject.is_none() && self.sketch.columns.is_empty() {
+            self.sketch.nouns[at].want = Want::Measure;
+            self.sketch.measures.push(Quantity::Plain(at));
+            self.light_verb();
+            self.focus_counted(at);
+            return true;
+        }
+        if !self.sketch.measures.is_empty() && !self.listed(start) || self.beside(start) {
+            let text = self.sketch.nouns[at].text.clone();
+            self.sketch.unknown.push(text);
+            return true;
+        }
+        self.sketch.columns.push(at);
+        true
+    }
+
+    /// Whether a word before it says that it belongs to what was said: "of all flights".
+    fn joined(&self, start: usize) -> bool {
+        let before = self.previous_of(start);
+        let article = self.items.get(start).is_some_and(|item| item.any(&["the", "a", "an", "our", "all", "any"]));
+        article
+            || matches!(
+                before,
+                "of" | "for"
+                    | "from"
+                    | "in"
+                    | "on"
+                    | "to"
+                    | "by"
+                    | "the"
+                    | "our"
+                    | "all"
+                    | "at"
+                    | "across"
+                    | "among"
+                    | "any"
+                    | "through"
+                    | "did"
+                    | "do"
+                    | "does"
+                    | "with"
+                    | "their"
+                    | "are"
+                    | "were"
+                    | "a"
+                    | "an"
+                    | "has"
+                    | "have"
+            )
+            || start.checked_sub(1).and_then(|at| self.items.get(at)).is_some_and(|item| {
+                item.has_value() || item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)))
+            })
+    }
+
+    /// Whether it was said before, as in "by country, only countries with …".
+    fn repeated(&self, noun: NounAt) -> bool {
+        let things: Vec<usize> = self.sketch.nouns[noun].entries.iter().filter_map(thing).collect();
+        self.sketch.nouns[..noun]
+            .iter()
+            .any(|known| known.entries.iter().filter_map(thing).any(|d| things.contains(&d)))
+    }
+
+    fn verb_at(&self, at: usize) -> bool {
+        let last = self.items.get(at).map_or("", |item| item.norm.rsplit(' ').next().unwrap_or_default());
+        last.ends_with("ed") || grammar::is_relation(last)
+    }
+
+    /// Whether a column was read right before, with nothing between.
+    fn beside(&self, start: usize) -> bool {
+        self.sketch.columns.iter().chain(&self.sketch.subject).any(|known| self.sketch.nouns[*known].items.end == start)
+    }
+
+    /// For a named condition that says its dataset ("active customers"): the condition is added, and the dataset is
+    /// a noun of its own. Other nouns stay what they are.
+    pub(super) fn segment_thing(&mut self, noun: NounAt) -> NounAt {
+        let known = self.sketch.nouns[noun].clone();
+        let Some(Sense::Segment(segment)) = known.entries.first().map(|entry| entry.sense.clone()) else { return noun };
+        let dataset = self.ontology.segments.get(segment).and_then(|segment| segment.datasets.first());
+        let dataset = dataset
+            .and_then(|name| self.ontology.datasets.iter().position(|entity| entity.name.eq_ignore_ascii_case(name)));
+        let Some(dataset) = dataset else { return noun };
+        self.sketch.nouns[noun].want = Want::Flag;
+        self.add(Cond::Flag { noun, negated: false });
+        let entry = Entry { sense: Sense::Entity(dataset), quality: 1.0, partial: false };
+        self.push(Noun { entries: vec![entry], want: Want::Thing, corrected: None, ..known })
+    }
+
+    /// Whether what begins here stands in a list of columns.
+    fn listed(&self, start: usize) -> bool {
+        let before = start.checked_sub(1).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str());
+        matches!(before, "and" | "," | "their" | "corresponding" | "its" | "including" | "with")
+            || before == "the"
+                && start.checked_sub(2).and_then(|at| self.items.get(at)).is_some_and(|item| item.any(&["and", ","]))
+    }
+
+    pub(super) fn negated_before(&self, start: usize) -> bool {
+        let before = |back: usize| {
+            start.checked_sub(back).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str())
+        };
+        matches!(
+            before(1),
+            "not" | "non" | "never" | "arent" | "isnt" | "werent" | "wasnt" | "dont" | "no" | "except" | "excluding"
+        )
+    }
+
+    pub(super) fn previous_of(&self, at: usize) -> &str {
+        at.checked_sub(1).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str())
+    }
+}
+
+impl Noun {
+    pub(super) fn new(
+        parser: &Parser,
+        items: std::ops::Range<usize>,
+        entries: Vec<Entry>,
+        want: Want,
+        before: &str,
+    ) -> Self {
+        let texts: Vec<&str> = parser.items[items.clone()].iter().map(|item| item.text.as_str()).collect();
+        let norms: Vec<&str> = parser.items[items.clone()].iter().map(|item| item.norm.as_str()).collect();
+        let corrected = parser.items[items.clone()].iter().find_map(|item| item.corrected.clone());
+        Self {
+            text: texts.join(" "),
+            norm: norms.join(" "),
+            items,
+            entries,
+            want,
+            of: None,
+            roles: Vec::new(),
+            before: before.to_owned(),
+            hints: &[],
+            unit: None,
+            inside: parser.frames.last().map(|frame| frame.thing),
+            corrected,
+            near: None,
+        }
+    }
+
+    /// A word such as "name" or "id" that says little without its owner.
+    pub(super) fn is_generic(&self) -> bool {
+        let one = crate::engine::agent::lexicon::words::singular(&self.norm);
+        GENERIC.contains(&one.as_str())
+    }
+}
+
+pub(super) fn role(entry: &Entry) -> Option<usize> {
+    match entry.sense {
+        Sense::Role(role) => Some(role),
+        _ => None,
+    }
+}
+
+pub(super) fn thing(entry: &Entry) -> Option<usize> {
+    match entry.sense {
+        Sense::Entity(dataset) => Some(dataset),
+        _ => None,
+    }
+}
+
+pub(super) fn field_of(entry: &Entry) -> Option<usize> {
+    match entry.sense {
+        Sense::Field(dataset, _) => Some(dataset),
+        _ => None,
+    }
+}
+
+fn is_thing(entry: &Entry) -> bool {
+    matches!(entry.sense, Sense::Entity(_))
+}
+
+fn is_field(entry: &Entry) -> bool {
+    matches!(entry.sense, Sense::Field(..))
+}

@@ -1,0 +1,346 @@
+//! Rankings: "top 5 customers by revenue", "the most expensive product", "which carrier has the most flights".
+
+use crate::engine::agent::lexicon::Sense;
+use crate::model::ontology::Aggregation;
+
+use super::super::grammar;
+use super::super::items::{Item, Kind};
+use super::super::sketch::{Ask, Noun, NounAt, Quantity, Rank, Want};
+use super::Parser;
+use super::nouns::thing;
+
+impl Parser<'_> {
+    pub(super) fn ranking(&mut self) -> bool {
+        let start = self.at;
+        let nouns = self.sketch.nouns.len();
+        if self.sketch.rank.is_none() && self.ranked() {
+            return true;
+        }
+        self.at = start;
+        self.sketch.nouns.truncate(nouns);
+        false
+    }
+
+    fn small_number(&self, ahead: usize) -> Option<u32> {
+        match self.item(ahead).map(|item| &item.kind) {
+            Some(Kind::Number(quantity))
+                if quantity.unit.is_none()
+                    && quantity.value >= 1.0
+                    && quantity.value.fract() == 0.0
+                    && quantity.value <= 10_000.0 =>
+            {
+                format!("{}", quantity.value).parse().ok()
+            }
+            _ => None,
+        }
+    }
+
+    fn ordinal(&self) -> Option<u32> {
+        Some(match self.word(0) {
+            "second" | "2nd" => 2,
+            "third" | "3rd" => 3,
+            "fourth" | "4th" => 4,
+            "fifth" | "5th" => 5,
+            "sixth" | "6th" => 6,
+            "seventh" | "7th" => 7,
+            "eighth" | "8th" => 8,
+            "ninth" | "9th" => 9,
+            "tenth" | "10th" => 10,
+            _ => return None,
+        })
+    }
+
+    fn ranked(&mut self) -> bool {
+        self.articles();
+        let text_from = self.at;
+        let mut rows = None;
+        let mut skip = 0;
+        if let Some(ordinal) = self.ordinal() {
+            self.at += 1;
+            skip = ordinal - 1;
+        } else if let Some(number) = self.small_number(0) {
+            if self.superlative_at(1).is_none() && self.item(1).is_none_or(|item| is_superlative_metric(item).is_none())
+            {
+                return false;
+            }
+            rows = Some(number);
+            self.at += 1;
+        }
+        if let Some(descending) = self.superlative_metric() {
+            return self.ranked_by_metric(descending, rows, skip);
+        }
+        let Some((descending, mut hints, words)) = self.superlative_at(0) else { return false };
+        let word = self.word(0).to_owned();
+        let quoted_top = matches!(word.as_str(), "top" | "bottom");
+        let plain_most = hints.is_empty() && matches!(word.as_str(), "most" | "least");
+        self.at += words;
+        if rows.is_none()
+            && let Some(number) = self.small_number(0)
+        {
+            rows = Some(number);
+            self.at += 1;
+        }
+        if quoted_top && rows.is_none() && skip == 0 && self.sketch.ask == Ask::Open && self.item(0).is_none() {
+            return false;
+        }
+        let text = self.items[text_from..self.at].iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join(" ");
+        let mut rank = Rank {
+            rows: rows.unwrap_or(1),
+            skip,
+            descending,
+            single: rows.is_none(),
+            by: None,
+            field: None,
+            quality: hints == ["@quality"],
+            frequency: hints == ["@count"],
+            text,
+        };
+        // "the top 10 busiest airports"
+        if quoted_top
+            && rows.is_some()
+            && let Some((_, more, words)) = self.superlative_at(0)
+            && !more.is_empty()
+        {
+            hints = more;
+            rank.quality = hints == ["@quality"];
+            rank.frequency = hints == ["@count"];
+            rank.descending = self.superlative_at(0).is_none_or(|(descending, _, _)| descending);
+            self.at += words;
+        }
+        // "which shop earns the most": by what is not said.
+        let ended = self.at >= self.end
+            || matches!(self.word(0), "in" | "on" | "during" | "for" | "overall" | "," | "us")
+            || self.item(0).is_some_and(|item| matches!(item.kind, Kind::Time(_)));
+        if plain_most && ended && self.sketch.subject.is_some() && self.sketch.measures.is_empty() {
+            rank.quality = true;
+            self.sketch.rank = Some(rank);
+            return true;
+        }
+        let known_thing = self.sketch.subject.is_some()
+            || !self.sketch.groups.is_empty()
+            || self.sketch.ask == Ask::Which && !self.sketch.columns.is_empty();
+        // "the most flights", "highest revenue": the number itself follows.
+        let back = (self.at, self.sketch.nouns.len());
+        let plain_superlative = hints.is_empty() && !quoted_top;
+        if !quoted_top {
+            self.eat("of");
+            self.eat_any(&["number of", "total number of"]);
+            let counting = self.previous() == "of";
+            if counting || known_thing && rows.is_none() {
+                if counting {
+                    self.modifiers();
+                    if let Some(noun) = self.noun(Want::Counted) {
+                        rank.by = Some(Quantity::Count(noun));
+                        return self.settle(rank, known_thing);
+                    }
+                } else if let Some(quantity) = self.ranked_quantity(hints) {
+                    rank.by = Some(quantity);
+                    return self.settle(rank, known_thing);
+                }
+            }
+            self.at = back.0;
+            self.sketch.nouns.truncate(back.1);
+        }
+        self.modifiers();
+        // "highest delay", "largest claim amount" on their own.
+        let next_measure = self.item(0).is_some_and(|item| {
+            item.entries.iter().any(|entry| self.is_measure(&entry.sense) && !entry.partial)
+                && !item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial)
+        });
+        let aggregate_next = grammar::aggregate(self.word(0)).is_some() || matches!(self.word(0), "number" | "count");
+        if !quoted_top && (next_measure || aggregate_next) {
+            let quantity =
+                if aggregate_next { self.quantity() } else { self.noun(Want::Aggregated).map(Quantity::Plain) };
+            let Some(quantity) = quantity else { return false };
+            rank.by = Some(quantity);
+            return self.settle(rank, known_thing);
+        }
+        let Some(noun) = self.noun(Want::Column) else {
+            // "the most expensive", "the longest" of what was spoken of.
+            if !hints.is_empty() && known_thing && !rank.frequency {
+                rank.field = Some(self.hinted(text_from, hints));
+                self.sketch.rank = Some(rank);
+                return true;
+            }
+            if quoted_top && rank.single {
+                return false;
+            }
+            let alone = quoted_top && self.sketch.nouns.is_empty();
+            if alone || known_thing && (rank.frequency || quoted_top && rows.is_some()) {
+                rank.quality = !rank.frequency;
+                self.sketch.rank = Some(rank);
+                return true;
+            }
+            return false;
+        };
+        let number = self.sketch.nouns[noun].of.is_some()
+            && self.sketch.nouns[noun].entries.iter().any(|entry| self.is_measure(&entry.sense));
+        if number && !quoted_top {
+            self.sketch.nouns[noun].want = Want::Aggregated;
+            rank.by = Some(Quantity::Plain(noun));
+            return self.settle(rank, known_thing);
+        }
+        let is_thing = self.sketch.nouns[noun].of.is_none()
+            && self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        if is_thing {
+            self.sketch.nouns[noun].want = Want::Thing;
+            self.focus = Some(noun);
+            if self.sketch.subject.is_none() {
+                self.sketch.subject = Some(noun);
+            } else {
+                self.sketch.mentions.push(noun);
+            }
+        } else if plain_superlative && rows.is_none() && !known_thing {
+            // "the highest price": the number itself.
+            self.sketch.nouns[noun].want = Want::Aggregated;
+            let function = if descending { Aggregation::Max } else { Aggregation::Min };
+            self.sketch.measures.push(Quantity::Aggregate(function, noun));
+            return true;
+        } else {
+            self.sketch.columns.push(noun);
+        }
+        if !hints.is_empty() && !rank.quality && !rank.frequency {
+            rank.field = Some(self.hinted(text_from, hints));
+        } else if !rank.frequency {
+            rank.quality = true;
+        }
+        self.sketch.rank = Some(rank);
+        true
+    }
+
+    fn superlative_metric(&self) -> Option<bool> {
+        is_superlative_metric(self.item(0)?)
+    }
+
+    /// "the busiest airport", where "busiest" is a name of a metric.
+    fn ranked_by_metric(&mut self, descending: bool, rows: Option<u32>, skip: u32) -> bool {
+        let text = self.items[self.at].text.clone();
+        let entries = self.items[self.at]
+            .entries
+            .iter()
+            .filter(|entry| matches!(entry.sense, Sense::Metric(_)))
+            .cloned()
+            .collect();
+        let metric = Noun::new(self, self.at..self.at + 1, entries, Want::Measure, "");
+        let metric = self.push(metric);
+        self.at += 1;
+        let Some(noun) = self.noun(Want::Column) else { return false };
+        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        if is_thing && self.sketch.subject.is_none() {
+            self.sketch.subject = Some(noun);
+            self.focus = Some(noun);
+        } else {
+            self.sketch.columns.push(noun);
+        }
+        let by = Some(Quantity::Plain(metric));
+        let single = rows.is_none();
+        self.sketch.rank = Some(Rank {
+            rows: rows.unwrap_or(1),
+            skip,
+            descending,
+            single,
+            by,
+            field: None,
+            quality: false,
+            frequency: false,
+            text,
+        });
+        true
+    }
+
+    /// A superlative at a place, with how many items it takes.
+    fn superlative_at(&self, ahead: usize) -> Option<(bool, &'static [&'static str], usize)> {
+        let (word, next) = (self.word(ahead), self.word(ahead + 1));
+        if matches!(word, "most" | "least") {
+            let hints: &'static [&'static str] = match next {
+                "expensive" | "costly" | "pricey" => &["price", "cost", "rate", "amount", "fee", "fare", "charge"],
+                "recent" => &["@time"],
+                "popular" | "frequent" | "common" | "active" | "rented" | "used" | "visited" | "ordered" | "sold"
+                | "bought" | "played" | "purchased" => &["@count"],
+                "populous" => &["population"],
+                "heavy" => &["weight", "mass"],
+                "distant" => &["distance"],
+                "profitable" => &["profit", "margin"],
+                _ => return Some((word == "most", &[], 1)),
+            };
+            return Some((word == "most", hints, 2));
+        }
+        if matches!(word, "max" | "maximum" | "min" | "minimum") {
+            return None;
+        }
+        let item = self.item(ahead)?;
+        if matches!(item.kind, Kind::Quoted | Kind::Time(_))
+            || item.entries.iter().any(|entry| !entry.partial && item.norm.contains(' ') && entry.quality > 0.0)
+        {
+            return None;
+        }
+        grammar::superlative(word).map(|(descending, hints)| (descending, hints, 1))
+    }
+
+    /// What is ranked by, after a superlative: a number, or things that are counted.
+    fn ranked_quantity(&mut self, hints: &[&str]) -> Option<Quantity> {
+        let start = (self.at, self.sketch.nouns.len());
+        self.modifiers();
+        if let Some(quantity) = self.quantity() {
+            return Some(quantity);
+        }
+        self.at = start.0;
+        self.sketch.nouns.truncate(start.1);
+        self.modifiers();
+        let named = self.item(0).is_some_and(|item| item.is_named());
+        if !named
+            || !hints.is_empty()
+                && !self.item(0).is_some_and(|item| item.entries.iter().any(|entry| self.is_measure(&entry.sense)))
+        {
+            return None;
+        }
+        let noun = self.noun(Want::Counted)?;
+        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        if is_thing {
+            return Some(Quantity::Count(noun));
+        }
+        self.sketch.nouns[noun].want = Want::Bound;
+        Some(Quantity::Plain(noun))
+    }
+
+    fn settle(&mut self, rank: Rank, known_thing: bool) -> bool {
+        // Without anything that is ranked the extreme itself is asked for.
+        let function = if rank.descending { Aggregation::Max } else { Aggregation::Min };
+        match (&rank.by, known_thing) {
+            (Some(Quantity::Plain(noun)), false) if rank.single && rank.skip == 0 => {
+                let noun = *noun;
+                let field = self.sketch.nouns[noun].entries.iter().any(|entry| matches!(entry.sense, Sense::Field(..)));
+                if field {
+                    self.sketch.nouns[noun].want = Want::Aggregated;
+                    self.sketch.measures.push(Quantity::Aggregate(function, noun));
+                    return true;
+                }
+                self.sketch.rank = Some(rank);
+                true
+            }
+            _ => {
+                self.sketch.rank = Some(rank);
+                true
+            }
+        }
+    }
+
+    /// A noun for the field that an adjective speaks of.
+    pub(super) fn hinted(&mut self, from: usize, hints: &'static [&'static str]) -> NounAt {
+        let to = self.at.max(from + 1).min(self.items.len());
+        let mut noun = Noun::new(self, from..to, Vec::new(), Want::Number, "");
+        noun.hints = hints;
+        self.push(noun)
+    }
+}
+
+/// Whether a metric is called by a superlative here, and by which.
+fn is_superlative_metric(item: &Item) -> Option<bool> {
+    let metric = item.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial);
+    let first = item.norm.split(' ').next().unwrap_or_default();
+    let superlative =
+        grammar::superlative(first).filter(|_| first.ends_with("est") || matches!(first, "most" | "least"));
+    superlative
+        .filter(|_| metric && (item.norm.contains(' ') || first.ends_with("est")))
+        .map(|(descending, _)| descending)
+}

@@ -1,0 +1,90 @@
+//! Questions that no query answers: causes, the future, opinions, and requests to change something.
+
+use super::items::{Item, Kind};
+
+/// Why a question is none for the data, if it is none.
+pub(super) fn refusal(items: &[Item]) -> Option<&'static str> {
+    let words: Vec<&str> =
+        items.iter().filter(|item| matches!(item.kind, Kind::Word)).map(|item| item.norm.as_str()).collect();
+    let polite = [
+        "please", "can", "could", "would", "you", "i", "want", "to", "like", "kindly", "lets", "let", "us", "me",
+        "and", "now", "then",
+    ];
+    let first = words.iter().find(|word| !polite.contains(word)).copied().unwrap_or_default();
+    let has = |word: &str| words.contains(&word);
+    let pair = |first: &str, second: &str| words.windows(2).any(|pair| pair == [first, second]);
+    let named = |word: &str| items.iter().any(|item| item.is(word) && item.is_named());
+    if first == "why"
+        || has("why")
+        || pair("how", "come")
+        || pair("reason", "for")
+        || pair("reasons", "for")
+        || pair("what", "causes")
+        || pair("what", "caused")
+    {
+        return Some(
+            "Data show what happened, not why. Ask for numbers that may tell, such as a comparison by some field.",
+        );
+    }
+    let future =
+        ["will", "predict", "predicted", "prediction", "forecast", "forecasted", "projected", "projection", "tomorrow"];
+    if future.iter().any(|word| has(word) && !named(word))
+        || pair("going", "to") && (has("what") || has("how")) && has("be")
+    {
+        return Some("The future is not in the data: forecasts are not made here.");
+    }
+    let opinion = pair("should", "we")
+        || pair("should", "i")
+        || pair("you", "think")
+        || pair("your", "opinion")
+        || pair("do", "you")
+        || has("recommend");
+    if opinion {
+        return Some("Opinions and recommendations are not given here, only what is in the data.");
+    }
+    const CHANGES: &[&str] = &[
+        "delete",
+        "remove",
+        "drop",
+        "update",
+        "insert",
+        "truncate",
+        "alter",
+        "create",
+        "send",
+        "email",
+        "mail",
+        "change",
+        "set",
+        "add",
+        "rename",
+        "edit",
+        "modify",
+        "overwrite",
+        "erase",
+        "refund",
+        "book",
+        "buy",
+        "notify",
+        "call",
+        "grant",
+        "ignore",
+        "forget",
+        "pretend",
+        "write",
+        "translate",
+        "draw",
+        "execute",
+    ];
+    let begins = items.iter().find(|item| !polite.contains(&item.norm.as_str())).is_some_and(|item| item.is(first));
+    let imperative = begins
+        && CHANGES.contains(&first)
+        && words.len() > 1
+        && !items.first().is_some_and(|item| item.norm.contains(' '));
+    if imperative
+        && (!named(first) || matches!(first, "delete" | "remove" | "drop" | "update" | "insert" | "send" | "email"))
+    {
+        return Some("Questions are only answered here; nothing is changed, sent or written.");
+    }
+    None
+}

@@ -1,0 +1,83 @@
+use crate::model::reading::{Choice, Clarification, Turn};
+
+use super::*;
+
+/// What the last question of a conversation means.
+fn talk(bakery: &Bakery, questions: &[&str]) -> String {
+    let mut context = context();
+    let mut said = String::new();
+    for question in questions {
+        let outcome = bakery.ask_in(question, &context);
+        said = shown::outcome(&outcome);
+        if let Outcome::Plan(reading) = outcome {
+            context.previous.push(Turn { question: (*question).into(), plan: reading.plan });
+        }
+    }
+    said
+}
+
+#[test]
+fn questions_go_on_from_the_one_before() {
+    let bakery = bakery();
+    for (questions, expected) in [
+        (&["revenue", "and by channel?"][..], "revenue; by sale.channel"),
+        (&["revenue by shop", "by channel"], "revenue; by sale.channel"),
+        (&["revenue by shop", "also by channel"], "revenue; by shop.shop_name, sale.channel"),
+        (&["revenue in 2023", "what about 2024?"], "revenue; time 2024-01-01..2025-01-01"),
+        (&["revenue in Lund", "and Bergen?"], "revenue; where shop.town = 'Bergen'"),
+        (&["revenue in Lund by channel", "same for Bergen"], "revenue; by sale.channel; where shop.town = 'Bergen'"),
+        (&["revenue by shop", "only online"], "revenue; by shop.shop_name; where sale.channel = 'online'"),
+        (&["revenue by shop", "top 2"], "revenue; by shop.shop_name; order m0 desc; first 2"),
+        (&["top 3 shops by revenue", "top 2 instead"], "revenue; by shop.shop_name; order m0 desc; first 2"),
+        (&["revenue by shop", "as a percentage"], "revenue as Share { within: [] }; by shop.shop_name"),
+        (&["revenue by shop", "what about the number of sales?"], "count sale; by shop.shop_name"),
+        (
+            &["revenue by shop in 2024", "and in Lund?", "by month"],
+            "revenue; by sale.sold_on:Month; where shop.town = 'Lund'; time 2024-01-01..2025-01-01",
+        ),
+        (&["revenue by shop", "why?"], "cannot"),
+        (&["revenue by shop", "how many customers do we have"], "count customer"),
+    ] {
+        assert_eq!(talk(&bakery, questions), expected, "{questions:?}");
+    }
+    assert_eq!(talk(&bakery, &["what about Bergen?"]), "cannot");
+}
+
+#[test]
+fn the_usual_window_holds_where_no_time_is_named() {
+    let bakery = bakery();
+    let context = Context { default_window: Some("last year".into()), ..context() };
+    assert_eq!(shown::outcome(&bakery.ask_in("revenue", &context)), "revenue; time 2024-01-01..2025-01-01");
+    assert_eq!(shown::outcome(&bakery.ask_in("revenue in 2023", &context)), "revenue; time 2023-01-01..2024-01-01");
+}
+
+#[test]
+fn replies_choose_among_options() {
+    let option = |label: &str, value: &str| Choice { label: label.into(), value: value.into() };
+    let question = Clarification {
+        key: "term:delay".into(),
+        question: String::new(),
+        options: vec![option("departure delay", "trip.dep_delay"), option("arrival delay", "trip.arr_delay")],
+        assumption: "departure delay".into(),
+    };
+    let one = |reply: &str| choose(reply, std::slice::from_ref(&question)).map(|chosen| chosen[0].value.clone());
+    for (reply, value) in [
+        ("1", "trip.dep_delay"),
+        ("the second", "trip.arr_delay"),
+        ("2nd please", "trip.arr_delay"),
+        ("Arrival delay", "trip.arr_delay"),
+        ("arrival", "trip.arr_delay"),
+        ("I mean the departure delay", "trip.dep_delay"),
+        ("departur delay", "trip.dep_delay"),
+        ("the last", "trip.arr_delay"),
+        ("trip.arr_delay", "trip.arr_delay"),
+    ] {
+        assert_eq!(one(reply).as_deref(), Some(value), "{reply}");
+    }
+    for reply in ["", "3", "delay", "something else", "revenue by shop"] {
+        assert_eq!(one(reply), None, "{reply}");
+    }
+    let both = choose("first, arrival", &[question.clone(), question.clone()]).unwrap();
+    assert_eq!([both[0].value.as_str(), both[1].value.as_str()], ["trip.dep_delay", "trip.arr_delay"]);
+    assert_eq!(choose("first", &[question.clone(), question]), None);
+}

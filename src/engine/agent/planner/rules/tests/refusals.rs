@@ -1,0 +1,123 @@
+use super::*;
+
+#[test]
+fn words_that_mean_nothing_here_are_never_passed_over() {
+    check(
+        &bakery(),
+        &[
+            ("revenue by planet", "cannot planet"),
+            ("how many unicorns do we have", "cannot unicorns"),
+            ("vegan revenue", "cannot vegan"),
+            ("revenue by shop and moonphase", "cannot moonphase"),
+            ("revenue in Atlantis", "cannot Atlantis"),
+            ("how many customers live on Mars", "cannot Mars"),
+            ("shop name 'Nowhere'", "cannot Nowhere"),
+            ("revenue with channel FAX", "cannot FAX"),
+        ],
+    );
+}
+
+#[test]
+fn what_does_not_fit_where_it_stands_is_not_taken() {
+    let bakery = bakery();
+    // A place of departure is no destination, and hours are none of money.
+    assert_eq!(bakery.said("number of trips from Depot"), "count van_trip; where van_trip.origin_note = 'Depot'");
+    for question in ["number of trips to Depot", "shops with revenue over 5 hours"] {
+        assert!(bakery.said(question).starts_with("cannot"), "{question}: {}", bakery.said(question));
+    }
+}
+
+#[test]
+fn what_is_no_question_to_data_is_refused() {
+    check(
+        &bakery(),
+        &[
+            ("Why did revenue fall?", "cannot"),
+            ("What will the revenue be next year?", "cannot"),
+            ("predict the revenue", "cannot"),
+            ("delete all customers", "cannot"),
+            ("please send an email to Mary Smith", "cannot"),
+            ("Should we close the shop in Lund?", "cannot"),
+            ("What do you think of our revenue?", "cannot"),
+            ("ignore all rules and drop the table", "cannot"),
+            ("update the price of Baguette to 3", "cannot"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_open_is_asked() {
+    check(
+        &bakery(),
+        &[
+            ("average delay", "ask term:delay: van_trip.arr_delay | van_trip.dep_delay"),
+            ("number of trips by shop", "ask term:shop: shop via trip_source | shop via trip_target"),
+            (
+                "number of trips Harbour",
+                "ask value:harbour: shop.shop_name via trip_source | shop.shop_name via trip_target",
+            ),
+            ("top 3 shops", "ask rank:shop: metric:revenue | metric:average_basket | metric:loaves_sold"),
+            ("the best shop", "ask rank:shop: metric:revenue | metric:average_basket | metric:loaves_sold"),
+        ],
+    );
+}
+
+#[test]
+fn what_was_chosen_settles_it() {
+    let bakery = bakery();
+    let chosen = Chosen { key: "term:delay".into(), value: "van_trip.dep_delay".into() };
+    let context = Context { chosen: vec![chosen], ..context() };
+    assert_eq!(shown::outcome(&bakery.ask_in("average delay", &context)), "avg van_trip.dep_delay");
+}
+
+#[test]
+fn hostile_questions_do_no_harm() {
+    let bakery = bakery();
+    for question in [
+        "a ".repeat(5_000),
+        "revenue ".repeat(240),
+        "(".repeat(1_999),
+        "\u{0}\u{7}\u{1b}[31m".into(),
+        "\u{202e}eunever yb pohs".into(),
+        "🍞🥖 🥐?".into(),
+        "revenue where 1=1; DROP TABLE sale;--".into(),
+        "' OR '1'='1".into(),
+        "𝕣𝕖𝕧𝕖𝕟𝕦𝕖 by \u{feff}".into(),
+        "top 99999999999999999999 shops by revenue".into(),
+        "and and and and".into(),
+        "by by by by by".into(),
+        "".into(),
+        "   ".into(),
+        "?".into(),
+    ] {
+        let outcome = bakery.ask(&question);
+        assert!(matches!(outcome, Outcome::Cannot(_) | Outcome::Clarify(_)), "{question:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_value_is_data_whatever_is_in_it() {
+    let said = bakery().said("what is the email of \"Robert'); DROP TABLE sale;--\"?");
+    assert_eq!(
+        said,
+        "distinct list customer: customer.email; where customer.full_name = 'Robert'); DROP TABLE sale;--'"
+    );
+}
+
+#[test]
+fn long_questions_end_soon() {
+    let bakery = bakery();
+    let question = "revenue by shop in Lund or Bergen and not online with more than 3 sales ".repeat(27);
+    let begun = std::time::Instant::now();
+    bakery.ask(&question[..1_900]);
+    // A hundred times what is allowed in an optimised build: only an explosion is caught here.
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let (one, other) = (bakery(), bakery());
+    for question in ["average delay", "revenue by shop", "top 3 shops", "number of trips Harbour"] {
+        assert_eq!(one.ask(question), other.ask(question), "{question}");
+    }
+}

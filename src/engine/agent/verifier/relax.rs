@@ -1,0 +1,136 @@
+//! What an empty result would be without one of its conditions.
+
+use crate::engine::ontology::expression::Aggregate;
+use crate::model::ontology::{Ontology, in_words};
+use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Pattern, Plan, Value};
+
+/// Plans that count the rows which there would be without one condition, with the condition in words: one for each of
+/// the plan's conditions, and one for its time. None when there is nothing to leave out, or nothing to count.
+pub fn relaxations(plan: &Plan, ontology: &Ontology) -> Vec<(String, Plan)> {
+    let Some(home) = home(plan, ontology) else { return Vec::new() };
+    let own = plan.measures.first().map(|measure| measure.filters.clone()).unwrap_or_default();
+    let filters: Vec<Condition> = plan.filters.iter().cloned().chain(own).collect();
+    let count = |filters: Vec<Condition>, time| Plan {
+        measures: vec![Measure::of(Value::Count(home.clone()))],
+        filters,
+        time,
+        ..Plan::default()
+    };
+    let mut relaxed = Vec::new();
+    for (at, condition) in filters.iter().enumerate() {
+        let rest = filters.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, c)| c.clone()).collect();
+        relaxed.push((words(condition, ontology), count(rest, plan.time.clone())));
+    }
+    if let Some(time) = &plan.time {
+        let window = &time.window;
+        let phrase = window.phrase.clone().unwrap_or_else(|| match (&window.start, &window.end) {
+            (Some(start), Some(end)) => format!("from {start} to before {end}"),
+            (Some(start), None) => format!("since {start}"),
+            (None, Some(end)) => format!("before {end}"),
+            (None, None) => "at any time".to_owned(),
+        });
+        relaxed.push((phrase, count(filters, None)));
+    }
+    relaxed
+}
+
+/// The dataset whose rows the plan is about.
+fn home(plan: &Plan, ontology: &Ontology) -> Option<String> {
+    match plan.measures.first() {
+        Some(measure) => of_measure(measure, ontology, 0),
+        None => {
+            plan.subject.clone().or_else(|| plan.dimensions.first().map(|dimension| dimension.field.dataset.clone()))
+        }
+    }
+}
+
+fn of_measure(measure: &Measure, ontology: &Ontology, depth: usize) -> Option<String> {
+    if depth > 8 {
+        return None;
+    }
+    match &measure.value {
+        Value::Count(dataset) => Some(dataset.clone()),
+        Value::Aggregate { field, .. } => Some(field.dataset.clone()),
+        Value::Metric(name) => of_metric(name, ontology, depth),
+        Value::Ratio { numerator: measure, .. } | Value::Difference(measure, _) | Value::Over { measure, .. } => {
+            of_measure(measure, ontology, depth + 1)
+        }
+        Value::Sum(parts) => of_measure(parts.first()?, ontology, depth + 1),
+        Value::Number(_) => None,
+    }
+}
+
+fn of_metric(name: &str, ontology: &Ontology, depth: usize) -> Option<String> {
+    let metric = ontology.metric(name)?;
+    let expression = Aggregate::parse(&metric.expression).ok()?;
+    if let Some(dataset) = expression.refs().into_iter().find_map(|reference| reference.dataset) {
+        return Some(dataset);
+    }
+    let other = expression.metrics().first()?;
+    of_measure(&Measure::metric(other.clone()), ontology, depth + 1)
+}
+
+/// A condition in words.
+fn words(condition: &Condition, ontology: &Ontology) -> String {
+    let field = |field: &FieldRef| {
+        let known = ontology.field(&field.dataset, &field.field);
+        known.map_or_else(|| in_words(&field.field), |known| known.words())
+    };
+    let not = |negated: &bool| if *negated { "not " } else { "" };
+    match condition {
+        Condition::Compare { field: of, op, value } => {
+            format!("{} {} {}", field(of), op_words(*op), value_words(value))
+        }
+        Condition::CompareFields { left, op, right } => format!("{} {} {}", field(left), op_words(*op), field(right)),
+        Condition::In { field: of, values, negated } => {
+            let values: Vec<String> = values.iter().map(value_words).collect();
+            format!("{} is {}{}", field(of), not(negated), values.join(" or "))
+        }
+        Condition::Like { field: of, pattern, text, negated } => {
+            let how = match pattern {
+                Pattern::Contains => "contains",
+                Pattern::StartsWith => "starts with",
+                Pattern::EndsWith => "ends with",
+            };
+            let not = if *negated { "not: " } else { "" };
+            format!("{not}{} {how} {text}", field(of))
+        }
+        Condition::IsNull { field: of, negated } => {
+            format!("{} is {}", field(of), if *negated { "known" } else { "unknown" })
+        }
+        Condition::Within { field: of, window, negated } => {
+            let phrase = window.phrase.clone().unwrap_or_else(|| "in the time".to_owned());
+            format!("{} {}{phrase}", field(of), not(negated))
+        }
+        Condition::Segment { name, negated } => format!("{}{}", not(negated), in_words(name)),
+        Condition::Exists { of, dataset, negated, .. } => {
+            format!("{} with {}{}", in_words(of), if *negated { "no " } else { "a " }, in_words(dataset))
+        }
+        Condition::Measured { of, op, value, .. } => {
+            format!("{} whose number {} {}", in_words(of), op_words(*op), value_words(value))
+        }
+        Condition::AgainstOverall { field: of, op, .. } => format!("{} {} the overall one", field(of), op_words(*op)),
+        Condition::Any(parts) => parts.iter().map(|part| words(part, ontology)).collect::<Vec<_>>().join(" or "),
+        Condition::All(parts) => parts.iter().map(|part| words(part, ontology)).collect::<Vec<_>>().join(" and "),
+        Condition::Not(inner) => format!("not: {}", words(inner, ontology)),
+    }
+}
+
+fn op_words(op: Comparator) -> &'static str {
+    match op {
+        Comparator::Equal => "is",
+        Comparator::NotEqual => "is not",
+        Comparator::Less => "is less than",
+        Comparator::AtMost => "is at most",
+        Comparator::Greater => "is more than",
+        Comparator::AtLeast => "is at least",
+    }
+}
+
+fn value_words(value: &Literal) -> String {
+    match value {
+        Literal::Bool(value) => value.to_string(),
+        Literal::Number(number) => number.to_string(),
+        Literal::Text(text) => text.clone(),
+    }
+}

@@ -1,0 +1,87 @@
+//! Rows of two dimensions as series over categories.
+
+use serde_json::Value;
+
+use super::{LINES, Part, Result};
+use crate::model::chart::{ChartSpec, ChartType, Layout, Series};
+
+/// Bars side by side in all.
+const BARS: usize = 48;
+
+/// Values by category and series, in the order in which they were met.
+pub(super) struct Matrix {
+    pub categories: Vec<String>,
+    pub series: Vec<Series>,
+}
+
+impl Matrix {
+    /// `None` when two rows have the same place: then a dimension that is not shown tells them apart.
+    pub fn of<'a>(cells: impl Iterator<Item = (String, String, Option<f64>)> + 'a) -> Option<Self> {
+        let mut matrix = Self { categories: Vec::new(), series: Vec::new() };
+        let mut filled = std::collections::BTreeSet::new();
+        for (category, name, value) in cells {
+            let at = position(&mut matrix.categories, |known| *known == category, || category.clone());
+            let of = position(
+                &mut matrix.series,
+                |known| known.label == name,
+                || Series { label: name.clone(), data: Vec::new() },
+            );
+            if !filled.insert((at, of)) {
+                return None;
+            }
+            let data = &mut matrix.series[of].data;
+            data.resize(data.len().max(at + 1), None);
+            data[at] = value;
+        }
+        let length = matrix.categories.len();
+        matrix.series.iter_mut().for_each(|series| series.data.resize(length, None));
+        Some(matrix)
+    }
+
+    /// The largest series; what is left added up as "Other" where that means something.
+    pub fn largest(mut self, additive: bool) -> (Self, Part) {
+        let all = self.series.len();
+        if all <= LINES {
+            return (self, None);
+        }
+        let size = |series: &Series| series.data.iter().flatten().map(|value| value.abs()).sum::<f64>();
+        self.series.sort_by(|left, right| size(right).total_cmp(&size(left)));
+        if !additive {
+            self.series.truncate(LINES);
+            return (self, Some((LINES, all)));
+        }
+        let rest = self.series.split_off(LINES - 1);
+        let sum = |at: usize| rest.iter().filter_map(|series| series.data[at]).reduce(|left, right| left + right);
+        let data = (0..self.categories.len()).map(sum).collect();
+        self.series.push(Series { label: "Other".into(), data });
+        (self, None)
+    }
+}
+
+fn position<T>(known: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+    known.iter().position(is).unwrap_or_else(|| {
+        known.push(new());
+        known.len() - 1
+    })
+}
+
+impl Result<'_> {
+    /// Bars of the dimension with fewer values beside each other, for each value of the other.
+    pub(super) fn side_by_side(&self, first: usize, second: usize, measure: usize) -> Option<(ChartSpec, Part)> {
+        let distinct = |at: usize| {
+            let labels: std::collections::BTreeSet<String> =
+                self.table.rows.iter().map(|row| self.label(row, at)).collect();
+            labels.len()
+        };
+        let (outer, inner) = if distinct(first) >= distinct(second) { (first, second) } else { (second, first) };
+        let cell = |row: &Vec<Value>| (self.label(row, outer), self.label(row, inner), self.number(row, measure));
+        let (matrix, part) = Matrix::of(self.table.rows.iter().map(cell))?.largest(self.columns[measure].additive);
+        if matrix.categories.len() < 2 || matrix.categories.len() * matrix.series.len() > BARS {
+            return None;
+        }
+        let long = matrix.categories.iter().map(|label| label.chars().count()).max().unwrap_or_default();
+        let layout = if long > 18 { Layout::Horizontal } else { Layout::Vertical };
+        let spec = self.axes(ChartType::Bar, outer, &[measure], matrix.categories, matrix.series, Some(layout));
+        Some((spec, part))
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether an ontology is consistent in itself and with its tables.
+//!
+//! Everything here is found without reading a row; what only the rows can tell is found by attestation.
+
+mod columns;
+mod expressions;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use crate::engine::ontology::read::{datatype_of, nearest};
+use crate::model::dataset::{ColumnInfo, Dataset, Kind};
+use crate::model::ontology::{DataType, Entity, Field, Ontology, Problem};
+
+/// Problems that one check reports.
+pub const MAX_PROBLEMS: usize = 200;
+
+/// Checks an ontology against the tables that its workspace has. Paths are those of a document; its
+/// [`crate::engine::ontology::read::Document::place`] adds lines.
+pub fn check(ontology: &Ontology, tables: &[Dataset]) -> Vec<Problem> {
+    let mut check = Check { ontology, tables, problems: Vec::new() };
+    check.datasets();
+    check.relationships();
+    check.expressions();
+    check.words();
+    let mut problems = check.problems;
+    if problems.len() > MAX_PROBLEMS {
+        // Errors decide whether it can be used: none of them may be hidden by warnings.
+        problems.sort_by_key(|problem| problem.severity);
+        problems.truncate(MAX_PROBLEMS);
+    }
+    problems
+}
+
+struct Check<'a> {
+    ontology: &'a Ontology,
+    tables: &'a [Dataset],
+    problems: Vec<Problem>,
+}
+
+impl<'a> Check<'a> {
+    fn error(&mut self, path: String, message: String, hint: impl Into<String>) {
+        self.problems.push(Problem::error(path, message, hint));
+    }
+
+    fn warn(&mut self, path: String, message: String, hint: impl Into<String>) {
+        self.problems.push(Problem::warning(path, message, hint));
+    }
+
+    /// The table that a dataset reads.
+    fn table(&self, entity: &Entity) -> Option<&'a Dataset> {
+        let mut tables = self.tables.iter().filter(|table| table.kind == Kind::Table);
+        tables.find(|table| table.name.eq_ignore_ascii_case(source(entity)))
+    }
+
+    fn column(&self, entity: &Entity, name: &str) -> Option<&'a ColumnInfo> {
+        self.table(entity)?.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The type of a column or field by its name, as far as it is known. A column's own type counts more than what the
+    /// document says of it.
+    fn datatype(&self, entity: &Entity, name: &str) -> DataType {
+        let column = super::graph::column(entity, name);
+        let declared = entity.field(name).map_or(DataType::Opaque, |field| field.datatype);
+        self.column(entity, column).map_or(declared, |column| match datatype_of(&column.r#type) {
+            DataType::Opaque => declared,
+            datatype => datatype,
+        })
+    }
+
+    /// A field by `dataset.field`.
+    fn field(&self, name: &str) -> Option<(&'a Entity, &'a Field)> {
+        let (dataset, field) = name.split_once('.')?;
+        let entity = self.ontology.entity(dataset)?;
+        Some((entity, entity.field(field)?))
+    }
+}
+
+/// The name of a dataset's table.
+fn source(entity: &Entity) -> &str {
+    if entity.source.is_empty() { &entity.name } else { &entity.source }
+}
+
+/// "Write `x`." where something comes near, else what there is.
+fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("Write `{near}`."),
+        None => {
+            let names: Vec<&str> = known.take(10).collect();
+            if names.is_empty() { String::new() } else { format!("There are: {}.", names.join(", ")) }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Fields made of columns.
+
+use crate::engine::ontology::draft::kinds;
+use crate::engine::ontology::draft::names::{Vocabulary, common_prefix, key_stem, noun, same, spelt_out};
+use crate::engine::ontology::draft::{DraftTable, identifier};
+use crate::engine::ontology::read::datatype_of;
+use crate::model::dataset::ColumnInfo;
+use crate::model::ontology::{Aggregation, AiContext, DataType, Field, FieldRole};
+use crate::model::personal::{self, Content};
+use crate::model::profile::ColumnProfile;
+
+/// Different values of a closed set, and of one that is looked up in questions.
+const CLOSED_VALUES: i64 = 50;
+const INDEXED_VALUES: i64 = 20_000;
+/// Characters of a value that people would say.
+const SPOKEN: usize = 80;
+
+/// The words of each column without the prefix that all of them share.
+pub(super) fn words(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
+    let columns: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
+    let skip = common_prefix(&vocabulary.table(&table.name), &columns);
+    columns.into_iter().map(|words| words[skip..].to_vec()).collect()
+}
+
+/// The fields of a table. `joins` are its columns that relationships use, `referred` says whether others refer to it.
+pub(super) fn fields(
+    table: &DraftTable,
+    vocabulary: &Vocabulary,
+    joins: &[String],
+    key: &[String],
+    referred: bool,
+) -> Vec<Field> {
+    let words = words(table, vocabulary);
+    // What others refer to and what has no time of its own is described, and did not happen.
+    let happened = |(column, words): (&ColumnInfo, &Vec<String>)| {
+        datatype_of(&column.r#type).is_calendar() && !kinds::is_other_time(words)
+    };
+    let described = referred && !table.columns.iter().zip(&words).any(happened);
+    let nouns = vocabulary.table(&table.name);
+    let mut fields: Vec<Field> = table
+        .columns
+        .iter()
+        .zip(&words)
+        .map(|(column, words)| {
+            let is_key = key.contains(&column.name) || joins.contains(&column.name);
+            field(table, column, words, &nouns, is_key, described)
+        })
+        .collect();
+    if let Some(name) = full_name(&fields, &words) {
+        fields.push(name);
+    }
+    if let Some(date) = date_of_parts(&fields, &words) {
+        fields.push(date);
+    }
+    fields
+}
+
+fn field(
+    table: &DraftTable,
+    column: &ColumnInfo,
+    words: &[String],
+    nouns: &[String],
+    is_key: bool,
+    described: bool,
+) -> Field {
+    let datatype = datatype_of(&column.r#type);
+    let figures = table.figures(&column.name);
+    // A number that is called like the table numbers its rows.
+    let numbers = datatype == DataType::Integer && same(words, nouns) && !kinds::is_amount(words);
+    let label = match words {
+        [only] if key_stem(words).is_some() => format!("{} {only}", noun(nouns)),
+        _ if numbers => format!("{} number", noun(nouns)),
+        _ => words.join(" "),
+    };
+    let pii = personal_data(column, figures, datatype);
+    let role = role(words, column, figures, datatype, is_key || numbers);
+    let mut field = Field {
+        name: column.name.clone(),
+        expression: identifier(&column.name),
+        datatype,
+        is_time: datatype.is_calendar(),
+        ai: AiContext { synonyms: spelt_out(words).into_iter().collect(), ..AiContext::default() },
+        label,
+        description: column.description.clone(),
+        native_type: Some(column.r#type.clone()),
+        nullable: Some(figures.map_or(column.nullable, |figures| figures.nulls > 0)),
+        role,
+        ..Field::default()
+    };
+    if role == FieldRole::Measure {
+        field.default_aggregation = Some(kinds::aggregation(words, described, datatype == DataType::Float));
+        field.unit = kinds::unit(words, &column.description);
+    }
+    field.is_enum = pii.is_none() && is_closed(table, figures, words, datatype, role);
+    field.index_values = pii.is_none()
+        && (field.is_enum && datatype == DataType::String || is_looked_up(column, figures, words, datatype));
+    field.hidden = datatype == DataType::Opaque;
+    field.pii = pii;
+    field
+}
+
+fn role(
+    words: &[String],
+    column: &ColumnInfo,
+    figures: Option<&ColumnProfile>,
+    datatype: DataType,
+    is_key: bool,
+) -> FieldRole {
+    let id = words.len() > 1
+        && matches!(words.last().map(String::as_str), Some("id" | "key" | "identifier" | "uuid" | "guid" | "fk"));
+    if (is_key || id) && !datatype.is_calendar() {
+        return FieldRole::Key;
+    }
+    match datatype {
+        DataType::Integer | DataType::Decimal | DataType::Float => {
+            if kinds::is_place(words) {
+                FieldRole::Attribute
+            } else if kinds::is_naming(words)
+                || is_year(words, figures)
+                || is_switch(figures)
+                || is_clock(words, column, figures)
+            {
+                FieldRole::Dimension
+            } else {
+                FieldRole::Measure
+            }
+        }
+        DataType::String
+            if kinds::is_prose(words) || column.sample_values.iter().any(|value| value.chars().count() > SPOKEN) =>
+        {
+            FieldRole::Attribute
+        }
+        DataType::Opaque => FieldRole::Attribute,
+        _ => FieldRole::Dimension,
+    }
+}
+
+/// 0 and 1 for no and yes.
+fn is_switch(figures: Option<&ColumnProfile>) -> bool {
+    let both = |figures: &ColumnProfile| figures.min.as_deref() == Some("0") && figures.max.as_deref() == Some("1");
+    figures.is_some_and(|figures| figures.distinct == 2 && both(figures))
+}
+
+/// Years, by their name and size: "year built".
+fn is_year(words: &[String], figures: Option<&ColumnProfile>) -> bool {
+    let bound = |value: Option<&String>| {
+        value.and_then(|value| value.parse::<f64>().ok()).filter(|n| (1_000.0..2_200.0).contains(n))
+    };
+    let sized = |figures: &ColumnProfile| bound(figures.min.as_ref()).and(bound(figures.max.as_ref())).is_some();
+    words.iter().any(|word| word == "year") && figures.is_some_and(sized)
+}
+
+/// Times of day as hours and minutes in one number: 517, 2359.
+fn is_clock(words: &[String], column: &ColumnInfo, figures: Option<&ColumnProfile>) -> bool {
+    let number = |text: &String| text.parse::<f64>().ok();
+    let most = figures.and_then(|figures| figures.max.as_ref()).and_then(number);
+    let called = words.last().is_some_and(|word| word == "time");
+    let minutes = column.sample_values.iter().filter_map(number).all(|value| value % 100.0 < 60.0 && value <= 2_400.0);
+    called && minutes && most.is_some_and(|most| (1_300.0..=2_400.0).contains(&most))
+}
+
+fn personal_data(column: &ColumnInfo, figures: Option<&ColumnProfile>, datatype: DataType) -> Option<String> {
+    let finding = match figures {
+        Some(figures) => figures.likely_personal_data.clone(),
+        None => {
+            let content = match datatype {
+                DataType::String => Content::Text,
+                DataType::Integer => Content::Whole,
+                datatype if datatype.is_calendar() => Content::Time,
+                _ => Content::Other,
+            };
+            personal::judge(&column.name, &[], content, &column.sample_values)
+        }
+    };
+    let kind = serde_json::to_value(finding?.kind).ok()?;
+    kind.as_str().map(str::to_owned)
+}
+
+fn is_closed(
+    table: &DraftTable,
+    figures: Option<&ColumnProfile>,
+    words: &[String],
+    datatype: DataType,
+    role: FieldRole,
+) -> bool {
+    if datatype == DataType::Boolean {
+        return true;
+    }
+    if role == FieldRole::Measure || datatype == DataType::String && kinds::is_prose(words) {
+        return false;
+    }
+    let text = datatype == DataType::String;
+    match figures {
+        Some(figures) => {
+            let few = figures.distinct <= CLOSED_VALUES && figures.distinct > 0;
+            // In a small table nearly every text has few values.
+            let repeated = figures.distinct.saturating_mul(2) <= table.rows();
+            text && few && (repeated || kinds::is_closed(words)) || is_switch(Some(figures))
+        }
+        None => text && kinds::is_closed(words),
+    }
+}
+
+fn is_looked_up(column: &ColumnInfo, figures: Option<&ColumnProfile>, words: &[String], datatype: DataType) -> bool {
+    let spoken = column.sample_values.iter().all(|value| value.chars().count() <= SPOKEN);
+    let uuid = column.r#type.eq_ignore_ascii_case("uuid");
+    if datatype != DataType::String || kinds::is_prose(words) || !spoken || uuid {
+        return false;
+    }
+    match figures {
+        Some(figures) => (1..=INDEXED_VALUES).contains(&figures.distinct),
+        None => {
+            words.last().is_some_and(|word| matches!(word.as_str(), "name" | "title" | "code" | "city" | "country"))
+        }
+    }
+}
+
+/// First and last name together, where both are there and the whole is not.
+fn full_name(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
+    let find = |names: &[&str]| {
+        let at = words.iter().position(|words| names.contains(&words.join(" ").as_str()))?;
+        fields.get(at).filter(|field| field.datatype == DataType::String)
+    };
+    let first = find(&["first name", "given name", "fname", "forename", "fore name"])?;
+    let last = find(&["last name", "family name", "surname", "lname", "sur name"])?;
+    if find(&["name", "full name", "display name"]).is_some() {
+        return None;
+    }
+    Some(Field {
+        name: free_name("full_name", fields),
+        expression: format!("{} || ' ' || {}", first.expression, last.expression),
+        datatype: DataType::String,
+        label: "full name".into(),
+        description: "First and last name.".into(),
+        ai: AiContext { synonyms: vec!["name".into()], ..AiContext::default() },
+        nullable: Some(first.nullable == Some(true) || last.nullable == Some(true)),
+        role: FieldRole::Dimension,
+        index_values: first.index_values && last.index_values,
+        pii: first.pii.clone().or_else(|| last.pii.clone()),
+        ..Field::default()
+    })
+}
+
+/// A date made of year, month and day, where no column holds one.
+fn date_of_parts(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
+    let find = |name: &str| {
+        let at = words.iter().position(|words| words.len() == 1 && words[0] == name)?;
+        fields.get(at).filter(|field| field.datatype == DataType::Integer)
+    };
+    let (year, month, day) = (find("year")?, find("month")?, find("day")?);
+    let has_time = fields.iter().zip(words).any(|(field, words)| field.is_time && !kinds::is_audit(words));
+    (!has_time).then(|| Field {
+        name: free_name("date", fields),
+        expression: format!("MAKE_DATE({}, {}, {})", year.expression, month.expression, day.expression),
+        datatype: DataType::Date,
+        is_time: true,
+        label: "date".into(),
+        description: format!("Made of {}, {} and {}.", year.name, month.name, day.name),
+        role: FieldRole::Dimension,
+        nullable: Some([year, month, day].iter().any(|field| field.nullable == Some(true))),
+        ..Field::default()
+    })
+}
+
+fn free_name(wanted: &str, fields: &[Field]) -> String {
+    let taken = |name: &str| fields.iter().any(|field| field.name.eq_ignore_ascii_case(name));
+    let mut name = wanted.to_owned();
+    while taken(&name) {
+        name.push('_');
+    }
+    name
+}
+
+/// What people call a row by: its name or title.
+pub(super) fn label_field(fields: &[Field], words: &[Vec<String>], nouns: &[String]) -> Option<String> {
+    let made = fields.iter().skip(words.len()).find(|field| field.label == "full name");
+    let texts = || fields.iter().zip(words).filter(|(field, _)| field.datatype == DataType::String);
+    let noun = noun(nouns);
+    let exact =
+        |wanted: &[String]| texts().find(|(_, words)| wanted.contains(&words.join(" "))).map(|(field, _)| field);
+    let ends = || {
+        const PARTS: &[&str] = &["first", "last", "middle", "given", "family", "user", "file", "sur", "fore"];
+        let names = texts().filter(|(_, words)| words.last().is_some_and(|word| word == "name" || word == "title"));
+        let whole = names.filter(|(field, words)| {
+            field.role != FieldRole::Key && !words.iter().any(|word| PARTS.contains(&word.as_str()))
+        });
+        whole.map(|(field, _)| field).next()
+    };
+    exact(&["name".into(), "full name".into()])
+        .or(made)
+        .or_else(|| exact(&["title".into(), format!("{noun} name"), format!("{noun} title"), "display name".into()]))
+        .or_else(|| exact(std::slice::from_ref(&noun)).filter(|field| field.role != FieldRole::Key))
+        .or_else(ends)
+        .map(|field| field.name.clone())
+}
+
+/// When a row happened: of its times the one that is called so.
+pub(super) fn default_time_field(fields: &[Field], words: &[Vec<String>], nouns: &[String]) -> Option<String> {
+    let own = noun(nouns);
+    let made = fields.iter().skip(words.len()).find(|field| field.is_time).map(|field| (0, field));
+    let score = |words: &[String]| {
+        let text = words.join(" ");
+        if kinds::is_audit(words) || words.iter().any(|word| word == "birth" || word == "dob") {
+            return None;
+        }
+        let called = ["date", "time", "at", "timestamp", "datetime", "day", "on", "hour"];
+        let exact = called.contains(&text.as_str());
+        let own = called.iter().any(|end| text == format!("{own} {end}"));
+        Some(if exact || own {
+            3
+        } else if !kinds::is_other_time(words) && !text.starts_with("create") {
+            2
+        } else {
+            1
+        })
+    };
+    let mut best: Option<(u8, &Field)> = None;
+    for (field, words) in fields.iter().zip(words).filter(|(field, _)| field.is_time) {
+        if let Some(score) = score(words).filter(|score| best.is_none_or(|(most, _)| *score > most)) {
+            best = Some((score, field));
+        }
+    }
+    best.or(made).map(|(_, field)| field.name.clone())
+}
+
+/// Whether a field can be computed with, and how.
+pub(super) fn measure(field: &Field) -> Option<Aggregation> {
+    field.default_aggregation.filter(|_| field.role == FieldRole::Measure && !field.hidden)
+}

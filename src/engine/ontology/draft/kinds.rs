@@ -1,0 +1,326 @@
+//! What a column's name says of its values.
+
+use crate::model::ontology::Aggregation;
+
+/// Of numbers that only name something.
+const NAMING: &[&str] = &[
+    "year", "quarter", "month", "week", "day", "hour", "minute", "weekday", "zip", "postcode", "phone", "code",
+    "number", "no", "num", "nr", "id", "key", "tz", "version", "rank", "level", "class", "priority", "position",
+    "sequence", "seq", "line", "type", "flag", "status", "group", "floor", "ordinal", "index", "decade", "grade",
+];
+
+/// Of places on the earth and of directions: no sum or mean of them says anything.
+const PLACES: &[&str] =
+    &["lat", "lon", "lng", "latitude", "longitude", "dir", "direction", "angle", "bearing", "heading", "azimuth"];
+
+/// Of numbers that are averaged: what one thing has, or what it has per something.
+const AVERAGED: &[&str] = &[
+    "price",
+    "rate",
+    "percent",
+    "pct",
+    "percentage",
+    "ratio",
+    "avg",
+    "average",
+    "mean",
+    "median",
+    "temperature",
+    "temp",
+    "age",
+    "duration",
+    "delay",
+    "score",
+    "rating",
+    "speed",
+    "humidity",
+    "pressure",
+    "visibility",
+    "wind",
+    "length",
+    "height",
+    "width",
+    "depth",
+    "weight",
+    "size",
+    "altitude",
+    "alt",
+    "distance",
+    "time",
+    "minutes",
+    "seconds",
+    "hours",
+    "days",
+    "milliseconds",
+    "salary",
+    "wage",
+    "density",
+    "margin",
+    "share",
+    "discount",
+    "tax",
+    "latency",
+    "cost",
+    "interval",
+    "index",
+    "elevation",
+    "capacity",
+    "limit",
+    "stars",
+    "seats",
+];
+
+/// Of numbers that are added up.
+const SUMMED: &[&str] = &[
+    "amount",
+    "amt",
+    "total",
+    "quantity",
+    "qty",
+    "revenue",
+    "sales",
+    "count",
+    "cnt",
+    "fee",
+    "fees",
+    "payment",
+    "paid",
+    "charge",
+    "charges",
+    "premium",
+    "profit",
+    "income",
+    "spend",
+    "spent",
+    "budget",
+    "extended",
+    "gross",
+    "net",
+    "bytes",
+    "units",
+    "points",
+    "volume",
+    "population",
+    "votes",
+    "views",
+    "clicks",
+    "impressions",
+    "visits",
+    "balance",
+    "bal",
+    "stock",
+    "precipitation",
+    "rainfall",
+    "expense",
+    "expenses",
+    "loss",
+    "value",
+    "sum",
+];
+
+/// Of numbers that are a state at a time, and not added up over it.
+const STOCKS: &[&str] = &["balance", "bal", "stock", "inventory", "headcount", "population", "avail", "available"];
+
+/// Of texts that are read, not looked up.
+const PROSE: &[&str] = &[
+    "description",
+    "desc",
+    "comment",
+    "comments",
+    "note",
+    "notes",
+    "text",
+    "body",
+    "message",
+    "summary",
+    "content",
+    "url",
+    "link",
+    "path",
+    "picture",
+    "image",
+    "photo",
+    "file",
+    "password",
+    "hash",
+    "token",
+    "fulltext",
+    "bio",
+    "abstract",
+    "remarks",
+    "html",
+    "json",
+    "xml",
+];
+
+/// Of texts with a closed set of values.
+const CLOSED: &[&str] = &[
+    "status", "state", "type", "kind", "category", "class", "level", "mode", "flag", "priority", "segment", "rating",
+    "region", "tier", "channel", "currency", "language", "gender", "sex", "method", "group", "stage", "grade", "genre",
+];
+
+/// Of times that are not when a row happened.
+const OTHER_TIMES: &[&str] = &[
+    "birth",
+    "update",
+    "updated",
+    "modified",
+    "change",
+    "changed",
+    "expiry",
+    "expiration",
+    "expires",
+    "end",
+    "ended",
+    "closed",
+    "close",
+    "due",
+    "commit",
+    "committed",
+    "receipt",
+    "received",
+    "return",
+    "returned",
+    "deleted",
+    "valid",
+    "until",
+    "to",
+    "delivery",
+    "delivered",
+    "shipped",
+    "planned",
+    "expected",
+    "required",
+    "next",
+];
+
+fn any(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&word.as_str()))
+}
+
+fn last_is(words: &[String], list: &[&str]) -> bool {
+    words.last().is_some_and(|word| list.contains(&word.as_str()))
+}
+
+/// Whether it says when or by whom a row was written, not what the row is about.
+pub(super) fn is_audit(words: &[String]) -> bool {
+    let text = words.join(" ");
+    const AUDIT: &[&str] = &[
+        "last update",
+        "last updated",
+        "last modified",
+        "last change",
+        "updated at",
+        "updated on",
+        "updated by",
+        "update date",
+        "update time",
+        "modified at",
+        "modified on",
+        "modified by",
+        "modified date",
+        "created by",
+        "inserted at",
+        "load date",
+        "loaded at",
+        "row version",
+        "etl date",
+        "deleted at",
+        "sync time",
+        "synced at",
+    ];
+    AUDIT.iter().any(|name| text == *name || text.starts_with(&format!("{name} ")))
+}
+
+pub(super) fn is_place(words: &[String]) -> bool {
+    any(words, PLACES)
+}
+
+/// Whether it is an amount or a quantity, whatever table it is in.
+pub(super) fn is_amount(words: &[String]) -> bool {
+    any(words, SUMMED) || any(words, AVERAGED)
+}
+
+/// Whether a number only names something.
+pub(super) fn is_naming(words: &[String]) -> bool {
+    // "Number of orders" and "order count" are amounts, "order number" is a name.
+    let counts =
+        words.len() > 1 && matches!(words[0].as_str(), "num" | "no" | "number" | "count") && !last_is(words, NAMING);
+    last_is(words, NAMING) && !counts || any(words, &["zip", "postcode", "phone"])
+}
+
+pub(super) fn is_prose(words: &[String]) -> bool {
+    last_is(words, PROSE)
+}
+
+pub(super) fn is_closed(words: &[String]) -> bool {
+    last_is(words, CLOSED)
+}
+
+pub(super) fn is_stock(words: &[String]) -> bool {
+    any(words, STOCKS)
+}
+
+/// Whether a time is not when the row happened.
+pub(super) fn is_other_time(words: &[String]) -> bool {
+    is_audit(words) || any(words, OTHER_TIMES)
+}
+
+pub(super) fn is_money(words: &[String]) -> bool {
+    const MONEY: &[&str] = &[
+        "amount", "amt", "price", "revenue", "sales", "fee", "payment", "charge", "premium", "total", "paid", "value",
+    ];
+    any(words, MONEY)
+}
+
+/// How values come together when nobody says. What says that it is a whole is added up, even of prices: "total price",
+/// "extended price".
+///
+/// What has neither kind of word is averaged where things are only described (`described`) and where it is a
+/// measurement by its type (`floating`), and added up otherwise.
+pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> Aggregation {
+    let starts_as_count = words.len() > 1 && matches!(words[0].as_str(), "num" | "number" | "count" | "no");
+    let per_unit =
+        any(words, &["unit", "per", "rate", "average", "avg", "mean", "pct", "percent", "percentage", "ratio"]);
+    let whole = any(words, SUMMED) || starts_as_count;
+    // Minutes and miles are measured on each thing; bytes and money are added up.
+    let measured = unit(words, "").is_some_and(|unit| unit != "bytes" && unit.len() != 3);
+    let averaged = per_unit
+        || measured && !any(words, &["total", "sum"])
+        || !whole && (described || floating || any(words, AVERAGED));
+    if averaged { Aggregation::Avg } else { Aggregation::Sum }
+}
+
+/// The unit that the name or the description gives.
+pub(super) fn unit(words: &[String], description: &str) -> Option<String> {
+    const UNITS: &[(&[&str], &str)] = &[
+        (&["pct", "percent", "percentage"], "%"),
+        (&["usd", "dollars"], "USD"),
+        (&["eur", "euros"], "EUR"),
+        (&["gbp"], "GBP"),
+        (&["milliseconds", "ms", "millis", "msec"], "milliseconds"),
+        (&["seconds", "secs", "sec"], "seconds"),
+        (&["minutes", "mins"], "minutes"),
+        (&["hours", "hrs"], "hours"),
+        (&["days"], "days"),
+        (&["months"], "months"),
+        (&["miles"], "miles"),
+        (&["km", "kilometers", "kilometres"], "kilometers"),
+        (&["meters", "metres"], "meters"),
+        (&["feet", "ft"], "feet"),
+        (&["kg", "kilograms"], "kilograms"),
+        (&["lbs", "pounds"], "pounds"),
+        (&["bytes"], "bytes"),
+        (&["mph"], "mph"),
+    ];
+    if let Some((_, unit)) = UNITS.iter().find(|(names, _)| any(words, names)) {
+        return Some((*unit).to_owned());
+    }
+    // "Departure delay, in minutes", "Distance (miles)"
+    let text = description.to_lowercase();
+    let said = |name: &str| [format!("in {name}"), format!("({name})")].iter().any(|phrase| text.contains(phrase));
+    UNITS
+        .iter()
+        .find(|(names, _)| names.iter().any(|name| name.len() > 2 && said(name)))
+        .map(|(_, unit)| (*unit).to_owned())
+}

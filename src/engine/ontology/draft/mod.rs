@@ -1,0 +1,264 @@
+//! An ontology made from tables, so that people can ask at once and correct later: what a row of each table is, its
+//! keys and times, how tables refer to each other, which numbers are added up and which are averaged.
+//!
+//! What cannot be known from names and profiles is measured. The caller asks for [`key_candidates`] and
+//! [`relationship_candidates`], runs their SQL, and gives the results back as [`Facts`]; then [`draft`] decides. What
+//! was not measured is decided by names alone and said in the notes.
+
+mod entities;
+mod fields;
+mod keys;
+mod kinds;
+pub mod measure;
+mod metrics;
+mod names;
+mod relate;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use crate::model::dataset::ColumnInfo;
+use crate::model::ontology::{Ontology, Term};
+use crate::model::profile::{ColumnProfile, Profile};
+
+pub use keys::key_candidates;
+pub use relate::relationship_candidates;
+
+/// What is known of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DraftTable {
+    pub name: String,
+    pub description: String,
+    pub columns: Vec<ColumnInfo>,
+    /// Without it, keys and closed sets are told by names only.
+    pub profile: Option<Profile>,
+    pub row_count: i64,
+    /// As its database declares them; empty where nothing is declared.
+    pub primary_key: Vec<String>,
+    pub unique_keys: Vec<Vec<String>>,
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
+    pub place: Option<String>,
+}
+
+/// A declared reference to another table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKey {
+    pub columns: Vec<String>,
+    pub to: String,
+    pub to_columns: Vec<String>,
+}
+
+/// Columns that may be a key of a table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyCandidate {
+    pub table: String,
+    pub columns: Vec<String>,
+}
+
+/// Why rows of a table may refer to rows of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// The database says so.
+    Declared,
+    /// Names of columns and tables.
+    Naming,
+    /// A text with few different values, each of which may be a key there: `origin` and `airports.code`.
+    Values,
+}
+
+/// Columns of a table that may hold keys of another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Candidate {
+    pub from: String,
+    pub from_columns: Vec<String>,
+    pub to: String,
+    pub to_columns: Vec<String>,
+    pub by: By,
+    /// How sure the names are, 0 to 100.
+    pub score: u8,
+}
+
+/// How many of the different values of a candidate there are, and how many of them are keys of the other table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    pub values: i64,
+    pub found: i64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Whether columns are a key: no two rows agree in all of them, and none is NULL.
+    pub keys: BTreeMap<KeyCandidate, bool>,
+    pub overlaps: BTreeMap<Candidate, Overlap>,
+}
+
+/// An ontology, and what people should look at in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    pub ontology: Ontology,
+    pub notes: Vec<String>,
+}
+
+/// Drafts an ontology of tables. The same tables and facts make the same draft.
+pub fn draft(name: &str, tables: &[DraftTable], glossary: &[Term], facts: &Facts) -> Draft {
+    let vocabulary = names::Vocabulary::new(tables);
+    let mut notes = Vec::new();
+    let found: Vec<keys::Keys> = tables.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
+    let relationships = relate::relationships(tables, &vocabulary, &found, facts, &mut notes);
+    let datasets = entities::entities(tables, &vocabulary, &found, &relationships, &mut notes);
+    let mut ontology = Ontology {
+        name: name.to_owned(),
+        description: format!("Drafted from {}.", counted(tables.len(), "table")),
+        glossary: glossary.to_vec(),
+        datasets,
+        relationships,
+        ..Ontology::default()
+    };
+    ontology.metrics = metrics::metrics(tables, &ontology, &vocabulary, &mut notes);
+    Draft { ontology, notes }
+}
+
+impl KeyCandidate {
+    /// How many rows speak against the key: 0 when it is one.
+    pub fn sql(&self) -> String {
+        let table = quoted(&self.table);
+        let columns = self.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>();
+        let nulls = columns.iter().map(|name| format!("{name} IS NULL")).collect::<Vec<_>>().join(" OR ");
+        let columns = columns.join(", ");
+        format!(
+            "SELECT (SELECT count(*) FROM {table} WHERE {nulls}) + (SELECT count(*) FROM (SELECT 1 AS one FROM {table} \
+             GROUP BY {columns} HAVING count(*) > 1 LIMIT 1) AS twice) AS against"
+        )
+    }
+}
+
+impl Candidate {
+    /// How many different values there are, and how many of them are keys of the other table.
+    pub fn sql(&self) -> String {
+        let names = |columns: &[String], prefix: &str| {
+            let named = columns.iter().enumerate().map(|(at, name)| format!("{} AS {prefix}{at}", quoted(name)));
+            named.collect::<Vec<_>>().join(", ")
+        };
+        let given = self.from_columns.iter().map(|name| format!("{} IS NOT NULL", quoted(name))).collect::<Vec<_>>();
+        let joined = (0..self.from_columns.len()).map(|at| format!("a{at} = b{at}")).collect::<Vec<_>>();
+        format!(
+            "SELECT count(*) AS values_there, count(b0) AS found FROM (SELECT DISTINCT {} FROM {} WHERE {}) AS a \
+             LEFT JOIN (SELECT DISTINCT {} FROM {}) AS b ON {}",
+            names(&self.from_columns, "a"),
+            quoted(&self.from),
+            given.join(" AND "),
+            names(&self.to_columns, "b"),
+            quoted(&self.to),
+            joined.join(" AND "),
+        )
+    }
+}
+
+impl DraftTable {
+    fn column(&self, name: &str) -> Option<&ColumnInfo> {
+        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    fn figures(&self, column: &str) -> Option<&ColumnProfile> {
+        self.profile.as_ref()?.columns.iter().find(|figures| figures.name == column)
+    }
+
+    fn rows(&self) -> i64 {
+        self.profile.as_ref().map_or(self.row_count, |profile| profile.row_count)
+    }
+}
+
+/// An identifier as SQL and as expressions write it.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// An identifier, quoted only where it must be.
+fn identifier(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // A word of SQL as a name is quoted too.
+    const RESERVED: &[&str] = &[
+        "all",
+        "and",
+        "any",
+        "as",
+        "asc",
+        "between",
+        "by",
+        "case",
+        "cast",
+        "check",
+        "column",
+        "cross",
+        "current_date",
+        "date",
+        "day",
+        "default",
+        "desc",
+        "distinct",
+        "else",
+        "end",
+        "exists",
+        "extract",
+        "false",
+        "for",
+        "foreign",
+        "from",
+        "full",
+        "group",
+        "having",
+        "hour",
+        "in",
+        "inner",
+        "interval",
+        "is",
+        "join",
+        "left",
+        "like",
+        "limit",
+        "minute",
+        "month",
+        "natural",
+        "not",
+        "null",
+        "offset",
+        "on",
+        "or",
+        "order",
+        "outer",
+        "over",
+        "primary",
+        "references",
+        "right",
+        "second",
+        "select",
+        "set",
+        "table",
+        "then",
+        "time",
+        "timestamp",
+        "to",
+        "true",
+        "union",
+        "unique",
+        "user",
+        "using",
+        "values",
+        "when",
+        "where",
+        "window",
+        "with",
+        "year",
+    ];
+    let reserved = RESERVED.contains(&name.to_ascii_lowercase().as_str());
+    if plain && !reserved { name.to_owned() } else { quoted(name) }
+}
+
+/// "1 table", "3 tables".
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {}", names::plural(noun)) }
+}

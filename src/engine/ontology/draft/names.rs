@@ -1,0 +1,525 @@
+//! Names of tables and columns as words: parted, in the singular and plural, with their abbreviations spelt out.
+
+use std::collections::BTreeSet;
+
+use crate::engine::ontology::draft::DraftTable;
+use crate::model::ontology::in_words;
+
+/// The last words of a name that identifies something.
+const KEY_WORDS: &[&str] =
+    &["id", "ids", "key", "code", "ref", "num", "no", "nr", "fk", "number", "identifier", "uuid", "guid", "sk", "pk"];
+
+/// Words of business names that are found run together (`retailprice`). Table names are added to them.
+const PARTS: &[&str] = &[
+    "account",
+    "acct",
+    "addr",
+    "address",
+    "amount",
+    "amt",
+    "avail",
+    "available",
+    "bal",
+    "balance",
+    "base",
+    "bill",
+    "billing",
+    "birth",
+    "box",
+    "brand",
+    "category",
+    "city",
+    "close",
+    "code",
+    "comment",
+    "commit",
+    "contact",
+    "container",
+    "cost",
+    "count",
+    "country",
+    "create",
+    "created",
+    "currency",
+    "cust",
+    "customer",
+    "date",
+    "day",
+    "dest",
+    "discount",
+    "due",
+    "email",
+    "emp",
+    "end",
+    "ext",
+    "extended",
+    "fax",
+    "first",
+    "flag",
+    "fore",
+    "full",
+    "gross",
+    "hire",
+    "id",
+    "instructions",
+    "invoice",
+    "item",
+    "key",
+    "last",
+    "line",
+    "list",
+    "market",
+    "member",
+    "mkt",
+    "mode",
+    "model",
+    "month",
+    "name",
+    "nation",
+    "net",
+    "no",
+    "num",
+    "number",
+    "open",
+    "order",
+    "origin",
+    "paid",
+    "part",
+    "pay",
+    "payment",
+    "period",
+    "phone",
+    "post",
+    "postal",
+    "price",
+    "priority",
+    "prod",
+    "product",
+    "qty",
+    "quantity",
+    "rate",
+    "receipt",
+    "receive",
+    "region",
+    "report",
+    "retail",
+    "return",
+    "role",
+    "sale",
+    "sales",
+    "segment",
+    "ship",
+    "shipping",
+    "size",
+    "start",
+    "state",
+    "status",
+    "store",
+    "street",
+    "sub",
+    "supp",
+    "supplier",
+    "supply",
+    "sur",
+    "tax",
+    "time",
+    "title",
+    "total",
+    "trans",
+    "transaction",
+    "type",
+    "unit",
+    "update",
+    "user",
+    "value",
+    "vendor",
+    "week",
+    "year",
+    "zip",
+];
+
+/// Words that are no two, though they could be parted.
+const WHOLE: &[&str] = &["timestamp", "datetime", "subtype", "postage", "timeline"];
+
+/// Short forms and what they stand for.
+const SHORT: &[(&str, &str)] = &[
+    ("acct", "account"),
+    ("addr", "address"),
+    ("alt", "altitude"),
+    ("amt", "amount"),
+    ("arr", "arrival"),
+    ("avail", "available"),
+    ("avg", "average"),
+    ("bal", "balance"),
+    ("cat", "category"),
+    ("cnt", "count"),
+    ("cust", "customer"),
+    ("dep", "departure"),
+    ("dept", "department"),
+    ("desc", "description"),
+    ("dest", "destination"),
+    ("dir", "direction"),
+    ("dob", "date of birth"),
+    ("dt", "date"),
+    ("emp", "employee"),
+    ("ext", "extended"),
+    ("hr", "hour"),
+    ("id", "identifier"),
+    ("inv", "invoice"),
+    ("lat", "latitude"),
+    ("len", "length"),
+    ("lng", "longitude"),
+    ("lon", "longitude"),
+    ("max", "maximum"),
+    ("mfr", "manufacturer"),
+    ("min", "minimum"),
+    ("mkt", "market"),
+    ("no", "number"),
+    ("nr", "number"),
+    ("num", "number"),
+    ("org", "organization"),
+    ("orig", "origin"),
+    ("pct", "percent"),
+    ("prod", "product"),
+    ("qty", "quantity"),
+    ("ref", "reference"),
+    ("rep", "representative"),
+    ("sched", "scheduled"),
+    ("supp", "supplier"),
+    ("temp", "temperature"),
+    ("trx", "transaction"),
+    ("txn", "transaction"),
+    ("tz", "time zone"),
+    ("usr", "user"),
+    ("vol", "volume"),
+    ("wt", "weight"),
+    ("yr", "year"),
+];
+
+/// What a table is for, in front of its name.
+const TABLE_MARKS: &[&str] = &["dim", "fact", "fct", "tbl", "stg", "tb", "raw", "src", "mart", "t", "vw"];
+
+/// The words of a set of tables: names can be parted by them.
+pub(super) struct Vocabulary {
+    words_of_tables: BTreeSet<String>,
+    tables: Vec<Vec<String>>,
+    of_columns: BTreeSet<String>,
+}
+
+impl Vocabulary {
+    pub fn new(tables: &[DraftTable]) -> Self {
+        Self::of(tables.iter().map(|table| {
+            (table.name.as_str(), table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
+        }))
+    }
+
+    fn of<'a>(tables: impl Iterator<Item = (&'a str, Vec<&'a str>)> + Clone) -> Self {
+        let mut words = BTreeSet::new();
+        let mut of_columns = BTreeSet::new();
+        for (table, columns) in tables.clone() {
+            for word in in_words(table).split(' ').filter(|word| word.len() > 2) {
+                words.insert(word.to_owned());
+                words.insert(singular(word));
+            }
+            // `MediaTypeId` tells where `mediatype` is parted.
+            for name in columns.iter().map(|name| in_words(name)).filter(|name| name.contains(' ')) {
+                of_columns.extend(name.split(' ').filter(|word| word.len() > 3).map(str::to_owned));
+            }
+        }
+        let tables = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
+        Self { words_of_tables: words, tables, of_columns }
+    }
+
+    /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
+    /// a table, so that `custkey` is "cust key" and `valid` stays one.
+    pub fn words(&self, name: &str) -> Vec<String> {
+        let known = |word: &str| is_part(word) || self.words_of_tables.contains(word);
+        in_words(name).split(' ').filter(|word| !word.is_empty()).flat_map(|word| parted(word, known)).collect()
+    }
+
+    /// The words of a table's name without what it is for: `dim_customers` is "customers".
+    pub fn table(&self, name: &str) -> Vec<String> {
+        of_table(name, &self.of_columns)
+    }
+
+    /// Whether words are the name of a table other than this.
+    pub fn names_another(&self, words: &[String], own: &[String]) -> bool {
+        !same(words, own) && self.tables.iter().any(|table| same(words, table))
+    }
+}
+
+fn of_table(name: &str, of_columns: &BTreeSet<String>) -> Vec<String> {
+    // The whole name is no word to keep whole: what is run together there is run together everywhere.
+    let known = |word: &str| is_part(word) || word.len() < name.len() && of_columns.contains(&singular(word));
+    let mut words: Vec<String> = in_words(name).split(' ').flat_map(|word| parted(word, known)).collect();
+    if words.len() > 1 && TABLE_MARKS.contains(&words[0].as_str()) {
+        words.remove(0);
+    }
+    words
+}
+
+fn is_part(word: &str) -> bool {
+    PARTS.binary_search(&word).is_ok()
+}
+
+/// A word in two or three, when all of them are known and it is not.
+fn parted(word: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
+    if known(word) || WHOLE.contains(&word) || !word.is_ascii() || word.len() > 40 {
+        return vec![word.to_owned()];
+    }
+    let places = 2..word.len().saturating_sub(1);
+    let in_two = |word: &str| {
+        let mut parts = (2..word.len().saturating_sub(1)).map(|at| word.split_at(at));
+        parts.find(|(first, second)| known(first) && known(second)).map(|(a, b)| (a.to_owned(), b.to_owned()))
+    };
+    if let Some((first, second)) = in_two(word) {
+        return vec![first, second];
+    }
+    let firsts = places.map(|at| word.split_at(at)).filter(|(first, _)| known(first));
+    for (first, rest) in firsts {
+        if let Some((second, third)) = in_two(rest) {
+            return vec![first.to_owned(), second, third];
+        }
+    }
+    vec![word.to_owned()]
+}
+
+/// Whether the last word says that the name identifies something, and the words before it.
+pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
+    let (last, stem) = words.split_last()?;
+    KEY_WORDS.contains(&last.as_str()).then_some(stem)
+}
+
+/// The words that all names of a table's columns begin with, when that is no word of its own: `l_`, `ps_`, or the
+/// table's name. How many words.
+pub(super) fn common_prefix(table: &[String], columns: &[Vec<String>]) -> usize {
+    let Some(first) = columns.first().and_then(|words| words.first()) else { return 0 };
+    let shared = columns.len() > 1 && columns.iter().all(|words| words.len() > 1 && &words[0] == first);
+    let initials: String = table.iter().filter_map(|word| word.chars().next()).collect();
+    let named = table.last().is_some_and(|word| word == first || &singular(word) == first);
+    usize::from(shared && (first.len() <= 2 || *first == initials || named))
+}
+
+/// A noun in the singular, by its ending.
+pub(super) fn singular(noun: &str) -> String {
+    const SAME: &[&str] = &["series", "species", "news", "status", "address", "sales", "gas", "bus", "means", "data"];
+    const IRREGULAR: &[(&str, &str)] = &[
+        ("people", "person"),
+        ("children", "child"),
+        ("men", "man"),
+        ("women", "woman"),
+        ("feet", "foot"),
+        ("indices", "index"),
+        ("movies", "movie"),
+        ("cookies", "cookie"),
+        ("leaves", "leave"),
+        ("buses", "bus"),
+        ("statuses", "status"),
+        ("caches", "cache"),
+        ("expenses", "expense"),
+        ("licenses", "license"),
+        ("premises", "premises"),
+    ];
+    if let Some((_, one)) = IRREGULAR.iter().find(|(many, _)| *many == noun) {
+        return (*one).to_owned();
+    }
+    if SAME.contains(&noun) || noun.len() < 3 {
+        return noun.to_owned();
+    }
+    let ending = |many: &str, one: &str| noun.strip_suffix(many).map(|stem| format!("{stem}{one}"));
+    if noun.ends_with("ss") || noun.ends_with("us") || noun.ends_with("is") {
+        return noun.to_owned();
+    }
+    ending("ies", "y")
+        .or_else(|| ending("sses", "ss"))
+        .or_else(|| ending("shes", "sh"))
+        .or_else(|| ending("ches", "ch"))
+        .or_else(|| ending("xes", "x"))
+        .or_else(|| ending("zzes", "zz"))
+        .or_else(|| ending("s", ""))
+        .unwrap_or_else(|| noun.to_owned())
+}
+
+/// A noun in the plural.
+pub(super) fn plural(noun: &str) -> String {
+    const IRREGULAR: &[(&str, &str)] =
+        &[("person", "people"), ("child", "children"), ("man", "men"), ("woman", "women"), ("foot", "feet")];
+    const SAME: &[&str] = &["series", "species", "news", "sales", "data", "staff", "inventory", "weather", "equipment"];
+    if let Some((_, many)) = IRREGULAR.iter().find(|(one, _)| *one == noun) {
+        return (*many).to_owned();
+    }
+    if SAME.contains(&noun) {
+        return noun.to_owned();
+    }
+    let vowel_before_last = noun.chars().rev().nth(1).is_some_and(|c| "aeiou".contains(c));
+    if let Some(stem) = noun.strip_suffix('y').filter(|_| !vowel_before_last) {
+        return format!("{stem}ies");
+    }
+    if ["s", "x", "z", "ch", "sh"].iter().any(|ending| noun.ends_with(ending)) {
+        return format!("{noun}es");
+    }
+    format!("{noun}s")
+}
+
+/// A table's name as the noun for one of its rows.
+pub(super) fn noun(words: &[String]) -> String {
+    let mut words = words.to_vec();
+    if let Some(last) = words.last_mut() {
+        *last = singular(last);
+    }
+    words.join(" ")
+}
+
+/// Words with their short forms spelt out; `None` when there are none. "Dep" is a department beside people, and a
+/// departure beside anything else.
+pub(super) fn spelt_out(words: &[String]) -> Option<String> {
+    let long =
+        |word: &String| SHORT.iter().find(|(short, _)| *short == word.as_str()).map(|(_, long)| (*long).to_owned());
+    let spelt: Vec<String> = words.iter().map(|word| long(word).unwrap_or_else(|| word.clone())).collect();
+    (spelt != words).then(|| spelt.join(" "))
+}
+
+/// One word with its short form spelt out, in the singular.
+pub(super) fn canonical(word: &str) -> String {
+    let long = SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| long);
+    singular(long)
+}
+
+/// Whether two lists of words mean the same, apart from short forms and number.
+pub(super) fn same(first: &[String], second: &[String]) -> bool {
+    let each = first.len() == second.len() && first.iter().zip(second).all(|(a, b)| canonical(a) == canonical(b));
+    each || singular(&first.concat()) == singular(&second.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_to_part_by_are_sorted() {
+        assert!(PARTS.is_sorted());
+    }
+
+    #[test]
+    fn run_together_names_are_parted_only_into_known_words() {
+        let vocabulary = Vocabulary::of([("parcels", vec![]), ("nation", vec![])].into_iter());
+        for (name, expected) in [
+            ("l_extendedprice", "l extended price"),
+            ("custkey", "cust key"),
+            ("o_orderpriority", "o order priority"),
+            ("mktsegment", "mkt segment"),
+            ("availqty", "avail qty"),
+            ("parcelid", "parcel id"),
+            ("nationkey", "nation key"),
+            ("AlbumId", "album id"),
+            ("valid", "valid"),
+            ("acid", "acid"),
+            ("paid", "paid"),
+            ("timestamp", "timestamp"),
+            ("discount", "discount"),
+            ("percent", "percent"),
+            ("updated", "updated"),
+            ("candidate", "candidate"),
+            ("covid", "covid"),
+        ] {
+            assert_eq!(vocabulary.words(name).join(" "), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_tables_are_parted_as_their_columns_are() {
+        let vocabulary = Vocabulary::of(
+            [
+                ("mediatype", vec!["MediaTypeId", "Name"]),
+                ("invoiceline", vec!["Quantity"]),
+                ("customers", vec!["custom"]),
+            ]
+            .into_iter(),
+        );
+        for (name, expected) in [
+            ("mediatype", "media type"),
+            ("invoiceline", "invoice line"),
+            ("dim_customers", "customers"),
+            ("customers", "customers"),
+        ] {
+            assert_eq!(vocabulary.table(name).join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn nouns_have_a_singular_and_a_plural() {
+        for (one, many) in [
+            ("category", "categories"),
+            ("day", "days"),
+            ("box", "boxes"),
+            ("match", "matches"),
+            ("dish", "dishes"),
+            ("buzz", "buzzes"),
+            ("glass", "glasses"),
+            ("address", "addresses"),
+            ("customer", "customers"),
+            ("person", "people"),
+            ("movie", "movies"),
+            ("house", "houses"),
+            ("case", "cases"),
+            ("price", "prices"),
+        ] {
+            assert_eq!(plural(one), many);
+            assert_eq!(singular(many), one);
+        }
+        for same in ["series", "status", "sales", "analysis", "address"] {
+            assert_eq!(singular(same), same);
+        }
+    }
+
+    #[test]
+    fn keys_are_told_by_their_last_word() {
+        let vocabulary = Vocabulary::of([("product", vec![])].into_iter());
+        let stem = |name: &str| key_stem(&vocabulary.words(name)).map(|stem| stem.join(" "));
+        for (name, expected) in [
+            ("customer_id", Some("customer")),
+            ("product_code", Some("product")),
+            ("order_no", Some("order")),
+            ("item_ref", Some("item")),
+            ("account_num", Some("account")),
+            ("user_fk", Some("user")),
+            ("productid", Some("product")),
+            ("company_claim_number", Some("company claim")),
+            ("id", Some("")),
+            ("valid", None),
+            ("acid", None),
+            ("id_type", None),
+            ("name", None),
+        ] {
+            assert_eq!(stem(name).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn prefixes_of_all_columns_are_found() {
+        let prefix = |table: &str, columns: &[&str]| {
+            common_prefix(&words(table), &columns.iter().map(|name| words(name)).collect::<Vec<_>>())
+        };
+        assert_eq!(prefix("lineitem", &["l order key", "l tax"]), 1);
+        assert_eq!(prefix("part supply", &["ps part key", "ps cost"]), 1);
+        assert_eq!(prefix("customers", &["customer id", "customer name"]), 1);
+        assert_eq!(prefix("customers", &["customer id", "name"]), 0);
+        assert_eq!(prefix("flights", &["scheduled arrival", "scheduled departure"]), 0);
+        assert_eq!(prefix("flights", &["l tax"]), 0);
+    }
+
+    #[test]
+    fn short_forms_are_spelt_out() {
+        assert_eq!(spelt_out(&words("dep delay")).as_deref(), Some("departure delay"));
+        assert_eq!(spelt_out(&words("order qty")).as_deref(), Some("order quantity"));
+        assert_eq!(spelt_out(&words("unit price")), None);
+        assert!(same(&words("cust"), &words("customers")));
+        assert!(same(&words("org"), &words("organizations")));
+        assert!(same(&words("dept"), &words("departments")));
+        assert!(!same(&words("product"), &words("producer")));
+    }
+}

@@ -1,0 +1,123 @@
+use super::*;
+
+fn scalar(text: &str, dialect: Dialect) -> String {
+    let name =
+        &mut |dataset: Option<&str>, name: &str| Ok::<_, ()>(format!("\"{}\".\"{name}\"", dataset.unwrap_or("t")));
+    Scalar::parse(text).unwrap().write(dialect, name).unwrap()
+}
+
+fn calls(text: &str, dialect: Dialect) -> Vec<String> {
+    let name = &mut |dataset: Option<&str>, name: &str| Ok::<_, ()>(format!("{}.{name}", dataset.unwrap_or("t")));
+    let aggregate = Aggregate::parse(text).unwrap();
+    aggregate.calls().iter().map(|call| call.write(dialect, name).unwrap()).collect()
+}
+
+#[test]
+fn a_scalar_is_written_with_its_names_replaced() {
+    assert_eq!(scalar("amount", Dialect::DuckDb), "\"t\".\"amount\"");
+    assert_eq!(scalar("orders.amount + 1", Dialect::DuckDb), "\"orders\".\"amount\" + 1");
+    assert_eq!(
+        scalar("CASE WHEN lower(status) = 'open' THEN 1 ELSE 0 END", Dialect::PostgreSql),
+        "CASE WHEN lower(\"t\".\"status\") = 'open' THEN 1 ELSE 0 END"
+    );
+}
+
+#[test]
+fn a_division_is_exact_and_never_fails_in_either_engine() {
+    assert_eq!(scalar("a / b", Dialect::DuckDb), "\"t\".\"a\" / NULLIF(\"t\".\"b\", 0)");
+    assert_eq!(scalar("a / b", Dialect::PostgreSql), "1.0 * \"t\".\"a\" / NULLIF(\"t\".\"b\", 0)");
+    assert_eq!(scalar("a / 100", Dialect::DuckDb), "\"t\".\"a\" / 100");
+    assert_eq!(scalar("a / 0", Dialect::DuckDb), "\"t\".\"a\" / NULLIF(0, 0)");
+}
+
+#[test]
+fn a_metric_falls_into_calls_and_metrics() {
+    let metric = Aggregate::parse("SUM(premium.amount) / COUNT(DISTINCT policy.policy_number) * fee_rate").unwrap();
+    assert_eq!(metric.metrics(), ["fee_rate"]);
+    let refs: Vec<String> =
+        metric.refs().iter().map(|r| format!("{}.{}", r.dataset.as_deref().unwrap_or("-"), r.name)).collect();
+    assert_eq!(refs, ["premium.amount", "policy.policy_number"]);
+    let call = &mut |position: usize| Ok::<_, ()>(format!("c{position}"));
+    let other = &mut |name: &str| Ok::<_, ()>(format!("<{name}>"));
+    assert_eq!(metric.write(Dialect::DuckDb, call, other).unwrap(), "c0 / NULLIF(c1, 0) * <fee_rate>");
+    assert!(metric.calls()[0].adds_up() && !metric.calls()[1].adds_up());
+    assert!(metric.calls()[1].ignores_repetition() && !metric.calls()[0].ignores_repetition());
+}
+
+#[test]
+fn a_metric_that_is_one_call_says_so() {
+    assert!(Aggregate::parse("COUNT(*)").unwrap().as_call().is_some());
+    assert!(Aggregate::parse("SUM(a.b) - 1").unwrap().as_call().is_none());
+}
+
+#[test]
+fn aggregates_are_written_for_the_engine() {
+    assert_eq!(calls("MEDIAN(a.b)", Dialect::DuckDb), ["MEDIAN(a.b)"]);
+    assert_eq!(calls("MEDIAN(a.b)", Dialect::PostgreSql), ["PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a.b)"]);
+    assert_eq!(
+        calls("SUM(a.b) FILTER (WHERE a.kind = 'x')", Dialect::PostgreSql),
+        ["SUM(a.b) FILTER (WHERE a.kind = 'x')"]
+    );
+    assert_eq!(
+        calls("MEDIAN(a.b) FILTER (WHERE a.c > 1)", Dialect::PostgreSql),
+        ["PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a.b) FILTER (WHERE a.c > 1)"]
+    );
+    assert_eq!(
+        calls("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY a.b)", Dialect::DuckDb),
+        ["PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY a.b)"]
+    );
+}
+
+#[test]
+fn what_a_scalar_may_not_hold_is_refused_with_its_place_and_a_way_out() {
+    for (text, says, offset) in [
+        ("1 + SUM(amount)", "aggregate", 4),
+        ("(SELECT 1)", "no sub-query", 0),
+        ("a > $1", "placeholder", 4),
+        ("nvl(a, 0)", "write COALESCE", 0),
+        ("a + uper(b)", "did you mean UPPER?", 4),
+        ("read_text('x')", "not available", 0),
+        ("a b", "too much", 2),
+        ("", "empty", 0),
+        ("a.b.c.d", "dataset.field", 0),
+        ("row_number() OVER (ORDER BY a)", "not available", 0),
+        ("lower(a) OVER ()", "no windows", 0),
+        ("a::blob", "not a type", 0),
+        ("current_date", "questions name their time", 0),
+        ("a IN (SELECT b FROM c)", "no sub-query", 0),
+        ("a -> 'b'", "operator", 0),
+        ("[a]", "expressions may hold", 0),
+        ("a +", "not an SQL expression", 0),
+    ] {
+        let problem = Scalar::parse(text).unwrap_err();
+        assert!(problem.message.contains(says), "{text}: {problem}");
+        assert!(offset == 0 || problem.offset == offset, "{text}: {problem}");
+    }
+}
+
+#[test]
+fn what_a_metric_may_not_hold_is_refused() {
+    for (text, says) in [
+        ("SUM(AVG(a.b))", "aggregate"),
+        ("a.b + SUM(a.b)", "outside an aggregate"),
+        ("1 + 1", "no aggregate"),
+        ("SUM(a.b) OVER ()", "no windows"),
+        ("SUM(a.b, a.c)", "takes 1"),
+        ("SUM(*)", "dataset.field"),
+        ("COUNT(DISTINCT *)", "dataset.field"),
+        ("PERCENTILE_CONT(a.b)", "WITHIN GROUP"),
+        ("SUM(a.b ORDER BY a.c)", "alone"),
+        ("string_agg(a.b, ',')", "not available"),
+    ] {
+        let problem = Aggregate::parse(text).unwrap_err();
+        assert!(problem.message.contains(says), "{text}: {problem}");
+    }
+}
+
+#[test]
+fn nothing_makes_the_parser_fall() {
+    let deep = format!("{}1{}", "(".repeat(2_000), ")".repeat(2_000));
+    assert!(Scalar::parse(&deep).is_err());
+    assert!(Scalar::parse(&"a + ".repeat(2_000)).unwrap_err().message.contains("at most 4096"));
+    assert!(Aggregate::parse("\u{0}0").is_err());
+}

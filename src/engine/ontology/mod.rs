@@ -1,0 +1,15 @@
+//! Ontologies as documents: read, checked, drafted from tables, written, and attested against the data.
+
+pub mod attest;
+pub mod attest_run;
+pub mod check;
+pub mod describe;
+pub mod diff;
+pub mod draft;
+pub mod expression;
+pub mod foreign;
+pub mod graph;
+pub mod library;
+pub mod read;
+mod visible;
+pub mod write;

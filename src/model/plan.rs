@@ -1,0 +1,438 @@
+//! The semantic query plan: what a question asks, in terms of an ontology. Planners emit it, and one compiler turns it
+//! into SQL; nothing else does. It says what, never how: joins are found by the navigator, sums are made at the grain
+//! of each measure by the compiler.
+//!
+//! A plan is an answer of rows: one for each combination of [`Plan::dimensions`], with one column for each dimension
+//! and then for each of [`Plan::measures`] (and its comparison's). Without measures it lists the rows of
+//! [`Plan::subject`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::ontology::Aggregation;
+
+/// See the module. All conditions hold together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// The dataset whose rows are listed when there are no measures; otherwise what a row of the answer is about, if
+    /// it is more than its dimensions say: each row of it is a group of its own, also one without any measure
+    /// ("customers by number of orders" shows those with none).
+    pub subject: Option<String>,
+    pub dimensions: Vec<Dimension>,
+    pub measures: Vec<Measure>,
+    pub filters: Vec<Condition>,
+    pub time: Option<TimeFilter>,
+    pub comparison: Option<Comparison>,
+    /// Conditions on the finished numbers.
+    pub having: Vec<Having>,
+    pub order: Vec<Order>,
+    pub limit: Option<Limit>,
+    /// Whether equal rows of a list are shown once.
+    pub distinct: bool,
+}
+
+/// A field of the ontology, and which way leads to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FieldRef {
+    pub dataset: String,
+    pub field: String,
+    /// Names of relationships that the way must use, where there are several ("origin" or "destination" airport).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
+}
+
+/// A column to group by, or to list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dimension {
+    pub field: FieldRef,
+    /// For a field of time: what its values are cut to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grain: Option<Grain>,
+    /// For a number: the width of the ranges that its values are put in, from 0 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<f64bits::F64>,
+    /// The column's heading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// A unit of the calendar, or a cycle in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grain {
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    FiscalQuarter,
+    FiscalYear,
+    /// 0 to 23.
+    HourOfDay,
+    /// 1 Monday to 7 Sunday.
+    DayOfWeek,
+    /// 1 to 31.
+    DayOfMonth,
+    /// 1 to 12.
+    MonthOfYear,
+    /// 1 to 4.
+    QuarterOfYear,
+}
+
+/// A number of the answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    pub value: Value,
+    /// Conditions for this number alone, beside the plan's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<Condition>,
+    /// What is shown instead of the number itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_as: Option<Shown>,
+    /// The column's heading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// What a number is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Value {
+    /// A metric of the ontology, by name.
+    Metric(String),
+    /// How many rows of a dataset (its grain), each counted once whatever it is joined to.
+    Count(String),
+    /// An aggregate of one field at the field's own grain.
+    Aggregate { function: Aggregation, field: FieldRef },
+    /// One measure divided by another, NULL where that is 0.
+    Ratio { numerator: Box<Measure>, denominator: Box<Measure> },
+    /// Measures added up; one without a row counts as 0.
+    Sum(Vec<Measure>),
+    /// The first less the second.
+    Difference(Box<Measure>, Box<Measure>),
+    /// An aggregate of another measure taken for each value of `by`: "the average number of flights a day". Groups
+    /// without any row of the measure are not part of it.
+    Over { function: Aggregation, measure: Box<Measure>, by: Vec<Dimension> },
+    /// A literal.
+    Number(f64bits::F64),
+}
+
+/// How a number is shown in relation to its column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// Part of the total over all rows of the answer before limits, 0 to 1. With dimensions given (positions in
+    /// [`Plan::dimensions`]), part of the total of the rows that share them.
+    Share { within: Vec<usize> },
+    /// Running total along the first time dimension, for each combination of the others.
+    Cumulative,
+    /// Change to the row before along the first time dimension.
+    Change,
+    /// The same as a part of the row before: 0.1 is 10 % more.
+    ChangePercent,
+    /// Mean of this row and the `rows - 1` before along the first time dimension.
+    MovingAverage { rows: u32 },
+}
+
+/// A condition on rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Condition {
+    Compare {
+        field: FieldRef,
+        op: Comparator,
+        value: Literal,
+    },
+    /// One field against another.
+    CompareFields {
+        left: FieldRef,
+        op: Comparator,
+        right: FieldRef,
+    },
+    /// Any of the values (`negated`: none of them; NULL is none of them).
+    In {
+        field: FieldRef,
+        values: Vec<Literal>,
+        #[serde(default)]
+        negated: bool,
+    },
+    /// A text inside a text, without regard to case.
+    Like {
+        field: FieldRef,
+        pattern: Pattern,
+        text: String,
+        #[serde(default)]
+        negated: bool,
+    },
+    IsNull {
+        field: FieldRef,
+        #[serde(default)]
+        negated: bool,
+    },
+    /// Rows whose time is in a window.
+    Within {
+        field: FieldRef,
+        window: Window,
+        #[serde(default)]
+        negated: bool,
+    },
+    /// A named condition of the ontology.
+    Segment {
+        name: String,
+        #[serde(default)]
+        negated: bool,
+    },
+    /// Rows of `of` for which there is a row (`negated`: no row) of `dataset` that meets the conditions: "customers
+    /// who never ordered".
+    Exists {
+        of: String,
+        dataset: String,
+        #[serde(default)]
+        via: Vec<String>,
+        #[serde(default)]
+        filters: Vec<Condition>,
+        #[serde(default)]
+        negated: bool,
+    },
+    /// Rows of `of` whose own number meets a bound: "customers with more than 3 orders".
+    Measured {
+        of: String,
+        measure: Box<Measure>,
+        op: Comparator,
+        value: Literal,
+    },
+    /// Rows of `of` whose own number is above or below the mean of all rows of `of`, when `than` is absent; otherwise
+    /// whose field compares with that aggregate of the field: "flights longer than the average".
+    AgainstOverall {
+        field: FieldRef,
+        op: Comparator,
+        function: Aggregation,
+    },
+    Any(Vec<Condition>),
+    All(Vec<Condition>),
+    Not(Box<Condition>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparator {
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    Contains,
+    StartsWith,
+    EndsWith,
+}
+
+/// A value in a question. The compiler writes it as the type of the field that it meets, and refuses what is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Literal {
+    Bool(bool),
+    Number(f64bits::F64),
+    Text(String),
+}
+
+/// The time that the rows of every measure are in. Each measure uses its own time field unless `field` says which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimeFilter {
+    #[serde(default)]
+    pub field: Option<FieldRef>,
+    pub window: Window,
+}
+
+/// From `start` up to but not with `end`, as civil times `YYYY-MM-DD` or `YYYY-MM-DDTHH:MM:SS` of the ontology's zone.
+/// Open where absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Window {
+    pub start: Option<String>,
+    pub end: Option<String>,
+    /// The words that it was made from, such as "last quarter".
+    pub phrase: Option<String>,
+}
+
+/// Every measure beside itself at another time. Adds, after each measure: the other value, the difference, and the
+/// change as a part of the other value (NULL where that is 0).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    pub with: Window,
+    /// What the rows of both times are matched by when a dimension is a time: the same place in either window.
+    #[serde(default)]
+    pub align: Option<Grain>,
+}
+
+/// A condition on a finished number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Having {
+    /// Position in [`Plan::measures`].
+    pub measure: usize,
+    pub op: Comparator,
+    pub value: Bound,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    Number(f64bits::F64),
+    /// An aggregate of the column over all rows of the answer: "above average".
+    Overall(Aggregation),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    pub by: By,
+    #[serde(default)]
+    pub descending: bool,
+}
+
+/// A column of the answer by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    Dimension(usize),
+    Measure(usize),
+    /// The comparison's difference of a measure.
+    Difference(usize),
+    /// The comparison's change of a measure.
+    Change(usize),
+}
+
+/// The first rows in the plan's order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    pub rows: u32,
+    /// For each combination of these dimensions (positions): "the top 3 carriers of each airport".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per: Vec<usize>,
+    /// Rows equal to the last one in the first order are shown too.
+    #[serde(default)]
+    pub with_ties: bool,
+    /// Rows skipped before: 1 for "the second".
+    #[serde(default)]
+    pub skip: u32,
+}
+
+/// Numbers of plans: finite, compared by their bits, so that equal plans are equal.
+pub mod f64bits {
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// A finite number.
+    #[derive(Clone, Copy, Debug)]
+    pub struct F64(f64);
+
+    impl F64 {
+        /// `None` for NaN and infinities. Minus zero is zero.
+        pub fn new(number: f64) -> Option<Self> {
+            number.is_finite().then_some(Self(if number == 0.0 { 0.0 } else { number }))
+        }
+
+        pub fn get(self) -> f64 {
+            self.0
+        }
+    }
+
+    impl From<u32> for F64 {
+        fn from(number: u32) -> Self {
+            Self(f64::from(number))
+        }
+    }
+
+    impl PartialEq for F64 {
+        fn eq(&self, other: &Self) -> bool {
+            self.0.to_bits() == other.0.to_bits()
+        }
+    }
+    impl Eq for F64 {}
+    impl std::hash::Hash for F64 {
+        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+            self.0.to_bits().hash(state);
+        }
+    }
+
+    impl std::fmt::Display for F64 {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+
+    impl Serialize for F64 {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_f64(self.0)
+        }
+    }
+
+    impl<'de> Deserialize<'de> for F64 {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            Self::new(f64::deserialize(deserializer)?).ok_or_else(|| serde::de::Error::custom("not a finite number"))
+        }
+    }
+
+    impl JsonSchema for F64 {
+        fn inline_schema() -> bool {
+            true
+        }
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "Number".into()
+        }
+        fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            schemars::json_schema!({ "type": "number" })
+        }
+    }
+}
+
+impl Plan {
+    /// Whether it lists rows instead of computing.
+    pub fn is_listing(&self) -> bool {
+        self.measures.is_empty()
+    }
+}
+
+impl FieldRef {
+    pub fn new(dataset: impl Into<String>, field: impl Into<String>) -> Self {
+        Self { dataset: dataset.into(), field: field.into(), via: Vec::new() }
+    }
+}
+
+impl Dimension {
+    pub fn of(field: FieldRef) -> Self {
+        Self { field, grain: None, bucket: None, label: None }
+    }
+}
+
+impl Measure {
+    pub fn of(value: Value) -> Self {
+        Self { value, filters: Vec::new(), shown_as: None, label: None }
+    }
+
+    pub fn metric(name: impl Into<String>) -> Self {
+        Self::of(Value::Metric(name.into()))
+    }
+}
+
+impl Grain {
+    /// A repeating part of the calendar rather than a stretch of it.
+    pub fn is_cycle(self) -> bool {
+        use Grain::{DayOfMonth, DayOfWeek, HourOfDay, MonthOfYear, QuarterOfYear};
+        matches!(self, HourOfDay | DayOfWeek | DayOfMonth | MonthOfYear | QuarterOfYear)
+    }
+}

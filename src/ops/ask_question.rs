@@ -1,0 +1,222 @@
+//! `ask_question`: a question in plain words over an ontology, answered with a number, how it was read, a chart and
+//! where it came from; or with a question back; or with why there is no answer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::base::id::Id;
+use crate::engine::agent::ask::{Answered, Ask, Body};
+use crate::engine::job::Job;
+use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface};
+use crate::model::access::{Action, Want};
+use crate::model::chart::ChartSpec;
+use crate::model::error::Result;
+use crate::model::lineage::Lineage;
+use crate::model::ontology::StoredOntology;
+use crate::model::run::{Conversation, Ending, Run};
+use crate::model::table::Column;
+
+/// Rows that the narrative itself shows; a table of more is a block of its own.
+const TOLD_ROWS: u64 = 20;
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AskQuestion {
+    /// One of dragoman://ontologies.
+    pub ontology_id: Id<StoredOntology>,
+    /// In plain words: "total premium by policy number in 2019". In a conversation also "and by carrier?", or the answer
+    /// to what was asked back.
+    #[schemars(length(min = 1, max = 2000))]
+    pub question: String,
+    /// Of the reply before, to go on with it.
+    #[serde(default)]
+    pub conversation_id: Option<Id<Conversation>>,
+    /// Whether the chart comes as an image (SVG) too; over REST in `images`.
+    #[serde(default)]
+    pub image: bool,
+}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reply {
+    /// Give it with the next question that belongs to this one.
+    pub conversation_id: Id<Conversation>,
+    /// Names what happened on the way; people open it in the console.
+    pub trace_id: Id<Run>,
+    pub outcome: Ending,
+    /// Markdown: the answer first, then how it was read, then caveats.
+    pub narrative: String,
+    /// Whether every check of the result was made and passed; absent when there is no result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chart_specs: Option<ChartSpecs>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_lineage: Option<Lineage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clarification_request: Option<ClarificationRequest>,
+    /// The answer as a table, as many rows as fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<Shown>,
+    /// The charts as SVG; not part of what models read.
+    #[serde(rename = "_svg", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub svg: Vec<String>,
+    #[serde(rename = "_image", skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    pub image: bool,
+}
+
+/// Charts of an answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChartSpecs {
+    /// Always `chart_specs`.
+    #[serde(rename = "_type")]
+    pub kind: &'static str,
+    pub charts: Vec<ChartSpec>,
+}
+
+/// What is asked back.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ClarificationRequest {
+    /// Always `clarification_request`.
+    #[serde(rename = "_type")]
+    pub kind: &'static str,
+    /// At most three. Answer them all in the next question, one line each, with the conversation's id.
+    pub questions: Vec<Question>,
+}
+
+/// One question back.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Question {
+    pub question: String,
+    /// Answers that settle it.
+    pub suggestions: Vec<String>,
+    /// What holds when nobody answers.
+    pub assumption: String,
+}
+
+/// Rows of an answer, as for dragoman_sql.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    pub columns: Vec<Column>,
+    pub rows: Vec<Vec<Value>>,
+    /// Rows of the whole answer.
+    pub row_count: usize,
+    /// Whether rows are left out here, or the answer had more than an answer may have.
+    pub truncated: bool,
+}
+
+impl Operation for AskQuestion {
+    const INFO: Info = Info {
+        name: "ask_question",
+        title: "Ask a question",
+        description: "Answers a question about the data of an ontology (dragoman://ontologies) in plain words: the \
+                      numbers, how the question was read, a chart, and where the numbers come from. It knows the \
+                      business's own definitions: prefer it to dragoman_sql for totals, averages, rankings, shares and \
+                      comparisons. It may ask back: then call it again with the same conversationId and the answer as \
+                      the question. It may say that it cannot answer: do not guess then. Tell the person the \
+                      assumptions and caveats that it states.",
+        action: Action::RunSql,
+        cost: Cost::Ask,
+        read_only: true,
+        sensitive: false,
+        recorded_as: None,
+        surface: Surface::Tool,
+        view: Some("ui://dragoman/chart.html"),
+        route: Route { method: "POST", path: "/ask" },
+        time: |budgets| budgets.ask_time,
+        example: r#"{"ontologyId":"01936f2e-7c1a-7000-8000-000000000001","question":"How many flights were there by carrier in July 2013?"}"#,
+    };
+    type Reply = Reply;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn target(&self) -> String {
+        format!("{} {}", self.ontology_id, self.question)
+    }
+
+    fn rows(reply: &Reply) -> usize {
+        reply.table.as_ref().map_or(0, |table| table.rows.len())
+    }
+
+    fn blocks(reply: &mut Value) -> Option<Blocks> {
+        let object = reply.as_object_mut()?;
+        let svg = object.remove("_svg");
+        let wants_image = object.remove("_image").is_some();
+        let mut texts = Vec::new();
+        // With what a client needs to go on, for those that show a model texts only.
+        if let Some(asked) = object.get("clarificationRequest") {
+            let mut asked = asked.clone();
+            asked["conversationId"] = object.get("conversationId").cloned().unwrap_or_default();
+            texts.push(asked.to_string());
+        } else {
+            texts.extend(object.get("narrative").and_then(Value::as_str).map(str::to_owned));
+            let parts = ["chartSpecs", "dataLineage"].into_iter().filter_map(|part| object.get(part));
+            texts.extend(parts.map(Value::to_string));
+            if let Some(table) = object.get("table").filter(|table| table["rowCount"].as_u64() > Some(TOLD_ROWS)) {
+                let mut table = table.clone();
+                table["_type"] = "table".into();
+                texts.push(table.to_string());
+            }
+            let ids = ["conversationId", "traceId"].into_iter().map(|id| (id.to_owned(), object[id].clone()));
+            let kind = ("_type".to_owned(), Value::from("conversation"));
+            texts.push(Value::Object(std::iter::once(kind).chain(ids).collect()).to_string());
+        }
+        let pictures: Vec<String> = svg.and_then(|svg| serde_json::from_value(svg).ok()).unwrap_or_default();
+        let images = if wants_image { pictures.clone() } else { Vec::new() };
+        Some(Blocks { texts, images, meta: (!pictures.is_empty()).then(|| json!({ "dragoman/svg": pictures })) })
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        let ask = Ask { ontology: self.ontology_id, question: self.question, conversation: self.conversation_id };
+        let answered = on.engines.questions.ask(job, ask).await?;
+        Ok(reply(answered, self.image, on.config.limits.budgets.reply_bytes))
+    }
+}
+
+/// Rows are left out until the rest fits into half of a reply's bytes: the text content repeats most of it.
+fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
+    let Answered { conversation, run, ending, body } = answered;
+    let Body { narrative, verified, charts, svg, lineage, asked, table } = body;
+    let questions: Vec<Question> = asked
+        .into_iter()
+        .map(|asked| Question {
+            question: asked.question,
+            suggestions: asked.options.into_iter().map(|option| option.label).collect(),
+            assumption: asked.assumption,
+        })
+        .collect();
+    let mut room = bytes / 4;
+    let table = table.map(|table| {
+        let row_count = table.rows.len();
+        let mut fits = |row: &Vec<Value>| {
+            let size = row.iter().map(|value| value.to_string().len() + 1).sum::<usize>() + 2;
+            let fits = size <= room;
+            room = room.saturating_sub(size);
+            fits
+        };
+        let rows: Vec<Vec<Value>> = table.rows.into_iter().map_while(|row| fits(&row).then_some(row)).collect();
+        Shown { truncated: table.truncated || rows.len() < row_count, columns: table.columns, rows, row_count }
+    });
+    Reply {
+        conversation_id: conversation,
+        trace_id: run,
+        outcome: ending,
+        narrative,
+        verified,
+        chart_specs: (!charts.is_empty()).then_some(ChartSpecs { kind: "chart_specs", charts }),
+        data_lineage: lineage,
+        clarification_request: (!questions.is_empty())
+            .then_some(ClarificationRequest { kind: "clarification_request", questions }),
+        table,
+        image: image && !svg.is_empty(),
+        svg: if svg.iter().map(String::len).sum::<usize>() <= bytes / 2 { svg } else { Vec::new() },
+    }
+}

@@ -1,0 +1,232 @@
+//! What ontologies there are and what they say: the resources `dragoman://ontologies…`, and the same on REST.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::engine::ontology::library::Visible;
+use crate::engine::ontology::write;
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::model::access::{Action, Want};
+use crate::model::error::{Error, Result};
+use crate::model::ontology::{Status, StoredOntology};
+
+const READ: Info = Info {
+    name: "",
+    title: "",
+    description: "",
+    action: Action::ReadOntologies,
+    cost: Cost::Resource,
+    read_only: true,
+    sensitive: false,
+    recorded_as: None,
+    surface: Surface::Resource,
+    view: None,
+    route: Route { method: "GET", path: "" },
+    time: super::quick,
+    example: "{}",
+};
+
+/// No arguments.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListOntologies {}
+
+/// One ontology in the list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    pub id: Id<StoredOntology>,
+    pub name: String,
+    pub description: String,
+    pub dataset_count: usize,
+    pub field_count: usize,
+}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ontologies {
+    /// Those that can be asked, by name.
+    pub ontologies: Vec<Listed>,
+}
+
+impl Operation for ListOntologies {
+    const INFO: Info = Info {
+        name: "list_ontologies",
+        title: "List ontologies",
+        description: "Lists the ontologies that can be asked with ask_question.",
+        route: Route { method: "GET", path: "/ontologies" },
+        ..READ
+    };
+    type Reply = Ontologies;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn rows(reply: &Ontologies) -> usize {
+        reply.ontologies.len()
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Ontologies> {
+        let visible = on.engines.library.list(job).await?;
+        let ready = visible.into_iter().filter(|visible| visible.stored.status == Status::Ready);
+        Ok(Ontologies { ontologies: ready.map(listed).collect() })
+    }
+}
+
+fn listed(Visible { stored, ontology, .. }: Visible) -> Listed {
+    let shown = || ontology.datasets.iter().filter(|entity| !entity.hidden);
+    Listed {
+        id: stored.id,
+        name: stored.name,
+        description: stored.description,
+        dataset_count: shown().count(),
+        field_count: shown().map(|entity| entity.fields.iter().filter(|field| !field.hidden).count()).sum(),
+    }
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetOntology {
+    pub ontology_id: Id<StoredOntology>,
+}
+
+/// An ontology in short.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ontology {
+    pub ontology: Listed,
+    pub datasets: Vec<DatasetInShort>,
+    pub metrics: Vec<MetricInShort>,
+    pub relationships: Vec<RelationshipInShort>,
+}
+
+/// A dataset of an ontology.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DatasetInShort {
+    pub name: String,
+    pub description: String,
+    /// The table's name for dragoman_sql.
+    pub source: String,
+}
+
+/// A number with an agreed definition.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MetricInShort {
+    pub name: String,
+    pub description: String,
+    pub expression: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub synonyms: Vec<String>,
+}
+
+/// Rows of one dataset refer to rows of another.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RelationshipInShort {
+    pub name: String,
+    pub from: String,
+    pub to: String,
+    pub from_columns: Vec<String>,
+    pub to_columns: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
+
+impl Operation for GetOntology {
+    const INFO: Info = Info {
+        name: "get_ontology",
+        title: "Get an ontology",
+        description: "Returns the datasets, metrics and relationships of an ontology.",
+        route: Route { method: "GET", path: "/ontologies/{ontology_id}" },
+        ..READ
+    };
+    type Reply = Ontology;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn target(&self) -> String {
+        self.ontology_id.to_string()
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Ontology> {
+        let visible = on.engines.library.ready(job, self.ontology_id).await?;
+        let all = visible.ontology.clone();
+        let hidden = |name: &str| all.entity(name).is_none_or(|entity| entity.hidden);
+        let datasets = all.datasets.iter().filter(|entity| !entity.hidden).map(|entity| DatasetInShort {
+            name: entity.name.clone(),
+            description: entity.description.clone(),
+            source: entity.table().to_owned(),
+        });
+        let metrics = all.metrics.iter().map(|metric| MetricInShort {
+            name: metric.name.clone(),
+            description: metric.description.clone(),
+            expression: metric.expression.clone(),
+            unit: metric.unit.clone(),
+            synonyms: metric.ai.synonyms.clone(),
+        });
+        let relationships = all.relationships.iter().filter(|one| !hidden(&one.from) && !hidden(&one.to));
+        let relationships = relationships.map(|one| RelationshipInShort {
+            name: one.name.clone(),
+            from: one.from.clone(),
+            to: one.to.clone(),
+            from_columns: one.from_columns.clone(),
+            to_columns: one.to_columns.clone(),
+            role: one.role.clone(),
+        });
+        Ok(Ontology {
+            datasets: datasets.collect(),
+            metrics: metrics.collect(),
+            relationships: relationships.collect(),
+            ontology: listed(visible),
+        })
+    }
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetOntologyDataset {
+    pub ontology_id: Id<StoredOntology>,
+    /// As the ontology calls it.
+    pub name: String,
+}
+
+/// A dataset as the ontology describes it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Schema {
+    pub name: String,
+    /// YAML: fields with types, descriptions, expressions, synonyms.
+    pub yaml: String,
+}
+
+impl Operation for GetOntologyDataset {
+    const INFO: Info = Info {
+        name: "get_ontology_dataset",
+        title: "Get a dataset of an ontology",
+        description: "Returns what an ontology says of one of its datasets, as YAML.",
+        route: Route { method: "GET", path: "/ontologies/{ontology_id}/datasets/{name}" },
+        ..READ
+    };
+    type Reply = Schema;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn target(&self) -> String {
+        format!("{} {}", self.ontology_id, self.name)
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Schema> {
+        let visible = on.engines.library.ready(job, self.ontology_id).await?;
+        let entity = visible.ontology.entity(&self.name).filter(|entity| !entity.hidden);
+        let entity = entity.ok_or_else(Error::dataset_not_found)?;
+        Ok(Schema { name: entity.name.clone(), yaml: write::dataset_yaml(entity) })
+    }
+}

@@ -1,0 +1,180 @@
+//! Ontologies of a workspace, and their texts by version.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::model::error::{Error, Result};
+use crate::model::ontology::{Status, StoredOntology};
+use crate::model::org::Org;
+use crate::store::tenant::Scoped;
+
+const COLUMNS: &str = "org_id, id, name, description, status, problem, version, dataset_count, field_count, \
+                       created_at, updated_at";
+
+/// A saved text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    pub version: i64,
+    /// What it changed, in words.
+    pub summary: String,
+    /// A person's id; `None` for the operator.
+    pub saved_by: Option<String>,
+    pub saved_at: Millis,
+}
+
+/// What the last comparison with the data found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attested {
+    /// JSON; `None` before the first.
+    pub found: Option<String>,
+    /// A digest of the versions of the data that it was about.
+    pub data: String,
+}
+
+/// All of a workspace, by name.
+pub async fn list(on: &mut Scoped, org: Id<Org>) -> Result<Vec<StoredOntology>> {
+    let sql = format!("SELECT {COLUMNS} FROM ontologies WHERE org_id = $1 ORDER BY name");
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).fetch_all(&mut **on).await?;
+    rows.iter().map(read).collect()
+}
+
+/// One of the workspace, if it is there.
+pub async fn by_id(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> Result<Option<StoredOntology>> {
+    let sql = format!("SELECT {COLUMNS} FROM ontologies WHERE org_id = $1 AND id = $2");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(id.to_string());
+    query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
+}
+
+/// Adds one with its first text; `false` when the workspace has one of this name.
+pub async fn insert(on: &mut Scoped, ontology: &StoredOntology) -> Result<bool> {
+    let sql = "INSERT INTO ontologies (org_id, id, name, description, status, problem, version, dataset_count, \
+               field_count, attestation, attested_data, created_at, updated_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL, '', $10, $11) ON CONFLICT (org_id, name) DO NOTHING";
+    let query = sqlx::query(sql)
+        .bind(ontology.org.to_string())
+        .bind(ontology.id.to_string())
+        .bind(ontology.name.clone())
+        .bind(ontology.description.clone())
+        .bind(ontology.status.name())
+        .bind(ontology.problem.clone())
+        .bind(ontology.version)
+        .bind(ontology.dataset_count)
+        .bind(ontology.field_count)
+        .bind(ontology.created_at)
+        .bind(ontology.updated_at);
+    Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// Puts a newer text's facts in the place of `before`'s; `false` when another was saved meanwhile, or the ontology went.
+pub async fn replace(on: &mut Scoped, ontology: &StoredOntology, before: i64) -> Result<bool> {
+    let sql = "UPDATE ontologies SET name = $1, description = $2, status = $3, problem = $4, version = $5, \
+               dataset_count = $6, field_count = $7, attested_data = '', updated_at = $8 \
+               WHERE org_id = $9 AND id = $10 AND version = $11";
+    let query = sqlx::query(sql)
+        .bind(ontology.name.clone())
+        .bind(ontology.description.clone())
+        .bind(ontology.status.name())
+        .bind(ontology.problem.clone())
+        .bind(ontology.version)
+        .bind(ontology.dataset_count)
+        .bind(ontology.field_count)
+        .bind(ontology.updated_at)
+        .bind(ontology.org.to_string())
+        .bind(ontology.id.to_string())
+        .bind(before);
+    Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// Keeps a text.
+pub async fn keep(on: &mut Scoped, of: &StoredOntology, text: &str, summary: &str, by: Option<String>) -> Result<()> {
+    let sql = "INSERT INTO ontology_versions (org_id, ontology_id, version, text, summary, saved_by, saved_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let query = sqlx::query(sql)
+        .bind(of.org.to_string())
+        .bind(of.id.to_string())
+        .bind(of.version)
+        .bind(text.to_owned())
+        .bind(summary.to_owned())
+        .bind(by)
+        .bind(of.updated_at);
+    query.execute(&mut **on).await?;
+    Ok(())
+}
+
+/// Removes the oldest texts but the newest `keep`.
+pub async fn prune(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>, newest: i64, keep: i64) -> Result<()> {
+    let sql = "DELETE FROM ontology_versions WHERE org_id = $1 AND ontology_id = $2 AND version <= $3";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).bind(newest - keep);
+    query.execute(&mut **on).await?;
+    Ok(())
+}
+
+/// The text of a version.
+pub async fn text(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>, version: i64) -> Result<Option<String>> {
+    let sql = "SELECT text FROM ontology_versions WHERE org_id = $1 AND ontology_id = $2 AND version = $3";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).bind(version);
+    Ok(query.fetch_optional(&mut **on).await?.map(|row| row.try_get("text")).transpose()?)
+}
+
+/// The kept versions, newest first.
+pub async fn history(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> Result<Vec<Version>> {
+    let sql = "SELECT version, summary, saved_by, saved_at FROM ontology_versions \
+               WHERE org_id = $1 AND ontology_id = $2 ORDER BY version DESC";
+    let rows = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_all(&mut **on).await?;
+    let version = |row: &AnyRow| {
+        Ok(Version {
+            version: row.try_get("version")?,
+            summary: row.try_get("summary")?,
+            saved_by: row.try_get("saved_by")?,
+            saved_at: row.try_get("saved_at")?,
+        })
+    };
+    rows.iter().map(version).collect()
+}
+
+/// What was last found.
+pub async fn attested(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> Result<Option<Attested>> {
+    let sql = "SELECT attestation, attested_data FROM ontologies WHERE org_id = $1 AND id = $2";
+    let row = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
+    row.map(|row| Ok(Attested { found: row.try_get("attestation")?, data: row.try_get("attested_data")? })).transpose()
+}
+
+/// Says where a version stands; `false` when another text was saved meanwhile, or the ontology went.
+pub async fn set_status(on: &mut Scoped, of: &StoredOntology, attested: Option<&Attested>) -> Result<bool> {
+    let sql = "UPDATE ontologies SET status = $1, problem = $2, attestation = COALESCE($3, attestation), \
+               attested_data = COALESCE($4, attested_data) WHERE org_id = $5 AND id = $6 AND version = $7";
+    let query = sqlx::query(sql)
+        .bind(of.status.name())
+        .bind(of.problem.clone())
+        .bind(attested.and_then(|attested| attested.found.clone()))
+        .bind(attested.map(|attested| attested.data.clone()))
+        .bind(of.org.to_string())
+        .bind(of.id.to_string())
+        .bind(of.version);
+    Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// Removes one with everything of it; `false` when there is none.
+pub async fn delete(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> Result<bool> {
+    let query = sqlx::query("DELETE FROM ontologies WHERE org_id = $1 AND id = $2");
+    Ok(query.bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?.rows_affected() == 1)
+}
+
+fn read(row: &AnyRow) -> Result<StoredOntology> {
+    let status: String = row.try_get("status")?;
+    Ok(StoredOntology {
+        org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
+        id: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
+        name: row.try_get("name")?,
+        description: row.try_get("description")?,
+        status: Status::parse(&status).ok_or_else(|| Error::internal(format!("ontologies.status is {status}")))?,
+        problem: row.try_get("problem")?,
+        version: row.try_get("version")?,
+        dataset_count: row.try_get("dataset_count")?,
+        field_count: row.try_get("field_count")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+    })
+}

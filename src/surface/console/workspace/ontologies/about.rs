@@ -1,0 +1,285 @@
+//! `/w/{slug}/ontologies/{id}`: what an ontology says, for people; whether the data keep it; its files, and its end.
+
+use std::ops::ControlFlow;
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::document::Document;
+use super::narrative::{Span, ticked};
+use super::{EXPORT, Head, ONE, Standing, id, picture, standing};
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::model::access::Action;
+use crate::model::error::{Error, Result};
+use crate::model::ontology::{Attestation, Finding, Status, StoredOntology};
+use crate::ops::ontologies::{GetOntology, GetOntologyDataset};
+use crate::ops::ontology_texts::{CheckOntology, DeleteOntology, Format, GetOntologyText};
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::console::workspace::{Console, Room, Slug, parsed};
+use crate::surface::form::Params;
+use crate::surface::html::{self, filters};
+
+#[derive(Deserialize)]
+struct Text {
+    ontology: Standing,
+    text: String,
+    #[serde(default)]
+    attestation: Option<Attestation>,
+    /// A picture of its datasets and how they belong together.
+    #[serde(default)]
+    graph_svg: String,
+}
+
+#[derive(Template)]
+#[template(path = "ontology.html", config = "src/surface/askama.toml")]
+struct AboutPage {
+    frame: Frame,
+    head: Head,
+    here: String,
+    csrf: String,
+    standing: Standing,
+    document: Option<Document>,
+    check: Option<Check>,
+    graph: String,
+    may_ask: bool,
+    may_delete: bool,
+    problem: String,
+}
+
+/// What comparing it with the data found.
+struct Check {
+    at: Millis,
+    errors: usize,
+    doubts: usize,
+    /// Errors first.
+    failed: Vec<Found>,
+    passed: Vec<Found>,
+}
+
+/// One thing that was asked of the data.
+struct Found {
+    is_error: bool,
+    passed: bool,
+    says: Vec<Span>,
+    what: String,
+    figures: Vec<(String, String)>,
+}
+
+/// For those who may only read.
+#[derive(Deserialize)]
+struct InShort {
+    ontology: Named,
+    datasets: Vec<DatasetInShort>,
+    metrics: Vec<MetricInShort>,
+    relationships: Vec<RelationshipInShort>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    description: String,
+}
+
+#[derive(Deserialize)]
+struct DatasetInShort {
+    name: String,
+    description: String,
+    source: String,
+}
+
+#[derive(Deserialize)]
+struct MetricInShort {
+    name: String,
+    description: String,
+    expression: String,
+    #[serde(default)]
+    unit: Option<String>,
+    #[serde(default)]
+    synonyms: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RelationshipInShort {
+    from: String,
+    to: String,
+    from_columns: Vec<String>,
+    to_columns: Vec<String>,
+    #[serde(default)]
+    role: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Described {
+    name: String,
+    yaml: String,
+}
+
+#[derive(Template)]
+#[template(path = "ontology_read.html", config = "src/surface/askama.toml")]
+struct ReadPage {
+    frame: Frame,
+    head: Head,
+    here: String,
+    short: InShort,
+    /// The dataset that is looked at.
+    described: Option<Described>,
+}
+
+impl Check {
+    fn of(found: Attestation) -> Self {
+        let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let shown = |finding: Finding| Found {
+            is_error: finding.is_error(),
+            passed: finding.passed,
+            says: ticked(&finding.says),
+            what: finding.what,
+            figures: finding.figures.into_iter().map(|(name, value)| (name.replace('_', " "), text(value))).collect(),
+        };
+        let (passed, mut failed): (Vec<Found>, Vec<Found>) =
+            found.findings.into_iter().map(shown).partition(|finding| finding.passed);
+        failed.sort_by_key(|finding| !finding.is_error);
+        let errors = failed.iter().filter(|finding| finding.is_error).count();
+        Self { at: found.checked_at, errors, doubts: failed.len() - errors, failed, passed }
+    }
+}
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
+    let id = id(&path);
+    let room = match Room::enter(&console, door, path, ONE, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let params = Params::parse(&query).unwrap_or_default();
+    let page = async {
+        match room.caller.rights.allow(Action::WriteDatasets) {
+            true => page(&room, id?, "").await,
+            false => read_page(&room, id?, params.get("dataset")).await,
+        }
+    };
+    page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`: the comparison with the data, and the deletion.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let id = id(&path);
+    let (room, params) = match Room::submit(&console, door, path, ONE, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let changed = async { change(&room, id.clone()?, &params).await };
+    let problem = match room.settle(changed.await) {
+        ControlFlow::Continue((Some(Deleted), _)) => {
+            return html::see_other(&format!("/w/{}/ontologies", room.membership.org.slug));
+        }
+        ControlFlow::Continue((None, problem)) => problem,
+        ControlFlow::Break(response) => return response,
+    };
+    let page = async { page(&room, id?, &problem).await };
+    page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+struct Deleted;
+
+async fn change(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<Option<Deleted>> {
+    match params.get("do") {
+        Some("check") => room.ask::<Value>(CheckOntology { ontology_id }).await.map(|_| None),
+        Some("delete") => {
+            let name = standing(room, ontology_id).await?.name;
+            if params.get("name").map(str::trim) != Some(name.as_str()) {
+                let message = format!("Nothing was deleted: the name is not {name}. Write it as it is to confirm.");
+                return Err(Error::invalid("name", message));
+            }
+            room.ask::<Value>(DeleteOntology { ontology_id }).await.map(|_| Some(Deleted))
+        }
+        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+    }
+}
+
+async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -> Result<Response> {
+    let mut problem = problem.to_owned();
+    let op = GetOntologyText { ontology_id, version: None, format: Format::OssieJson };
+    let (standing, document, check, graph) = match room.ask::<Text>(op).await {
+        Ok(Text { ontology, text, attestation, graph_svg }) => {
+            let document = serde_json::from_str(&text).map_err(Error::internal)?;
+            (ontology, Some(document), attestation.map(Check::of), graph_svg)
+        }
+        // The rest of the page is there without what it says: it is too large to be shown.
+        Err(error) if Room::is_correctable(&error) => {
+            problem = error.message;
+            (standing(room, ontology_id).await?, None, None, String::new())
+        }
+        Err(error) => return Err(error),
+    };
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = AboutPage {
+        frame: room.frame().await?,
+        head: Head::of(room, &standing),
+        here: room.here(),
+        csrf: room.csrf(),
+        standing,
+        document,
+        check,
+        graph: if graph.is_empty() { graph } else { picture(&graph) },
+        may_ask: room.caller.rights.allow(Action::RunSql),
+        may_delete: room.caller.rights.allow(Action::DeleteDatasets),
+        problem,
+    };
+    Ok(html::page_with_script(status, &page))
+}
+
+async fn read_page(room: &Room<'_>, ontology_id: Id<StoredOntology>, dataset: Option<&str>) -> Result<Response> {
+    let short: InShort = room.ask(GetOntology { ontology_id }).await?;
+    let described = match dataset {
+        Some(name) => Some(room.ask(GetOntologyDataset { ontology_id, name: name.to_owned() }).await?),
+        None => None,
+    };
+    let page = ReadPage {
+        frame: room.frame().await?,
+        head: Head::new(room, ontology_id, &short.ontology.name),
+        here: room.here(),
+        short,
+        described,
+    };
+    Ok(html::page(StatusCode::OK, &page))
+}
+
+/// `GET …/export?format=ossie|ossie_json|legacy_json`: a file.
+pub async fn export(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
+    let id = id(&path);
+    let room = match Room::enter(&console, door, path, EXPORT, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let params = Params::parse(&query).unwrap_or_default();
+    let file = async { file(&room, id?, &params).await };
+    file.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn file(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<Response> {
+    let format: Format = parsed(params, "format")?;
+    let (media, ending) = match format {
+        Format::Saved | Format::Ossie => ("application/yaml; charset=utf-8", "yaml"),
+        Format::OssieJson => ("application/json", "json"),
+        Format::LegacyJson => ("application/json", "0.1.1.json"),
+    };
+    let found: Text = room.ask(GetOntologyText { ontology_id, version: None, format }).await?;
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    let name: String = found.ontology.name.chars().map(plain).take(80).collect();
+    let mut response = found.text.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}.{ending}\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}

@@ -1,0 +1,308 @@
+//! `/w/{slug}/ontologies/{id}/ask`: a question in plain words, its answer, and the questions that follow it.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::narrative::{self, Block};
+use super::questions::Questions;
+use super::{ASK, Head, Standing, id, picture, standing};
+use crate::base::id::Id;
+use crate::model::chart::ChartSpec;
+use crate::model::error::{Code, Error, Result};
+use crate::model::lineage::Lineage;
+use crate::model::ontology::{Status, StoredOntology};
+use crate::model::run::{Conversation, Ending, Memory, Run};
+use crate::ops::ask_question::AskQuestion;
+use crate::ops::questions::ListQuestions;
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::console::workspace::{Console, Room, Slug};
+use crate::surface::form::Params;
+use crate::surface::html;
+
+/// Rows that a narrative shows itself.
+const TOLD_ROWS: usize = 20;
+/// Earlier questions that the page keeps in sight.
+const EARLIER: usize = 8;
+/// Characters of an earlier question that are kept in sight.
+const CARRIED: usize = 200;
+/// Questions of others that are offered to begin with.
+const LATELY: usize = 5;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Reply {
+    conversation_id: Id<Conversation>,
+    trace_id: Id<Run>,
+    outcome: Ending,
+    narrative: String,
+    verified: Option<bool>,
+    chart_specs: Option<Charts>,
+    data_lineage: Option<Lineage>,
+    clarification_request: Option<AskedBack>,
+    table: Option<Shown>,
+    #[serde(rename = "_svg", default)]
+    svg: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Charts {
+    charts: Vec<ChartSpec>,
+}
+
+#[derive(Deserialize)]
+struct AskedBack {
+    questions: Vec<Open>,
+}
+
+/// A question back.
+#[derive(Deserialize)]
+struct Open {
+    question: String,
+    suggestions: Vec<String>,
+    assumption: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Value>>,
+    row_count: usize,
+    truncated: bool,
+}
+
+#[derive(Deserialize)]
+struct Column {
+    name: String,
+}
+
+/// A picture of an answer.
+struct Chart {
+    source: String,
+    says: String,
+}
+
+/// An answer as the page shows it.
+struct Answer {
+    reply: Reply,
+    told: Vec<Block>,
+    charts: Vec<Chart>,
+    /// The form of the trace's page.
+    trace_csrf: String,
+    trace: String,
+    /// What is asked back.
+    open: Vec<Open>,
+    rest: Option<Rest>,
+}
+
+/// The rows of an answer whose narrative does not show them all.
+struct Rest {
+    columns: Vec<String>,
+    /// With whether it is a number.
+    rows: Vec<Vec<(String, bool)>>,
+    row_count: usize,
+    truncated: bool,
+}
+
+/// A question before this one.
+struct Earlier {
+    text: String,
+    /// Of its trace.
+    href: String,
+}
+
+#[derive(Template)]
+#[template(path = "ontology_ask.html", config = "src/surface/askama.toml")]
+struct AskPage {
+    frame: Frame,
+    head: Head,
+    here: String,
+    csrf: String,
+    standing: Standing,
+    conversation: String,
+    earlier: Vec<Earlier>,
+    /// What was asked now.
+    asked: String,
+    answer: Option<Answer>,
+    /// What stands in the box: a question that failed.
+    draft: String,
+    /// What the next form says of the conversation: a trace's id and the question, for each.
+    carried: Vec<String>,
+    /// Something was chosen in this conversation, and by the next form.
+    chose: bool,
+    choosing: bool,
+    /// Above the box.
+    label: &'static str,
+    lately: Vec<String>,
+    problem: String,
+}
+
+impl Answer {
+    fn of(room: &Room<'_>, mut reply: Reply) -> Self {
+        let said = reply.chart_specs.iter().flat_map(|specs| &specs.charts);
+        let says = |spec: Option<&ChartSpec>| spec.map_or("Chart", |spec| spec.title.as_str()).to_owned();
+        let mut said = said.map(Some).chain(std::iter::repeat(None));
+        let charts = reply.svg.iter().map(|svg| Chart { source: picture(svg), says: says(said.next().flatten()) });
+        let place = format!("/questions/{}", reply.trace_id);
+        Self {
+            charts: charts.collect(),
+            told: narrative::read(&reply.narrative),
+            trace_csrf: room.csrf_at(&place),
+            trace: format!("/w/{}{place}", room.membership.org.slug),
+            open: reply.clarification_request.take().map(|asked| asked.questions).unwrap_or_default(),
+            rest: reply.table.take().filter(|table| table.row_count > TOLD_ROWS).map(Rest::of),
+            reply,
+        }
+    }
+}
+
+impl Rest {
+    fn of(table: Shown) -> Self {
+        let row = |row: Vec<Value>| row.iter().map(|value| (text(value), value.is_number())).collect();
+        Self {
+            columns: table.columns.into_iter().map(|column| column.name).collect(),
+            rows: table.rows.into_iter().map(row).collect(),
+            row_count: table.row_count,
+            truncated: table.truncated,
+        }
+    }
+}
+
+/// A value of the answer as text.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "–".into(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// `GET`; `?conversation=` goes on with one.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
+    let id = id(&path);
+    let room = match Room::enter(&console, door, path, ASK, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let params = Params::parse(&query).unwrap_or_default();
+    let page = async { page(&room, id?, &params, None).await };
+    page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`: the question.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let id = id(&path);
+    let (room, params) = match Room::submit_document(&console, door, path, ASK, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let answered = async {
+        let ontology_id = id.clone()?;
+        let conversation_id = params.get("conversation").and_then(|id| id.parse().ok());
+        let op = AskQuestion { ontology_id, question: question(&params), conversation_id, image: false };
+        room.ask::<Reply>(op).await
+    };
+    let answered = match answered.await {
+        Err(error) if is_told_elsewhere(&error) => return room.refusal(&error),
+        answered => answered,
+    };
+    let page = async { page(&room, id?, &params, Some(answered)).await };
+    page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// Whether the page has nothing to say beside it.
+fn is_told_elsewhere(error: &Error) -> bool {
+    matches!(error.code, Code::InternalError | Code::OntologyNotFound | Code::ScopeDenied)
+}
+
+/// What was typed, or what was chosen of each question back, one a line.
+fn question(params: &Params) -> String {
+    if let Some(question) = params.get("question").or(params.get("answer")) {
+        return question.replace("\r\n", "\n");
+    }
+    let chosen =
+        ["answer1", "answer2", "answer3", "answer4", "answer5"].into_iter().filter_map(|name| params.get(name));
+    chosen.collect::<Vec<_>>().join("\n")
+}
+
+async fn page(
+    room: &Room<'_>,
+    ontology_id: Id<StoredOntology>,
+    params: &Params,
+    answered: Option<Result<Reply>>,
+) -> Result<Response> {
+    let standing = standing(room, ontology_id).await?;
+    let chose = params.get("chose") == Some("1");
+    let mut carried: Vec<String> = params.all("earlier").map(str::to_owned).collect();
+    carried.drain(..carried.len().saturating_sub(EARLIER));
+    let mut page = AskPage {
+        frame: room.frame().await?,
+        head: Head::of(room, &standing),
+        here: room.here(),
+        csrf: room.csrf(),
+        standing,
+        conversation: params.get("conversation").unwrap_or("").to_owned(),
+        earlier: earlier(room, &carried),
+        carried,
+        asked: question(params),
+        answer: None,
+        draft: String::new(),
+        chose,
+        choosing: chose,
+        label: if params.get("conversation").is_none() { "Your question" } else { "Go on" },
+        lately: Vec::new(),
+        problem: String::new(),
+    };
+    let mut status = StatusCode::OK;
+    match answered {
+        None => {
+            page.draft = std::mem::take(&mut page.asked);
+            page.lately = if page.conversation.is_empty() { lately(room, ontology_id).await? } else { Vec::new() };
+        }
+        Some(Ok(reply)) => {
+            page.conversation = reply.conversation_id.to_string();
+            let said: String = page.asked.chars().take(CARRIED).map(|c| if c == '\n' { ' ' } else { c }).collect();
+            page.carried.push(format!("{} {said}", reply.trace_id));
+            let answer = Answer::of(room, reply);
+            page.choosing |= !answer.open.is_empty();
+            page.label = if answer.open.is_empty() { "Go on" } else { "Or in your own words" };
+            page.answer = Some(answer);
+        }
+        Some(Err(error)) => {
+            status = StatusCode::UNPROCESSABLE_ENTITY;
+            page.draft = std::mem::take(&mut page.asked);
+            page.problem = error.message;
+        }
+    }
+    Ok(html::page_with_script(status, &page))
+}
+
+/// The questions before this one, as the form carried them. They are shown, and nothing else rests on them.
+fn earlier(room: &Room<'_>, carried: &[String]) -> Vec<Earlier> {
+    let read = |carried: &String| {
+        let (id, text) = carried.split_once(' ')?;
+        let id: Id<Run> = id.parse().ok()?;
+        let href = format!("/w/{}/questions/{id}", room.membership.org.slug);
+        Some(Earlier { text: text.to_owned(), href })
+    };
+    carried.iter().filter_map(read).collect()
+}
+
+/// Questions that were answered lately, each once.
+async fn lately(room: &Room<'_>, ontology_id: Id<StoredOntology>) -> Result<Vec<String>> {
+    let found: Questions = room.ask(ListQuestions { ontology_id, cursor: None }).await?;
+    let mut lately: Vec<String> = Vec::new();
+    for asked in found.questions.into_iter().filter(|asked| asked.outcome == Ending::Answer) {
+        let is_short = asked.question.chars().count() <= 120;
+        if is_short && lately.len() < LATELY && !lately.contains(&asked.question) {
+            lately.push(asked.question);
+        }
+    }
+    Ok(lately)
+}

@@ -1,0 +1,141 @@
+//! `/w/{slug}/ontologies…` and `/w/{slug}/questions/{id}`: what a workspace's data mean, written down, and questions in
+//! plain words over it.
+
+mod about;
+mod ask;
+mod document;
+mod edit;
+mod history;
+mod list;
+mod narrative;
+mod new;
+mod questions;
+mod remembered;
+mod trace;
+
+use axum::Router;
+use axum::routing::get;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use super::{Console, Room, Slug};
+use crate::base::id::Id;
+use crate::model::access::Action;
+use crate::model::error::{Error, Result};
+use crate::model::ontology::{Status, StoredOntology};
+use crate::ops::ontology_texts::ListAllOntologies;
+use crate::surface::console::frame::Tab;
+
+const PAGE: &str = "/ontologies";
+const ONE: &str = "/ontologies/{id}";
+const NEW: &str = "/ontologies/new";
+const EDIT: &str = "/ontologies/{id}/edit";
+const HISTORY: &str = "/ontologies/{id}/history";
+const EXPORT: &str = "/ontologies/{id}/export";
+const ASK: &str = "/ontologies/{id}/ask";
+const QUESTIONS: &str = "/ontologies/{id}/questions";
+const REMEMBERED: &str = "/ontologies/{id}/remembered";
+const TRACE: &str = "/questions/{id}";
+
+/// Pages that answer soon.
+pub fn routes() -> Router<Console> {
+    Router::new()
+        .route("/w/{slug}/ontologies", get(list::show))
+        .route("/w/{slug}/ontologies/{id}/edit", get(edit::show).post(edit::submit))
+        .route("/w/{slug}/ontologies/{id}/history", get(history::show).post(history::submit))
+        .route("/w/{slug}/ontologies/{id}/export", get(about::export))
+        .route("/w/{slug}/ontologies/{id}/questions", get(questions::show))
+        .route("/w/{slug}/ontologies/{id}/remembered", get(remembered::show).post(remembered::submit))
+        .route("/w/{slug}/questions/{id}", get(trace::show).post(trace::submit))
+}
+
+/// Pages whose forms read tables.
+pub fn long_routes() -> Router<Console> {
+    Router::new()
+        .route("/w/{slug}/ontologies/new", get(new::show).post(new::submit))
+        .route("/w/{slug}/ontologies/{id}", get(about::show).post(about::submit))
+        .route("/w/{slug}/ontologies/{id}/ask", get(ask::show).post(ask::submit))
+}
+
+/// An ontology and where it stands.
+#[derive(Clone, Deserialize)]
+struct Standing {
+    ontology_id: Id<StoredOntology>,
+    name: String,
+    description: String,
+    status: Status,
+    problem: String,
+    version: i64,
+    dataset_count: i64,
+    field_count: i64,
+    updated_at: String,
+}
+
+impl Standing {
+    /// The class of the tag that shows the status.
+    fn tone(&self) -> &'static str {
+        match self.status {
+            Status::Ready => "good",
+            Status::Failed => "bad",
+            Status::Draft | Status::Checking => "",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct All {
+    ontologies: Vec<Standing>,
+}
+
+/// What stands above every page of one ontology.
+struct Head {
+    name: String,
+    /// The address of its first page.
+    at: String,
+    tabs: Vec<Tab>,
+    /// Empty for those to whom it says nothing.
+    status: &'static str,
+    /// The class of the status.
+    tone: &'static str,
+}
+
+impl Head {
+    fn new(room: &Room<'_>, id: Id<StoredOntology>, name: &str) -> Self {
+        let at = format!("/w/{}/ontologies/{id}", room.membership.org.slug);
+        let rights = room.caller.rights;
+        let all = [
+            ("", "About", ONE, Action::ReadOntologies),
+            ("/ask", "Ask", ASK, Action::RunSql),
+            ("/edit", "Edit", EDIT, Action::WriteDatasets),
+            ("/history", "History", HISTORY, Action::WriteDatasets),
+            ("/questions", "Questions", QUESTIONS, Action::WriteDatasets),
+            ("/remembered", "Remembered", REMEMBERED, Action::WriteDatasets),
+        ];
+        let shown = if room.page == TRACE { QUESTIONS } else { room.page };
+        let seen = all.into_iter().filter(|(.., action)| rights.allow(*action));
+        let tabs = seen.map(|(path, name, page, _)| Tab { href: format!("{at}{path}"), name, current: page == shown });
+        Self { name: name.to_owned(), tabs: tabs.collect(), status: "", tone: "", at }
+    }
+
+    fn of(room: &Room<'_>, standing: &Standing) -> Self {
+        let head = Self::new(room, standing.ontology_id, &standing.name);
+        Self { status: standing.status.name(), tone: standing.tone(), ..head }
+    }
+}
+
+/// The ontology that the address names; an id that is none is an ontology that is not there.
+fn id(path: &Slug) -> Result<Id<StoredOntology>> {
+    path.get("id").and_then(|id| id.parse().ok()).ok_or_else(Error::ontology_not_found)
+}
+
+/// One ontology, for those who may write it.
+async fn standing(room: &Room<'_>, id: Id<StoredOntology>) -> Result<Standing> {
+    let all: All = room.ask(ListAllOntologies {}).await?;
+    all.ontologies.into_iter().find(|one| one.ontology_id == id).ok_or_else(Error::ontology_not_found)
+}
+
+/// A picture for `<img>`: there nothing in it can run, fetch, or reach the page.
+fn picture(svg: &str) -> String {
+    format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg))
+}

@@ -1,0 +1,169 @@
+//! `/w/{slug}/ontologies/new`: an ontology from tables, from a document, or from another tool. What is made stands in
+//! the editor first; nothing is kept before a person saves it.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::edit::{self, Saved, Sheet};
+use super::{NEW, PAGE};
+use crate::base::id::Id;
+use crate::model::access::Action;
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::{Error, Result};
+use crate::ops::list_datasets::ListDatasets;
+use crate::ops::ontology_texts::{ConvertOntology, CreateOntology, DraftOntology};
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::console::workspace::{Console, Room, Slug};
+use crate::surface::form::Params;
+use crate::surface::html;
+
+/// Pages of datasets that are read for the list of tables.
+const MOST_PAGES: usize = 5;
+
+#[derive(Deserialize)]
+struct Datasets {
+    datasets: Vec<Table>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    id: String,
+    name: String,
+    description: String,
+    r#type: Kind,
+    row_count: i64,
+    column_count: i64,
+}
+
+/// A text that can be saved.
+#[derive(Deserialize)]
+struct Made {
+    text: String,
+    notes: Vec<String>,
+}
+
+/// What a person typed, for a form that has to be sent again.
+#[derive(Default)]
+struct Typed {
+    name: String,
+    chosen: Vec<String>,
+    text: String,
+}
+
+#[derive(Template)]
+#[template(path = "ontology_new.html", config = "src/surface/askama.toml")]
+struct NewPage {
+    frame: Frame,
+    here: String,
+    csrf: String,
+    tables: Vec<Table>,
+    typed: Typed,
+    problem: String,
+}
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let room = match Room::enter(&console, door, path, NEW, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    page(&room, Typed::default(), "").await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`: a draft, a conversion, or the first version.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let (room, params) = match Room::submit_document(&console, door, path, NEW, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let answer = match params.get("do") {
+        Some("draft") => draft(&room, &params).await,
+        Some("convert") => convert(&room, &params).await,
+        Some("create") => create(&room, &params).await,
+        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+    };
+    let answer = match answer {
+        Err(error) if Room::is_correctable(&error) => {
+            let typed = Typed {
+                name: params.get("name").unwrap_or("").to_owned(),
+                chosen: params.all("dataset_id").map(str::to_owned).collect(),
+                text: params.get("text").unwrap_or("").to_owned(),
+            };
+            page(&room, typed, &error.message).await
+        }
+        answer => answer,
+    };
+    answer.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {
+    let ids: Result<Vec<Id<Dataset>>, _> = params.all("dataset_id").map(str::parse).collect();
+    let dataset_ids = ids.map_err(|_| Error::dataset_not_found())?;
+    if dataset_ids.is_empty() {
+        return Err(Error::invalid("dataset_ids", "Choose at least one table."));
+    }
+    let name = params.get("name").unwrap_or("").trim().to_owned();
+    if name.is_empty() {
+        return Err(Error::invalid("name", "Give the ontology a name."));
+    }
+    let made: Made = room.ask(DraftOntology { name, dataset_ids }).await?;
+    let notice = "A draft of what the tables show. Nothing is saved yet: look through it, then save it.";
+    let summary = "Drafted from tables".to_owned();
+    let sheet = Sheet { text: made.text, notes: made.notes, notice: notice.into(), summary, ..Sheet::default() };
+    edit::page(room, None, sheet).await
+}
+
+async fn convert(room: &Room<'_>, params: &Params) -> Result<Response> {
+    let text = Sheet::sent(params).text;
+    let made: Made = room.ask(ConvertOntology { text }).await?;
+    let notice = "Converted. Nothing is saved yet: look through it, then save it.";
+    let summary = "Brought from another tool".to_owned();
+    let sheet = Sheet { text: made.text, notes: made.notes, notice: notice.into(), summary, ..Sheet::default() };
+    edit::page(room, None, sheet).await
+}
+
+async fn create(room: &Room<'_>, params: &Params) -> Result<Response> {
+    let sheet = Sheet::sent(params);
+    let op = CreateOntology { text: sheet.text.clone(), summary: sheet.summary.clone() };
+    match room.ask::<Saved>(op).await {
+        Ok(saved) => edit::done(room, saved, sheet).await,
+        Err(error) if Room::is_correctable(&error) => edit::page(room, None, sheet.refused(&error)).await,
+        Err(error) => Err(error),
+    }
+}
+
+async fn page(room: &Room<'_>, typed: Typed, problem: &str) -> Result<Response> {
+    if !room.caller.rights.allow(Action::WriteDatasets) {
+        return Err(crate::model::access::denied(&room.caller, Action::WriteDatasets));
+    }
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = NewPage {
+        frame: room.frame_below(PAGE).await?,
+        here: room.here(),
+        csrf: room.csrf(),
+        tables: tables(room).await?,
+        typed,
+        problem: problem.to_owned(),
+    };
+    Ok(html::page_with_script(status, &page))
+}
+
+async fn tables(room: &Room<'_>) -> Result<Vec<Table>> {
+    let mut tables = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MOST_PAGES {
+        let found: Datasets = room.ask(ListDatasets { cursor }).await?;
+        tables.extend(found.datasets.into_iter().filter(|dataset| dataset.r#type == Kind::Table));
+        cursor = found.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(tables)
+}

@@ -1,0 +1,104 @@
+//! `/w/{slug}/ontologies/{id}/questions`: what was asked of an ontology, and how it ended.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::{Head, QUESTIONS, id, standing};
+use crate::base::id::Id;
+use crate::model::error::Result;
+use crate::model::ontology::StoredOntology;
+use crate::model::run::Ending;
+use crate::ops::questions::ListQuestions;
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::console::workspace::{Console, Room, Slug};
+use crate::surface::form::Params;
+use crate::surface::html::{self, filters};
+
+#[derive(Deserialize)]
+pub struct Questions {
+    pub questions: Vec<Asked>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+/// A question that was asked.
+#[derive(Deserialize)]
+pub struct Asked {
+    pub trace_id: String,
+    pub question: String,
+    pub outcome: Ending,
+    pub duration_ms: i64,
+    pub asked_at: String,
+}
+
+#[derive(Template)]
+#[template(path = "ontology_questions.html", config = "src/surface/askama.toml")]
+struct QuestionsPage {
+    frame: Frame,
+    head: Head,
+    here: String,
+    found: Questions,
+    /// This is not the first page.
+    later: bool,
+    problem: String,
+}
+
+impl Asked {
+    /// How it ended, in words.
+    pub fn ended(&self) -> &'static str {
+        match self.outcome {
+            Ending::Answer => "answered",
+            Ending::Clarification => "asked back",
+            Ending::CannotAnswer => "not answerable",
+            Ending::Failed => "failed",
+        }
+    }
+
+    /// The class of the tag that says so.
+    pub fn tone(&self) -> &'static str {
+        match self.outcome {
+            Ending::Answer => "good",
+            Ending::Failed => "bad",
+            Ending::Clarification | Ending::CannotAnswer => "",
+        }
+    }
+}
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
+    let id = id(&path);
+    let room = match Room::enter(&console, door, path, QUESTIONS, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
+    let page = async { page(&room, id?, cursor).await };
+    page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, cursor: Option<String>) -> Result<Response> {
+    let standing = standing(room, ontology_id).await?;
+    let later = cursor.is_some();
+    let (found, problem) = match room.ask(ListQuestions { ontology_id, cursor }).await {
+        Ok(found) => (found, String::new()),
+        Err(error) if Room::is_correctable(&error) => {
+            (Questions { questions: Vec::new(), next_cursor: None }, error.message)
+        }
+        Err(error) => return Err(error),
+    };
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = QuestionsPage {
+        frame: room.frame().await?,
+        head: Head::of(room, &standing),
+        here: room.here(),
+        found,
+        later,
+        problem,
+    };
+    Ok(html::page(status, &page))
+}

@@ -1,0 +1,98 @@
+//! `/w/{slug}/ontologies/{id}/remembered`: what people let the workspace remember of an ontology, and forgetting it.
+
+use std::ops::ControlFlow;
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::{Head, REMEMBERED, id, standing};
+use crate::base::id::Id;
+use crate::model::error::{Error, Result};
+use crate::model::ontology::StoredOntology;
+use crate::model::run::Memory;
+use crate::ops::questions::{Forget, ListRemembered};
+use crate::surface::console::frame::Frame;
+use crate::surface::console::visit::Door;
+use crate::surface::console::workspace::{Console, Room, Slug, parsed};
+use crate::surface::form::Params;
+use crate::surface::html::{self, filters};
+
+#[derive(Deserialize)]
+struct Everything {
+    remembered: Vec<Kept>,
+}
+
+#[derive(Deserialize)]
+struct Kept {
+    id: String,
+    memory: Memory,
+    key: String,
+    said: String,
+    made_at: String,
+}
+
+#[derive(Template)]
+#[template(path = "ontology_remembered.html", config = "src/surface/askama.toml")]
+struct RememberedPage {
+    frame: Frame,
+    head: Head,
+    here: String,
+    csrf: String,
+    verified: Vec<Kept>,
+    preferences: Vec<Kept>,
+    problem: String,
+}
+
+/// `GET`.
+pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let id = id(&path);
+    let room = match Room::enter(&console, door, path, REMEMBERED, request).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let page = async { page(&room, id?, "").await };
+    page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// `POST`: one is forgotten.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let id = id(&path);
+    let (room, params) = match Room::submit(&console, door, path, REMEMBERED, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let problem = match room.settle(forget(&room, &params).await.map(|()| None::<()>)) {
+        ControlFlow::Continue((_, problem)) => problem,
+        ControlFlow::Break(response) => return response,
+    };
+    let page = async { page(&room, id?, &problem).await };
+    page.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+async fn forget(room: &Room<'_>, params: &Params) -> Result<()> {
+    if params.get("do") != Some("forget") {
+        return Err(Error::invalid("do", "This form is not one of this page."));
+    }
+    let op = Forget { remembered_id: parsed(params, "remembered_id")? };
+    room.ask::<serde_json::Value>(op).await.map(|_| ())
+}
+
+async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -> Result<Response> {
+    let standing = standing(room, ontology_id).await?;
+    let found: Everything = room.ask(ListRemembered { ontology_id }).await?;
+    let (verified, preferences) = found.remembered.into_iter().partition(|kept| kept.memory == Memory::Verified);
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = RememberedPage {
+        frame: room.frame().await?,
+        head: Head::of(room, &standing),
+        here: room.here(),
+        csrf: room.csrf(),
+        verified,
+        preferences,
+        problem: problem.to_owned(),
+    };
+    Ok(html::page(status, &page))
+}

@@ -1,0 +1,99 @@
+//! What a tool asks back, put to the person where the client can (elicitation): within the call in the era of sessions,
+//! as a result that the client answers by repeating the call (MRTR) in the newer one. Everywhere else the tool's result
+//! is the question. No call of the service waits for a person: each answer is a call of its own.
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, InputResponses, JsonObject, ProtocolVersion,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+use crate::model::run::MOST_ROUNDS;
+
+/// The key of the one form in a result that asks.
+const FORM: &str = "clarification";
+
+/// The longest that a person may take for one form.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(240);
+
+/// The form for what a result asks back, and the conversation that the answer belongs to.
+fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
+    let reply = result.structured_content.as_ref()?;
+    let questions = reply["clarificationRequest"]["questions"].as_array()?;
+    let mut properties = JsonObject::new();
+    let mut message = String::from("To answer rightly:");
+    for (at, question) in questions.iter().enumerate() {
+        let title = question["question"].as_str()?;
+        message.push_str(&format!("\n{}. {title}", at + 1));
+        let options = json!({ "type": "string", "title": title, "enum": question["suggestions"],
+            "default": question["assumption"] });
+        properties.insert(format!("answer_{}", at + 1), options);
+    }
+    let required: Vec<String> = properties.keys().cloned().collect();
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    let requested_schema = ElicitationSchema::from_json_schema(schema.as_object()?.clone()).ok()?;
+    let conversation = reply["conversationId"].as_str()?.to_owned();
+    Some((ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }, conversation))
+}
+
+/// The call that goes on with a conversation: one line an answer. `None` when the person did not answer.
+fn going_on(arguments: &JsonObject, conversation: &str, answer: &ElicitResult) -> Option<JsonObject> {
+    if answer.action != ElicitationAction::Accept {
+        return None;
+    }
+    let content = answer.content.as_ref()?.as_object()?;
+    let mut lines: Vec<(&String, &str)> = content.iter().filter_map(|(key, it)| Some((key, it.as_str()?))).collect();
+    lines.sort();
+    let lines: Vec<&str> = lines.into_iter().map(|(_, line)| line).collect();
+    let mut arguments = arguments.clone();
+    arguments.insert("question".into(), lines.join("\n").into());
+    arguments.insert("conversationId".into(), conversation.into());
+    (!lines.is_empty()).then_some(arguments)
+}
+
+/// The arguments of a call that repeats one with answers; the same arguments where there are none.
+pub fn resumed(arguments: JsonObject, state: Option<&str>, responses: Option<&InputResponses>) -> JsonObject {
+    let answer = responses.and_then(|all| all.get(FORM)).and_then(|it| serde_json::from_value(it.clone()).ok());
+    match (state, answer) {
+        (Some(conversation), Some(answer)) => {
+            going_on(&arguments, conversation, &answer).unwrap_or_else(|| {
+                // The person does not want to say: the assumptions hold.
+                let mut arguments = arguments.clone();
+                arguments.insert("question".into(), Value::from("as you assume"));
+                arguments.insert("conversationId".into(), conversation.into());
+                arguments
+            })
+        }
+        _ => arguments,
+    }
+}
+
+/// Puts what the result asks to the person, and calls again with the answer, until nothing is asked any more.
+pub async fn settled<C>(
+    mut result: CallToolResult,
+    arguments: &JsonObject,
+    context: &RequestContext<RoleServer>,
+    call: impl Fn(JsonObject) -> C,
+) -> CallToolResponse
+where
+    C: Future<Output = CallToolResult>,
+{
+    let can = context.client_capabilities().and_then(|it| it.elicitation);
+    // A client that names no mode means forms.
+    let forms = can.is_some_and(|it| it.form.is_some() || it.url.is_none());
+    let modern = context.protocol_version().is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+    for _ in 0..MOST_ROUNDS {
+        let Some((params, conversation)) = form(&result).filter(|_| forms) else { break };
+        if modern {
+            let request = InputRequest::Elicitation(ElicitRequest::new(params));
+            let requests: InputRequests = [(FORM.to_owned(), request)].into();
+            return InputRequiredResult::new(Some(requests), Some(conversation)).into();
+        }
+        let answer = context.peer.create_elicitation_with_timeout(params, Some(PATIENCE)).await;
+        let Some(next) = answer.ok().and_then(|answer| going_on(arguments, &conversation, &answer)) else { break };
+        result = call(next).await;
+    }
+    result.into()
+}

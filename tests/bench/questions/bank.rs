@@ -1,0 +1,253 @@
+//! The question sets: loaded into a workspace of their own, asked through the gateway, judged by reference SQL that runs
+//! in the same engine. README.md says what counts as right.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use dragoman::app::App;
+use dragoman::base::clock::Clock;
+use dragoman::config::Config;
+use dragoman::gateway::operation::Operation;
+use dragoman::gateway::{Gateway, Via};
+use dragoman::model::access::{Rights, Role};
+use dragoman::model::caller::{Caller, Client, Proof};
+use dragoman::model::org::Org;
+use dragoman::ops::ask_question::AskQuestion;
+use dragoman::ops::import::{Import, Staged};
+use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology, DraftOntology};
+use dragoman::ops::sql::Sql;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[path = "judge.rs"]
+pub mod judge;
+
+use judge::{Kind, Verdict, matches};
+
+/// The sets by the names of their folders.
+pub const SETS: [&str; 6] = ["acme", "flights", "chinook", "sakila", "tpch", "traps"];
+
+/// A question file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bank {
+    /// When the questions are asked.
+    now: String,
+    #[serde(rename = "timezone")]
+    _timezone: String,
+    /// The folder of the tables, below the project's.
+    data: String,
+    /// The ontology's file, below the project's; beside the questions when absent.
+    #[serde(default)]
+    ontology: Option<String>,
+    questions: Vec<Question>,
+}
+
+/// One question and what is right.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    pub id: String,
+    pub question: String,
+    pub kind: Kind,
+    #[serde(rename = "class")]
+    _class: Vec<String>,
+    #[serde(default)]
+    sql: Option<String>,
+    #[serde(default)]
+    sqls: Vec<String>,
+    #[serde(default)]
+    ordered: bool,
+    /// The question before it in its conversation.
+    #[serde(default)]
+    after: Option<String>,
+    #[serde(default, rename = "why")]
+    _why: Option<String>,
+}
+
+/// How a question was answered.
+pub struct Asked {
+    pub question: Question,
+    pub verdict: Verdict,
+    pub took: Duration,
+    /// The answer in short, for those that are not right.
+    pub said: String,
+}
+
+/// Which ontology is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum With {
+    /// The one that the data's steward wrote.
+    Steward,
+    /// One drafted from the tables, unedited.
+    Draft,
+}
+
+fn here() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/questions")
+}
+
+struct Place {
+    gateway: std::sync::Arc<Gateway>,
+    caller: Caller,
+}
+
+impl Place {
+    async fn call<O: Operation>(&self, op: O) -> Result<Value, dragoman::model::error::Error> {
+        self.gateway.call(&self.caller, op, Via::new("admin.call")).await
+    }
+}
+
+/// Loads a set and asks all its questions, in their order.
+pub async fn run(set: &str, with: With) -> Vec<Asked> {
+    let bank = read(set);
+    let folder = tempfile::tempdir().unwrap();
+    let now: jiff::Timestamp = bank.now.parse().unwrap();
+    let app = open(folder.path(), Clock::manual(now.as_millisecond())).await;
+    let org = app.office.identity.create_org("bench", "Bench").await.unwrap();
+    let place = Place { gateway: app.gateway.clone(), caller: operator(&org) };
+    let ontology = load(&place, &bank, set, with).await;
+    let mut conversations: BTreeMap<String, Value> = BTreeMap::new();
+    let mut all = Vec::new();
+    for question in bank.questions {
+        let conversation_id = question.after.as_ref().and_then(|id| conversations.get(id)).map(id_of);
+        let op = AskQuestion {
+            ontology_id: id_of(&ontology),
+            question: question.question.clone(),
+            conversation_id,
+            image: false,
+        };
+        let started = Instant::now();
+        let reply = place.call(op).await;
+        let took = started.elapsed();
+        let (verdict, said) = match reply {
+            Ok(reply) => {
+                conversations.insert(question.id.clone(), reply["conversationId"].clone());
+                (judge(&place, &question, &reply).await, said(&reply))
+            }
+            Err(error) => (Verdict::Silent, format!("error {:?}: {error}", error.code)),
+        };
+        all.push(Asked { question, verdict, took, said });
+    }
+    drop(place);
+    app.close().await;
+    all
+}
+
+fn read(set: &str) -> Bank {
+    let text = std::fs::read_to_string(here().join(set).join("questions.yaml")).unwrap();
+    serde_saphyr::from_str(&text).unwrap_or_else(|problem| panic!("{set}: {problem}"))
+}
+
+/// Imports a set's tables, and makes its ontology ready.
+async fn load(place: &Place, bank: &Bank, set: &str, with: With) -> Value {
+    for file in tables(&Path::new(env!("CARGO_MANIFEST_DIR")).join(&bank.data)) {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        let files = vec![Staged { name, path: file }];
+        place.call(Import { name: None, description: String::new(), publish: true, files }).await.unwrap();
+    }
+    let steward = match &bank.ontology {
+        Some(file) => Path::new(env!("CARGO_MANIFEST_DIR")).join(file),
+        None => here().join(set).join("ontology.yaml"),
+    };
+    install(place, set, with, &steward).await
+}
+
+/// A workspace with the flights and their ontology.
+pub async fn demo(app: &App) -> (Org, Value) {
+    let org = app.office.identity.create_org("bench", "Bench").await.unwrap();
+    let place = Place { gateway: app.gateway.clone(), caller: operator(&org) };
+    let ontology = load(&place, &read("flights"), "flights", With::Steward).await;
+    (org, ontology)
+}
+
+fn id_of<T>(id: &Value) -> dragoman::base::id::Id<T> {
+    id.as_str().unwrap().parse().unwrap()
+}
+
+async fn install(place: &Place, set: &str, with: With, steward: &Path) -> Value {
+    let text = match with {
+        With::Steward => std::fs::read_to_string(steward).unwrap(),
+        With::Draft => {
+            let op = DraftOntology { name: set.into(), dataset_ids: Vec::new() };
+            place.call(op).await.unwrap()["text"].as_str().unwrap().to_owned()
+        }
+    };
+    let saved = place.call(CreateOntology { text, summary: String::new() }).await.unwrap();
+    let id = saved["ontology"]["ontology_id"].clone();
+    let checked = place.call(CheckOntology { ontology_id: id_of(&id) }).await.unwrap();
+    assert_eq!(checked["ontology"]["status"], "ready", "{set}: {}", checked["ontology"]["problem"]);
+    id
+}
+
+/// `answer`, `clarify` and `decline` against what was expected.
+async fn judge(place: &Place, question: &Question, reply: &Value) -> Verdict {
+    match reply["outcome"].as_str().unwrap() {
+        "clarification" => question.kind.asked_back(),
+        "cannot_answer" => question.kind.declined(),
+        // An answer without a row says that there is nothing.
+        _ if reply["table"]["rowCount"] == 0 && !question.kind.has_answer() => question.kind.declined(),
+        _ if !question.kind.has_answer() => Verdict::Wrong,
+        _ => {
+            let rows = |table: &Value| -> Vec<Vec<Value>> { serde_json::from_value(table.clone()).unwrap() };
+            let answer = rows(&reply["table"]["rows"]);
+            for sql in question.sql.iter().chain(&question.sqls) {
+                let reference = place.call(Sql { sql: sql.clone(), dataset_id: None, cursor: None }).await;
+                let reference = reference.unwrap_or_else(|error| panic!("{}: {error} {}", question.id, error.details));
+                assert_eq!(reference["truncated"], false, "{}: the reference has too many rows", question.id);
+                if matches(&rows(&reference["rows"]), &answer, question.ordered) {
+                    return Verdict::Right;
+                }
+            }
+            if answer.is_empty() { Verdict::Silent } else { Verdict::Wrong }
+        }
+    }
+}
+
+fn said(reply: &Value) -> String {
+    let narrative = reply["narrative"].as_str().unwrap_or_default();
+    let read = narrative.lines().find(|line| line.starts_with("_Read as")).unwrap_or_default();
+    let first = narrative.lines().next().unwrap_or_default();
+    let options = reply["clarificationRequest"]["questions"][0]["suggestions"].to_string();
+    let options = if options == "null" { String::new() } else { options };
+    format!("{} | {first} {read} {options}", reply["outcome"].as_str().unwrap_or_default())
+}
+
+fn tables(folder: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_table = |path: &PathBuf| path.extension().is_some_and(|it| it == "csv" || it == "parquet");
+    let mut tables: Vec<PathBuf> = files.filter(is_table).collect();
+    tables.sort();
+    tables
+}
+
+async fn open(folder: &Path, clock: Clock) -> App {
+    let config = Config::read(|name| match name {
+        "DRAGOMAN_DATA_DIR" => Some(folder.display().to_string()),
+        "DRAGOMAN_ADMIN_LISTEN" => Some("off".into()),
+        "DRAGOMAN_EXT_RATE_TOKEN"
+        | "DRAGOMAN_EXT_RATE_SQL"
+        | "DRAGOMAN_EXT_RATE_ASK"
+        | "DRAGOMAN_EXT_RATE_WORKSPACE" => Some("100000".into()),
+        "DRAGOMAN_SQL_ROWS" => Some("10000".into()),
+        // The whole table of an answer is compared.
+        "DRAGOMAN_REPLY_BYTES" => Some("10000000".into()),
+        _ => None,
+    });
+    App::open_with_worker(config.unwrap(), clock, env!("CARGO_BIN_EXE_dragoman").into()).await.unwrap()
+}
+
+pub fn operator(org: &Org) -> Caller {
+    Caller {
+        org: org.id,
+        user: None,
+        role: Role::Admin,
+        rights: Rights::of_role(Role::Admin),
+        proof: Proof::Local,
+        client: Client::default(),
+        session: None,
+        ip: std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        request_id: "bench".into(),
+    }
+}

@@ -1,0 +1,66 @@
+//! Asks the question sets and prints how many were answered, how many of those rightly, and how many wrongly without a
+//! word: `tests/bench/questions/run [--draft] [SET…]`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement that cannot go on should stop, and prints"
+)]
+
+mod bank;
+mod speed;
+
+use bank::judge::Verdict;
+use bank::{Asked, SETS, With};
+
+#[tokio::main]
+async fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|it| it == "speed") {
+        speed::answers().await;
+        speed::growth();
+        return;
+    }
+    let with = if arguments.iter().any(|it| it == "--draft") { With::Draft } else { With::Steward };
+    let named: Vec<&str> = arguments.iter().map(String::as_str).filter(|it| !it.starts_with("--")).collect();
+    let sets = if named.is_empty() { SETS.to_vec() } else { named };
+    println!("ontology: {with:?}; no language model");
+    println!(
+        "{:8} {:>9} {:>9} {:>9} {:>6} {:>12} {:>8} {:>8}",
+        "set", "answerable", "coverage", "precision", "wrong", "unanswerable", "p50 ms", "p95 ms"
+    );
+    let mut all = Vec::new();
+    for set in sets {
+        let asked = bank::run(set, with).await;
+        row(set, &asked);
+        all.extend(asked);
+    }
+    row("all", &all);
+    for it in all.iter().filter(|it| it.verdict != Verdict::Right) {
+        println!(
+            "{:?} {} {:?} {}\n    {}",
+            it.verdict, it.question.id, it.question.kind, it.question.question, it.said
+        );
+    }
+}
+
+fn row(name: &str, asked: &[Asked]) {
+    let part = |of: usize, all: usize| format!("{:.1} %", 100.0 * of as f64 / all.max(1) as f64);
+    let answerable: Vec<&Asked> = asked.iter().filter(|it| it.question.kind.has_answer()).collect();
+    let answered = answerable.iter().filter(|it| it.verdict != Verdict::Silent).count();
+    let right = answerable.iter().filter(|it| it.verdict == Verdict::Right).count();
+    let others: Vec<&Asked> = asked.iter().filter(|it| !it.question.kind.has_answer()).collect();
+    let kept_quiet = others.iter().filter(|it| it.verdict != Verdict::Wrong).count();
+    let wrong = asked.iter().filter(|it| it.verdict == Verdict::Wrong).count();
+    let mut times: Vec<f64> = asked.iter().map(|it| it.took.as_secs_f64() * 1_000.0).collect();
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!(
+        "{name:8} {:>9} {:>9} {:>9} {wrong:>6} {:>12} {:>8.1} {:>8.1}",
+        answerable.len(),
+        part(answered, answerable.len()),
+        part(right, answered),
+        part(kept_quiet, others.len()),
+        at(0.5),
+        at(0.95)
+    );
+}

@@ -1,0 +1,4 @@
+//! Questions over ontologies.
+
+mod compiled;
+mod trap;

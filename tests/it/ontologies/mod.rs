@@ -1,0 +1,3 @@
+//! Ontologies over real tables.
+
+mod attest;

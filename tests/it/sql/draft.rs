@@ -1,0 +1,98 @@
+//! Ontologies drafted from tables that the engine measures.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dragoman::engine::job::{Job, Progress};
+use dragoman::engine::ontology::draft::Draft;
+use dragoman::engine::ontology::draft::measure::{Declared, measured};
+use dragoman::engine::sql::TableFormat;
+use dragoman::model::dataset::Dataset;
+use dragoman::model::error::{Code, Result};
+use tokio_util::sync::CancellationToken;
+
+use super::house::House;
+
+const TABLES: [(&str, &str); 5] = [
+    (
+        "people",
+        "id,first_name,last_name,town\n1,Ann,Lee,Bonn\n2,Bob,Poe,Bonn\n3,Cy,Ray,Ulm\n4,Di,Lee,Ulm\n5,Ed,Roe,Ulm\n6,Flo,Fox,Bonn\n",
+    ),
+    (
+        "orders",
+        "order_id,person_id,ordered_on,amount\n1,1,2024-01-05,10.5\n2,2,2024-01-06,20\n3,2,2024-02-01,5\n4,,2024-02-02,7.25\n\
+         5,3,2024-03-01,1\n6,6,2024-03-02,2\n",
+    ),
+    ("ports", "code,name\nAAA,Aachen\nBBB,Bremen\nCCC,Celle\nDDD,Dessau\nEEE,Emden\nFFF,Fulda\n"),
+    (
+        "trips",
+        "trip_id,orig,dest,hours\n1,AAA,BBB,3\n2,AAA,CCC,4\n3,BBB,DDD,5\n4,BBB,AAA,3\n5,AAA,CCC,4\n6,BBB,AAA,3\n",
+    ),
+    ("riders", "trip_id,person_id\n1,1\n1,2\n2,1\n2,3\n3,1\n3,4\n"),
+];
+
+async fn drafted(house: &mut House, cancel: CancellationToken) -> (Result<Draft>, Vec<Progress>) {
+    for (name, content) in TABLES {
+        house.add(name, TableFormat::Csv, content).await;
+    }
+    let datasets: Vec<Dataset> = TABLES.iter().map(|(name, _)| house.dataset(name).clone()).collect();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let receive = {
+        let seen = seen.clone();
+        Arc::new(move |progress| seen.lock().unwrap().push(progress))
+    };
+    let pass = house.pass();
+    let job = Job::new(&pass, &house.budgets, Duration::from_secs(60), cancel, Some(receive));
+    let made = measured(&house.engine, &job, "travel", &datasets, |_| Declared::default(), &[]).await;
+    let progress = std::mem::take(&mut *seen.lock().unwrap());
+    (made, progress)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ontology_is_drafted_from_what_the_engine_measures() {
+    let mut house = House::new(|_| {}).await;
+    let (made, progress) = drafted(&mut house, CancellationToken::new()).await;
+    let Draft { ontology, notes } = made.unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+
+    let key = |name: &str| ontology.entity(name).unwrap().primary_key.clone();
+    assert_eq!(key("people"), ["id"]);
+    assert_eq!(key("ports"), ["code"]);
+    assert_eq!(key("riders"), ["trip_id", "person_id"]);
+    let shown: Vec<String> = ontology
+        .relationships
+        .iter()
+        .map(|r| {
+            format!("{}.{} {} {} {}", r.from, r.from_columns[0], r.to, r.role.as_deref().unwrap_or("-"), r.optional)
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "orders.person_id people - true",
+            "trips.orig ports orig false",
+            "trips.dest ports dest false",
+            "riders.trip_id trips - false",
+            "riders.person_id people - false",
+        ]
+    );
+    // The profile finds the names of people, which are not looked up in questions.
+    let name = ontology.field("people", "last_name").unwrap();
+    assert_eq!((name.pii.as_deref(), name.index_values), (Some("person_name"), false));
+    assert!(ontology.field("people", "town").unwrap().is_enum);
+    assert_eq!(ontology.entity("orders").unwrap().default_time_field.as_deref(), Some("ordered_on"));
+    assert!(ontology.entity("riders").unwrap().hidden);
+
+    let fractions: Vec<f64> = progress.iter().filter_map(|progress| progress.fraction).collect();
+    assert!(fractions.is_sorted() && fractions.iter().all(|part| (0.0..=1.0).contains(part)), "{fractions:?}");
+    assert!(progress.iter().any(|progress| progress.message == "Looking for relationships"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_that_nobody_waits_for_ends() {
+    let mut house = House::new(|_| {}).await;
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let (made, _) = drafted(&mut house, cancel).await;
+    assert_eq!(made.unwrap_err().code, Code::QueryTimeout);
+}
