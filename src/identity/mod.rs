@@ -21,6 +21,7 @@ pub mod members;
 pub mod own_name;
 pub mod passkeys;
 pub mod password;
+pub mod preferences;
 pub mod profile;
 pub mod redirect;
 pub mod reset;

@@ -14,6 +14,7 @@ pub mod ontology;
 pub mod org;
 pub mod personal;
 pub mod plan;
+pub mod preferences;
 pub mod profile;
 pub mod reading;
 pub mod run;

@@ -25,6 +25,7 @@ pub mod settings;
 pub mod sources;
 pub mod sql;
 pub mod tokens;
+pub mod user_settings;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -85,6 +86,8 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<tokens::RevokeToken>();
     visitor.visit::<settings::GetSettings>();
     visitor.visit::<settings::UpdateSettings>();
+    visitor.visit::<user_settings::GetUserSettings>();
+    visitor.visit::<user_settings::UpdateUserSettings>();
     visitor.visit::<sources::ListSources>();
     visitor.visit::<sources::CreateSource>();
     visitor.visit::<sources::TestSource>();

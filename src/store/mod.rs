@@ -56,6 +56,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "sources", include_str!("../../migrations/0005_sources.sql")),
     (6, "language models", include_str!("../../migrations/0006_language_models.sql")),
     (7, "ontologies", include_str!("../../migrations/0007_ontologies.sql")),
+    (9, "user settings", include_str!("../../migrations/0009_user_settings.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.

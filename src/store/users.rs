@@ -87,6 +87,18 @@ pub async fn set_name(on: impl AnyExecutor<'_>, id: Id<User>, name: &str) -> sql
     Ok(done.rows_affected() == 1)
 }
 
+/// What the person set for themselves, as JSON; `None` when there is no such person.
+pub async fn settings(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<Option<String>> {
+    let row = sqlx::query("SELECT settings FROM users WHERE id = $1").bind(id.to_string()).fetch_optional(on).await?;
+    row.map(|row| row.try_get("settings")).transpose()
+}
+
+/// Replaces what was `before`; `false` when somebody else has replaced it meanwhile, or there is no such person.
+pub async fn set_settings(on: impl AnyExecutor<'_>, id: Id<User>, before: &str, settings: &str) -> sqlx::Result<bool> {
+    let query = sqlx::query("UPDATE users SET settings = $3 WHERE id = $1 AND settings = $2");
+    Ok(query.bind(id.to_string()).bind(before).bind(settings).execute(on).await?.rows_affected() == 1)
+}
+
 /// Whether the person has a password.
 pub async fn has_password(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<bool> {
     let row = sqlx::query("SELECT id FROM users WHERE id = $1 AND password_hash <> ''")

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use super::answer::Answer;
 use super::memory::{Known, normal_form};
 use super::planner::rules;
+use super::preferences::{Worded, worded};
 use super::prepared::{Prepared, Ready};
 use super::refresh::refreshed;
 use crate::base::clock::Clock;
@@ -188,20 +189,26 @@ impl Questions {
                 known.preferences.iter().filter(|it| state.chosen.iter().all(|one| one.key != it.key)).cloned(),
             );
             let verified = known.verified.iter().find(|(asked, _)| *asked == normal_form(question));
-            let outcome = match verified {
-                Some((_, plan)) => Outcome::Plan(Box::new(Reading {
+            let worded = worded(question, &known.own, &chosen, &prepared.ontology);
+            let outcome = match (verified, worded) {
+                (Some((_, plan)), _) => Outcome::Plan(Box::new(Reading {
                     plan: refreshed(plan, now, &prepared.ontology.calendar),
                     assumptions: vec!["Somebody of this workspace verified how this question is read.".into()],
                     ..Reading::default()
                 })),
-                None => {
+                (None, Worded::Ask(open)) => Outcome::Clarify(vec![open]),
+                (None, Worded::Question(question, notes)) => {
                     let context = rules::Context {
                         now,
                         previous: state.turns.clone(),
                         chosen: chosen.clone(),
-                        default_window: prepared.ontology.default_time_window.clone(),
+                        default_window: known.own.window(&prepared.ontology),
                     };
-                    self.understand(job, prepared, question, &context, steps).await
+                    let mut outcome = self.understand(job, prepared, &question, &context, steps).await;
+                    if let Outcome::Plan(reading) = &mut outcome {
+                        reading.assumptions.extend(notes);
+                    }
+                    outcome
                 }
             };
             let made = match outcome {

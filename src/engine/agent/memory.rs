@@ -6,6 +6,7 @@ use crate::engine::job::Job;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::StoredOntology;
 use crate::model::plan::Plan;
+use crate::model::preferences::DataAgent;
 use crate::model::reading::Chosen;
 use crate::model::run::{Conversation, Memory, Remembered, Run, State};
 use crate::store;
@@ -19,6 +20,8 @@ pub struct Known {
     /// Questions in their normal form, with their plans.
     pub verified: Vec<(String, Plan)>,
     pub preferences: Vec<Chosen>,
+    /// What the person who asks has set for themselves.
+    pub own: DataAgent,
 }
 
 /// A question without what does not change its meaning: case, spaces, punctuation at the end.
@@ -64,7 +67,7 @@ impl Questions {
 
     /// What is remembered, for planning. A plan that can no longer be read is none.
     pub(super) async fn known(&self, job: &Job<'_>, ontology: Id<StoredOntology>) -> Result<Known> {
-        let mut known = Known::default();
+        let mut known = Known { own: self.settings(job).await?, ..Known::default() };
         for it in self.remembered(job, ontology).await? {
             match it.memory {
                 Memory::Preference => known.preferences.push(Chosen { key: it.key, value: it.value }),

@@ -10,6 +10,7 @@ pub mod lineage;
 mod memory;
 pub mod number;
 pub mod planner;
+pub mod preferences;
 mod prepared;
 mod refresh;
 pub mod reword;

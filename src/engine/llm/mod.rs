@@ -23,6 +23,7 @@ use crate::base::id::Id;
 use crate::config::Config;
 use crate::engine::job::Job;
 use crate::model::org::{LanguageModels, Org};
+use crate::model::preferences::{Provider, UserSettings};
 use crate::store::{self, Db};
 
 /// The configured language model, and what workspaces have used of it.
@@ -49,6 +50,7 @@ impl Models {
         let org = job.pass.org();
         let policy = self.policy(org).await?;
         egress::admit(policy.egress, client.url(), client.local_hosts()).await?;
+        self.wanted(job).await?;
         Ok(Asked {
             models: self.clone(),
             client,
@@ -57,6 +59,18 @@ impl Models {
             cancel: job.cancel.clone(),
             deadline: Instant::now() + job.time_left(),
         })
+    }
+
+    /// Whether the person of the job lets language models read what they ask.
+    async fn wanted(&self, job: &Job<'_>) -> Result<(), LlmError> {
+        let Some(user) = job.pass.user() else { return Ok(()) };
+        let stored = store::users::settings(self.db.pool(), user).await;
+        let settings = stored.map(|stored| serde_json::from_str::<UserSettings>(&stored.unwrap_or("{}".into())));
+        match settings {
+            Ok(Ok(settings)) if settings.data_agent.default_provider == Some(Provider::BuiltIn) => Err(LlmError::Off),
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(LlmError::Failed("the person's settings cannot be read".into())),
+        }
     }
 
     async fn policy(&self, org: Id<Org>) -> Result<LanguageModels, LlmError> {

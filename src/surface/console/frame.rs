@@ -40,13 +40,14 @@ pub struct Frame {
 }
 
 /// Pages of the person: path below `/account`, and name.
-const ACCOUNT: [(&str, &str); 6] = [
+const ACCOUNT: [(&str, &str); 7] = [
     ("", "Profile and password"),
     ("/two-step", "Two-step sign-in"),
     ("/passkeys", "Passkeys"),
     ("/providers", "Other sign-ins"),
     ("/sessions", "Sessions"),
     ("/apps", "Connected apps"),
+    ("/questions", "Your questions"),
 ];
 
 /// Pages of a workspace: path below it, name, and the least role that sees them.

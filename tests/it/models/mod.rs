@@ -7,12 +7,15 @@ mod provider;
 
 use std::time::Duration;
 
+use dragoman::base::id::Id;
 use dragoman::config::{Budgets, Config, Limits};
 use dragoman::engine::job::Job;
 use dragoman::engine::llm::{Asked, Form, LlmError, Message, Model as _, Models, Reply, Request, Speaker};
 use dragoman::identity::settings::Change;
 use dragoman::model::access::{Action, Pass, Want, authorize};
+use dragoman::model::caller::Caller;
 use dragoman::model::org::{Egress, Org};
+use dragoman::model::user::User;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -63,6 +66,12 @@ impl World {
     pub async fn set(&self, egress: Egress, send_values: bool) {
         let change = Change { llm_egress: Some(egress), llm_send_values: Some(send_values), ..Change::default() };
         self.service.identity.change_settings(self.org.id, None, change).await.unwrap();
+    }
+
+    /// From now on a person asks.
+    pub fn as_person(&mut self, user: Id<User>) {
+        let caller = Caller { user: Some(user), ..operator(&self.org) };
+        self.pass = authorize(&caller, &self.org, Action::RunSql, &Want::Nothing, vec![]).unwrap();
     }
 
     pub async fn open(&self) -> Result<Asked, LlmError> {

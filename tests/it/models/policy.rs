@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dragoman::config::Config;
 use dragoman::engine::llm::{LlmError, Model as _, Models};
+use dragoman::model::access::Role;
 use dragoman::model::error::{Code, Error};
 use dragoman::model::org::Egress;
 use serde_json::json;
@@ -109,4 +110,21 @@ async fn without_a_configured_model_nobody_is_asked() {
     world.models = Models::new(&config, world.service.db.clone(), world.service.clock.clone());
     assert_eq!(world.open().await.err(), Some(LlmError::NotConfigured));
     world.service.stop().await;
+}
+
+#[tokio::test]
+async fn who_wants_no_language_model_is_read_by_none_wherever_the_workspace_would_let_it() {
+    Service::both(async |service| {
+        let provider = Provider::start(vec![object()]).await;
+        let mut world = World::on(service, &provider.url, "openai", &[]).await;
+        let (ann, _) = world.service.member(&world.org, "ann@example.com", Role::Contributor).await;
+        world.as_person(ann.id);
+        assert!(world.open().await.is_ok());
+        let change = [("defaultProvider".to_owned(), json!("built_in"))].into_iter().collect();
+        world.service.identity.change_user_settings(ann.id, &change, |_| Ok(())).await.unwrap();
+        assert_eq!(world.open().await.err(), Some(LlmError::Off));
+        assert_eq!(provider.count(), 0);
+        world.service.stop().await;
+    })
+    .await;
 }

@@ -6,6 +6,7 @@ mod mcp;
 mod ontologies;
 mod quality;
 mod rights;
+mod settings;
 
 use dragoman::model::access::{Role, Scope};
 use dragoman::model::org::Org;

@@ -269,7 +269,12 @@ fn arguments(operation: &str, ids: &Ids) -> Value {
         "dragoman_sql" => json!({ "sql": "SELECT 1", "dataset_id": ids.dataset }),
         "dragoman_search" => json!({ "query": "plan", "dataset_id": ids.dataset }),
         "dragoman_get_document" => json!({ "document_id": ids.document }),
-        "dragoman_health" | "list_invitations" | "list_blocked_clients" | "list_tokens" | "get_settings" => json!({}),
+        "dragoman_health"
+        | "list_invitations"
+        | "list_blocked_clients"
+        | "list_tokens"
+        | "get_settings"
+        | "get_user_settings" => json!({}),
         "import_dataset" => json!({ "name": ids.table, "description": "" }),
         "publish_dataset" => json!({ "dataset_id": ids.dataset, "externally_queryable": false }),
         "delete_dataset" => json!({ "dataset_id": ids.dataset, "name": ids.table }),
@@ -308,6 +313,7 @@ fn arguments(operation: &str, ids: &Ids) -> Value {
         "get_trace" => json!({ "trace_id": ids.trace }),
         "remember_answer" => json!({ "trace_id": ids.trace, "memory": "verified" }),
         "forget" => json!({ "remembered_id": ids.remembered }),
+        "update_user_settings" => json!({ "dataAgent": { "defaultTimePeriod": "this_year" } }),
         "update_settings" => json!({ "name": ids.name }),
         "list_audit" => json!({ "cursor": ids.audit_cursor, "principal": format!("user:{}", ids.user) }),
         "export_audit" => json!({ "format": "csv", "cursor": ids.audit_cursor }),

@@ -4,6 +4,7 @@ mod apps;
 mod passkeys;
 mod profile;
 mod providers;
+mod questions;
 mod sessions;
 mod two_step;
 
@@ -20,6 +21,7 @@ pub fn routes() -> Router<Web> {
         .route("/account/sessions", get(sessions::show))
         .route("/account/sessions/end", post(sessions::end))
         .route("/account/sessions/end-others", post(sessions::end_others))
+        .route("/account/questions", get(questions::show).post(questions::save))
         .route("/account/apps", get(apps::show).post(apps::disconnect))
         .merge(two_step::routes())
         .merge(passkeys::routes())

@@ -27,6 +27,7 @@ use crate::model::reading::{Cannot, Chosen, Outcome, Phrase, Reading, Turn};
 
 use build::{Builder, Fault};
 pub use choose::choose;
+pub use grammar::is_ordinary;
 use items::{Item, Kind};
 use resolve::{Resolver, Trouble};
 

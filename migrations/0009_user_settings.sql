@@ -1,0 +1,2 @@
+-- What a person set for themselves: JSON, by subject.
+ALTER TABLE users ADD COLUMN settings TEXT NOT NULL DEFAULT '{}';

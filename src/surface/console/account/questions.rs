@@ -1,0 +1,121 @@
+//! `/account/questions`: how the person's questions are read where they leave something open.
+
+use askama::Template;
+use axum::extract::{RawQuery, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Map, Value};
+
+use crate::model::error::{Code, Error, Result};
+use crate::model::preferences::{DataAgent, Provider, Threshold, key};
+use crate::ops::user_settings;
+use crate::surface::console::frame::{Frame, Place};
+use crate::surface::console::visit::{Door, Visit};
+use crate::surface::form::Params;
+use crate::surface::html;
+use crate::surface::web::{AuditEvent, Web};
+
+const PURPOSE: &str = "account.settings";
+
+#[derive(Template)]
+#[template(path = "account_questions.html", config = "src/surface/askama.toml")]
+struct QuestionsPage {
+    frame: Frame,
+    csrf: String,
+    saved: bool,
+    problem: String,
+    form: Form,
+}
+
+/// The form as it is shown and sent.
+struct Form {
+    period: String,
+    /// A line for each: the words, a colon, what they stand for.
+    words: String,
+    built_in: bool,
+}
+
+impl Form {
+    fn of(agent: &DataAgent) -> Self {
+        let line = |(term, threshold): (String, &Threshold)| match threshold {
+            Threshold::Number(number) => format!("{term}: {number}\n"),
+            Threshold::Condition(condition) => format!("{term}: {condition}\n"),
+        };
+        Self {
+            period: agent.default_time_period.as_deref().unwrap_or_default().replace('_', " "),
+            words: agent.terms().map(line).collect(),
+            built_in: agent.default_provider == Some(Provider::BuiltIn),
+        }
+    }
+
+    fn read(params: &Params) -> Self {
+        let text = |name: &str| params.get(name).unwrap_or("").to_owned();
+        Self { period: text("period"), words: text("words"), built_in: params.get("built_in").is_some() }
+    }
+
+    /// What has to change for the settings to be as in the form.
+    fn change(&self, before: &DataAgent) -> Result<Map<String, Value>> {
+        let mut change: Map<String, Value> = before.thresholds.keys().map(|key| (key.clone(), Value::Null)).collect();
+        for line in self.words.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let wrong = || Error::invalid("words", format!("“{line}”: expected words, a colon, and a condition."));
+            let (term, condition) = line.split_once(':').ok_or_else(wrong)?;
+            let condition = condition.trim();
+            let value = condition.parse::<f64>().ok().filter(|number| number.is_finite());
+            let value = value.map_or_else(|| Value::from(condition), Value::from);
+            change.insert(key(term).ok_or_else(wrong)?, value);
+        }
+        let period = self.period.trim();
+        change.insert("defaultTimePeriod".into(), if period.is_empty() { Value::Null } else { period.into() });
+        change.insert("defaultProvider".into(), if self.built_in { "built_in".into() } else { Value::Null });
+        Ok(change)
+    }
+}
+
+/// `GET /account/questions`.
+pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery, request: Request) -> Response {
+    let visit = match Visit::of(&web, &door.session, door.context, &request).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let saved = Params::parse(&query.unwrap_or_default()).is_ok_and(|params| params.get("saved").is_some());
+    let shown = async {
+        let settings = web.identity.user_settings(visit.person.user.id).await?;
+        page(&web, &visit, StatusCode::OK, saved, String::new(), Form::of(&settings.data_agent)).await
+    };
+    shown.await.unwrap_or_else(|error| html::failure(&error))
+}
+
+/// `POST /account/questions`.
+pub async fn save(State(web): State<Web>, door: Door, request: Request) -> Response {
+    let (visit, params) = match Visit::form(&web, &door.session, door.context, PURPOSE, request).await {
+        Ok(form) => form,
+        Err(response) => return response,
+    };
+    let form = Form::read(&params);
+    let saved = async {
+        let user = visit.person.user.id;
+        let change = form.change(&web.identity.user_settings(user).await?.data_agent)?;
+        user_settings::change(&web.identity, user, &change).await?;
+        web.record(AuditEvent::new(&visit.context, PURPOSE, "ok").by(visit.person.principal())).await
+    };
+    match saved.await {
+        Ok(()) => html::see_other("/account/questions?saved"),
+        Err(error) if error.code == Code::InvalidArgument => {
+            let shown = page(&web, &visit, StatusCode::UNPROCESSABLE_ENTITY, false, error.message, form).await;
+            shown.unwrap_or_else(|error| html::failure(&error))
+        }
+        Err(error) => html::failure(&error),
+    }
+}
+
+async fn page(
+    web: &Web,
+    visit: &Visit,
+    status: StatusCode,
+    saved: bool,
+    problem: String,
+    form: Form,
+) -> Result<Response> {
+    let frame = Frame::new(web, visit, Place::Account("/questions")).await?;
+    Ok(html::page(status, &QuestionsPage { frame, csrf: visit.csrf(web, PURPOSE), saved, problem, form }))
+}

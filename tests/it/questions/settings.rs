@@ -1,0 +1,149 @@
+//! What a person has set for themselves: the time of questions without one, and words of their own.
+
+use dragoman::model::access::Role;
+use serde_json::{Value, json};
+
+use super::Bakery;
+use crate::console::{person, token};
+use crate::support::service::{Service, json_of};
+
+async fn set(bakery: &Bakery, change: Value) -> (u16, Value) {
+    bakery.service.manage(&bakery.admin, "PATCH", "/user-settings", Some(json!({ "dataAgent": change }))).await
+}
+
+async fn ask(bakery: &Bakery, who: &str, question: &str) -> Value {
+    let body = json!({ "ontologyId": bakery.ontology, "question": question });
+    let (status, reply) = json_of(bakery.service.post("/api/v1/ext/ask", who).json(&body).send().await.unwrap()).await;
+    assert_eq!(status, 200, "{question}: {reply}");
+    reply
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_s_own_time_holds_for_them_alone_and_is_said() {
+    Service::both(async |service| {
+        let bakery = Bakery::open(service).await;
+        let (status, now) = set(&bakery, json!({ "defaultTimePeriod": "february_2025" })).await;
+        assert_eq!((status, &now["dataAgent"]), (200, &json!({ "defaultTimePeriod": "february_2025" })), "{now}");
+        let mine = ask(&bakery, &bakery.admin, "revenue").await;
+        // 4 + 2 + 12 of February; the two sales of January are 13.
+        assert_eq!(mine["table"]["rows"], json!([[18.0]]), "{mine}");
+        let said = mine["narrative"].as_str().unwrap();
+        assert!(said.contains("february 2025 is taken"), "{said}");
+        let named = ask(&bakery, &bakery.admin, "revenue in January 2025").await;
+        assert_eq!(named["table"]["rows"], json!([[13.0]]), "{named}");
+        let theirs = ask(&bakery, &bakery.client, "revenue").await;
+        assert_eq!(theirs["table"]["rows"], json!([[31.0]]), "{theirs}");
+
+        assert_eq!(set(&bakery, json!({ "defaultTimePeriod": null })).await.1["dataAgent"], json!({}));
+        assert_eq!(ask(&bakery, &bakery.admin, "revenue").await["table"]["rows"], json!([[31.0]]));
+        bakery.service.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_one_s_own_stand_for_a_condition() {
+    let bakery = Bakery::start().await;
+    let unknown = ask(&bakery, &bakery.admin, "busy shops").await;
+    assert_eq!(unknown["outcome"], "cannot_answer", "{unknown}");
+    set(&bakery, json!({ "busyThreshold": "revenue over 15" })).await;
+    let busy = ask(&bakery, &bakery.admin, "busy shops").await;
+    assert_eq!(busy["table"]["rows"].as_array().map(Vec::len), Some(1), "{busy}");
+    assert!(busy["table"]["rows"][0].to_string().contains("Corner"), "18 in Corner, 13 in Old Mill: {busy}");
+    let said = busy["narrative"].as_str().unwrap();
+    assert!(said.contains("“busy” is read as “revenue over 15”"), "{said}");
+    assert_eq!(ask(&bakery, &bakery.client, "busy shops").await["outcome"], "cannot_answer");
+
+    // A number alone is asked about, and then known for the conversation.
+    set(&bakery, json!({ "busyThreshold": 15 })).await;
+    let open = ask(&bakery, &bakery.admin, "busy shops").await;
+    assert_eq!(open["outcome"], "clarification", "{open}");
+    assert!(open.to_string().contains("“busy” is over 15 for you. Of what?"), "{open}");
+    let body =
+        json!({ "ontologyId": bakery.ontology, "question": "revenue", "conversationId": open["conversationId"] });
+    let reply = bakery.service.post("/api/v1/ext/ask", &bakery.admin).json(&body).send().await.unwrap();
+    let (_, busy) = json_of(reply).await;
+    assert!(busy["table"]["rows"][0].to_string().contains("Corner"), "{busy}");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_mean_nothing_are_refused_by_name_and_change_nothing() {
+    let bakery = Bakery::start().await;
+    set(&bakery, json!({ "defaultTimePeriod": "this_year" })).await;
+    let long = "x".repeat(101) + "1";
+    for (change, field) in [
+        (json!({ "defaultTimePeriod": "whenever" }), "dataAgent.defaultTimePeriod"),
+        (json!({ "defaultTimePeriod": 7 }), "dataAgent.defaultTimePeriod"),
+        (json!({ "defaultTimePeriod": "revenue last month" }), "dataAgent.defaultTimePeriod"),
+        (json!({ "defaultProvider": "gpt" }), "dataAgent.defaultProvider"),
+        (json!({ "model": "other" }), "dataAgent.model"),
+        (json!({ "showThreshold": 3 }), "dataAgent.showThreshold"),
+        (json!({ "busyThreshold": true }), "dataAgent.busyThreshold"),
+        (json!({ "busyThreshold": "no number" }), "dataAgent.busyThreshold"),
+        (json!({ "busyThreshold": "revenue over 5; drop" }), "dataAgent.busyThreshold"),
+        (json!({ "busyThreshold": long }), "dataAgent.busyThreshold"),
+    ] {
+        let (status, refused) = set(&bakery, change.clone()).await;
+        assert_eq!((status, &refused["error"]["code"]), (400, &json!("invalid_argument")), "{change}: {refused}");
+        assert_eq!(refused["error"]["details"]["field"], field, "{change}: {refused}");
+    }
+    let words = |at: usize| format!("own{}Threshold", ["A", "B", "C", "D", "E"][at % 5].repeat(at / 5 + 1));
+    let many: Value = (0..21).map(|at| (words(at), json!(at))).collect::<serde_json::Map<_, _>>().into();
+    assert_eq!(set(&bakery, many).await.0, 400);
+    let (_, kept) = bakery.service.manage(&bakery.admin, "GET", "/user-settings", None).await;
+    assert_eq!(kept["dataAgent"], json!({ "defaultTimePeriod": "this_year" }));
+    let record = bakery.service.last_audit(&bakery.org).await;
+    assert_eq!(record.action, "account.settings.show");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_has_the_settings_of_another_and_a_token_has_none() {
+    let bakery = Bakery::start().await;
+    set(&bakery, json!({ "defaultTimePeriod": "this_year" })).await;
+    let (_, theirs) = bakery.service.manage(&bakery.client, "GET", "/user-settings", None).await;
+    assert_eq!(theirs["dataAgent"], json!({}));
+    let token = bakery.service.token(&bakery.org).await;
+    let (status, refused) = bakery.service.manage(&token, "GET", "/user-settings", None).await;
+    assert_eq!((status, &refused["error"]["details"]["rule"]), (403, &json!("person")), "{refused}");
+    let (_, viewer) = bakery.service.member(&bakery.org, "vera@example.com", Role::Viewer).await;
+    assert_eq!(bakery.service.manage(&viewer, "GET", "/user-settings", None).await.0, 200);
+    let change = json!({ "dataAgent": { "defaultTimePeriod": "this_year" } });
+    assert_eq!(bakery.service.manage(&viewer, "PATCH", "/user-settings", Some(change)).await.0, 403);
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_shows_and_keeps_what_is_set() {
+    let service = Service::start().await;
+    let org = service.workspace("ours").await;
+    let (user, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let page = browser.get("/account/questions").await.text().await.unwrap();
+    let csrf = token(&page);
+    let form = [
+        ("csrf", csrf.as_str()),
+        ("period", "this year"),
+        ("words", "High value: revenue over 10\nold: 7"),
+        ("built_in", "1"),
+    ];
+    let saved = browser.post("/account/questions", &form).await;
+    assert_eq!(saved.status(), 303);
+    let now = serde_json::to_value(service.identity.user_settings(user.id).await.unwrap()).unwrap();
+    let agent = json!({ "defaultTimePeriod": "this year", "defaultProvider": "built_in",
+                        "highValueThreshold": "revenue over 10", "oldThreshold": 7.0 });
+    assert_eq!(now, json!({ "dataAgent": agent }));
+    let page = browser.get("/account/questions").await.text().await.unwrap();
+    assert!(page.contains("high value: revenue over 10\nold: 7\n") && page.contains("value=\"this year\""), "{page}");
+
+    let wrong = [("csrf", csrf.as_str()), ("period", "whenever"), ("words", "old: 8")];
+    let refused = browser.post("/account/questions", &wrong).await;
+    assert_eq!(refused.status(), 422);
+    let page = refused.text().await.unwrap();
+    assert!(page.contains("“whenever” is no time") && page.contains("old: 8"), "what was typed stays: {page}");
+    let fewer = [("csrf", csrf.as_str()), ("period", ""), ("words", "old: 8")];
+    browser.post("/account/questions", &fewer).await;
+    let now = serde_json::to_value(service.identity.user_settings(user.id).await.unwrap()).unwrap();
+    assert_eq!(now, json!({ "dataAgent": { "oldThreshold": 8.0 } }));
+    service.stop().await;
+}
