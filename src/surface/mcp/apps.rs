@@ -7,10 +7,32 @@ use serde_json::{Value, json};
 /// What hosts know a view's page by.
 const MIME: &str = "text/html;profile=mcp-app";
 
+/// A page of one piece: what all views have, and then what is the view's own.
+macro_rules! view {
+    ($title:literal, $css:expr, $script:expr) => {
+        concat!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+            $title,
+            "</title>\n<style>\n",
+            include_str!("apps/view.css"),
+            $css,
+            "</style>\n</head>\n<body>\n<main id=\"view\" aria-live=\"polite\">",
+            "<p class=\"soft\">Waiting for the answer…</p></main>\n<script>\n",
+            include_str!("apps/view.js"),
+            $script,
+            "</script>\n</body>\n</html>\n"
+        )
+    };
+}
+
 /// The views: address and page.
 const VIEWS: [(&str, &str); 2] = [
-    ("ui://dragoman/chart.html", include_str!("apps/chart.html")),
-    ("ui://dragoman/table.html", include_str!("apps/table.html")),
+    (
+        "ui://dragoman/chart.html",
+        view!("Dragoman: chart", include_str!("apps/chart.css"), include_str!("apps/chart.js")),
+    ),
+    ("ui://dragoman/table.html", view!("Dragoman: table", "", include_str!("apps/table.js"))),
 ];
 
 /// What a tool's entry says of its view; the flat key is for hosts of before the standard.

@@ -1,52 +1,3 @@
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Dragoman: table</title>
-<style>
-  :root {
-    color-scheme: light;
-    --ground: #ffffff; --ink: #1b232d; --soft: #55606e; --line: #dfe4ea; --band: #f5f7f9; --accent: #1769aa;
-  }
-  :root[data-theme="dark"] {
-    color-scheme: dark;
-    --ground: #15191f; --ink: #eef2f6; --soft: #a9b4c0; --line: #2f3741; --band: #1c222a; --accent: #62b0f2;
-  }
-  * { box-sizing: border-box; }
-  html, body { margin: 0; background: var(--ground); color: var(--ink); }
-  body { font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; padding: 12px; }
-  p { margin: 0 0 8px; overflow-wrap: anywhere; }
-  .soft { color: var(--soft); font-size: 13px; }
-  .scroll { overflow: auto; max-height: 400px; border: 1px solid var(--line); border-radius: 8px; }
-  .scroll:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
-  table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13px; }
-  th { position: sticky; top: 0; background: var(--band); border-bottom: 1px solid var(--line); padding: 0; text-align: left; }
-  th button {
-    all: unset; box-sizing: border-box; display: block; width: 100%; padding: 7px 10px; cursor: pointer;
-    font-weight: 600; white-space: nowrap;
-  }
-  th button:hover { color: var(--accent); }
-  /* The mark of the order stands away from the edge that the values are on. */
-  th:not(.number) button::after, th.number button::before {
-    content: ""; display: inline-block; width: 1.2em; text-align: center; color: var(--accent);
-  }
-  th[aria-sort="ascending"]:not(.number) button::after, th[aria-sort="ascending"].number button::before { content: "↑"; }
-  th[aria-sort="descending"]:not(.number) button::after, th[aria-sort="descending"].number button::before { content: "↓"; }
-  td { padding: 6px 10px; border-bottom: 1px solid var(--line); max-width: 32em; overflow-wrap: anywhere; vertical-align: top; }
-  tr:last-child td { border-bottom: 0; }
-  tbody tr:hover td { background: var(--band); }
-  .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-  .none { color: var(--soft); font-style: italic; }
-  .plain {
-    font: inherit; font-size: 13px; color: var(--accent); background: none; border: 1px solid var(--line);
-    border-radius: 6px; padding: 4px 10px; margin-top: 8px; cursor: pointer;
-  }
-</style>
-</head>
-<body>
-<main id="view" aria-live="polite"><p class="soft">Waiting for the answer…</p></main>
-<script>
 'use strict';
 
 // The host: JSON-RPC 2.0 by messages with the page around this one, and with nobody else.
@@ -218,20 +169,14 @@ function dataOf(result) {
   return Array.isArray(data.columns) && Array.isArray(data.rows) ? data : undefined;
 }
 
-function show(result) {
-  const data = result.isError ? undefined : dataOf(result);
-  if (data) view.replaceChildren(tableOf(data));
-  else say(firstText(result) || 'There is nothing to show; the answer is in the text.');
+// Tells the host which view this is, and begins.
+function start(name) {
+  request('ui/initialize', {
+    protocolVersion: '2026-01-26',
+    appInfo: { name, version: '1.0.0' },
+    appCapabilities: { availableDisplayModes: ['inline'] },
+  }).then((result) => {
+    wear((result && result.hostContext) || {});
+    send({ method: 'ui/notifications/initialized', params: {} });
+  }, () => say('This host cannot show the answer here; it is in the text.'));
 }
-
-request('ui/initialize', {
-  protocolVersion: '2026-01-26',
-  appInfo: { name: 'dragoman-table', version: '1.0.0' },
-  appCapabilities: { availableDisplayModes: ['inline'] },
-}).then((result) => {
-  wear((result && result.hostContext) || {});
-  send({ method: 'ui/notifications/initialized', params: {} });
-}, () => say('This host cannot show the answer here; it is in the text.'));
-</script>
-</body>
-</html>
