@@ -245,7 +245,8 @@ fn below_hundred(word: &str) -> Option<u32> {
     }
 }
 
-fn small(word: &str) -> Option<u32> {
+/// `seven`, `seventeen`, `seventy`.
+pub(super) fn small(word: &str) -> Option<u32> {
     const UNTIL_TWENTY: [&str; 20] = [
         "zero",
         "one",

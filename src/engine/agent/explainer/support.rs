@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::column::Column;
 use super::digits::Digits;
+use crate::engine::agent::number::small;
 use crate::model::table::Table;
 
 /// Numbers of `text`, as written, that are neither values of the result (whole, as a per cent of 1, or rounded to what
@@ -250,36 +251,13 @@ fn is_computed(word: &str) -> bool {
 
 /// "one" and "zero" say too little to be checked.
 fn in_words(word: &str) -> Option<u32> {
-    const SMALL: [&str; 19] = [
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-    ];
-    const TENS: [&str; 7] = ["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-    let word = word.to_lowercase();
-    let position = |words: &[&str]| words.iter().position(|known| *known == word).and_then(|at| u32::try_from(at).ok());
-    match word.as_str() {
+    match word.to_lowercase().as_str() {
+        "zero" | "one" => None,
         "dozen" => Some(12),
         "hundred" => Some(100),
         "thousand" => Some(1_000),
         "million" => Some(1_000_000),
         "billion" => Some(1_000_000_000),
-        _ => position(&SMALL).map(|at| at + 2).or_else(|| position(&TENS).map(|at| (at + 3) * 10)),
+        word => small(word),
     }
 }
