@@ -17,8 +17,9 @@ use crate::model::caller::Caller;
 use crate::model::dataset::Dataset;
 use crate::model::ontology::StoredOntology;
 use crate::ops::ask_question::AskQuestion;
+use crate::ops::draft_ontology::DraftOntology;
 use crate::ops::list_datasets::ListDatasets;
-use crate::ops::ontology_texts::{CheckOntology, CreateOntology, DraftOntology, ListAllOntologies, UpdateOntology};
+use crate::ops::ontology_texts::{CheckOntology, CreateOntology, ListAllOntologies, UpdateOntology};
 
 #[derive(Debug, Subcommand)]
 pub enum Ontology {
@@ -29,6 +30,15 @@ pub enum Ontology {
         /// The ontology's name
         #[arg(long, default_value = "draft")]
         name: String,
+        /// The IANA time zone in which days begin, such as Europe/Berlin; UTC when absent
+        #[arg(long, value_name = "ZONE")]
+        timezone: Option<String>,
+        /// What people wrote of the tables: CSV or a Markdown table with table, column, description and synonyms
+        #[arg(long, value_name = "FILE")]
+        dictionary: Option<PathBuf>,
+        /// Let the workspace's language model add descriptions and synonyms
+        #[arg(long)]
+        improve: bool,
         /// Tables that it is about; all of them when absent
         #[arg(value_name = "TABLE")]
         tables: Vec<String>,
@@ -115,9 +125,11 @@ impl Ontology {
         let org = org.with_context(|| format!("there is no workspace {slug:?}"))?;
         let door = Door { gateway: &app.gateway, caller: operator(app, &org) };
         match self {
-            Self::Draft { name, tables, .. } => {
+            Self::Draft { name, timezone, dictionary, improve, tables, .. } => {
                 let dataset_ids = door.datasets(&tables).await?;
-                let made = door.call(DraftOntology { name, dataset_ids }).await?;
+                let dictionary = dictionary.as_deref().map(text).transpose()?.unwrap_or_default();
+                let op = DraftOntology { name, dataset_ids, timezone, dictionary, improve };
+                let made = door.call(op).await?;
                 for note in made["notes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
                     eprintln!("{note}");
                 }

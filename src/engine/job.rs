@@ -54,6 +54,13 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// The same task with at most so much time.
+    #[must_use]
+    pub fn at_most(mut self, time: Duration) -> Self {
+        self.deadline = self.deadline.min(Instant::now() + time);
+        self
+    }
+
     /// Tells who listens how far the task is.
     pub fn says(&self, fraction: f64, message: impl Into<String>) {
         if let Some(on_progress) = &self.on_progress {

@@ -29,6 +29,7 @@ pub struct Engines {
     pub sources: sql::remote::sources::Sources,
     pub library: ontology::library::Library,
     pub questions: agent::ask::Questions,
+    pub models: llm::Models,
 }
 
 impl Engines {
@@ -49,16 +50,17 @@ impl Engines {
         let search = search::SearchEngine::new(files.clone());
         let models = llm::Models::new(config, db.clone(), clock.clone());
         let (results, readers) = (sql::Results::new(clock.clone()), readers::Readers::default());
-        let ingest = ingest::Ingest::new(
-            db.clone(),
-            clock.clone(),
-            files,
-            ingest::Dependents { sql: sql.clone(), search: search.clone(), results: results.clone() },
-            readers.clone(),
-        );
-        let library = ontology::library::Library::new(db.clone(), clock.clone(), sql.clone());
-        let questions = agent::ask::Questions::new(db.clone(), clock.clone(), sql.clone(), library.clone(), models);
+        let library = ontology::library::Library::new(db.clone(), clock.clone(), sql.clone(), readers.clone());
+        let questions =
+            agent::ask::Questions::new(db.clone(), clock.clone(), sql.clone(), library.clone(), models.clone());
+        let on = ingest::Dependents {
+            sql: sql.clone(),
+            search: search.clone(),
+            results: results.clone(),
+            questions: questions.clone(),
+        };
+        let ingest = ingest::Ingest::new(db.clone(), clock.clone(), files, on, readers.clone());
         let catalog = catalog::Catalog::new(db.clone());
-        Ok(Self { catalog, sql, search, ingest, results, readers, sources, library, questions })
+        Ok(Self { catalog, sql, search, ingest, results, readers, sources, library, questions, models })
     }
 }

@@ -6,6 +6,7 @@ use super::Identity;
 use super::members::no_such_person;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
+use crate::model::org::Org;
 use crate::model::preferences::UserSettings;
 use crate::model::user::User;
 use crate::store::users;
@@ -14,17 +15,17 @@ use crate::store::users;
 const TRIES: usize = 5;
 
 impl Identity {
-    /// A person's settings.
+    /// A person's settings in a workspace.
     ///
     /// # Errors
     /// `invalid_argument` when there is no such person.
-    pub async fn user_settings(&self, user: Id<User>) -> Result<UserSettings> {
+    pub async fn user_settings(&self, user: Id<User>, org: Id<Org>) -> Result<UserSettings> {
         let stored = users::settings(self.0.db.pool(), user).await?.ok_or_else(no_such_person)?;
-        serde_json::from_str(&stored).map_err(Error::internal)
+        UserSettings::kept(&stored, org).map_err(Error::internal)
     }
 
-    /// Merges a change of `dataAgent` into a person's settings, as RFC 7396 merges: null takes a key away, what is
-    /// absent stays. `judge` refuses what the settings may not become.
+    /// Merges a change of `dataAgent` into a person's settings in a workspace, as RFC 7396 merges: null takes a key away,
+    /// what is absent stays. `judge` refuses what the settings may not become.
     ///
     /// # Errors
     /// `invalid_argument` when there is no such person; what `judge` returns; `service_unavailable` when others keep
@@ -32,12 +33,15 @@ impl Identity {
     pub async fn change_user_settings(
         &self,
         user: Id<User>,
+        org: Id<Org>,
         change: &Map<String, Value>,
         judge: impl Fn(&UserSettings) -> Result<()>,
     ) -> Result<UserSettings> {
         for _ in 0..TRIES {
             let before = users::settings(self.0.db.pool(), user).await?.ok_or_else(no_such_person)?;
-            let mut settings: Value = serde_json::from_str(&before).map_err(Error::internal)?;
+            let mut kept: Value = serde_json::from_str(&before).map_err(Error::internal)?;
+            let now = UserSettings::kept(&before, org).map_err(Error::internal)?;
+            let mut settings = serde_json::to_value(now).map_err(Error::internal)?;
             let agent = settings["dataAgent"].take();
             let mut agent = if let Value::Object(agent) = agent { agent } else { Map::new() };
             for (key, value) in change {
@@ -50,7 +54,8 @@ impl Identity {
             let now: UserSettings = serde_json::from_value(settings.clone())
                 .map_err(|problem| Error::invalid("dataAgent", problem.to_string()))?;
             judge(&now)?;
-            if users::set_settings(self.0.db.pool(), user, &before, &settings.to_string()).await? {
+            kept["orgs"][org.to_string()] = settings;
+            if users::set_settings(self.0.db.pool(), user, &before, &kept.to_string()).await? {
                 return Ok(now);
             }
         }

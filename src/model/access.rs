@@ -228,6 +228,7 @@ pub struct Pass {
     credential: String,
     user: Option<Id<User>>,
     rights: Rights,
+    external: bool,
     action: Action,
     datasets: Vec<Dataset>,
 }
@@ -246,6 +247,11 @@ impl Pass {
     /// Everything that the credential may do: what it makes must not be able to do more.
     pub fn rights(&self) -> Rights {
         self.rights
+    }
+
+    /// Whether answers leave to a program outside the console: the datasets are the published ones alone.
+    pub fn is_external(&self) -> bool {
+        self.external
     }
 
     /// The tenant that the pass is for.
@@ -308,6 +314,7 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
         credential: caller.credential(),
         user: caller.user,
         rights: caller.rights,
+        external: caller.is_external(),
         action,
         datasets,
     })

@@ -28,24 +28,23 @@ pub struct StoredOntology {
     pub updated_at: Millis,
 }
 
-/// Whether an ontology can be asked. Saving makes a `draft`; attestation against the data goes through `checking`.
+/// Whether an ontology can be asked. Saving makes a `draft`, or a `failed` one; what comes of comparing it with the data
+/// is written when the comparison has ended, and not before: one that is cut short leaves everything as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Draft,
-    Checking,
     Ready,
     Failed,
 }
 
 impl Status {
-    pub const ALL: [Status; 4] = [Status::Draft, Status::Checking, Status::Ready, Status::Failed];
+    pub const ALL: [Status; 3] = [Status::Draft, Status::Ready, Status::Failed];
 
     /// As it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Status::Draft => "draft",
-            Status::Checking => "checking",
             Status::Ready => "ready",
             Status::Failed => "failed",
         }
@@ -232,7 +231,11 @@ pub struct Entity {
     pub label_field: Option<String>,
     /// What one row is, as a singular noun ("claim").
     pub grain: Option<String>,
-    /// Holds for every row that is read, whoever asks: a boolean scalar expression over `dataset.field`.
+    /// Which rows of the table belong to the dataset: a boolean scalar expression over `dataset.field`, such as
+    /// `orders.is_test = FALSE`. It is part of what the dataset means, and every question over this ontology, its
+    /// checks and the values that it recognises are about these rows alone. It is no wall: who may read the table
+    /// reads all of it with SQL, by preview and profile, or over another ontology. Rows that somebody must not see
+    /// belong into a table of their own that is not published.
     pub row_policy: Option<String>,
     /// Not offered to people; joins may pass through it.
     pub hidden: bool,

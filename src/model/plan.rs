@@ -181,6 +181,13 @@ pub enum Condition {
         #[serde(default)]
         negated: bool,
     },
+    /// Rows whose time is on one of some days of the week: 1 is Monday, 7 is Sunday.
+    OnDays {
+        field: FieldRef,
+        days: Vec<u8>,
+        #[serde(default)]
+        negated: bool,
+    },
     /// A named condition of the ontology.
     Segment {
         name: String,

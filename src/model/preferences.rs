@@ -1,21 +1,44 @@
-//! What a person set for themselves, in whatever workspace: how their questions are read where they leave something
-//! open.
+//! What a person set for themselves in a workspace: how their questions are read where they leave something open.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base::id::Id;
+use crate::model::org::Org;
+
 /// How the key of a threshold ends: `highValueThreshold` says what "high value" is.
 const THRESHOLD: &str = "Threshold";
 
-/// The settings of a person.
+/// The settings of a person as they are kept: those of each workspace by its id, so that what is set with rights in one
+/// changes nothing in another.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Kept {
+    orgs: BTreeMap<String, UserSettings>,
+    /// Of before, for workspaces that have none of their own yet.
+    data_agent: DataAgent,
+}
+
+/// The settings of a person in a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserSettings {
     /// For questions in plain words.
     #[serde(default)]
     pub data_agent: DataAgent,
+}
+
+impl UserSettings {
+    /// Those for a workspace, out of all that are kept of a person.
+    ///
+    /// # Errors
+    /// It is no JSON of that kind.
+    pub fn kept(text: &str, org: Id<Org>) -> serde_json::Result<Self> {
+        let mut kept: Kept = serde_json::from_str(text)?;
+        Ok(kept.orgs.remove(&org.to_string()).unwrap_or(Self { data_agent: kept.data_agent }))
+    }
 }
 
 /// How questions are read where they leave something open.
@@ -103,6 +126,20 @@ mod tests {
         assert_eq!(key("High value").as_deref(), Some("highValueThreshold"));
         assert_eq!(key(" high-VALUE ").as_deref(), Some("highValueThreshold"));
         assert_eq!((key("größe"), key(" "), key("top 5")), (None, None, None));
+    }
+
+    #[test]
+    fn each_workspace_has_its_own_settings_and_those_of_before_until_then() {
+        let clock = crate::base::clock::Clock::manual(1_790_000_000_000);
+        let (ours, theirs) = (Id::<Org>::new(&clock), Id::<Org>::new(&clock));
+        let text =
+            format!(r#"{{"dataAgent":{{"oldThreshold":7}},"orgs":{{"{ours}":{{"dataAgent":{{"newThreshold":8}}}}}}}}"#);
+        let terms = |org| {
+            let settings = UserSettings::kept(&text, org).unwrap();
+            settings.data_agent.terms().map(|(term, _)| term).collect::<Vec<_>>()
+        };
+        assert_eq!((terms(ours), terms(theirs)), (vec!["new".to_owned()], vec!["old".to_owned()]));
+        assert_eq!(UserSettings::kept("{}", ours).unwrap(), UserSettings::default());
     }
 
     #[test]

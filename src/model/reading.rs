@@ -24,6 +24,9 @@ pub struct Reading {
     pub phrases: Vec<Phrase>,
     /// What the question left open and how it was settled, as sentences for people.
     pub assumptions: Vec<String>,
+    /// Whether it goes on from the question before: alone it would mean something else, or nothing.
+    #[serde(default)]
+    pub follows: bool,
     /// Other readings that were looked at, best first, for the trace.
     pub candidates: Vec<Candidate>,
 }

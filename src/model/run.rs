@@ -22,6 +22,8 @@ pub struct Conversation {
     /// Who asked first; nobody else can go on.
     pub credential: String,
     pub state: State,
+    /// Counts the writes: of two questions at once the later write is refused. 0 before the first.
+    pub revision: i64,
     pub updated_at: Millis,
 }
 
@@ -81,6 +83,8 @@ pub struct Run {
     pub ontology: Id<StoredOntology>,
     pub conversation: Id<Conversation>,
     pub credential: String,
+    /// The person behind the credential; `None` for a connectivity token and for the operator.
+    pub asked_by: Option<String>,
     pub question: String,
     pub ending: Ending,
     pub trace: Trace,
@@ -100,6 +104,9 @@ pub struct Trace {
     /// Whether it rests on the question before it.
     #[serde(default)]
     pub follows: bool,
+    /// Whether it rests on what the person who asked has set for themselves.
+    #[serde(default)]
+    pub own: bool,
     /// What was chosen in its conversation.
     #[serde(default)]
     pub chosen: Vec<Chosen>,

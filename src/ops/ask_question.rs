@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::base::id::Id;
+use crate::base::secret::sha256_hex;
 use crate::engine::agent::ask::{Answered, Ask, Body};
 use crate::engine::job::Job;
 use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface};
@@ -138,8 +139,11 @@ impl Operation for AskQuestion {
         Want::All
     }
 
+    /// A digest of the question and no word of it. The record can never be erased, and a question may hold what has to be:
+    /// a name, a stored value. With the digest it can still be shown that somebody asked this very question.
     fn target(&self) -> String {
-        format!("{} {}", self.ontology_id, self.question)
+        let digest: String = sha256_hex(self.question.as_bytes()).chars().take(16).collect();
+        format!("{} sha256:{digest}", self.ontology_id)
     }
 
     fn rows(reply: &Reply) -> usize {

@@ -34,7 +34,8 @@ impl Operation for DeleteDataset {
     const INFO: Info = Info {
         name: "delete_dataset",
         title: "Delete a dataset",
-        description: "Erases a dataset for good: its rows or texts, vectors, figures, and results kept for later pages. \
+        description: "Erases a dataset for good: its rows or texts, vectors, figures, results kept for later pages, and how questions over \
+                      it were answered. What people wrote into ontologies stays. \
                       It needs the dataset's name besides its id, and a recent sign-in. There is no way back.",
         action: Action::DeleteDatasets,
         cost: Cost::Read,

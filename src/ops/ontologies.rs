@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
+use crate::engine::ontology::visible::{is_open, readable};
 use crate::engine::ontology::write;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
@@ -117,7 +118,9 @@ pub struct DatasetInShort {
 pub struct MetricInShort {
     pub name: String,
     pub description: String,
-    pub expression: String,
+    /// Left out where it reads a dataset that is not offered to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -155,7 +158,7 @@ impl Operation for GetOntology {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Ontology> {
-        let visible = on.engines.library.ready(job, self.ontology_id).await?;
+        let visible = on.engines.library.readable(job, self.ontology_id).await?;
         let all = visible.ontology.clone();
         let hidden = |name: &str| all.entity(name).is_none_or(|entity| entity.hidden);
         let datasets = all.datasets.iter().filter(|entity| !entity.hidden).map(|entity| DatasetInShort {
@@ -166,7 +169,7 @@ impl Operation for GetOntology {
         let metrics = all.metrics.iter().map(|metric| MetricInShort {
             name: metric.name.clone(),
             description: metric.description.clone(),
-            expression: metric.expression.clone(),
+            expression: is_open(metric, &all).then(|| metric.expression.clone()),
             unit: metric.unit.clone(),
             synonyms: metric.ai.synonyms.clone(),
         });
@@ -224,9 +227,9 @@ impl Operation for GetOntologyDataset {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Schema> {
-        let visible = on.engines.library.ready(job, self.ontology_id).await?;
+        let visible = on.engines.library.readable(job, self.ontology_id).await?;
         let entity = visible.ontology.entity(&self.name).filter(|entity| !entity.hidden);
         let entity = entity.ok_or_else(Error::dataset_not_found)?;
-        Ok(Schema { name: entity.name.clone(), yaml: write::dataset_yaml(entity) })
+        Ok(Schema { name: entity.name.clone(), yaml: write::dataset_yaml(&readable(entity)) })
     }
 }

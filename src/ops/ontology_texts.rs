@@ -8,21 +8,18 @@ use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::chart::graph_svg;
 use crate::engine::job::Job;
-use crate::engine::ontology::draft::measure::{Declared, measured};
-use crate::engine::ontology::library::Visible;
 use crate::engine::ontology::read;
 use crate::engine::ontology::{foreign, write};
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
-use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Attestation, Problem, Status, StoredOntology};
 
 /// What operations on texts have in common.
-const WRITE: Info = Info { action: Action::WriteDatasets, ..Info::MANAGE };
+pub(super) const WRITE: Info = Info { action: Action::WriteDatasets, ..Info::MANAGE };
 
 /// Seconds that comparing with the data may take.
-fn long(_: &crate::config::Budgets) -> std::time::Duration {
+pub(super) fn long(_: &crate::config::Budgets) -> std::time::Duration {
     std::time::Duration::from_secs(300)
 }
 
@@ -68,7 +65,7 @@ pub struct ListAllOntologies {}
 /// The reply.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct All {
-    /// By name, whatever their status.
+    /// By name, whatever their status; for an AI client those of which it sees every dataset.
     pub ontologies: Vec<Standing>,
 }
 
@@ -88,8 +85,8 @@ impl Operation for ListAllOntologies {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<All> {
-        let visible = on.engines.library.list(job).await?;
-        Ok(All { ontologies: visible.into_iter().map(|Visible { stored, .. }| stored.into()).collect() })
+        let standings = on.engines.library.standings(job).await?;
+        Ok(All { ontologies: standings.into_iter().map(Standing::from).collect() })
     }
 }
 
@@ -273,20 +270,27 @@ impl Operation for GetOntologyText {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Text> {
         let library = &on.engines.library;
         let (stored, saved) = library.text(job, self.ontology_id, self.version).await?;
-        let parsed = || {
-            let read = read::read(&saved).map(|document| document.ontology);
-            read.map_err(|problems| crate::engine::ontology::library::unreadable(&problems))
-        };
-        let graph_svg = parsed().map(|ontology| graph_svg(&ontology)).unwrap_or_default();
-        let text = match self.format {
-            Format::Saved => saved.clone(),
-            Format::Ossie => write::flat_yaml(&parsed()?),
-            Format::OssieJson => write::flat_json(&parsed()?),
-            Format::LegacyJson => write::legacy_json(&parsed()?),
-        };
+        let format = self.format;
+        // A text may be long: parsing it is not for a thread on which others wait.
+        let written = tokio::task::spawn_blocking(move || written(saved, format)).await.map_err(Error::internal)?;
+        let (text, graph_svg) = written?;
         let attestation = library.attestation(job, self.ontology_id).await?;
         Ok(Text { ontology: stored.into(), text, attestation, graph_svg })
     }
+}
+
+/// A saved text in a form, and its graph as an image; a text that cannot be read any more has none, and no other form.
+fn written(saved: String, format: Format) -> Result<(String, String)> {
+    let read = read::read(&saved).map(|document| document.ontology);
+    let parsed = read.map_err(|problems| crate::engine::ontology::library::unreadable(&problems));
+    let graph_svg = parsed.as_ref().map(graph_svg).unwrap_or_default();
+    let text = match format {
+        Format::Saved => saved,
+        Format::Ossie => write::flat_yaml(&parsed?),
+        Format::OssieJson => write::flat_json(&parsed?),
+        Format::LegacyJson => write::legacy_json(&parsed?),
+    };
+    Ok((text, graph_svg))
 }
 
 /// Arguments.
@@ -326,6 +330,10 @@ impl Operation for OntologyHistory {
     };
     type Reply = History;
 
+    fn want(&self) -> Want {
+        Want::All
+    }
+
     fn target(&self) -> String {
         self.ontology_id.to_string()
     }
@@ -347,26 +355,35 @@ impl Operation for OntologyHistory {
 #[serde(deny_unknown_fields)]
 pub struct DeleteOntology {
     pub ontology_id: Id<StoredOntology>,
+    /// The ontology's name, to confirm what is deleted.
+    pub name: String,
 }
 
 impl Operation for DeleteOntology {
     const INFO: Info = Info {
         name: "delete_ontology",
         title: "Delete an ontology",
-        description: "Removes an ontology with its history, its conversations and what was remembered. The data stay.",
+        description: "Removes an ontology for good, with its history, its conversations and what was remembered. The \
+                      data stay. It needs the ontology's name besides its id, and a recent sign-in.",
         action: Action::DeleteDatasets,
+        sensitive: true,
         recorded_as: Some("admin.ontology.delete"),
         route: Route { method: "DELETE", path: "/ontologies/{ontology_id}" },
+        example: r#"{"ontology_id":"01936f2e-7c1a-7000-8000-000000000001","name":"sales"}"#,
         ..WRITE
     };
     type Reply = Done;
 
+    fn want(&self) -> Want {
+        Want::All
+    }
+
     fn target(&self) -> String {
-        self.ontology_id.to_string()
+        format!("{} {}", self.ontology_id, self.name)
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Done> {
-        on.engines.library.delete(job, self.ontology_id).await?;
+        on.engines.library.delete(job, self.ontology_id, &self.name).await?;
         Ok(Done::OK)
     }
 }
@@ -401,54 +418,11 @@ impl Operation for ConvertOntology {
     type Reply = Made;
 
     async fn run(self, _on: &Parts, _job: &Job<'_>) -> Result<Made> {
-        let imported = foreign::import(&self.text);
-        let imported = imported.map_err(|problems| crate::engine::ontology::library::unreadable(&problems))?;
-        Ok(Made { text: write::flat_yaml(&imported.ontology), notes: imported.notes })
-    }
-}
-
-/// Arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DraftOntology {
-    /// The ontology's name.
-    pub name: String,
-    /// Tables that it is about; all of the workspace when absent.
-    #[serde(default)]
-    pub dataset_ids: Vec<Id<Dataset>>,
-}
-
-impl Operation for DraftOntology {
-    const INFO: Info = Info {
-        name: "draft_ontology",
-        title: "Draft an ontology from tables",
-        description: "Reads the tables and makes an ontology of them: names in words, keys, relationships, measures, \
-                      values to find. Nothing is saved.",
-        read_only: true,
-        recorded_as: Some("admin.ontology.draft"),
-        route: Route { method: "POST", path: "/ontologies/draft" },
-        time: long,
-        example: r#"{"name":"sales"}"#,
-        ..WRITE
-    };
-    type Reply = Made;
-
-    fn want(&self) -> Want {
-        Want::All
-    }
-
-    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Made> {
-        let mut tables: Vec<Dataset> = Vec::new();
-        for id in &self.dataset_ids {
-            tables.push(job.pass.dataset(*id)?.clone());
-        }
-        if tables.is_empty() {
-            tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table).cloned().collect();
-        }
-        if tables.is_empty() {
-            return Err(Error::invalid("dataset_ids", "There is no table to draft from. Import one first."));
-        }
-        let draft = measured(&on.engines.sql, job, &self.name, &tables, |_| Declared::default(), &[]).await?;
-        Ok(Made { text: write::flat_yaml(&draft.ontology), notes: draft.notes })
+        let import = move || {
+            let imported = foreign::import(&self.text);
+            let imported = imported.map_err(|problems| crate::engine::ontology::library::unreadable(&problems))?;
+            Ok(Made { text: write::flat_yaml(&imported.ontology), notes: imported.notes })
+        };
+        tokio::task::spawn_blocking(import).await.map_err(Error::internal)?
     }
 }

@@ -23,6 +23,9 @@ const WRITE: Info = Info { action: Action::WriteDatasets, ..Info::MANAGE };
 #[serde(deny_unknown_fields)]
 pub struct ListQuestions {
     pub ontology_id: Id<StoredOntology>,
+    /// Those of everybody instead of one's own: for admins, in the console.
+    #[serde(default)]
+    pub everybodys: bool,
     /// `next_cursor` of the page before; absent for the first page.
     #[serde(default)]
     pub cursor: Option<String>,
@@ -62,22 +65,28 @@ impl Operation for ListQuestions {
     const INFO: Info = Info {
         name: "list_questions",
         title: "List the questions of an ontology",
-        description: "Lists what was asked of an ontology, newest first, and how each question ended.",
+        description: "Lists what you asked of an ontology, newest first, and how each question ended. What others asked \
+                      is for admins, in the console.",
         read_only: true,
         route: Route { method: "GET", path: "/ontologies/{ontology_id}/questions" },
         ..WRITE
     };
     type Reply = Questions;
 
+    fn want(&self) -> Want {
+        Want::All
+    }
+
     fn target(&self) -> String {
-        self.ontology_id.to_string()
+        let whose = if self.everybodys { " everybody's" } else { "" };
+        format!("{}{whose}", self.ontology_id)
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Questions> {
-        let scope = format!("{}:questions:{}", job.pass.org(), self.ontology_id);
+        let scope = format!("{}:questions:{}:{}", job.pass.org(), self.ontology_id, self.everybodys);
         let before = position(on, &scope, self.cursor.as_deref())?;
         let before = before.map(|id| id.parse().map_err(Error::internal)).transpose()?;
-        let runs = on.engines.questions.runs(job, self.ontology_id, before, PAGE + 1).await?;
+        let runs = on.engines.questions.runs(job, self.ontology_id, self.everybodys, before, PAGE + 1).await?;
         let more = runs.len() as i64 > PAGE;
         let shown = &runs[..runs.len().min(PAGE as usize)];
         let next_cursor = shown.last().filter(|_| more).map(|last| on.cursors.make(&scope, &last.id.to_string()));
@@ -105,12 +114,17 @@ impl Operation for GetTrace {
     const INFO: Info = Info {
         name: "get_trace",
         title: "Get the trace of a question",
-        description: "Returns what happened on the way to an answer: phases, readings, plan, SQL, checks. No rows.",
+        description: "Returns what happened on the way to an answer to a question of yours: phases, readings, plan, SQL, \
+                      checks. No rows.",
         read_only: true,
         route: Route { method: "GET", path: "/questions/{trace_id}" },
         ..WRITE
     };
     type Reply = Traced;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
 
     fn target(&self) -> String {
         self.trace_id.to_string()
@@ -118,6 +132,40 @@ impl Operation for GetTrace {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Traced> {
         let run = on.engines.questions.run(job, self.trace_id).await?;
+        Ok(Traced { asked: asked(&run), ontology_id: run.ontology, trace: run.trace })
+    }
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InspectTrace {
+    pub trace_id: Id<Run>,
+}
+
+impl Operation for InspectTrace {
+    const INFO: Info = Info {
+        name: "inspect_trace",
+        title: "Inspect the trace of somebody's question",
+        description: "Returns the same as get_trace for a question of anybody's. For admins in the console; no AI client \
+                      reads what others asked. The record has an action of its own for it.",
+        read_only: true,
+        recorded_as: Some("admin.question.inspect"),
+        route: Route { method: "GET", path: "/questions/{trace_id}/inspect" },
+        ..Info::MANAGE
+    };
+    type Reply = Traced;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn target(&self) -> String {
+        self.trace_id.to_string()
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Traced> {
+        let run = on.engines.questions.anybodys_run(job, self.trace_id).await?;
         Ok(Traced { asked: asked(&run), ontology_id: run.ontology, trace: run.trace })
     }
 }
@@ -137,13 +185,18 @@ impl Operation for Remember {
         name: "remember_answer",
         title: "Remember an answer",
         description: "Keeps the plan of a question as verified, or the choices of its conversation as preferences of \
-                      the workspace.",
+                      the workspace. It holds for everybody, so only a person in the console can have it remembered: \
+                      AI clients are refused.",
         recorded_as: Some("admin.ontology.remember"),
         route: Route { method: "POST", path: "/questions/{trace_id}/remember" },
         example: r#"{"memory":"verified"}"#,
         ..WRITE
     };
     type Reply = Done;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
 
     fn target(&self) -> String {
         format!("{} {}", self.trace_id, self.memory.name())
@@ -171,6 +224,9 @@ pub struct Kept {
     pub key: String,
     /// For people: what was chosen, or the question as it was asked.
     pub said: String,
+    /// A person's id; absent for the operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
     /// RFC 3339.
     pub made_at: String,
 }
@@ -192,6 +248,10 @@ impl Operation for ListRemembered {
     };
     type Reply = AllKept;
 
+    fn want(&self) -> Want {
+        Want::All
+    }
+
     fn target(&self) -> String {
         self.ontology_id.to_string()
     }
@@ -203,6 +263,7 @@ impl Operation for ListRemembered {
             memory: it.memory,
             key: it.key,
             said: it.said,
+            made_by: it.made_by,
             made_at: rfc3339(it.made_at),
         });
         Ok(AllKept { remembered: kept.collect() })
@@ -228,7 +289,7 @@ impl Operation for Forget {
     type Reply = Done;
 
     fn want(&self) -> Want {
-        Want::Nothing
+        Want::All
     }
 
     fn target(&self) -> String {

@@ -13,6 +13,7 @@ use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::identity::Identity;
 use crate::model::access::Action;
 use crate::model::error::{Error, Result};
+use crate::model::org::Org;
 use crate::model::preferences::{Threshold, UserSettings, term};
 use crate::model::user::User;
 
@@ -29,7 +30,7 @@ impl Operation for GetUserSettings {
     const INFO: Info = Info {
         name: "get_user_settings",
         title: "Get your settings",
-        description: "Returns what the signed-in person has set for themselves: the time that questions without one \
+        description: "Returns what the signed-in person has set for themselves in this workspace: the time that questions without one \
                       are about, who may read them, and what own words mean.",
         action: Action::ReadSchema,
         read_only: true,
@@ -40,7 +41,7 @@ impl Operation for GetUserSettings {
     type Reply = UserSettings;
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<UserSettings> {
-        on.identity.user_settings(person(job)?).await
+        on.identity.user_settings(person(job)?, job.pass.org()).await
     }
 }
 
@@ -49,7 +50,7 @@ impl Operation for GetUserSettings {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct UpdateUserSettings {
     /// `defaultTimePeriod`: as a question says it, `current_quarter` or `last 30 days`; `all_time` for no limit.
-    /// `defaultProvider`: `built_in` to send no question to a language model, or `language_model`.
+    /// `defaultProvider`: `built_in` to send no question to a language model; only the person lets one read them again.
     /// `…Threshold`: what own words mean, `highValueThreshold` as 10000 or as "revenue over 10000".
     pub data_agent: BTreeMap<String, Value>,
 }
@@ -58,8 +59,8 @@ impl Operation for UpdateUserSettings {
     const INFO: Info = Info {
         name: "update_user_settings",
         title: "Change your settings",
-        description: "Changes how questions of the signed-in person are read where they leave something open. Answers \
-                      say where it was used.",
+        description: "Changes how questions of the signed-in person are read in this workspace where they leave \
+                      something open. Answers say where it was used.",
         action: Action::RunSql,
         recorded_as: Some("account.settings"),
         route: Route { method: "PATCH", path: "/user-settings" },
@@ -73,19 +74,33 @@ impl Operation for UpdateUserSettings {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<UserSettings> {
-        change(&on.identity, person(job)?, &self.data_agent.into_iter().collect()).await
+        let user = person(job)?;
+        // Whoever speaks for a person may take their questions from language models, and not give them.
+        let provider = self.data_agent.get("defaultProvider");
+        let gives = provider.is_some_and(|it| it.is_null() || it.as_str() == Some("language_model"));
+        if job.pass.is_external() && gives {
+            let message = "Only you can let language models read your questions: at /account/questions in the console. \
+                           A client can set built_in alone.";
+            return Err(Error::forbidden("people", message));
+        }
+        change(&on.identity, user, job.pass.org(), &self.data_agent.into_iter().collect()).await
     }
 }
 
-/// Changes a person's settings, if what they become means something.
+/// Changes a person's settings in a workspace, if what they become means something.
 ///
 /// # Errors
 /// `invalid_argument` with the field; `service_unavailable` when others keep changing them.
-pub async fn change(identity: &Identity, user: Id<User>, change: &Map<String, Value>) -> Result<UserSettings> {
+pub async fn change(
+    identity: &Identity,
+    user: Id<User>,
+    org: Id<Org>,
+    change: &Map<String, Value>,
+) -> Result<UserSettings> {
     for (key, value) in change {
         named(key, value)?;
     }
-    identity.change_user_settings(user, change, fits).await
+    identity.change_user_settings(user, org, change, fits).await
 }
 
 /// Who the settings are of.

@@ -9,6 +9,7 @@ use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::source::{RemoteTable, SourceEngine};
+use crate::store::Backend;
 use crate::store::tenant::Scoped;
 
 /// A dataset with the engine that holds its rows. A dataset whose source is gone is read as one without a version.
@@ -83,6 +84,22 @@ pub async fn delete(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<bo
     let dataset = sqlx::query("DELETE FROM datasets WHERE org_id = $1 AND id = $2");
     let done = dataset.bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
     Ok(done.rows_affected() == 1)
+}
+
+/// Whether datasets are all there, and holds them until the transaction ends: whoever deletes one waits for it.
+pub async fn hold(on: &mut Scoped, backend: Backend, org: Id<Org>, ids: &[Id<Dataset>]) -> Result<bool> {
+    let sql = match backend {
+        // Whoever writes is alone.
+        Backend::Sqlite => "SELECT id FROM datasets WHERE org_id = $1 AND id = $2",
+        Backend::Postgres => "SELECT id FROM datasets WHERE org_id = $1 AND id = $2 FOR KEY SHARE",
+    };
+    for id in ids {
+        let query = sqlx::query(sql).bind(org.to_string()).bind(id.to_string());
+        if query.fetch_optional(&mut **on).await?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Removes one dataset of a source.

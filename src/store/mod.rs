@@ -20,6 +20,7 @@ pub mod leases;
 pub mod links;
 pub mod members;
 pub mod ontologies;
+pub mod ontology_tables;
 pub mod orgs;
 pub mod pending;
 pub mod questions;
@@ -56,7 +57,9 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "sources", include_str!("../../migrations/0005_sources.sql")),
     (6, "language models", include_str!("../../migrations/0006_language_models.sql")),
     (7, "ontologies", include_str!("../../migrations/0007_ontologies.sql")),
+    (8, "questions", include_str!("../../migrations/0008_questions.sql")),
     (9, "user settings", include_str!("../../migrations/0009_user_settings.sql")),
+    (10, "ontology tables", include_str!("../../migrations/0010_ontology_tables.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.
@@ -64,6 +67,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1001, "row level security", include_str!("../../migrations/postgres/1001_row_level_security.sql")),
     (1002, "row level security of sources", include_str!("../../migrations/postgres/1002_sources.sql")),
     (1003, "row level security of ontologies", include_str!("../../migrations/postgres/1003_ontologies.sql")),
+    (1004, "row level security of tables", include_str!("../../migrations/postgres/1004_ontology_tables.sql")),
 ];
 
 /// Which engine holds the metadata.

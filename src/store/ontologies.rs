@@ -70,7 +70,7 @@ pub async fn insert(on: &mut Scoped, ontology: &StoredOntology) -> Result<bool> 
 /// Puts a newer text's facts in the place of `before`'s; `false` when another was saved meanwhile, or the ontology went.
 pub async fn replace(on: &mut Scoped, ontology: &StoredOntology, before: i64) -> Result<bool> {
     let sql = "UPDATE ontologies SET name = $1, description = $2, status = $3, problem = $4, version = $5, \
-               dataset_count = $6, field_count = $7, attested_data = '', updated_at = $8 \
+               dataset_count = $6, field_count = $7, attestation = NULL, attested_data = '', updated_at = $8 \
                WHERE org_id = $9 AND id = $10 AND version = $11";
     let query = sqlx::query(sql)
         .bind(ontology.name.clone())
@@ -141,19 +141,37 @@ pub async fn attested(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> 
     row.map(|row| Ok(Attested { found: row.try_get("attestation")?, data: row.try_get("attested_data")? })).transpose()
 }
 
-/// Says where a version stands; `false` when another text was saved meanwhile, or the ontology went.
-pub async fn set_status(on: &mut Scoped, of: &StoredOntology, attested: Option<&Attested>) -> Result<bool> {
-    let sql = "UPDATE ontologies SET status = $1, problem = $2, attestation = COALESCE($3, attestation), \
-               attested_data = COALESCE($4, attested_data) WHERE org_id = $5 AND id = $6 AND version = $7";
+/// Writes what comparing a version with the data came to. `before` is what [`Attested::data`] was when the comparison
+/// began; `false` when another text was saved or other data attested meanwhile, or the ontology went.
+pub async fn judged(on: &mut Scoped, of: &StoredOntology, attested: &Attested, before: &str) -> Result<bool> {
+    let sql = "UPDATE ontologies SET status = $1, problem = $2, attestation = $3, attested_data = $4 \
+               WHERE org_id = $5 AND id = $6 AND version = $7 AND attested_data = $8";
     let query = sqlx::query(sql)
         .bind(of.status.name())
         .bind(of.problem.clone())
-        .bind(attested.and_then(|attested| attested.found.clone()))
-        .bind(attested.map(|attested| attested.data.clone()))
+        .bind(attested.found.clone())
+        .bind(attested.data.clone())
         .bind(of.org.to_string())
         .bind(of.id.to_string())
-        .bind(of.version);
+        .bind(of.version)
+        .bind(before.to_owned());
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// How many a workspace has.
+pub async fn count(on: &mut Scoped, org: Id<Org>) -> Result<i64> {
+    let query = sqlx::query("SELECT COUNT(*) AS ontologies FROM ontologies WHERE org_id = $1");
+    Ok(query.bind(org.to_string()).fetch_one(&mut **on).await?.try_get("ontologies")?)
+}
+
+/// Forgets what was found of the data, and says why it cannot be asked. It is compared again when it is asked.
+pub async fn unattest(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>, problem: &str) -> Result<()> {
+    // No digest of data, and not the empty text of one that was never compared.
+    let sql = "UPDATE ontologies SET status = 'failed', problem = $1, attestation = NULL, attested_data = 'erased' \
+               WHERE org_id = $2 AND id = $3";
+    let query = sqlx::query(sql).bind(problem.to_owned()).bind(org.to_string()).bind(id.to_string());
+    query.execute(&mut **on).await?;
+    Ok(())
 }
 
 /// Removes one with everything of it; `false` when there is none.
@@ -163,13 +181,17 @@ pub async fn delete(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> Re
 }
 
 fn read(row: &AnyRow) -> Result<StoredOntology> {
-    let status: String = row.try_get("status")?;
+    // Before comparisons wrote nothing until they had ended, one that was cut short left `checking`.
+    let status = match row.try_get::<String, _>("status")?.as_str() {
+        "checking" => Status::Draft,
+        status => Status::parse(status).ok_or_else(|| Error::internal(format!("ontologies.status is {status}")))?,
+    };
     Ok(StoredOntology {
         org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
         id: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
         name: row.try_get("name")?,
         description: row.try_get("description")?,
-        status: Status::parse(&status).ok_or_else(|| Error::internal(format!("ontologies.status is {status}")))?,
+        status,
         problem: row.try_get("problem")?,
         version: row.try_get("version")?,
         dataset_count: row.try_get("dataset_count")?,

@@ -253,7 +253,7 @@ async fn questions_are_answered_traced_and_remembered_by_forms_alone() {
     assert_eq!(kept.status(), 303);
     let remembered = format!("/w/acme/ontologies/{id}/remembered");
     let shown = text(&ann, &remembered).await;
-    assert!(shown.contains("turnover by city"), "{shown}");
+    assert!(shown.contains("turnover by city") && shown.contains("ann@example.com"), "what and by whom: {shown}");
     let kept = crate::site::field(&shown, "remembered_id");
     assert_eq!(send(&ann, &remembered, "forget", &[("remembered_id", &kept)]).await.status(), 303);
     assert!(!text(&ann, &remembered).await.contains("turnover by city"));
@@ -263,6 +263,21 @@ async fn questions_are_answered_traced_and_remembered_by_forms_alone() {
     assert!(odd.contains("zorgblatt") && !odd.contains("<b>"), "{odd}");
     let list = text(&ann, &format!("/w/acme/ontologies/{id}/questions")).await;
     assert!(list.contains("turnover by city") && list.contains(">answered<") && !list.contains("<b>"), "{list}");
+
+    // Another contributor sees none of it; an admin who asks for it does, and the record says who looked.
+    let (_, cy) = person(&service, "cy@example.com", &[(&org, Role::Contributor)]).await;
+    let theirs = text(&cy, &format!("/w/acme/ontologies/{id}/questions")).await;
+    assert!(!theirs.contains("turnover") && !theirs.contains("whose=everybody"), "{theirs}");
+    assert_eq!(cy.get(&format!("/w/acme/ontologies/{id}/questions?whose=everybody")).await.status(), 422);
+    assert_eq!(cy.get(&trace).await.status(), 404);
+    let (_, bea) = person(&service, "bea@example.com", &[(&org, Role::Admin)]).await;
+    let own = text(&bea, &format!("/w/acme/ontologies/{id}/questions")).await;
+    assert!(!own.contains("turnover") && own.contains("whose=everybody"), "{own}");
+    let all = text(&bea, &format!("/w/acme/ontologies/{id}/questions?whose=everybody")).await;
+    assert!(all.contains("turnover by city"), "{all}");
+    assert!(text(&bea, &trace).await.contains("How it was understood"));
+    let rows = dragoman::store::audit::newest(&service.db, Some(org.id), 10).await.unwrap();
+    assert!(rows.iter().any(|(_, row)| row.action == "admin.question.inspect" && row.outcome == "ok"), "{rows:?}");
 
     // A trace of one workspace is none of another.
     let other = service.workspace("other").await;
@@ -301,5 +316,31 @@ async fn a_real_browser_goes_from_tables_to_an_answer() {
         assert_eq!((&said["drawn"], &said["steps"]), (&Value::from(true), &Value::from(true)), "{said}");
         assert!(said["wide"].as_array().unwrap().is_empty(), "pages wider than the screen: {said}");
     }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_is_made_of_tables_a_time_zone_and_a_dictionary() {
+    let service = Service::start().await;
+    let org = workspace(&service, "acme").await;
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let page = text(&ann, "/w/acme/ontologies/new").await;
+    for part in ["name=\"timezone\"", "name=\"dictionary\"", "name=\"improve\""] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let table = page.split("name=\"dataset_id\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let dictionary = "table,column,description\nshops,city,Where it stands\norders,amount,What was paid\n";
+    let form = [("name", "sales"), ("dataset_id", table), ("dictionary", dictionary), ("improve", "1")];
+    let wrong = [form.as_slice(), &[("timezone", "Berlin")]].concat();
+    let refused = send(&ann, "/w/acme/ontologies/new", "draft", &wrong).await;
+    assert_eq!(refused.status(), 422);
+    let refused = refused.text().await.unwrap();
+    assert!(refused.contains("is not a time zone") && refused.contains("What was paid"), "{refused}");
+    let right = [form.as_slice(), &[("timezone", "Europe/Berlin")]].concat();
+    let made = send(&ann, "/w/acme/ontologies/new", "draft", &right).await.text().await.unwrap();
+    assert!(made.contains("Europe/Berlin"), "{made}");
+    assert!(made.contains("Where it stands") || made.contains("What was paid"), "{made}");
+    // Nobody has set one up here.
+    assert!(made.contains("No language model improved the words"), "{made}");
     service.stop().await;
 }

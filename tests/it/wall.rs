@@ -15,18 +15,19 @@ use dragoman::model::run::{Conversation, Ending, Memory, Remembered, Run, State,
 use dragoman::model::source::{Source, SourceEngine};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
-use dragoman::store::{Db, datasets, documents, ontologies, orgs, questions, sources, tokens};
+use dragoman::store::{Db, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, tokens};
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 9] = [
+const WALLED: [&str; 10] = [
     "connectivity_tokens",
     "conversations",
     "datasets",
     "documents",
     "ontologies",
+    "ontology_tables",
     "ontology_versions",
     "question_runs",
     "remembered",
@@ -111,6 +112,7 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     let ontology = ontology(clock, org);
     assert!(ontologies::insert(&mut tx, &ontology).await.unwrap());
     ontologies::keep(&mut tx, &ontology, "", "", None).await.unwrap();
+    ontology_tables::set(&mut tx, org, ontology.id, ontology.version, &["sales".into()]).await.unwrap();
     let (conversation, run, remembered) = asked(clock, org, ontology.id);
     questions::keep_conversation(&mut tx, &conversation).await.unwrap();
     questions::keep_run(&mut tx, &run).await.unwrap();
@@ -142,6 +144,7 @@ fn asked(clock: &Clock, org: Id<Org>, ontology: Id<StoredOntology>) -> (Conversa
         ontology,
         credential: String::new(),
         state: State::default(),
+        revision: 0,
         updated_at: 0,
     };
     let run = Run {
@@ -150,6 +153,7 @@ fn asked(clock: &Clock, org: Id<Org>, ontology: Id<StoredOntology>) -> (Conversa
         ontology,
         conversation: conversation.id,
         credential: String::new(),
+        asked_by: None,
         question: String::new(),
         ending: Ending::Answer,
         trace: Trace::default(),

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::ask::{Body, Made, Questions, Steps};
-use super::compiler::{CompileError, Compiled, OutputColumn, Role, compile, with_way};
+use super::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
 use super::explainer::number::Style;
 use super::explainer::{self, Column, Facts, Told, tell, unsupported_numbers};
 use super::lineage;
 use super::prepared::{MAX_CHARS, Prepared};
-use super::reword::reword;
+use super::reword::{names_personal, reword};
 use super::time::describe;
-use super::verifier::{Verdict, relaxations, verify};
+use super::verifier::{Verdict, contradictions, relaxations, verify};
 use crate::config::Budgets;
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
@@ -72,19 +72,31 @@ impl Questions {
         job.says(0.5, "Running the query");
         let mut ran = self.sql.query(job, &compiled.sql).await?;
         cut(&mut ran.table, job.budget.ask_rows);
+        let total = match &compiled.count_sql {
+            Some(sql) if ran.table.truncated => only_count(&self.sql.query(job, sql).await?.table),
+            _ => None,
+        };
         steps.trace.row_count = Some(ran.table.rows.len());
         steps.done("run", format!("{} rows", ran.table.rows.len()));
 
         job.says(0.7, "Checking the result");
         let verdict = self.checked(job, prepared, &compiled, &reading.plan, &ran.table).await?;
-        let mut caveats = verdict.caveats;
+        let mut caveats = steps.caveats.clone();
+        let passed = verdict.passed && caveats.is_empty();
+        caveats.extend(verdict.caveats);
+        if let Some(total) = total {
+            let shown = ran.table.rows.len();
+            caveats.retain(|caveat| !caveat.starts_with("There are more rows"));
+            caveats.push(format!("The first {shown} of {total} rows are shown."));
+        }
         caveats.extend(verdict.findings.iter().filter(|it| !it.passed).map(|it| it.says.clone()));
         caveats.extend(compiled.notes.iter().cloned());
-        steps.trace.verified = Some(verdict.passed);
+        steps.trace.verified = Some(passed);
         steps.done("check", format!("{} checks", verdict.findings.len()));
         let found = verdict.findings.into_iter();
         steps.trace.checks = found.map(|it| CheckFound { name: it.check, passed: it.passed, says: it.says }).collect();
         if is_empty(&reading.plan, &ran.table) {
+            caveats.extend(prepared.outside(&reading.plan));
             caveats.extend(self.relaxed(job, prepared, &reading.plan).await?);
             steps.done("relax", "which condition leaves nothing");
         }
@@ -96,8 +108,9 @@ impl Questions {
             ontology: &prepared.ontology,
             columns: &columns,
             table: &ran.table,
+            total,
             caveats: &caveats,
-            verified: verdict.passed,
+            verified: passed,
         };
         let told = tell(&facts);
         let chart = choose(&reading.plan, &columns, &ran.table, &told.read_as);
@@ -106,10 +119,13 @@ impl Questions {
         let rows = ran.table.rows.len();
         let lineage = lineage::of(&compiled.sql, prepared.dialect, rows, window.as_deref(), &compiled.grain);
         steps.done("tell", format!("{} characters", told.narrative.len()));
-        let narrative = self.reworded(job, question, &told, &ran.table, &columns, steps).await;
+        let narrative = match names_personal(&reading.plan, &prepared.ontology) {
+            true => told.narrative,
+            false => self.reworded(job, question, &told, &ran.table, &columns, steps).await,
+        };
         let body = Body {
             narrative,
-            verified: Some(verdict.passed),
+            verified: Some(passed),
             charts: chart.into_iter().collect(),
             svg,
             lineage,
@@ -139,23 +155,41 @@ impl Questions {
                 }
             },
         };
-        Ok(verify(compiled, plan, &prepared.ontology, result, looked_up.as_ref(), &[]))
+        Ok(verify(compiled, plan, &prepared.ontology, result, looked_up.as_ref(), &prepared.bounds))
     }
 
-    /// Which condition it is that leaves nothing: how many rows there would be without each.
+    /// Which condition it is that leaves nothing: how many rows there would be without each, or without two of them.
     async fn relaxed(&self, job: &Job<'_>, prepared: &Prepared, plan: &Plan) -> Result<Vec<String>> {
         let mut said = Vec::new();
         for (condition, without) in relaxations(plan, &prepared.ontology).into_iter().take(MOST_RELAXED) {
-            job.check()?;
-            let compiled = compile(&without, &prepared.ontology, &prepared.graph, prepared.dialect, 1);
-            let Ok(compiled) = compiled else { continue };
-            let answer = self.sql.query(job, &compiled.sql).await?;
-            let count = answer.table.rows.first().and_then(|row| row.last()).and_then(Value::as_i64).unwrap_or(0);
+            let count = self.count(job, prepared, &without).await?;
             if count > 0 {
                 said.push(format!("Without the condition “{condition}” there are {count} rows."));
             }
         }
+        if !said.is_empty() {
+            return Ok(said);
+        }
+        for ((one, other), without) in contradictions(plan, &prepared.ontology) {
+            let count = self.count(job, prepared, &without).await?;
+            if count > 0 {
+                said.push(format!(
+                    "No row meets “{one}” or “{other}” with the rest: without both of these conditions there are {count} rows."
+                ));
+                break;
+            }
+        }
         Ok(said)
+    }
+
+    /// The number of rows that a plan counts; 0 where it has no statement.
+    async fn count(&self, job: &Job<'_>, prepared: &Prepared, plan: &Plan) -> Result<usize> {
+        job.check()?;
+        let Ok(compiled) = compile(plan, &prepared.ontology, &prepared.graph, prepared.dialect, 1) else {
+            return Ok(0);
+        };
+        let answer = self.sql.query(job, &compiled.sql).await?;
+        Ok(only_count(&answer.table).unwrap_or(0))
     }
 
     /// Better words by a language model, where the workspace lets values be sent to one. Every number in them must be
@@ -225,6 +259,12 @@ fn is_empty(plan: &Plan, table: &Table) -> bool {
     }
 }
 
+/// The last number of the first row.
+fn only_count(table: &Table) -> Option<usize> {
+    let count = table.rows.first().and_then(|row| row.last()).and_then(Value::as_u64);
+    count.and_then(|count| usize::try_from(count).ok())
+}
+
 /// The statement gives one row more than may be shown, to tell whether there are more.
 fn cut(table: &mut Table, rows: usize) {
     if table.rows.len() > rows {
@@ -234,18 +274,11 @@ fn cut(table: &mut Table, rows: usize) {
 }
 
 fn columns(of: &[OutputColumn], plan: &Plan) -> Vec<Column> {
-    let role = |role: Role| match role {
-        Role::Dimension(at) => explainer::Role::Dimension(at),
-        Role::Measure(at) => explainer::Role::Measure(at),
-        Role::Other(at) => explainer::Role::Other(at),
-        Role::Difference(at) => explainer::Role::Difference(at),
-        Role::Change(at) => explainer::Role::Change(at),
-    };
     let style = |column: &OutputColumn| Style {
         datatype: column.datatype,
         unit: column.unit.clone(),
         format: column.format.clone(),
         ..Style::default()
     };
-    of.iter().map(|column| Column::new(column.heading.clone(), role(column.role), plan, style(column))).collect()
+    of.iter().map(|column| Column::new(column.heading.clone(), column.role, plan, style(column))).collect()
 }

@@ -8,18 +8,20 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::answer::Answer;
-use super::memory::{Known, normal_form};
+use super::memory::{Known, Verified, normal_form, still_fits};
 use super::planner::rules;
 use super::preferences::{Worded, worded};
-use super::prepared::{Prepared, Ready};
+use super::prepared::{Prepared, Ready, tables};
 use super::refresh::refreshed;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::llm::Models;
 use crate::engine::ontology::library::Library;
+use crate::engine::ontology::visible::has_any;
 use crate::engine::sql::SqlEngine;
 use crate::model::chart::ChartSpec;
+use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
 use crate::model::lineage::Lineage;
 use crate::model::ontology::{Ontology, StoredOntology};
@@ -37,6 +39,10 @@ const MOST_TURNS: usize = 10;
 /// Replies that leave open points as they are assumed.
 const AS_ASSUMED: [&str; 6] = ["as you assume", "as assumed", "default", "you choose", "any", "whatever"];
 
+/// Said of an answer over data that were not compared with the ontology.
+const NOT_COMPARED: &str = "The data changed, and were not yet compared again with what the ontology says of them (keys, \
+                            references, types).";
+
 /// Answers questions over ontologies.
 #[derive(Clone)]
 pub struct Questions {
@@ -44,8 +50,8 @@ pub struct Questions {
     pub(super) clock: Clock,
     pub(super) sql: SqlEngine,
     pub(super) models: Models,
-    library: Library,
-    ready: Ready,
+    pub(super) library: Library,
+    pub(super) ready: Ready,
 }
 
 /// A question.
@@ -90,12 +96,14 @@ pub(super) enum Made {
 /// The steps of a question, with their times.
 pub(super) struct Steps {
     pub trace: Trace,
+    /// What is uncertain whatever the answer is: with any of them it is not verified.
+    pub caveats: Vec<String>,
     since: Instant,
 }
 
 impl Steps {
     fn new() -> Self {
-        Self { trace: Trace::default(), since: Instant::now() }
+        Self { trace: Trace::default(), caveats: Vec::new(), since: Instant::now() }
     }
 
     /// Ends a step.
@@ -125,19 +133,35 @@ impl Questions {
         let mut conversation = self.conversation(job, ask.ontology, ask.conversation).await?;
         let visible = self.library.ready(job, ask.ontology).await?;
         let prepared = self.ready.get(&self.sql, job, &visible).await?;
-        let known = self.known(job, ask.ontology).await?;
+        let over: Vec<Id<Dataset>> =
+            tables(&visible.ontology, job.pass.datasets()).iter().map(|table| table.id).collect();
         let mut steps = Steps::new();
+        if !visible.compared {
+            steps.caveats.push(NOT_COMPARED.into());
+        }
         job.says(0.1, "Understanding the question");
 
+        let may_know = visible.whole || !job.pass.is_external();
+        if !may_know {
+            // Of when the caller saw more.
+            let unseen = self.library.unseen(job, &visible).await?;
+            let names_none = |it: &Chosen| !has_any(&it.key, &unseen) && !has_any(&it.value, &unseen);
+            conversation.state.chosen.retain(names_none);
+        }
         let pending = conversation.state.pending.take();
         let (question, round) = taken_up(text, pending, &mut conversation);
+        // The ontology, or what the caller sees of it, may have changed since.
+        conversation.state.turns.retain(|turn| still_fits(&turn.plan, &prepared));
+        let known = self.known(job, ask.ontology, &question, (&prepared, may_know)).await?;
         let made = self.made(job, &prepared, &known, &question, round, &mut conversation, &mut steps).await;
+        let conversation_id = conversation.id;
         let run = |ending: Ending, trace: Trace| Run {
             id: Id::new(&self.clock),
             org: job.pass.org(),
             ontology: ask.ontology,
-            conversation: conversation.id,
+            conversation: conversation_id,
             credential: job.pass.credential().to_owned(),
+            asked_by: job.pass.user().map(|user| user.to_string()),
             question: question.clone(),
             ending,
             trace,
@@ -149,7 +173,7 @@ impl Questions {
             Ok(made) => made,
             Err(error) => {
                 steps.trace.notes.push(error.message.clone());
-                self.keep(&conversation, &run(Ending::Failed, steps.trace)).await?;
+                self.keep(&mut conversation, run(Ending::Failed, steps.trace), &over).await?;
                 return Err(error);
             }
         };
@@ -162,8 +186,9 @@ impl Questions {
         }
         conversation.updated_at = self.clock.now();
         let run = run(ending, steps.trace);
-        self.keep(&conversation, &run).await?;
-        Ok(Answered { conversation: conversation.id, run: run.id, ending, body: told.body })
+        let id = run.id;
+        self.keep(&mut conversation, run, &over).await?;
+        Ok(Answered { conversation: conversation.id, run: id, ending, body: told.body })
     }
 
     /// Plans and runs; what stays open after the last round is settled by its assumption.
@@ -188,24 +213,30 @@ impl Questions {
             chosen.extend(
                 known.preferences.iter().filter(|it| state.chosen.iter().all(|one| one.key != it.key)).cloned(),
             );
-            let verified = known.verified.iter().find(|(asked, _)| *asked == normal_form(question));
-            let worded = worded(question, &known.own, &chosen, &prepared.ontology);
-            let outcome = match (verified, worded) {
-                (Some((_, plan)), _) => Outcome::Plan(Box::new(Reading {
-                    plan: refreshed(plan, now, &prepared.ontology.calendar),
-                    assumptions: vec!["Somebody of this workspace verified how this question is read.".into()],
-                    ..Reading::default()
-                })),
-                (None, Worded::Ask(open)) => Outcome::Clarify(vec![open]),
-                (None, Worded::Question(question, notes)) => {
-                    let context = rules::Context {
-                        now,
-                        previous: state.turns.clone(),
-                        chosen: chosen.clone(),
-                        default_window: known.own.window(&prepared.ontology),
+            let context = rules::Context {
+                now,
+                previous: state.turns.clone(),
+                chosen: chosen.clone(),
+                default_window: known.own.window(&prepared.ontology),
+                extent: prepared.span(),
+            };
+            let outcome = match worded(question, &known.own, &chosen, &prepared.ontology) {
+                Worded::Ask(open) => Outcome::Clarify(vec![open]),
+                Worded::Question(question, notes) => {
+                    // What a person means by words of their own nobody else has verified.
+                    let verified = known.verified.as_ref().filter(|_| notes.is_empty());
+                    let mut outcome = match verified {
+                        // Nothing stands before it that could give it another meaning.
+                        Some(verified) if state.turns.is_empty() => as_verified(verified, prepared, now),
+                        Some(verified) => match self.understand(job, prepared, &question, &context, steps).await {
+                            Outcome::Plan(reading) if !reading.follows => as_verified(verified, prepared, now),
+                            outcome => outcome,
+                        },
+                        None => self.understand(job, prepared, &question, &context, steps).await,
                     };
-                    let mut outcome = self.understand(job, prepared, &question, &context, steps).await;
                     if let Outcome::Plan(reading) = &mut outcome {
+                        let timed = || known.own.timed(&reading.plan, &question, &prepared.ontology, now);
+                        steps.trace.own = !notes.is_empty() || timed();
                         reading.assumptions.extend(notes);
                     }
                     outcome
@@ -241,6 +272,15 @@ impl Questions {
         let now = Timestamp::from_millisecond(self.clock.now()).map_err(Error::internal)?;
         Ok(now.to_zoned(zone).datetime())
     }
+}
+
+/// A question as somebody confirmed that it is read.
+fn as_verified(verified: &Verified, prepared: &Prepared, now: DateTime) -> Outcome {
+    Outcome::Plan(Box::new(Reading {
+        plan: refreshed(&verified.plan, now, &prepared.ontology.calendar),
+        assumptions: vec![verified.says.clone()],
+        ..Reading::default()
+    }))
 }
 
 /// Which question is asked: the pending one when the text answers what was asked back, and its round.
@@ -279,6 +319,7 @@ fn told(made: Made, question: &str, round: u32, trace: &mut Trace) -> (Ending, T
     match made {
         Made::Answer(answer) => {
             let turn = Turn { question: question.to_owned(), plan: answer.reading.plan.clone() };
+            trace.follows = answer.reading.follows;
             trace.reading = Some(answer.reading);
             (Ending::Answer, Told { body: answer.body, pending: None, turn: Some(turn) })
         }

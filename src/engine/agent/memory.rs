@@ -1,33 +1,74 @@
-//! What outlives a question: conversations, traces, and what people agreed to have remembered.
+//! What outlives a question: its conversation, its trace, and what people agreed to have remembered.
 
+use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::agent::ask::Questions;
+use crate::engine::agent::compiler::compile;
+use crate::engine::agent::planner::rules::is_of_a_question;
+use crate::engine::agent::prepared::Prepared;
+use crate::engine::agent::traces::is_admin;
 use crate::engine::job::Job;
-use crate::model::error::{Error, Result};
+use crate::model::dataset::Dataset;
+use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::StoredOntology;
+use crate::model::org::Org;
 use crate::model::plan::Plan;
 use crate::model::preferences::DataAgent;
 use crate::model::reading::Chosen;
-use crate::model::run::{Conversation, Memory, Remembered, Run, State};
+use crate::model::run::{Conversation, Memory, Remembered, Run, State, Trace};
 use crate::store;
 
 /// Most questions of an ontology that are remembered, and most preferences.
 const MOST: usize = 1_000;
 
-/// What is remembered of an ontology, as planners use it.
+/// Questions of an ontology whose traces are kept; the oldest go.
+const MOST_RUNS: i64 = 10_000;
+
+/// Characters of a statement that a trace keeps.
+const KEPT_SQL: usize = 16_000;
+
+/// What was chosen in a conversation and is kept with it; the oldest go.
+const MOST_CHOSEN: usize = 50;
+
+/// What is remembered of an ontology, as planners use it for one question.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Questions in their normal form, with their plans.
-    pub verified: Vec<(String, Plan)>,
+    /// How this very question is read.
+    pub verified: Option<Verified>,
     pub preferences: Vec<Chosen>,
     /// What the person who asks has set for themselves.
     pub own: DataAgent,
+}
+
+/// A question's plan that somebody confirmed.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    pub plan: Plan,
+    /// Who confirmed it and when, for people.
+    pub says: String,
+}
+
+/// Whether a plan that was made before can be asked of the ontology as this caller sees it now.
+pub(super) fn still_fits(plan: &Plan, prepared: &Prepared) -> bool {
+    compile(plan, &prepared.ontology, &prepared.graph, prepared.dialect, 1).is_ok()
 }
 
 /// A question without what does not change its meaning: case, spaces, punctuation at the end.
 pub fn normal_form(question: &str) -> String {
     let words: Vec<String> = question.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ").trim_end_matches(['?', '.', '!', ' ']).to_owned()
+}
+
+/// Keeps no more of a conversation and of a trace than may be kept.
+fn clip(state: &mut State, trace: &mut Trace) {
+    let surplus = state.chosen.len().saturating_sub(MOST_CHOSEN);
+    state.chosen.drain(..surplus);
+    if let Some(sql) = &mut trace.sql
+        && sql.chars().count() > KEPT_SQL
+    {
+        *sql = sql.chars().take(KEPT_SQL).collect();
+        trace.notes.push(format!("Of the statement the first {KEPT_SQL} characters are kept."));
+    }
 }
 
 impl Questions {
@@ -48,6 +89,7 @@ impl Questions {
                 ontology,
                 credential: job.pass.credential().to_owned(),
                 state: State::default(),
+                revision: 0,
                 updated_at: self.clock.now(),
             });
         };
@@ -57,72 +99,107 @@ impl Questions {
         found.filter(mine).ok_or_else(|| Error::not_found("conversation"))
     }
 
-    /// Keeps a conversation and the run that it came through, both or none.
-    pub(super) async fn keep(&self, conversation: &Conversation, run: &Run) -> Result<()> {
+    /// Keeps a conversation and the run that it came through, both or none. `over` are the datasets that it is about: what
+    /// they hold is not kept when they are gone.
+    ///
+    /// # Errors
+    /// `invalid_argument` when another question of the conversation was answered meanwhile; `ontology_not_ready` when one
+    /// of the datasets was deleted meanwhile.
+    pub(super) async fn keep(&self, conversation: &mut Conversation, mut run: Run, over: &[Id<Dataset>]) -> Result<()> {
+        clip(&mut conversation.state, &mut run.trace);
         let mut tx = self.db.tenant(conversation.org).await?;
-        store::questions::keep_conversation(&mut tx, conversation).await?;
-        store::questions::keep_run(&mut tx, run).await?;
+        if !store::datasets::hold(&mut tx, self.db.backend(), run.org, over).await? {
+            let message = "A table of this ontology was deleted while the question was answered. Ask again.";
+            return Err(Error::new(Code::OntologyNotReady, message));
+        }
+        if !store::questions::keep_conversation(&mut tx, conversation).await? {
+            let message = "Another question of this conversation was answered meanwhile. Ask again.";
+            return Err(Error::invalid("conversationId", message));
+        }
+        store::questions::keep_run(&mut tx, &run).await?;
+        store::questions::prune_runs(&mut tx, run.org, run.ontology, MOST_RUNS).await?;
         Ok(tx.commit().await?)
     }
 
-    /// What is remembered, for planning. A plan that can no longer be read is none.
-    pub(super) async fn known(&self, job: &Job<'_>, ontology: Id<StoredOntology>) -> Result<Known> {
+    /// What is remembered, for planning a question. A plan that can no longer be read or asked is none; and nothing is
+    /// told to those who do not see all of the ontology but how a question is read that they may ask.
+    pub(super) async fn known(
+        &self,
+        job: &Job<'_>,
+        ontology: Id<StoredOntology>,
+        question: &str,
+        (prepared, may_know): (&Prepared, bool),
+    ) -> Result<Known> {
         let mut known = Known { own: self.settings(job).await?, ..Known::default() };
-        for it in self.remembered(job, ontology).await? {
+        let asked = normal_form(question);
+        for it in self.all_remembered(job.pass.org(), ontology).await? {
             match it.memory {
-                Memory::Preference => known.preferences.push(Chosen { key: it.key, value: it.value }),
-                Memory::Verified => {
-                    known.verified.extend(serde_json::from_str(&it.value).ok().map(|plan| (it.key, plan)));
+                // Of a whole question, as it was once possible: it would stand for others in every conversation.
+                Memory::Preference if is_of_a_question(&it.key) => {}
+                Memory::Preference if may_know => known.preferences.push(Chosen { key: it.key, value: it.value }),
+                Memory::Preference => {}
+                Memory::Verified if it.key == asked => {
+                    let plan = serde_json::from_str::<Plan>(&it.value).ok();
+                    if let Some(plan) = plan.filter(|plan| still_fits(plan, prepared)) {
+                        known.verified = Some(Verified { plan, says: self.told(job, &it).await? });
+                    }
                 }
+                Memory::Verified => {}
             }
         }
         Ok(known)
     }
 
-    /// The newest questions of an ontology.
-    ///
-    /// # Errors
-    /// The database fails.
-    pub async fn runs(
-        &self,
-        job: &Job<'_>,
-        ontology: Id<StoredOntology>,
-        before: Option<Id<Run>>,
-        limit: i64,
-    ) -> Result<Vec<Run>> {
-        let mut read = self.db.read_tenant(job.pass.org()).await?;
-        store::questions::runs(&mut read, job.pass.org(), ontology, before, limit).await
+    /// Who verified a question, and when. Who is in the workspace is nothing for external clients.
+    async fn told(&self, job: &Job<'_>, it: &Remembered) -> Result<String> {
+        let user = match it.made_by.as_deref().map(str::parse) {
+            Some(Ok(id)) => store::users::by_id(self.db.pool(), id).await?,
+            _ => None,
+        };
+        let who = match (user, &it.made_by) {
+            (Some(_), _) if job.pass.is_external() => "A member".into(),
+            (Some(user), _) => user.name,
+            (None, Some(_)) => "Somebody who has left".into(),
+            (None, None) => "The operator".into(),
+        };
+        let day: String = rfc3339(it.made_at).chars().take(10).collect();
+        Ok(format!("{who} verified on {day} how this question is read."))
     }
 
-    /// One question with its trace.
-    ///
-    /// # Errors
-    /// `not_found`.
-    pub async fn run(&self, job: &Job<'_>, id: Id<Run>) -> Result<Run> {
-        let mut read = self.db.read_tenant(job.pass.org()).await?;
-        let found = store::questions::run(&mut read, job.pass.org(), id).await?;
-        found.ok_or_else(|| Error::not_found("question"))
+    async fn all_remembered(&self, org: Id<Org>, ontology: Id<StoredOntology>) -> Result<Vec<Remembered>> {
+        let mut read = self.db.read_tenant(org).await?;
+        store::questions::remembered(&mut read, org, ontology).await
     }
 
     /// Everything remembered of an ontology.
     ///
     /// # Errors
-    /// The database fails.
+    /// `ontology_not_found`.
     pub async fn remembered(&self, job: &Job<'_>, ontology: Id<StoredOntology>) -> Result<Vec<Remembered>> {
-        let mut read = self.db.read_tenant(job.pass.org()).await?;
-        store::questions::remembered(&mut read, job.pass.org(), ontology).await
+        self.library.owned(job, ontology).await?;
+        self.all_remembered(job.pass.org(), ontology).await
     }
 
-    /// Remembers a question's plan, or what was chosen in its conversation.
+    /// Remembers a question's plan, or what was chosen in its conversation. It holds for everybody in the workspace, and
+    /// so a person has to want it: no AI client remembers anything.
     ///
     /// # Errors
-    /// `not_found`; `invalid_argument` when the question has no answer to remember, or nothing was chosen; `limit_exceeded`.
+    /// `forbidden` for external clients; `not_found`; `invalid_argument` when the question has no answer to remember, or
+    /// one that rests on more than its own words, or nothing was chosen; `limit_exceeded`.
     pub async fn remember(&self, job: &Job<'_>, id: Id<Run>, memory: Memory) -> Result<()> {
-        let run = self.run(job, id).await?;
-        let kept = self.remembered(job, run.ontology).await?;
+        if job.pass.is_external() {
+            let message = "What is remembered holds for everybody in the workspace, so that only a person can have it \
+                           remembered. Open the trace of the question in the console.";
+            return Err(Error::forbidden("remembered_by_people", message));
+        }
+        let run = match self.run(job, id).await {
+            Err(error) if error.code == Code::NotFound && is_admin(job) => self.anybodys_run(job, id).await?,
+            found => found?,
+        };
+        let kept = self.all_remembered(job.pass.org(), run.ontology).await?;
         if kept.iter().filter(|it| it.memory == memory).count() >= MOST {
             let message = format!("{MOST} are remembered already. Forget some first.");
-            return Err(Error::new(crate::model::error::Code::LimitExceeded, message));
+            return Err(Error::new(Code::LimitExceeded, message));
         }
         let one = |key: String, value: String, said: String| Remembered {
             id: Id::new(&self.clock),
@@ -143,33 +220,80 @@ impl Questions {
                     let message = "This question rests on the one before it. Ask it in full, then remember that.";
                     return Err(Error::invalid("trace_id", message));
                 }
+                if run.trace.own {
+                    let message = "This answer rests on what you have set for your own questions. Say it in the \
+                                   question, then remember that.";
+                    return Err(Error::invalid("trace_id", message));
+                }
+                if !run.trace.chosen.is_empty() {
+                    let message = "What was chosen in this conversation may have settled how the question was read. \
+                                   Remember the choice, or ask in full in a new conversation and remember that.";
+                    return Err(Error::invalid("trace_id", message));
+                }
                 let plan = serde_json::to_string(&reading.plan).map_err(Error::internal)?;
                 vec![one(normal_form(&run.question), plan, run.question.clone())]
             }
             Memory::Preference => {
-                let chosen = run.trace.chosen.iter();
+                let chosen = run.trace.chosen.iter().filter(|it| !is_of_a_question(&it.key));
                 chosen.map(|it| one(it.key.clone(), it.value.clone(), it.value.clone())).collect()
             }
         };
         if all.is_empty() {
-            return Err(Error::invalid("memory", "Nothing was chosen in this conversation."));
+            let message = "Nothing was chosen in this conversation that could hold for other questions.";
+            return Err(Error::invalid("memory", message));
         }
         let mut tx = self.db.tenant(job.pass.org()).await?;
+        // It is erased with the data that it is about, and nothing may outlive it.
+        if store::questions::run(&mut tx, job.pass.org(), run.id).await?.is_none() {
+            return Err(Error::not_found("question"));
+        }
         for it in &all {
             store::questions::remember(&mut tx, it).await?;
         }
         Ok(tx.commit().await?)
     }
 
-    /// Forgets one thing.
+    /// Forgets one thing. As with remembering, a person has to want it.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `forbidden` for external clients; `not_found`, the same for absent ones and for those of ontologies which the caller does not see.
     pub async fn forget(&self, job: &Job<'_>, id: Id<Remembered>) -> Result<()> {
+        if job.pass.is_external() {
+            let message = "What is remembered holds for everybody in the workspace, so that only a person can have it \
+                           forgotten. Open what is remembered of the ontology in the console.";
+            return Err(Error::forbidden("remembered_by_people", message));
+        }
+        let missing = || Error::not_found("thing remembered");
+        let found = {
+            let mut read = self.db.read_tenant(job.pass.org()).await?;
+            store::questions::one_remembered(&mut read, job.pass.org(), id).await?
+        };
+        match self.library.owned(job, found.ok_or_else(missing)?.ontology).await {
+            Err(error) if error.code == Code::OntologyNotFound => return Err(missing()),
+            owned => owned?,
+        };
         let mut tx = self.db.tenant(job.pass.org()).await?;
         if !store::questions::forget(&mut tx, job.pass.org(), id).await? {
-            return Err(Error::not_found("thing remembered"));
+            return Err(missing());
         }
         Ok(tx.commit().await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_long_statements_the_beginning_and_of_many_choices_the_newest_are_kept() {
+        let chosen = |number: usize| Chosen { key: format!("key {number}"), value: "v".into() };
+        let mut state = State { chosen: (0..MOST_CHOSEN + 2).map(chosen).collect(), ..State::default() };
+        let mut trace = Trace { sql: Some("é".repeat(KEPT_SQL + 1)), ..Trace::default() };
+        clip(&mut state, &mut trace);
+        assert_eq!((state.chosen.len(), &state.chosen[0]), (MOST_CHOSEN, &chosen(2)));
+        assert_eq!((trace.sql.unwrap().chars().count(), trace.notes.len()), (KEPT_SQL, 1));
+        let mut trace = Trace { sql: Some("SELECT 1".into()), ..Trace::default() };
+        clip(&mut state, &mut trace);
+        assert_eq!((trace.sql.as_deref(), trace.notes.len()), (Some("SELECT 1"), 0));
     }
 }

@@ -4,6 +4,7 @@
 mod answer;
 pub mod ask;
 pub mod compiler;
+mod erase;
 pub mod explainer;
 pub mod lexicon;
 pub mod lineage;
@@ -16,5 +17,6 @@ mod refresh;
 pub mod reword;
 pub mod time;
 pub mod token;
+mod traces;
 mod understand;
 pub mod verifier;

@@ -1,7 +1,7 @@
 //! What the person who asks has set for themselves: their own words, and the time that they mean when they name none.
 //! Whoever else asks the same gets the ontology's answer.
 
-use jiff::civil::datetime;
+use jiff::civil::{DateTime, datetime};
 
 use super::ask::Questions;
 use super::lexicon::words::fold;
@@ -11,6 +11,7 @@ use super::token::{Token, TokenKind, tokens};
 use crate::engine::job::Job;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Calendar, Ontology, in_words};
+use crate::model::plan::Plan;
 use crate::model::preferences::{DataAgent, Threshold, UserSettings};
 use crate::model::reading::{Choice, Chosen, Clarification};
 use crate::store;
@@ -31,8 +32,7 @@ impl Questions {
     pub(super) async fn settings(&self, job: &Job<'_>) -> Result<DataAgent> {
         let Some(user) = job.pass.user() else { return Ok(DataAgent::default()) };
         let Some(stored) = store::users::settings(self.db.pool(), user).await? else { return Ok(DataAgent::default()) };
-        let settings: UserSettings = serde_json::from_str(&stored).map_err(Error::internal)?;
-        Ok(settings.data_agent)
+        Ok(UserSettings::kept(&stored, job.pass.org()).map_err(Error::internal)?.data_agent)
     }
 }
 
@@ -41,6 +41,25 @@ impl DataAgent {
     pub(super) fn window(&self, ontology: &Ontology) -> Option<String> {
         let Some(own) = &self.default_time_period else { return ontology.default_time_window.clone() };
         period(own).filter(|(_, limited)| *limited).map(|(phrase, _)| phrase)
+    }
+
+    /// Whether a plan's time may be the one that the person has set, or none because they have set none where the
+    /// ontology has its own: whoever else asks the question may get another answer.
+    pub(super) fn timed(&self, plan: &Plan, question: &str, ontology: &Ontology, now: DateTime) -> bool {
+        let Some((own, limited)) = self.default_time_period.as_deref().and_then(period) else { return false };
+        let window = plan.time.as_ref().map(|time| &time.window).filter(|it| it.start.is_some() || it.end.is_some());
+        let windows = |text: &str| {
+            let found = time::find(&tokens(text), now, &ontology.calendar).into_iter().map(|it| it.phrase);
+            found.filter_map(|it| if let TimePhrase::Window(window) = it { Some(window) } else { None })
+        };
+        match window {
+            None => !limited && !plan.measures.is_empty() && ontology.default_time_window.is_some(),
+            Some(window) => {
+                limited
+                    && (windows(question).next().is_none()
+                        || windows(&own).any(|own| (&own.start, &own.end) == (&window.start, &window.end)))
+            }
+        }
     }
 }
 
@@ -131,7 +150,11 @@ fn measured(key: &str, term: &str, number: f64, ontology: &Ontology) -> Option<C
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::agent::lexicon::Lexicon;
+    use crate::engine::agent::planner::rules::{Context, plan};
+    use crate::engine::ontology::graph::Graph;
     use crate::engine::ontology::read;
+    use crate::model::reading::Outcome;
 
     fn ontology() -> Ontology {
         read::read(include_str!("planner/rules/tests/bakery.yaml")).unwrap().ontology
@@ -200,5 +223,30 @@ mod tests {
         assert_eq!(own("{}").window(&ontology).as_deref(), Some("last 12 months"));
         assert_eq!(own(r#"{"defaultTimePeriod":"this_year"}"#).window(&ontology).as_deref(), Some("this year"));
         assert_eq!(own(r#"{"defaultTimePeriod":"all_time"}"#).window(&ontology), None);
+    }
+
+    #[test]
+    fn an_answer_is_a_person_s_own_where_their_time_stood_in_for_the_ontology_s() {
+        let now = datetime(2025, 6, 15, 12, 0, 0, 0);
+        let mut ontology = ontology();
+        let (lexicon, graph) = (Lexicon::build(&ontology, &Vec::new()), Graph::new(&ontology));
+        let mut timed = |settings: &str, default: Option<&str>, question: &str| {
+            ontology.default_time_window = default.map(str::to_owned);
+            let own = own(settings);
+            let default_window = own.window(&ontology);
+            let context = Context { now, previous: vec![], chosen: vec![], default_window, extent: None };
+            let Outcome::Plan(reading) = plan(question, &lexicon, &ontology, &graph, &context) else {
+                panic!("{question}")
+            };
+            own.timed(&reading.plan, question, &ontology, now)
+        };
+        let (all, year) = (r#"{"defaultTimePeriod":"all_time"}"#, r#"{"defaultTimePeriod":"THIS  year"}"#);
+        assert!(timed(all, Some("last 12 months"), "revenue"), "the ontology's time is suppressed");
+        assert!(!timed(all, None, "revenue"), "nothing was suppressed");
+        assert!(!timed(all, Some("last 12 months"), "revenue in 2024"), "the question names a time");
+        assert!(timed(year, Some("last 12 months"), "revenue"), "whatever way it is written");
+        assert!(timed(year, None, "revenue"));
+        assert!(!timed(year, None, "revenue in 2024"), "the question names a time");
+        assert!(!timed("{}", Some("last 12 months"), "revenue"), "nothing is set");
     }
 }

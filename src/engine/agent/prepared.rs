@@ -1,88 +1,249 @@
 //! What is made of an ontology and its data before questions can be understood, once for each version of both.
 
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+mod figures;
+mod period;
+mod values;
 
-use lru::LruCache;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::civil::Date;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
-use crate::config::Budgets;
-use crate::engine::agent::compiler::compile;
-use crate::engine::agent::lexicon::{FieldValues, Lexicon};
+use crate::engine::agent::lexicon::Lexicon;
+use crate::engine::agent::planner::rules::Extent;
+use crate::engine::agent::verifier::Bounds;
 use crate::engine::job::Job;
 use crate::engine::ontology::graph::Graph;
 use crate::engine::ontology::library::Visible;
 use crate::engine::sql::SqlEngine;
+use crate::engine::sql::bounded::Bounded;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
-use crate::model::ontology::{DataType, Field, FieldRole, Ontology, StoredOntology};
+use crate::model::ontology::{Ontology, StoredOntology};
 use crate::model::org::Org;
-use crate::model::plan::{Dimension, FieldRef, Plan};
 use crate::model::source::Dialect;
 
-/// Ontologies that are kept ready.
-const KEPT: NonZeroUsize = NonZeroUsize::new(32).unwrap();
+/// Bytes of everything that is kept ready.
+const ROOM: usize = 512 << 20;
 
-/// Most values of one field that can be recognised in questions; a field with more is known to have others.
-const MOST_VALUES: usize = 10_000;
+/// Bytes of what is kept ready for one workspace, unless it is a single ontology: others have room too.
+const SHARE: usize = 64 << 20;
 
-/// Most values of all fields of an ontology together.
-const MOST_OF_ALL: usize = 500_000;
+/// How long one is kept at most: values that were erased in a remote source are not known for ever.
+const LIFE: Duration = Duration::from_secs(3_600);
+
+/// How long one of which a part could not be read is kept, before that is tried again.
+const LIFE_OF_A_PART: Duration = Duration::from_secs(300);
+
+/// How long reading for one takes at most, and never more than half of the time of who asks: what was read by then is
+/// kept, so that the next one who asks need not begin anew.
+const MOST_TIME: Duration = Duration::from_secs(60);
 
 /// An ontology that can be asked.
 pub struct Prepared {
     pub ontology: Arc<Ontology>,
-    pub graph: Graph,
-    pub lexicon: Lexicon,
+    pub graph: Arc<Graph>,
+    pub lexicon: Arc<Lexicon>,
     pub dialect: Dialect,
+    /// The least and greatest values of numbers, personal ones excepted; none of tables in remote engines.
+    pub bounds: Vec<Bounds>,
+    /// Which values questions cannot name, and why, as sentences.
+    pub left_out: Vec<String>,
+    /// By field of time, as `dataset.field` in lower case: its first and last day.
+    extents: HashMap<String, (Date, Date)>,
+    /// Something could not be read, and may be the next time.
+    is_partial: bool,
 }
 
+impl Prepared {
+    /// The first and the last day of a dataset's default time field, in the ontology's zone; `None` where it has no such
+    /// field or no rows, or where finding out is not cheap.
+    pub fn extent(&self, dataset: &str) -> Option<(Date, Date)> {
+        let entity = self.ontology.entity(dataset)?;
+        self.extent_of(&entity.name, entity.default_time_field.as_ref()?)
+    }
+
+    /// From the first to the last day of anything in the ontology.
+    pub fn span(&self) -> Option<Extent> {
+        let extents = self.ontology.datasets.iter().filter_map(|entity| self.extent(&entity.name));
+        extents
+            .map(|(first, last)| Extent { first, last })
+            .reduce(|one, other| Extent { first: one.first.min(other.first), last: one.last.max(other.last) })
+    }
+
+    fn extent_of(&self, dataset: &str, field: &str) -> Option<(Date, Date)> {
+        self.extents.get(&format!("{dataset}.{field}").to_lowercase()).copied()
+    }
+
+    /// About how much memory it takes.
+    fn bytes(&self) -> usize {
+        // A field or a metric of an ontology with its texts, twice: in it and in its graph.
+        const THING: usize = 2 << 10;
+        let fields: usize = self.ontology.datasets.iter().map(|entity| entity.fields.len() + 1).sum();
+        self.lexicon.bytes() + (fields + self.ontology.metrics.len()) * THING
+    }
+}
+
+/// Workspace, ontology, its version, and which data in which versions.
 type Key = (Id<Org>, Id<StoredOntology>, i64, String);
+
+/// One that is being made, or is made just now.
+type Making = Arc<OnceCell<Arc<Prepared>>>;
+
+#[derive(Clone)]
+struct Kept {
+    prepared: Arc<Prepared>,
+    since: Instant,
+}
+
+impl Kept {
+    fn lives(&self) -> bool {
+        self.since.elapsed() < if self.prepared.is_partial { LIFE_OF_A_PART } else { LIFE }
+    }
+}
+
+struct State {
+    kept: Bounded<Key, Kept>,
+    making: HashMap<Key, Making>,
+}
+
+impl State {
+    /// Keeps what was made, unless another who waited for it has. A workspace's others go when it has had its share.
+    fn keep(&mut self, key: Key, new: Kept, bytes: usize) {
+        if self.kept.get(&key).is_some_and(|kept| Arc::ptr_eq(&kept.prepared, &new.prepared)) {
+            return;
+        }
+        let org = key.0;
+        self.kept.retain(|_, kept| kept.lives());
+        self.kept.put(key, new, bytes);
+        self.kept.shrink(SHARE.max(bytes), |key, _| key.0 == org);
+    }
+}
 
 /// The ontologies that are ready.
 #[derive(Clone)]
-pub struct Ready(Arc<Mutex<LruCache<Key, Arc<Prepared>>>>);
+pub struct Ready(Arc<Mutex<State>>);
 
 impl Default for Ready {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(LruCache::new(KEPT))))
+        Self(Arc::new(Mutex::new(State { kept: Bounded::new(ROOM), making: HashMap::new() })))
     }
 }
 
 impl Ready {
-    /// Takes what is ready, or makes it: reads the values that questions may name.
+    /// Takes what is ready, or makes it: reads the values that questions may name. Several who want the same at once
+    /// wait for one of them.
     ///
     /// # Errors
-    /// `ontology_not_ready` for one whose tables are in several engines; those of the SQL engine.
+    /// `ontology_not_ready` for one whose tables are in several engines; those of the SQL engine, unless they are of one
+    /// field alone: that is left out.
     pub async fn get(&self, sql: &SqlEngine, job: &Job<'_>, of: &Visible) -> Result<Arc<Prepared>> {
         let tables = tables(&of.ontology, job.pass.datasets());
         let key = (of.stored.org, of.stored.id, of.stored.version, digest(&tables));
-        if let Some(prepared) = self.cache().get(&key) {
-            return Ok(prepared.clone());
-        }
-        job.says(0.02, "Reading the values that questions may name");
-        let mut dialects = tables.iter().filter_map(|table| table.dialect());
-        let dialect = dialects.next().unwrap_or(Dialect::DuckDb);
-        if dialects.any(|other| other != dialect) {
-            let message = "The tables of this ontology are in several engines. Make one ontology for each engine.";
-            return Err(Error::new(Code::OntologyNotReady, message));
-        }
-        let ontology = of.ontology.clone();
-        let graph = Graph::new(&ontology);
-        let values = values(sql, job, &ontology, &graph, dialect).await?;
-        let make = move || {
-            let lexicon = Lexicon::build(&ontology, &values);
-            Arc::new(Prepared { graph, lexicon, dialect, ontology })
+        self.kept_or_made(key, || make(sql, job, of, &tables)).await
+    }
+
+    async fn kept_or_made<F: Future<Output = Result<Prepared>>>(
+        &self,
+        key: Key,
+        make: impl FnOnce() -> F,
+    ) -> Result<Arc<Prepared>> {
+        let making = {
+            let mut state = self.state();
+            if let Some(kept) = state.kept.get(&key).filter(Kept::lives) {
+                return Ok(kept.prepared);
+            }
+            state.making.entry(key.clone()).or_default().clone()
         };
-        let prepared = tokio::task::spawn_blocking(make).await.map_err(Error::internal)?;
-        self.cache().put(key, prepared.clone());
+        let flight = Flight { ready: self, key, making };
+        // Whoever made it may be gone, or have failed for its own reasons: then the next one makes it.
+        let prepared = flight.making.get_or_try_init(|| async { make().await.map(Arc::new) }).await?.clone();
+        let bytes = prepared.bytes();
+        let kept = Kept { prepared: prepared.clone(), since: Instant::now() };
+        self.state().keep(flight.key.clone(), kept, bytes);
         Ok(prepared)
     }
 
-    fn cache(&self) -> std::sync::MutexGuard<'_, LruCache<Key, Arc<Prepared>>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// One who waits for something to be made.
+struct Flight<'a> {
+    ready: &'a Ready,
+    key: Key,
+    making: Making,
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        let mut state = self.ready.state();
+        // The map's and ours: nobody else waits.
+        if Arc::strong_count(&self.making) <= 2 {
+            state.making.remove(&self.key);
+        }
+    }
+}
+
+async fn make(sql: &SqlEngine, job: &Job<'_>, of: &Visible, tables: &[&Dataset]) -> Result<Prepared> {
+    job.says(0.02, "Reading the values that questions may name");
+    let mut dialects = tables.iter().filter_map(|table| table.dialect());
+    let dialect = dialects.next().unwrap_or(Dialect::DuckDb);
+    if dialects.any(|other| other != dialect) {
+        let message = "The tables of this ontology are in several engines. Make one ontology for each engine.";
+        return Err(Error::new(Code::OntologyNotReady, message));
+    }
+    let ontology = of.ontology.clone();
+    let graph = Arc::new(Graph::new(&ontology));
+    let on = On { sql, job, ontology: &ontology, graph: &graph, dialect };
+    // First, because it opens all tables in the worker that then reads the values.
+    let (begun, time) = (Instant::now(), MOST_TIME.min(job.time_left() / 2));
+    let figures = figures::read(&on, time / 2).await?;
+    let values::Read { values, left_out, is_partial } = values::read(&on, time.saturating_sub(begun.elapsed())).await?;
+    let of = ontology.clone();
+    let lexicon = tokio::task::spawn_blocking(move || Lexicon::build(&of, &values)).await.map_err(Error::internal)?;
+    Ok(Prepared {
+        graph,
+        lexicon: Arc::new(lexicon),
+        dialect,
+        bounds: figures.bounds,
+        left_out,
+        extents: figures.extents,
+        is_partial: is_partial || figures.is_partial,
+        ontology,
+    })
+}
+
+/// What is prepared, and with what.
+struct On<'a> {
+    sql: &'a SqlEngine,
+    job: &'a Job<'a>,
+    ontology: &'a Ontology,
+    graph: &'a Graph,
+    dialect: Dialect,
+}
+
+/// Whether the time for a part of a call is over.
+///
+/// # Errors
+/// When the call itself ends.
+fn is_over(call: &Job<'_>, part: &Job<'_>) -> Result<bool> {
+    call.check()?;
+    Ok(part.check().is_err())
+}
+
+/// Whether an error is of the statement itself, so that others may do better.
+fn is_own(error: &Error) -> bool {
+    matches!(
+        error.code,
+        Code::InvalidArgument | Code::ForbiddenSql | Code::SqlTooLong | Code::LimitExceeded | Code::QueryTimeout
+    )
 }
 
 /// The tables of an ontology that the pass covers.
@@ -98,51 +259,18 @@ fn digest(tables: &[&Dataset]) -> String {
     sha256_hex(tables.iter().map(line).collect::<String>().as_bytes())
 }
 
-/// Whether people name values of a field: texts that are marked for it, or that a closed set or grouping makes likely.
-/// Personal data are named only where the ontology says so.
-fn is_named(field: &Field) -> bool {
-    let is_text = matches!(field.datatype, DataType::String | DataType::Opaque);
-    let likely = is_text && field.pii.is_none() && field.role == FieldRole::Dimension;
-    !field.hidden && (field.index_values || field.is_enum || likely)
-}
-
-/// The values of every field that people name, read through the SQL engine like everything else.
-async fn values(
-    sql: &SqlEngine,
-    job: &Job<'_>,
-    ontology: &Ontology,
-    graph: &Graph,
-    dialect: Dialect,
-) -> Result<Vec<FieldValues>> {
-    let budget = Budgets { sql_chars: MAX_CHARS, sql_rows: MOST_VALUES, ..job.budget.clone() };
-    let job = &job.within(&budget);
-    let mut all = Vec::new();
-    let mut room = MOST_OF_ALL;
-    for entity in ontology.datasets.iter().filter(|entity| !entity.hidden) {
-        for field in entity.fields.iter().filter(|field| is_named(field)) {
-            job.check()?;
-            let plan = Plan {
-                dimensions: vec![Dimension::of(FieldRef::new(&entity.name, &field.name))],
-                distinct: true,
-                ..Plan::default()
-            };
-            let most = MOST_VALUES.min(room);
-            let rows = u32::try_from(most).unwrap_or(u32::MAX);
-            let Ok(compiled) = compile(&plan, ontology, graph, dialect, rows) else { continue };
-            let answer = sql.query(job, &compiled.sql).await?;
-            let texts = answer.table.rows.iter().filter_map(|row| match row.first()? {
-                serde_json::Value::String(text) => Some(text.clone()),
-                serde_json::Value::Null => None,
-                other => Some(other.to_string()),
-            });
-            let values: Vec<String> = texts.take(most).collect();
-            room -= values.len();
-            let complete = !answer.table.truncated && answer.table.rows.len() <= most;
-            all.push(FieldValues { dataset: entity.name.clone(), field: field.name.clone(), values, complete });
-        }
-    }
-    Ok(all)
-}
-
 /// The longest statement that the compiler writes, and so that a question runs.
 pub const MAX_CHARS: usize = crate::engine::agent::compiler::MAX_BYTES;
+
+impl Ready {
+    /// Drops everything that holds values of a dataset: it is erased.
+    pub fn forget(&self, org: Id<Org>, dataset: &Dataset) {
+        let has = |prepared: &Prepared| {
+            prepared.ontology.datasets.iter().any(|entity| entity.table().eq_ignore_ascii_case(&dataset.name))
+        };
+        self.state().kept.retain(|(of, ..), kept| *of != org || !has(&kept.prepared));
+    }
+}
+
+#[cfg(test)]
+mod tests;

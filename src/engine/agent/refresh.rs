@@ -43,6 +43,7 @@ fn of_condition(condition: &mut Condition, anew: &impl Fn(&mut Window)) {
         | Condition::In { .. }
         | Condition::Like { .. }
         | Condition::IsNull { .. }
+        | Condition::OnDays { .. }
         | Condition::Segment { .. }
         | Condition::AgainstOverall { .. } => {}
     }

@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
+use crate::engine::agent::ask::Questions;
 use crate::engine::files::Files;
 use crate::engine::job::{Job, OnProgress};
 use crate::engine::readers::Readers;
@@ -70,6 +71,7 @@ pub struct Dependents {
     pub sql: SqlEngine,
     pub search: SearchEngine,
     pub results: Results,
+    pub questions: Questions,
 }
 
 /// Names the version files of an import.
@@ -156,6 +158,7 @@ impl Ingest {
     /// `dataset_not_found`; `invalid_argument` for another name.
     pub async fn delete(&self, job: &Job<'_>, id: Id<Dataset>, name: &str) -> Result<Dataset> {
         let org = job.pass.org();
+        self.on.questions.before_erasing(org).await?;
         let _turn = self.turn.lock().await;
         let mut tx = self.db.tenant(org).await?;
         let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
@@ -164,7 +167,9 @@ impl Ingest {
             return Err(Error::invalid("name", message));
         }
         store::datasets::delete(&mut tx, org, id).await?;
+        self.on.questions.erase(&mut tx, &found, true).await?;
         tx.commit().await?;
+        self.on.questions.let_go(&found);
         self.on.results.forget(org, id);
         self.on.sql.forget(org, id);
         if let Some(version) = &found.version {
@@ -172,16 +177,28 @@ impl Ingest {
         }
         self.files.erase(org, id).map_err(Error::internal)?;
         // Calls that had begun before may leave something once more.
-        let (this, earlier) = (self.clone(), self.readers.now());
+        let (this, earlier, gone) = (self.clone(), self.readers.now(), found.clone());
+        let is_late = !earlier.are_gone();
         tokio::spawn(async move {
             earlier.gone().await;
             this.on.results.forget(org, id);
             this.on.sql.forget(org, id);
+            this.on.questions.let_go(&gone);
+            if is_late && let Err(error) = this.erase_again(&gone).await {
+                tracing::error!(dataset = %id, %error, "what late questions left of an erased dataset stays");
+            }
         });
         if !self.db.scrub().await? {
             tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
         }
         Ok(found)
+    }
+
+    /// What questions over an erased dataset left that ended after it.
+    async fn erase_again(&self, gone: &Dataset) -> Result<()> {
+        let mut tx = self.db.tenant(gone.org).await?;
+        self.on.questions.erase(&mut tx, gone, false).await?;
+        Ok(tx.commit().await?)
     }
 
     /// Removes what no dataset names: staging of interrupted imports, and versions that were moved into place but

@@ -65,7 +65,7 @@ impl Models {
     async fn wanted(&self, job: &Job<'_>) -> Result<(), LlmError> {
         let Some(user) = job.pass.user() else { return Ok(()) };
         let stored = store::users::settings(self.db.pool(), user).await;
-        let settings = stored.map(|stored| serde_json::from_str::<UserSettings>(&stored.unwrap_or("{}".into())));
+        let settings = stored.map(|stored| UserSettings::kept(stored.as_deref().unwrap_or("{}"), job.pass.org()));
         match settings {
             Ok(Ok(settings)) if settings.data_agent.default_provider == Some(Provider::BuiltIn) => Err(LlmError::Off),
             Ok(Ok(_)) => Ok(()),

@@ -6,15 +6,16 @@ use super::attest::{Group, Part, plan};
 use crate::base::clock::Millis;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sql::SqlEngine;
-use crate::model::error::Result;
+use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::{Attestation, Finding, Ontology};
 use crate::model::table::Table;
 
-/// Runs every question, one statement after the other, over the tables of the job's pass. What one statement cannot
-/// answer is a finding; only the end of the job ends it early.
+/// Runs every question, one statement after the other, over the tables of the job's pass. A statement that is wrong for
+/// the data is a finding.
 ///
 /// # Errors
-/// `query_timeout` when the caller has gone or the job's time is over.
+/// Whatever else keeps a statement from being answered (its time, its memory, load, a source that is away): it says
+/// nothing of the ontology.
 pub async fn attest(sql: &SqlEngine, job: &Job<'_>, ontology: &Ontology, now: Millis) -> Result<Attestation> {
     let plan = plan(ontology, job.pass.datasets());
     let mut findings = plan.findings;
@@ -40,29 +41,46 @@ pub async fn attest(sql: &SqlEngine, job: &Job<'_>, ontology: &Ontology, now: Mi
     Ok(Attestation { passed, checked_at: now, findings })
 }
 
-/// One statement; when it fails, each of its questions alone, so that one broken expression hides no other finding.
+/// One statement; when it is wrong, each of its questions alone, so that one broken expression hides no other finding.
 async fn ask(sql: &SqlEngine, job: &Job<'_>, group: &Group, text: &str, parts: &[&Part]) -> Result<Vec<Finding>> {
     match sql.query(job, text).await {
         Ok(answer) => return Ok(judged(parts, &answer.table)),
-        Err(error) => {
-            job.check()?;
+        Err(error) if is_wrong(&error) => {
             if let [part] = parts {
-                return Ok(vec![part.refused(&error.message)]);
+                return Ok(vec![refused(sql, job, part, text).await?]);
             }
         }
+        Err(error) => return Err(error),
     }
     let mut findings = Vec::new();
     for part in parts {
         job.check()?;
-        match sql.query(job, &group.sql(&[part])).await {
+        let text = group.sql(&[part]);
+        match sql.query(job, &text).await {
             Ok(answer) => findings.extend(judged(&[part], &answer.table)),
-            Err(error) => {
-                job.check()?;
-                findings.push(part.refused(&error.message));
-            }
+            Err(error) if is_wrong(&error) => findings.push(refused(sql, job, part, &text).await?),
+            Err(error) => return Err(error),
         }
     }
     Ok(findings)
+}
+
+/// Whether it is the statement's fault.
+fn is_wrong(error: &Error) -> bool {
+    matches!(error.code, Code::InvalidArgument | Code::ForbiddenSql | Code::SqlTooLong)
+}
+
+/// The finding for a statement that is wrong. What an engine says of a statement that fails over no rows at all is about
+/// its text; what it says of one that fails over the stored rows may quote what is stored, and is not repeated.
+async fn refused(sql: &SqlEngine, job: &Job<'_>, part: &Part, text: &str) -> Result<Finding> {
+    match sql.query(job, &format!("SELECT * FROM ({text}) AS nothing LIMIT 0")).await {
+        Ok(_) => {
+            Ok(part.refused("a value that is stored does not fit the expression, such as a text that is no number"))
+        }
+        Err(without) if without.code == Code::SqlTooLong => Ok(part.refused("it is too long")),
+        Err(without) if is_wrong(&without) => Ok(part.refused(&without.message)),
+        Err(other) => Err(other),
+    }
 }
 
 fn judged(parts: &[&Part], table: &Table) -> Vec<Finding> {

@@ -44,26 +44,48 @@ struct DescribedField {
     synonyms: Vec<String>,
 }
 
+/// An ontology in better words.
+#[derive(Debug, PartialEq)]
+pub struct Better {
+    pub ontology: Ontology,
+    /// How many descriptions and synonyms are new.
+    pub descriptions: usize,
+    pub synonyms: usize,
+    /// Why not all datasets were described; what was before it stands.
+    pub problem: Option<LlmError>,
+}
+
 /// The same ontology with better descriptions and more synonyms, one request for each dataset. Descriptions that are
-/// there stay. An answer that cannot be used changes nothing.
-///
-/// # Errors
-/// [`LlmError`] of the first request that failed.
-pub async fn describe<M: Model>(ontology: &Ontology, model: &M) -> Result<Ontology, LlmError> {
-    let mut better = ontology.clone();
+/// there stay, but for the one that a draft gives every dataset. An answer that cannot be used changes nothing. No value
+/// of the data is sent.
+pub async fn describe<M: Model>(ontology: &Ontology, model: &M) -> Better {
+    let mut made = Better { ontology: ontology.clone(), descriptions: 0, synonyms: 0, problem: None };
     let mut taken = names(ontology);
-    for at in 0..better.datasets.len() {
-        if better.datasets[at].hidden {
+    for at in 0..made.ontology.datasets.len() {
+        if made.ontology.datasets[at].hidden {
             continue;
         }
-        let reply = model.complete(&request(&better.datasets[at])).await?;
+        let reply = match model.complete(&request(&made.ontology.datasets[at])).await {
+            Ok(reply) => reply,
+            Err(problem) => {
+                made.problem = Some(problem);
+                break;
+            }
+        };
         match serde_json::from_str(reply.json()) {
-            Ok(described) => apply(&mut better.datasets[at], described, &mut taken),
+            Ok(described) => {
+                let (descriptions, synonyms) = apply(&mut made.ontology.datasets[at], described, &mut taken);
+                made.descriptions += descriptions;
+                made.synonyms += synonyms;
+            }
             Err(_) => tracing::debug!("the description of a dataset by a language model cannot be read"),
         }
     }
     // The functions above touch nothing else; if they ever did, the draft stands as it was.
-    Ok(if bare(&better) == bare(ontology) { better } else { ontology.clone() })
+    if bare(&made.ontology) != bare(ontology) {
+        made = Better { ontology: ontology.clone(), descriptions: 0, synonyms: 0, problem: made.problem };
+    }
+    made
 }
 
 fn request(entity: &Entity) -> Request {
@@ -91,14 +113,31 @@ fn request(entity: &Entity) -> Request {
     }
 }
 
-fn apply(entity: &mut Entity, described: Described, taken: &mut BTreeSet<String>) {
-    improve(&mut entity.description, &mut entity.ai, &described.description, described.synonyms, taken);
+/// Takes what can be taken, and counts descriptions and synonyms.
+fn apply(entity: &mut Entity, described: Described, taken: &mut BTreeSet<String>) -> (usize, usize) {
+    let drafted = is_drafted(entity);
+    let was = std::mem::take(&mut entity.description);
+    if !drafted {
+        entity.description.clone_from(&was);
+    }
+    let mut new = improve(&mut entity.description, &mut entity.ai, &described.description, described.synonyms, taken);
+    if entity.description.is_empty() {
+        entity.description = was;
+    }
     for DescribedField { name, description, synonyms } in described.fields {
         let field = entity.fields.iter_mut().find(|field| field.name.eq_ignore_ascii_case(&name) && !field.hidden);
         if let Some(field) = field {
-            improve(&mut field.description, &mut field.ai, &description, synonyms, taken);
+            let (descriptions, synonyms) =
+                improve(&mut field.description, &mut field.ai, &description, synonyms, taken);
+            new = (new.0 + descriptions, new.1 + synonyms);
         }
     }
+    new
+}
+
+/// Whether a dataset's description is the one that every draft has.
+fn is_drafted(entity: &Entity) -> bool {
+    entity.description == format!("One row per {}.", entity.noun())
 }
 
 fn improve(
@@ -107,10 +146,12 @@ fn improve(
     better: &str,
     synonyms: Vec<String>,
     taken: &mut BTreeSet<String>,
-) {
+) -> (usize, usize) {
+    let mut described = 0;
     let better = better.split_whitespace().collect::<Vec<_>>().join(" ");
-    if description.is_empty() && better.chars().count() <= MAX_DESCRIPTION && is_plain(&better) {
+    if description.is_empty() && !better.is_empty() && better.chars().count() <= MAX_DESCRIPTION && is_plain(&better) {
         *description = better;
+        described = 1;
     }
     let mut added = 0;
     for synonym in synonyms {
@@ -124,10 +165,14 @@ fn improve(
             added += 1;
         }
     }
+    (described, added)
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.contains("://") && !text.contains(['<', '>', '`', '[', ']']) && !text.chars().any(char::is_control)
+    !text.contains("://")
+        && !text.contains("www.")
+        && !text.contains(['<', '>', '`', '[', ']'])
+        && !text.chars().any(char::is_control)
 }
 
 /// Every word that stands for something, in lower case.
@@ -191,7 +236,7 @@ mod tests {
         }
     }
 
-    fn described(ontology: &Ontology, answers: &[&str]) -> Result<Ontology, LlmError> {
+    fn described(ontology: &Ontology, answers: &[&str]) -> Better {
         let answers = answers.iter().rev().map(|answer| Ok((*answer).to_owned())).collect();
         let model = Says(Mutex::new(answers));
         match std::pin::pin!(describe(ontology, &model)).poll(&mut Context::from_waker(Waker::noop())) {
@@ -227,7 +272,9 @@ mod tests {
                 { "name": "elephants", "description": "There are none." },
             ],
         });
-        let better = described(&ontology(), &[&answer.to_string()]).unwrap();
+        let made = described(&ontology(), &[&answer.to_string()]);
+        assert_eq!((made.descriptions, made.synonyms, &made.problem), (1, 3, &None));
+        let better = made.ontology;
         let visits = &better.datasets[0];
         assert_eq!((visits.description.as_str(), &visits.ai.synonyms), ("By its author.", &vec!["stays".to_owned()]));
         assert_eq!(visits.fields[1].description, "How long it took.");
@@ -240,8 +287,19 @@ mod tests {
     #[test]
     fn an_answer_that_cannot_be_used_changes_nothing() {
         for bad in ["", "[]", "{\"expression\": \"1\"}", "{\"fields\": [{\"name\": \"minutes\", \"hidden\": true}]}"] {
-            assert_eq!(described(&ontology(), &[bad]).unwrap(), ontology(), "{bad}");
+            assert_eq!(described(&ontology(), &[bad]).ontology, ontology(), "{bad}");
         }
-        assert_eq!(described(&ontology(), &[]), Err(LlmError::Refused));
+        let silent = described(&ontology(), &[]);
+        assert_eq!((silent.ontology, silent.problem), (ontology(), Some(LlmError::Refused)));
+    }
+
+    #[test]
+    fn only_what_every_draft_says_of_a_dataset_gives_way() {
+        let mut drafted = ontology();
+        drafted.datasets[0].description = "One row per visits.".into();
+        let answer = json!({ "description": "A stay of a patient." }).to_string();
+        assert_eq!(described(&drafted, &[&answer]).ontology.datasets[0].description, "A stay of a patient.");
+        let bad = json!({ "description": "<b>Stay</b>" }).to_string();
+        assert_eq!(described(&drafted, &[&bad]).ontology, drafted);
     }
 }

@@ -1,42 +1,66 @@
-//! The ontologies of workspaces: texts kept by version, parsed once, attested against the data, and shown to each
-//! caller as far as its pass reaches.
+//! The ontologies of workspaces: texts kept by version, parsed once, and shown to each caller as far as its pass reaches.
+//!
+//! One gate stands before everything. People in the console and the operator see all data of the workspace, and so all
+//! of its ontologies. An external client sees the published datasets alone: of an ontology that names others it gets
+//! what [`restricted`] leaves, and nothing else that was ever said of it, no text, no history, no attestation, no problem,
+//! no trace, nothing remembered; and it can neither judge nor change it ([`Library::owned`]). The refusal is the one
+//! for an ontology that does not exist.
 
-use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lru::LruCache;
-
-use super::attest_run::attest;
 use super::check;
+use super::compare::Flights;
 use super::read;
+use super::tables::{self, covered};
 use super::visible::restricted;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
+use crate::engine::readers::Readers;
 use crate::engine::sql::SqlEngine;
+use crate::engine::sql::bounded::Bounded;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
-use crate::model::ontology::{Attestation, Finding, Ontology, Problem, Severity, Status, StoredOntology};
+use crate::model::ontology::{Attestation, Ontology, Problem, Severity, Status, StoredOntology};
 use crate::model::org::Org;
-use crate::store::ontologies::{Attested, Version};
+use crate::store::ontologies::Version;
 use crate::store::{self, Db};
 
-/// Parsed documents that are kept.
-const PARSED: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+/// Bytes of the parsed documents that are kept.
+const ROOM: usize = 256 << 20;
+
+/// Bytes of those of one workspace: others have room too.
+const SHARE: usize = 64 << 20;
+
+/// About how many bytes a parsed document takes for each of its text, and at least.
+const FOR_EACH: usize = 4;
+const LEAST: usize = 1 << 10;
 
 /// Texts of an ontology that are kept.
 const KEPT_VERSIONS: i64 = 100;
 
+/// Ontologies of a workspace.
+const MOST: i64 = 100;
+
+/// Why a text that was once saved cannot be used: its format has become stricter since.
+pub(super) const UNREADABLE: &str =
+    "Its text can no longer be read. Load the text, check it with the editor, and save it anew.";
+
 type Key = (Id<Org>, Id<StoredOntology>, i64);
+
+/// What was read; `None` for texts that can no longer be read.
+type Parsed = Bounded<Key, Option<Arc<Ontology>>>;
 
 /// See the module.
 #[derive(Clone)]
 pub struct Library {
-    db: Db,
-    clock: Clock,
-    sql: SqlEngine,
-    parsed: Arc<Mutex<LruCache<Key, Arc<Ontology>>>>,
+    pub(super) db: Db,
+    pub(super) clock: Clock,
+    pub(super) sql: SqlEngine,
+    pub(super) readers: Readers,
+    pub(super) flights: Flights,
+    parsed: Arc<Mutex<Parsed>>,
 }
 
 /// An ontology as a caller may see it.
@@ -47,6 +71,8 @@ pub struct Visible {
     pub ontology: Arc<Ontology>,
     /// Whether the pass covers every dataset of it.
     pub whole: bool,
+    /// Whether it was compared with the data in the versions that they have now.
+    pub compared: bool,
 }
 
 /// What saving a text came to.
@@ -58,101 +84,120 @@ pub struct Saved {
 }
 
 impl Library {
-    pub fn new(db: Db, clock: Clock, sql: SqlEngine) -> Self {
-        Self { db, clock, sql, parsed: Arc::new(Mutex::new(LruCache::new(PARSED))) }
+    pub fn new(db: Db, clock: Clock, sql: SqlEngine, readers: Readers) -> Self {
+        let parsed = Arc::new(Mutex::new(Bounded::new(ROOM)));
+        Self { db, clock, sql, readers, flights: Flights::default(), parsed }
     }
 
-    /// Every ontology of which the caller may see a part, by name.
+    /// Every ontology of which the caller may see a part, by name. One whose text can no longer be read is not there.
     ///
     /// # Errors
     /// The database fails.
     pub async fn list(&self, job: &Job<'_>) -> Result<Vec<Visible>> {
-        let stored = {
-            let mut read = self.db.read_tenant(job.pass.org()).await?;
-            store::ontologies::list(&mut read, job.pass.org()).await?
-        };
         let mut visible = Vec::new();
-        for stored in stored {
-            visible.extend(self.seen(job, stored).await?);
+        let tables = self.newest_tables(job.pass.org()).await?;
+        for stored in self.all(job).await?.into_iter().filter(|stored| !tables.none_seen(job, stored.id)) {
+            visible.extend(self.seen(job, stored).await?.filter(|it| !it.ontology.datasets.is_empty()));
         }
         Ok(visible)
     }
 
-    /// One ontology.
+    /// Where every ontology stands, by name, for those who write them.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn standings(&self, job: &Job<'_>) -> Result<Vec<StoredOntology>> {
+        let mut standings = Vec::new();
+        let (tables, external) = (self.newest_tables(job.pass.org()).await?, job.pass.is_external());
+        let all = self.all(job).await?.into_iter();
+        for stored in all.filter(|stored| !external || !tables.some_unseen(job, stored.id)) {
+            standings.extend(self.let_in(job, stored).await?);
+        }
+        Ok(standings)
+    }
+
+    /// One ontology, for reading.
     ///
     /// # Errors
     /// `ontology_not_found`, the same for absent and foreign ones and for those of which the caller may see nothing.
     pub async fn one(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<Visible> {
-        let stored = self.stored(job, id).await?;
+        let stored = self.stored(job.pass.org(), id).await?;
         self.seen(job, stored).await?.ok_or_else(Error::ontology_not_found)
     }
 
-    /// One ontology that can be asked. When the data changed since they were last compared with it, and the pass covers
-    /// all of them, they are compared first.
+    /// One ontology, for reading, when it can be asked. Never compares it with the data.
     ///
     /// # Errors
-    /// `ontology_not_found`; `ontology_not_ready` with its status and problem.
+    /// `ontology_not_found`; `ontology_not_ready` with its status and, where the caller sees all of it, its problem.
+    pub async fn readable(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<Visible> {
+        usable(job, self.one(job, id).await?)
+    }
+
+    /// One ontology to be asked. When the data changed since they were last compared with it, they are compared first,
+    /// if the caller sees all of them and it does not take long; [`Visible::compared`] says whether they were.
+    ///
+    /// # Errors
+    /// `ontology_not_found`; `ontology_not_ready` with its status and, where the caller sees all of it, its problem.
     pub async fn ready(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<Visible> {
         let mut visible = self.one(job, id).await?;
-        let was_compared = matches!(visible.stored.status, Status::Ready | Status::Failed);
-        if visible.whole && was_compared {
-            let attested = {
-                let mut read = self.db.read_tenant(job.pass.org()).await?;
-                store::ontologies::attested(&mut read, job.pass.org(), id).await?
-            };
-            let data = digest(&visible.ontology, job.pass.datasets());
-            if attested.is_some_and(|attested| !attested.data.is_empty() && attested.data != data) {
-                visible.stored = self.attest(job, id).await?.0;
-            }
+        let mut asked = self.asked(job.pass.org(), id).await?;
+        // A draft, and one that failed before the data were asked, waits for a person.
+        if asked == Asked::Older && (visible.whole || !job.pass.is_external()) {
+            self.caught_up(job, id).await;
+            visible = self.one(job, id).await?;
+            asked = self.asked(job.pass.org(), id).await?;
         }
-        match visible.stored.status {
-            Status::Ready => Ok(visible),
-            status => {
-                let message = match status {
-                    Status::Failed => format!("This ontology cannot be used: {}", visible.stored.problem),
-                    Status::Checking => "This ontology is being compared with the data. Try again in a moment.".into(),
-                    Status::Draft | Status::Ready => {
-                        "This ontology is a draft. Somebody who may write ontologies has to check it first.".into()
-                    }
-                };
-                let details = serde_json::json!({ "status": status.name(), "problem": visible.stored.problem });
-                Err(Error::new(Code::OntologyNotReady, message).with(details))
-            }
-        }
+        visible.compared = asked == Asked::Newest;
+        usable(job, visible)
     }
 
     /// The text of a version, or of the newest.
     ///
     /// # Errors
-    /// `ontology_not_found`; `not_found` for a version that is not kept.
+    /// `ontology_not_found`; `not_found` for a version that is not kept, and for one that names data which an external
+    /// client does not see.
     pub async fn text(
         &self,
         job: &Job<'_>,
         id: Id<StoredOntology>,
         version: Option<i64>,
     ) -> Result<(StoredOntology, String)> {
-        let stored = self.stored(job, id).await?;
-        let mut read = self.db.read_tenant(job.pass.org()).await?;
+        let stored = self.owned(job, id).await?;
         let version = version.unwrap_or(stored.version);
+        let missing = || Error::not_found("version of this ontology");
+        if version != stored.version && !self.may_see(job, &stored, version).await? {
+            return Err(missing());
+        }
+        let mut read = self.db.read_tenant(job.pass.org()).await?;
         let text = store::ontologies::text(&mut read, job.pass.org(), id, version).await?;
-        Ok((stored, text.ok_or_else(|| Error::not_found("version of this ontology"))?))
+        Ok((stored, text.ok_or_else(missing)?))
     }
 
-    /// The kept versions, newest first.
+    /// The kept versions, newest first; for external clients those that name nothing which they do not see.
     ///
     /// # Errors
     /// `ontology_not_found`.
     pub async fn history(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<Vec<Version>> {
-        self.stored(job, id).await?;
-        let mut read = self.db.read_tenant(job.pass.org()).await?;
-        store::ontologies::history(&mut read, job.pass.org(), id).await
+        let stored = self.owned(job, id).await?;
+        let kept = {
+            let mut read = self.db.read_tenant(job.pass.org()).await?;
+            store::ontologies::history(&mut read, job.pass.org(), id).await?
+        };
+        let mut seen = Vec::new();
+        for version in kept {
+            if self.may_see(job, &stored, version.version).await? {
+                seen.push(version);
+            }
+        }
+        Ok(seen)
     }
 
-    /// What the last comparison with the data found.
+    /// What the last comparison with the data found; `None` before the first of this version.
     ///
     /// # Errors
     /// `ontology_not_found`.
     pub async fn attestation(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<Option<Attestation>> {
+        self.owned(job, id).await?;
         let mut read = self.db.read_tenant(job.pass.org()).await?;
         let attested = store::ontologies::attested(&mut read, job.pass.org(), id).await?;
         let found = attested.ok_or_else(Error::ontology_not_found)?.found;
@@ -163,7 +208,8 @@ impl Library {
     ///
     /// # Errors
     /// `invalid_argument` with every problem of a text that cannot be read, or for a name that is taken or a version
-    /// that is not the newest; `ontology_not_found`.
+    /// that is not the newest, and for a text of an external client that names a table which it does not see;
+    /// `ontology_not_found`; `limit_exceeded` for one more than a workspace may have.
     pub async fn save(
         &self,
         job: &Job<'_>,
@@ -172,7 +218,17 @@ impl Library {
         before: Option<i64>,
         summary: &str,
     ) -> Result<Saved> {
-        let document = read::read(text).map_err(|problems| unreadable(&problems))?;
+        let old = match id {
+            Some(id) => Some(self.owned(job, id).await?),
+            None => None,
+        };
+        let text = text.to_owned();
+        let parse = move || (read::read(&text), text);
+        let (document, text) = tokio::task::spawn_blocking(parse).await.map_err(Error::internal)?;
+        let document = document.map_err(|problems| unreadable(&problems))?;
+        if job.pass.is_external() {
+            all_seen(job, &document.ontology)?;
+        }
         let checked = document.place(check::check(&document.ontology, job.pass.datasets()));
         let ontology = document.ontology;
         let mut problems = document.warnings;
@@ -183,10 +239,6 @@ impl Library {
             Some(first) => (Status::Failed, summed(first, errors.len())),
         };
         let now = self.clock.now();
-        let old = match id {
-            Some(id) => Some(self.stored(job, id).await?),
-            None => None,
-        };
         if let (Some(old), Some(before)) = (&old, before)
             && old.version != before
         {
@@ -210,6 +262,11 @@ impl Library {
             let message = format!("This workspace has another ontology of the name {:?}. Choose another.", stored.name);
             Error::invalid("name", message)
         };
+        if old.is_none() && store::ontologies::count(&mut tx, stored.org).await? >= MOST {
+            let message = format!("This workspace has {MOST} ontologies, as many as it may have. Delete one first.");
+            let details = serde_json::json!({ "limit": "ontologies", "max": MOST });
+            return Err(Error::new(Code::LimitExceeded, message).with(details));
+        }
         match &old {
             None if !store::ontologies::insert(&mut tx, &stored).await? => return Err(taken()),
             Some(old) => {
@@ -224,53 +281,25 @@ impl Library {
             None => {}
         }
         let by = job.pass.user().map(|user| user.to_string());
-        store::ontologies::keep(&mut tx, &stored, text, summary, by).await?;
+        store::ontologies::keep(&mut tx, &stored, &text, summary, by).await?;
+        let tables = tables::names(Some(&ontology));
+        store::ontology_tables::set(&mut tx, stored.org, stored.id, stored.version, &tables).await?;
         store::ontologies::prune(&mut tx, stored.org, stored.id, stored.version, KEPT_VERSIONS).await?;
         tx.commit().await?;
         Ok(Saved { stored, problems })
     }
 
-    /// Compares an ontology with the data, and says whether it can be asked from now on.
+    /// Removes an ontology with its history, its conversations and what was remembered of it. `name` must be its own, so
+    /// that no wrong id removes.
     ///
     /// # Errors
-    /// `ontology_not_found`; whatever the SQL engine refuses for time and load.
-    pub async fn attest(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<(StoredOntology, Attestation)> {
-        let mut stored = self.stored(job, id).await?;
-        let ontology = self.parsed(&stored).await?;
-        let before = stored.clone();
-        stored.status = Status::Checking;
-        self.set_status(&stored, None).await?;
-        let found = match attest(&self.sql, job, &ontology, self.clock.now()).await {
-            Ok(found) => found,
-            Err(error) => {
-                self.set_status(&before, None).await?;
-                return Err(error);
-            }
-        };
-        let broken: Vec<Problem> = check::check(&ontology, job.pass.datasets());
-        let errors: Vec<&Problem> = broken.iter().filter(|it| it.severity == Severity::Error).collect();
-        let failed = |finding: &&Finding| !finding.passed && finding.severity == Severity::Error;
-        let failure = found.findings.iter().find(failed).map(|it| format!("{}: {}", it.what, it.says));
-        (stored.status, stored.problem) = match (errors.first(), failure) {
-            (Some(first), _) => (Status::Failed, summed(first, errors.len())),
-            (None, Some(failure)) => (Status::Failed, failure),
-            (None, None) => (Status::Ready, String::new()),
-        };
-        let attested = Attested {
-            found: Some(serde_json::to_string(&found).map_err(Error::internal)?),
-            data: digest(&ontology, job.pass.datasets()),
-        };
-        if !self.set_status(&stored, Some(&attested)).await? {
-            return Err(outdated(stored.version + 1));
+    /// `ontology_not_found`; `invalid_argument` for another name.
+    pub async fn delete(&self, job: &Job<'_>, id: Id<StoredOntology>, name: &str) -> Result<()> {
+        let stored = self.owned(job, id).await?;
+        if stored.name != name {
+            let message = "This is not the ontology's name. Give the name as it is listed, to confirm what is deleted.";
+            return Err(Error::invalid("name", message));
         }
-        Ok((stored, found))
-    }
-
-    /// Removes an ontology with its history, its conversations and what was remembered of it.
-    ///
-    /// # Errors
-    /// `ontology_not_found`.
-    pub async fn delete(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<()> {
         let mut tx = self.db.tenant(job.pass.org()).await?;
         if !store::ontologies::delete(&mut tx, job.pass.org(), id).await? {
             return Err(Error::ontology_not_found());
@@ -278,56 +307,162 @@ impl Library {
         Ok(tx.commit().await?)
     }
 
-    async fn set_status(&self, stored: &StoredOntology, attested: Option<&Attested>) -> Result<bool> {
-        let mut tx = self.db.tenant(stored.org).await?;
-        let set = store::ontologies::set_status(&mut tx, stored, attested).await?;
-        tx.commit().await?;
-        Ok(set)
+    /// An ontology for who judges or changes it, or asks what was said of it: see the module. One whose text can no longer
+    /// be read is `failed`, and nobody outside sees it.
+    ///
+    /// # Errors
+    /// `ontology_not_found`, the same for absent and foreign ones and for those of which an external client does not see
+    /// every dataset.
+    pub async fn owned(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<StoredOntology> {
+        let stored = self.stored(job.pass.org(), id).await?;
+        self.let_in(job, stored).await?.ok_or_else(Error::ontology_not_found)
     }
 
-    async fn stored(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<StoredOntology> {
+    async fn let_in(&self, job: &Job<'_>, stored: StoredOntology) -> Result<Option<StoredOntology>> {
+        let external = job.pass.is_external();
+        Ok(match self.parsed(&stored).await? {
+            Some(ontology) => (!external || is_whole(job, &ontology)).then_some(stored),
+            None if external => None,
+            None => Some(StoredOntology { status: Status::Failed, problem: UNREADABLE.into(), ..stored }),
+        })
+    }
+
+    /// Whether the caller may see a version that is not the newest.
+    async fn may_see(&self, job: &Job<'_>, of: &StoredOntology, version: i64) -> Result<bool> {
+        if !job.pass.is_external() {
+            return Ok(true);
+        }
+        let old = StoredOntology { version, ..of.clone() };
+        Ok(self.parsed(&old).await?.is_some_and(|ontology| is_whole(job, &ontology)))
+    }
+
+    async fn all(&self, job: &Job<'_>) -> Result<Vec<StoredOntology>> {
         let mut read = self.db.read_tenant(job.pass.org()).await?;
-        let stored = store::ontologies::by_id(&mut read, job.pass.org(), id).await?;
-        stored.ok_or_else(Error::ontology_not_found)
+        store::ontologies::list(&mut read, job.pass.org()).await
+    }
+
+    pub(super) async fn stored(&self, org: Id<Org>, id: Id<StoredOntology>) -> Result<StoredOntology> {
+        let mut read = self.db.read_tenant(org).await?;
+        store::ontologies::by_id(&mut read, org, id).await?.ok_or_else(Error::ontology_not_found)
+    }
+
+    /// Which data an ontology was last compared with.
+    pub(super) async fn asked(&self, org: Id<Org>, id: Id<StoredOntology>) -> Result<Asked> {
+        let stored = self.stored(org, id).await?;
+        let Some(ontology) = self.parsed(&stored).await? else { return Ok(Asked::Never) };
+        let mut read = self.db.read_tenant(org).await?;
+        let attested = store::ontologies::attested(&mut read, org, id).await?;
+        // All of the workspace, whatever the caller sees: only whether they are the same is told.
+        let datasets = store::datasets::list(&mut read, org).await?;
+        let ready: Vec<Dataset> = datasets.into_iter().filter(Dataset::is_ready).collect();
+        Ok(match attested {
+            Some(attested) if attested.data == digest(&ontology, &ready) => Asked::Newest,
+            Some(attested) if !attested.data.is_empty() => Asked::Older,
+            _ => Asked::Never,
+        })
     }
 
     /// What the pass lets see of an ontology; `None` when that is nothing.
-    async fn seen(&self, job: &Job<'_>, stored: StoredOntology) -> Result<Option<Visible>> {
-        let ontology = self.parsed(&stored).await?;
-        let covered =
-            |source: &str| job.pass.datasets().iter().any(|dataset| dataset.name.eq_ignore_ascii_case(source));
-        let whole = ontology.datasets.iter().all(|entity| covered(entity.table()));
-        if whole {
-            return Ok(Some(Visible { stored, ontology, whole }));
+    async fn seen(&self, job: &Job<'_>, mut stored: StoredOntology) -> Result<Option<Visible>> {
+        let external = job.pass.is_external();
+        let Some(ontology) = self.parsed(&stored).await? else {
+            let failed = || StoredOntology { status: Status::Failed, problem: UNREADABLE.into(), ..stored.clone() };
+            let ontology = Arc::new(Ontology::default());
+            return Ok((!external).then(|| Visible { stored: failed(), ontology, whole: false, compared: false }));
+        };
+        if is_whole(job, &ontology) {
+            return Ok(Some(Visible { stored, ontology, whole: true, compared: false }));
         }
-        let ontology = restricted(&ontology, covered);
-        let some = !ontology.datasets.is_empty();
-        Ok(some.then(|| Visible { stored, ontology: Arc::new(ontology), whole }))
+        let ontology = restricted(&ontology, |source| covered(job, source));
+        if external {
+            if ontology.datasets.is_empty() {
+                return Ok(None);
+            }
+            stored.description.clear();
+            stored.problem.clear();
+        }
+        Ok(Some(Visible { stored, ontology: Arc::new(ontology), whole: false, compared: false }))
     }
 
-    async fn parsed(&self, stored: &StoredOntology) -> Result<Arc<Ontology>> {
+    /// The document of a version; `None` when its text can no longer be read.
+    pub(super) async fn parsed(&self, stored: &StoredOntology) -> Result<Option<Arc<Ontology>>> {
         let key = (stored.org, stored.id, stored.version);
-        if let Some(ontology) = self.cache().get(&key) {
-            return Ok(ontology.clone());
+        if let Some(known) = self.cache().get(&key) {
+            return Ok(known);
         }
         let text = {
             let mut read = self.db.read_tenant(stored.org).await?;
             store::ontologies::text(&mut read, stored.org, stored.id, stored.version).await?
         };
-        let text = text.ok_or_else(|| Error::internal("an ontology without a text"))?;
+        // Pruned, or deleted, between two looks.
+        let Some(text) = text else { return Ok(None) };
+        let bytes = LEAST.max(FOR_EACH * text.len());
         let read = tokio::task::spawn_blocking(move || read::read(&text)).await.map_err(Error::internal)?;
-        let ontology = Arc::new(read.map_err(|problems| unreadable(&problems))?.ontology);
-        self.cache().put(key, ontology.clone());
+        let (ontology, bytes) = match read {
+            Ok(document) => (Some(Arc::new(document.ontology)), bytes),
+            Err(problems) => {
+                let first = problems.first().map(ToString::to_string).unwrap_or_default();
+                tracing::warn!(ontology = %stored.id, version = stored.version, problem = first, "a stored ontology cannot be read");
+                (None, LEAST)
+            }
+        };
+        keep(&mut self.cache(), key, ontology.clone(), bytes);
         Ok(ontology)
     }
 
-    fn cache(&self) -> std::sync::MutexGuard<'_, LruCache<Key, Arc<Ontology>>> {
+    fn cache(&self) -> std::sync::MutexGuard<'_, Parsed> {
         self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// Keeps what was read. A workspace's others go when it has had its share.
+fn keep(parsed: &mut Parsed, key: Key, ontology: Option<Arc<Ontology>>, bytes: usize) {
+    parsed.put(key, ontology, bytes);
+    parsed.shrink(SHARE, |(org, ..), _| *org == key.0);
+}
+
+/// Which data an ontology was last compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Never,
+    Older,
+    Newest,
+}
+
+/// Whether the pass covers every dataset of an ontology.
+pub(super) fn is_whole(job: &Job<'_>, ontology: &Ontology) -> bool {
+    ontology.datasets.iter().all(|entity| covered(job, entity.table()))
+}
+
+/// Refuses a text that names tables which the caller does not see: in the words for those that do not exist.
+fn all_seen(job: &Job<'_>, ontology: &Ontology) -> Result<()> {
+    let missing = ontology.datasets.iter().map(|entity| entity.table()).find(|table| !covered(job, table));
+    let Some(table) = missing else { return Ok(()) };
+    Err(Error::invalid(
+        "text",
+        format!("There is no table {table:?} that this client may read. Import or publish it first."),
+    ))
+}
+
+/// Refuses what cannot be asked.
+fn usable(job: &Job<'_>, visible: Visible) -> Result<Visible> {
+    let Visible { stored, whole, .. } = &visible;
+    let may_know = *whole || !job.pass.is_external();
+    let message = match stored.status {
+        Status::Ready => return Ok(visible),
+        Status::Failed if may_know => format!("This ontology cannot be used: {}", stored.problem),
+        Status::Failed => "This ontology cannot be used at the moment.".into(),
+        Status::Draft => "This ontology is a draft. Somebody who may write ontologies has to check it first.".into(),
+    };
+    let mut details = serde_json::json!({ "status": stored.status.name() });
+    if may_know {
+        details["problem"] = stored.problem.clone().into();
+    }
+    Err(Error::new(Code::OntologyNotReady, message).with(details))
+}
+
 /// Which data an ontology is about now.
-fn digest(ontology: &Ontology, datasets: &[Dataset]) -> String {
+pub(super) fn digest(ontology: &Ontology, datasets: &[Dataset]) -> String {
     let mut lines: Vec<String> = ontology
         .datasets
         .iter()
@@ -344,14 +479,14 @@ fn count(number: usize) -> i64 {
 }
 
 /// One problem stands for all in a status line.
-fn summed(first: &Problem, all: usize) -> String {
+pub(super) fn summed(first: &Problem, all: usize) -> String {
     match all {
         1 => format!("{}: {}", first.path, first.message),
         all => format!("{}: {} (and {} more)", first.path, first.message, all - 1),
     }
 }
 
-fn outdated(newest: i64) -> Error {
+pub(super) fn outdated(newest: i64) -> Error {
     let message = format!("Somebody saved version {newest} meanwhile. Load it, and put your changes on top of it.");
     Error::invalid("version", message)
 }
@@ -361,4 +496,23 @@ pub fn unreadable(problems: &[Problem]) -> Error {
     let first = problems.first().map(|first| summed(first, problems.len())).unwrap_or_default();
     let details = serde_json::json!({ "field": "text", "problems": problems.iter().take(50).collect::<Vec<_>>() });
     Error::new(Code::InvalidArgument, format!("This is no ontology: {first}")).with(details)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_that_has_had_its_share_takes_nothing_from_others() {
+        let clock = Clock::manual(1_790_000_000_000);
+        let (mut parsed, ours, theirs) = (Parsed::new(ROOM), Id::new(&clock), Id::new(&clock));
+        let (third, id) = (SHARE / 3, Id::new(&clock));
+        keep(&mut parsed, (theirs, id, 1), None, third);
+        for version in 1..=10 {
+            keep(&mut parsed, (ours, id, version), None, third);
+        }
+        assert!(parsed.get(&(theirs, id, 1)).is_some(), "the longest unused of all, and another's");
+        let left: Vec<i64> = (1..=10).filter(|version| parsed.get(&(ours, id, *version)).is_some()).collect();
+        assert_eq!(left, [8, 9, 10]);
+    }
 }

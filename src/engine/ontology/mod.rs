@@ -3,6 +3,7 @@
 pub mod attest;
 pub mod attest_run;
 pub mod check;
+mod compare;
 pub mod describe;
 pub mod diff;
 pub mod draft;
@@ -11,5 +12,6 @@ pub mod foreign;
 pub mod graph;
 pub mod library;
 pub mod read;
-mod visible;
+mod tables;
+pub mod visible;
 pub mod write;

@@ -6,7 +6,7 @@
 //! 4. a process that can be killed, with limits on memory, time, files and system calls ([`worker`], [`pool`]), of
 //!    which no caller can have all ([`turns`]).
 
-mod bounded;
+pub(in crate::engine) mod bounded;
 mod estimate;
 pub mod guard;
 mod pool;

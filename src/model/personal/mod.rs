@@ -6,6 +6,8 @@ mod shapes;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::ontology::Field;
+
 /// What a column seems to say of people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -99,6 +101,18 @@ pub fn judge(name: &str, fields: &[String], content: Content, values: &[String])
         let share = share(kind, false).filter(|share| *share >= enough(kind))?;
         Some(Finding { kind, because: vec![Basis::Values], share: Some(share) })
     })
+}
+
+/// Whether a field of an ontology holds personal data: because the ontology says so, or by its name or that of its
+/// column. Numbers and closed sets are personal only where the ontology says so.
+pub fn is_personal(field: &Field) -> bool {
+    // What stands between quotation marks is no name.
+    let column = field.expression.split('\'').step_by(2).collect::<Vec<_>>().join(" ");
+    let names = [&field.name, &column];
+    let content = if field.datatype.is_calendar() { Content::Time } else { Content::Text };
+    field.pii.is_some()
+        || !(field.is_enum || field.datatype.is_number())
+            && names.iter().any(|name| judge(name, &[], content, &[]).is_some())
 }
 
 /// What may be shown of a value: enough to see its form, too little to know whose it is.

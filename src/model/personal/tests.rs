@@ -163,3 +163,26 @@ fn nothing_of_a_person_is_left_under_a_mask() {
         assert_eq!(mask(kind, value), shown);
     }
 }
+
+#[test]
+fn fields_are_personal_by_what_is_said_by_their_names_and_by_those_of_their_columns() {
+    use crate::model::ontology::DataType;
+    let field = |name: &str, expression: &str| Field {
+        name: name.into(),
+        expression: expression.into(),
+        datatype: DataType::String,
+        ..Field::default()
+    };
+    for (field, expected) in [
+        (Field { pii: Some("name".into()), is_enum: true, ..field("who", "who") }, true),
+        (field("customer_name", "x"), true),
+        (Field { index_values: true, ..field("called", "last_name") }, true),
+        (field("kind", "CASE WHEN way = 'home address' THEN 'email' END"), false),
+        (field("region", "region"), false),
+        // A closed set holds nobody's, and a number is none.
+        (Field { is_enum: true, ..field("phone", "phone") }, false),
+        (Field { datatype: DataType::Integer, ..field("phone", "phone") }, false),
+    ] {
+        assert_eq!(is_personal(&field), expected, "{field:?}");
+    }
+}

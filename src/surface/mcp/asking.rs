@@ -4,8 +4,9 @@
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, InputResponses, JsonObject, ProtocolVersion,
+    CallToolResponse, CallToolResult, ContentBlock, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, InputResponses, JsonObject,
+    ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
@@ -27,8 +28,12 @@ fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
     for (at, question) in questions.iter().enumerate() {
         let title = question["question"].as_str()?;
         message.push_str(&format!("\n{}. {title}", at + 1));
-        let options = json!({ "type": "string", "title": title, "enum": question["suggestions"],
-            "default": question["assumption"] });
+        let mut options = json!({ "type": "string", "title": title, "enum": question["suggestions"] });
+        // Strict clients refuse a form whose default is none of the choices.
+        let assumption = &question["assumption"];
+        if question["suggestions"].as_array().is_some_and(|all| all.contains(assumption)) {
+            options["default"] = assumption.clone();
+        }
         properties.insert(format!("answer_{}", at + 1), options);
     }
     let required: Vec<String> = properties.keys().cloned().collect();
@@ -93,7 +98,54 @@ where
         }
         let answer = context.peer.create_elicitation_with_timeout(params, Some(PATIENCE)).await;
         let Some(next) = answer.ok().and_then(|answer| going_on(arguments, &conversation, &answer)) else { break };
-        result = call(next).await;
+        let said = next.get("question").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let answered = call(next).await;
+        if answered.is_error == Some(true) {
+            return unheard(result, &said, &answered).into();
+        }
+        result = answered;
     }
     result.into()
+}
+
+/// The question once more, with what the person said to it: the call that would have taken the answer was refused, and
+/// nobody has to be asked again.
+fn unheard(mut question: CallToolResult, said: &str, refused: &CallToolResult) -> CallToolResult {
+    let reason = refused.content.iter().find_map(|block| block.as_text()).map_or("", |text| text.text.as_str());
+    let text = format!(
+        "The person has answered already, and the answer could not be taken: {reason}\nCall ask_question again a little \
+         later, with the same conversationId and this answer as the question:\n{said}"
+    );
+    question.content.push(ContentBlock::text(text));
+    question
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(suggestions: &[&str], assumption: &str) -> CallToolResult {
+        CallToolResult::structured(json!({ "conversationId": "c1", "clarificationRequest": { "questions": [
+            { "question": "By what?", "suggestions": suggestions, "assumption": assumption }] } }))
+    }
+
+    #[test]
+    fn the_default_of_a_form_is_one_of_its_choices_or_absent() {
+        let properties = |result: &CallToolResult| {
+            let (params, _) = form(result).unwrap();
+            serde_json::to_value(params).unwrap()["requestedSchema"]["properties"]["answer_1"].clone()
+        };
+        assert_eq!(properties(&asked(&["revenue", "pieces"], "pieces"))["default"], "pieces");
+        let without = properties(&asked(&["revenue", "pieces"], "the first"));
+        assert!(without.get("default").is_none(), "{without}");
+    }
+
+    #[test]
+    fn an_answer_that_could_not_be_taken_is_not_lost() {
+        let refused = CallToolResult::error(vec![ContentBlock::text("Too many calls; try again in 12 seconds.")]);
+        let told = unheard(asked(&["revenue", "pieces"], "pieces"), "pieces", &refused);
+        let last = told.content.last().and_then(|block| block.as_text()).unwrap().text.clone();
+        assert!(last.contains("12 seconds") && last.ends_with("\npieces"), "{last}");
+        assert_eq!(told.structured_content.unwrap()["conversationId"], "c1");
+    }
 }

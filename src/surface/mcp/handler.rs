@@ -20,9 +20,11 @@ use super::resources::{self, protocol_error};
 use super::tools::Tools;
 use super::{asking, prompts};
 use crate::engine::job::Progress;
+use crate::gateway::operation::Operation as _;
 use crate::gateway::{Gateway, Via};
 use crate::model::access::Rights;
 use crate::model::caller::Caller;
+use crate::ops::ask_question::AskQuestion;
 
 /// How long a client may keep the list of tools, in milliseconds; lists of data are kept for less.
 const TOOLS_TTL: u64 = 300_000;
@@ -155,11 +157,17 @@ impl ServerHandler for Handler {
             recorded.map_err(|error| protocol_error(&error, &caller.request_id))?;
             return Err(protocol_error(&error, &caller.request_id));
         };
-        let arguments = request.arguments.unwrap_or_default();
-        let state = request.request_state.as_deref();
-        let arguments = asking::resumed(arguments, state, request.input_responses.as_ref());
+        let mut arguments = request.arguments.unwrap_or_default();
+        let asks_back = request.name == AskQuestion::INFO.name;
+        if asks_back {
+            let state = request.request_state.as_deref();
+            arguments = asking::resumed(arguments, state, request.input_responses.as_ref());
+        }
         let gateway = || self.shared.gateway.clone();
         let result = entry.call(gateway(), caller.clone(), arguments.clone(), via).await;
+        if !asks_back {
+            return Ok(result.into());
+        }
         let again = |arguments| entry.call(gateway(), caller.clone(), arguments, self::via("mcp.tool.call", &context));
         Ok(asking::settled(result, &arguments, &context, again).await)
     }

@@ -14,8 +14,9 @@ use dragoman::model::access::{Rights, Role};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::org::Org;
 use dragoman::ops::ask_question::AskQuestion;
+use dragoman::ops::draft_ontology::DraftOntology;
 use dragoman::ops::import::{Import, Staged};
-use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology, DraftOntology};
+use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology};
 use dragoman::ops::sql::Sql;
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,8 +35,8 @@ pub const SETS: [&str; 6] = ["acme", "flights", "chinook", "sakila", "tpch", "tr
 struct Bank {
     /// When the questions are asked.
     now: String,
-    #[serde(rename = "timezone")]
-    _timezone: String,
+    /// In which days begin; a draft is told so, as nothing in tables says it.
+    timezone: String,
     /// The folder of the tables, below the project's.
     data: String,
     /// The ontology's file, below the project's; beside the questions when absent.
@@ -64,6 +65,14 @@ pub struct Question {
     after: Option<String>,
     #[serde(default, rename = "why")]
     _why: Option<String>,
+}
+
+impl Question {
+    /// Whether it is of a series that was written by somebody who did not know how questions are understood, and asked
+    /// when it was finished: the letter of its number says so.
+    pub fn is_unseen(&self) -> bool {
+        self.id.split('-').nth(1).is_some_and(|number| number.starts_with(['h', 'k']))
+    }
 }
 
 /// How a question was answered.
@@ -151,7 +160,7 @@ async fn load(place: &Place, bank: &Bank, set: &str, with: With) -> Value {
         Some(file) => Path::new(env!("CARGO_MANIFEST_DIR")).join(file),
         None => here().join(set).join("ontology.yaml"),
     };
-    install(place, set, with, &steward).await
+    install(place, bank, set, with, &steward).await
 }
 
 /// A workspace with the flights and their ontology.
@@ -166,11 +175,12 @@ fn id_of<T>(id: &Value) -> dragoman::base::id::Id<T> {
     id.as_str().unwrap().parse().unwrap()
 }
 
-async fn install(place: &Place, set: &str, with: With, steward: &Path) -> Value {
+async fn install(place: &Place, bank: &Bank, set: &str, with: With, steward: &Path) -> Value {
     let text = match with {
         With::Steward => std::fs::read_to_string(steward).unwrap(),
         With::Draft => {
-            let op = DraftOntology { name: set.into(), dataset_ids: Vec::new() };
+            let timezone = Some(bank.timezone.clone());
+            let op = DraftOntology { name: set.into(), timezone, ..DraftOntology::default() };
             place.call(op).await.unwrap()["text"].as_str().unwrap().to_owned()
         }
     };

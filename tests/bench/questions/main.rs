@@ -35,6 +35,12 @@ async fn main() {
         all.extend(asked);
     }
     row("all", &all);
+    let (unseen, own): (Vec<Asked>, Vec<Asked>) = all.into_iter().partition(|it| it.question.is_unseen());
+    if !unseen.is_empty() && !own.is_empty() {
+        row("own", &own);
+        row("unseen", &unseen);
+    }
+    let all: Vec<Asked> = own.into_iter().chain(unseen).collect();
     for it in all.iter().filter(|it| it.verdict != Verdict::Right) {
         println!(
             "{:?} {} {:?} {}\n    {}",

@@ -1,6 +1,7 @@
 //! What an answer costs: over the demo's 336,776 flights through MCP on a real port, step by step, and how reading a
 //! question grows with the ontology.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use dragoman::app::App;
@@ -70,8 +71,10 @@ pub async fn answers() {
 
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut whole = Vec::new();
-    let mut steps: std::collections::BTreeMap<String, Vec<f64>> = std::collections::BTreeMap::new();
-    let mut unanswered = std::collections::BTreeSet::new();
+    let mut steps: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    // Of each question: the whole answer, its statement, and its checks.
+    let mut each: BTreeMap<&str, [Vec<f64>; 3]> = BTreeMap::new();
+    let mut unanswered = BTreeSet::new();
     for round in 0..=ROUNDS {
         for question in QUESTIONS {
             let body = json!({
@@ -104,6 +107,8 @@ pub async fn answers() {
                 continue;
             }
             whole.push(took.as_secs_f64() * 1_000.0);
+            let times = each.entry(question).or_default();
+            times[0].push(took.as_secs_f64() * 1_000.0);
             let from = text.find('{').unwrap();
             let reply: Value = serde_json::from_str(text[from..].trim_end()).unwrap();
             let reply = &reply["result"]["structuredContent"];
@@ -115,6 +120,11 @@ pub async fn answers() {
             let mut planned = 0.0;
             for phase in trace["trace"]["phases"].as_array().unwrap() {
                 let (name, ms) = (phase["name"].as_str().unwrap(), phase["ms"].as_f64().unwrap());
+                match name {
+                    "run" => times[1].push(ms),
+                    "check" => times[2].push(ms),
+                    _ => {}
+                }
                 planned += if matches!(name, "plan" | "compile") { ms } else { 0.0 };
                 steps.entry(name.to_owned()).or_default().push(ms);
             }
@@ -126,6 +136,14 @@ pub async fn answers() {
     println!("{:18} {:>8.1} {:>8.1}", "whole answer", quantile(&mut whole, 0.5), quantile(&mut whole, 0.95));
     for (name, times) in &mut steps {
         println!("{name:18} {:>8.2} {:>8.2}", quantile(times, 0.5), quantile(times, 0.95));
+    }
+    println!("{:>8} {:>8} {:>8}  half of its answers take at most, in ms", "whole", "run", "check");
+    for (question, times) in &mut each {
+        let [whole, run, check] = times.each_mut().map(|times| match times.is_empty() {
+            true => 0.0,
+            false => quantile(times, 0.5),
+        });
+        println!("{whole:>8.1} {run:>8.1} {check:>8.1}  {question}");
     }
     unanswered.iter().for_each(|question| println!("not answered: {question}"));
     stop.send(()).unwrap();
@@ -158,7 +176,8 @@ pub fn growth() {
         let lexicon = Lexicon::build(&ontology, &values);
         let built = started.elapsed();
         let now = jiff::civil::date(2025, 6, 15).at(12, 0, 0, 0);
-        let context = rules::Context { now, previous: Vec::new(), chosen: Vec::new(), default_window: None };
+        let context =
+            rules::Context { now, previous: Vec::new(), chosen: Vec::new(), default_window: None, extent: None };
         let mut times = Vec::new();
         let mut answered = 0;
         for at in 0..100 {

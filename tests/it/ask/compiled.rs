@@ -132,7 +132,7 @@ macro_rules! traps {
     };
 }
 
-traps! { sums ways broken_keys times balances shares absence bridges metrics grain }
+traps! { sums ways broken_keys times balances shares absence bridges metrics grain owners }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_whose_checks_did_not_run_does_not_pass() {

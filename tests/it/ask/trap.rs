@@ -99,6 +99,7 @@ pub fn all() -> Vec<(&'static str, Trap)> {
         ("bridges", include_str!("traps/bridges.yaml")),
         ("metrics", include_str!("traps/metrics.yaml")),
         ("grain", include_str!("traps/grain.yaml")),
+        ("owners", include_str!("traps/owners.yaml")),
     ];
     files.into_iter().map(|(name, text)| (name, read(name, text))).collect()
 }

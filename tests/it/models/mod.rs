@@ -3,7 +3,7 @@
 mod faults;
 mod plans;
 mod policy;
-mod provider;
+pub mod provider;
 
 use std::time::Duration;
 

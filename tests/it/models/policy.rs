@@ -121,7 +121,7 @@ async fn who_wants_no_language_model_is_read_by_none_wherever_the_workspace_woul
         world.as_person(ann.id);
         assert!(world.open().await.is_ok());
         let change = [("defaultProvider".to_owned(), json!("built_in"))].into_iter().collect();
-        world.service.identity.change_user_settings(ann.id, &change, |_| Ok(())).await.unwrap();
+        world.service.identity.change_user_settings(ann.id, world.org.id, &change, |_| Ok(())).await.unwrap();
         assert_eq!(world.open().await.err(), Some(LlmError::Off));
         assert_eq!(provider.count(), 0);
         world.service.stop().await;

@@ -54,7 +54,10 @@ async fn what_the_data_do_not_keep_is_found_and_counted() {
     assert_eq!(figures("datasets[0].fields[3]"), (false, json!({"values": 3, "not_found": 1})));
     assert_eq!(find("datasets[0].fields[3]").severity, Severity::Warning);
     assert_eq!(figures("datasets[0].fields[1].nullable"), (false, json!({"rows": 4, "empty": 1})));
-    assert!(find("datasets[0].fields[5].expression").says.contains("shop_orders.broken"));
+    let broken = &find("datasets[0].fields[5].expression").says;
+    assert!(broken.contains("shop_orders.broken") && broken.contains("does not fit"), "{broken}");
+    // The engine's own words would be "Could not convert string 'open' to INT32".
+    assert!(!["open", "closed", "void"].iter().any(|stored| broken.contains(stored)), "{broken}");
     assert!(find("datasets[0].fields[6].datatype").says.contains("declared as String"));
     assert_eq!(find("metrics[0].expression").figures["value"], json!(36.5));
     // Of Ann, through the relationship.
@@ -93,4 +96,23 @@ async fn data_that_keep_everything_pass_and_a_caller_who_has_gone_is_not_served(
     gone.cancel();
     let job = Job::new(&pass, &house.budgets, Duration::from_secs(60), gone, None);
     assert_eq!(attest(&house.engine, &job, &ontology, 7).await.unwrap_err().code, Code::QueryTimeout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_that_ran_out_of_time_says_nothing_of_the_ontology() {
+    let mut house = House::new(|_| {}).await;
+    house.add("shop_customers", TableFormat::Csv, "id,name\n1,Ann\n").await;
+    // Two million different keys are not told apart in a millisecond.
+    house.make(
+        "shop_orders",
+        "SELECT i AS id, 1 AS customer_id, 10.5 AS amount, 'open' AS status, DATE '2024-01-01' AS day \
+         FROM range(2000000) AS rows(i)",
+    );
+    let ontology = read(SHOP).unwrap().ontology;
+    let pass = house.pass();
+    let budget = dragoman::config::Budgets { sql_time: Duration::from_millis(1), ..house.budgets.clone() };
+    let job = Job::new(&pass, &budget, Duration::from_secs(60), CancellationToken::new(), None);
+    let ended = attest(&house.engine, &job, &ontology, 7).await.unwrap_err();
+    assert_eq!(ended.code, Code::QueryTimeout, "{ended}");
+    job.check().expect("the job itself goes on");
 }

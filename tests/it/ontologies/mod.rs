@@ -1,3 +1,4 @@
 //! Ontologies over real tables.
 
 mod attest;
+mod drafts;

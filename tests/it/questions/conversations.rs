@@ -1,5 +1,7 @@
 //! Questions that follow each other, what is asked back, and what is remembered, on both databases.
 
+use dragoman::model::run::Memory;
+use dragoman::ops::questions::{Forget, InspectTrace, ListQuestions};
 use serde_json::{Value, json};
 
 use super::Bakery;
@@ -80,22 +82,18 @@ async fn what_people_agree_to_is_remembered_for_the_workspace_and_forgotten_agai
         let suggestions = asked["clarificationRequest"]["questions"][0]["suggestions"].as_array().unwrap().clone();
         let pieces = suggestions.iter().find(|it| it.as_str().unwrap().contains("pieces")).unwrap().as_str().unwrap();
         let answer = bakery.ask(pieces, Some(&asked["conversationId"])).await;
-        let trace = answer["traceId"].as_str().unwrap();
-        let (status, _) =
-            manage("POST", &format!("/questions/{trace}/remember"), Some(json!({ "memory": "preference" }))).await;
-        assert_eq!(status, 200);
+        bakery.remember(&answer, Memory::Preference).await.unwrap();
         let settled = bakery.ask("Which is the best shop?", None).await;
         assert_eq!((&settled["outcome"], rows(&settled)), (&json!("answer"), rows(&answer)), "{settled}");
 
         let list = format!("/ontologies/{}/remembered", bakery.ontology);
         let (_, kept) = manage("GET", &list, None).await;
         let id = kept["remembered"][0]["id"].as_str().unwrap();
-        assert_eq!(manage("DELETE", &format!("/remembered/{id}"), None).await.0, 200);
+        bakery.console(Forget { remembered_id: id.parse().unwrap() }).await.unwrap();
         assert_eq!(bakery.ask("Which is the best shop?", None).await["outcome"], "clarification");
 
         let right = bakery.ask("Total revenue?", None).await;
-        let trace = right["traceId"].as_str().unwrap();
-        manage("POST", &format!("/questions/{trace}/remember"), Some(json!({ "memory": "verified" }))).await;
+        bakery.remember(&right, Memory::Verified).await.unwrap();
         let again = bakery.ask("total  REVENUE", None).await;
         assert!(again["narrative"].as_str().unwrap().contains("verified"), "{again}");
         assert_eq!(rows(&again), "[[31.0]]");
@@ -108,9 +106,8 @@ async fn what_people_agree_to_is_remembered_for_the_workspace_and_forgotten_agai
 async fn a_trace_tells_the_way_and_holds_no_row() {
     let bakery = Bakery::start().await;
     let reply = bakery.ask("revenue by town", None).await;
-    let path = format!("/questions/{}", reply["traceId"].as_str().unwrap());
-    let (status, traced) = bakery.service.manage(&bakery.admin, "GET", &path, None).await;
-    assert_eq!(status, 200, "{traced}");
+    let trace_id = reply["traceId"].as_str().unwrap().parse().unwrap();
+    let traced = bakery.console(InspectTrace { trace_id }).await.unwrap();
     let trace = &traced["trace"];
     let phases: Vec<&str> = trace["phases"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(phases, ["plan", "compile", "run", "check", "tell"]);
@@ -121,8 +118,8 @@ async fn a_trace_tells_the_way_and_holds_no_row() {
     assert!(trace["sql"].as_str().unwrap().contains("GROUP BY"));
     assert!(trace["reading"]["phrases"].as_array().unwrap().iter().any(|it| it["text"] == "revenue"), "{trace}");
     assert!(!traced.to_string().contains("13.0"), "no number of the answer is kept");
-    let (_, listed) =
-        bakery.service.manage(&bakery.admin, "GET", &format!("/ontologies/{}/questions", bakery.ontology), None).await;
+    let ontology_id = bakery.ontology.parse().unwrap();
+    let listed = bakery.console(ListQuestions { ontology_id, everybodys: true, cursor: None }).await.unwrap();
     assert_eq!(listed["questions"][0]["question"], "revenue by town");
     bakery.service.stop().await;
 }

@@ -2,17 +2,29 @@
 //! asked back and how, and what the record says.
 
 mod conversations;
+mod erasure;
+mod gate;
 mod mcp;
+mod memory;
 mod ontologies;
+mod prepared;
 mod quality;
 mod rights;
 mod settings;
 
+use dragoman::base::id::Id;
+use dragoman::gateway::Via;
+use dragoman::gateway::operation::Operation;
 use dragoman::model::access::{Role, Scope};
+use dragoman::model::caller::Caller;
+use dragoman::model::ontology::{Status, StoredOntology};
 use dragoman::model::org::Org;
+use dragoman::model::run::Memory;
+use dragoman::ops::questions::Remember;
+use dragoman::store;
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, json_of};
+use crate::support::service::{Service, in_console, json_of};
 
 /// A bakery: two shops, what they sold, and when. Small enough to add up by hand.
 const SALES: &[u8] = b"sale_id,shop_id,product,sold_on,pieces,euros\n\
@@ -74,17 +86,43 @@ metrics:
 struct Bakery {
     service: Service,
     org: Org,
-    /// Of an admin.
+    /// Of an admin's client with every scope.
     admin: String,
+    /// The admin in the console.
+    baker: Caller,
     /// Of a contributor's client.
     client: String,
     ontology: String,
 }
 
+/// One that the store holds, whatever its text; which tables it uses is not kept with it.
+async fn in_store(bakery: &Bakery, name: &str, text: &str) -> Id<StoredOntology> {
+    let clock = &bakery.service.clock;
+    let stored = StoredOntology {
+        id: Id::new(clock),
+        org: bakery.org.id,
+        name: name.into(),
+        description: "hush".into(),
+        status: Status::Ready,
+        problem: String::new(),
+        version: 1,
+        dataset_count: 1,
+        field_count: 1,
+        created_at: clock.now(),
+        updated_at: clock.now(),
+    };
+    let mut tx = bakery.service.db.tenant(bakery.org.id).await.unwrap();
+    assert!(store::ontologies::insert(&mut tx, &stored).await.unwrap());
+    store::ontologies::keep(&mut tx, &stored, text, "", None).await.unwrap();
+    tx.commit().await.unwrap();
+    stored.id
+}
+
 impl Bakery {
     async fn open(service: Service) -> Self {
         let org = service.workspace("bakery").await;
-        let (_, admin) = service.member(&org, "baker@example.com", Role::Admin).await;
+        let (user, admin) = service.member(&org, "baker@example.com", Role::Admin).await;
+        let baker = in_console(&service, &org, user.id, Role::Admin);
         for (file, rows) in [("sales.csv", SALES), ("shops.csv", SHOPS)] {
             service.import(&org, file, rows, true).await.unwrap();
         }
@@ -95,11 +133,36 @@ impl Bakery {
         assert_eq!(checked["ontology"]["status"], "ready", "{checked}");
         let scopes = [Scope::DataRead, Scope::DataWrite, Scope::OntologiesRead];
         let client = service.access_token(&org, Role::Contributor, &scopes).await;
-        Self { service, org, admin, client, ontology }
+        Self { service, org, admin, baker, client, ontology }
     }
 
     async fn start() -> Self {
         Self::open(Service::start().await).await
+    }
+
+    /// Asks the service as the console does.
+    async fn console(&self, op: impl Operation) -> dragoman::model::error::Result<Value> {
+        self.service.gateway.call(&self.baker, op, Via::new("console.call")).await
+    }
+
+    /// Has something remembered of a question, as the baker.
+    async fn remember(&self, reply: &Value, memory: Memory) -> dragoman::model::error::Result<Value> {
+        self.console(Remember { trace_id: reply["traceId"].as_str().unwrap().parse().unwrap(), memory }).await
+    }
+
+    /// Withdraws a table from AI clients.
+    async fn withdraw(&self, table: &str) {
+        let (_, all) = json_of(self.service.get("/api/v1/ext/datasets", &self.client).send().await.unwrap()).await;
+        let found = all["datasets"].as_array().unwrap().iter().find(|it| it["name"] == table).unwrap().clone();
+        let path = format!("/datasets/{}", found["id"].as_str().unwrap());
+        let body = json!({ "externally_queryable": false });
+        assert_eq!(self.service.manage(&self.admin, "PATCH", &path, Some(body)).await.0, 200);
+    }
+
+    /// Asks over REST, whatever comes of it.
+    async fn try_ask(&self, question: &str) -> (u16, Value) {
+        let body = json!({ "ontologyId": self.ontology, "question": question });
+        json_of(self.service.post("/api/v1/ext/ask", &self.client).json(&body).send().await.unwrap()).await
     }
 
     /// Asks over REST.

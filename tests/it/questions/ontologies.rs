@@ -87,7 +87,7 @@ async fn versions_are_kept_and_a_save_on_top_of_an_old_one_is_refused() {
         let (_, legacy) = manage("GET", &format!("{place}/text?format=legacy_json"), None).await;
         let legacy: Value = serde_json::from_str(legacy["text"].as_str().unwrap()).unwrap();
         assert_eq!(legacy["semantic_model"][0]["name"], "bakery");
-        assert_eq!(manage("DELETE", &place, None).await.0, 200);
+        assert_eq!(manage("DELETE", &format!("{place}?name=bakery"), None).await.0, 200);
         assert_eq!(manage("GET", &format!("{place}/history"), None).await.0, 404);
         bakery.service.stop().await;
     })

@@ -61,12 +61,16 @@ async fn what_rests_on_unpublished_data_is_not_there_for_clients() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_have_a_limit_of_their_own_and_a_row_in_the_record() {
-    let service = Service::with(&[("DRAGOMAN_EXT_RATE_ASK", "2")]).await;
+    let service = Service::with(&[("DRAGOMAN_EXT_RATE_ASK", "3")]).await;
     let bakery = Bakery::open(service).await;
     bakery.ask("revenue", None).await;
     let entry = bakery.service.last_audit(&bakery.org).await;
     assert_eq!((entry.action.as_str(), entry.outcome.as_str(), entry.rows), ("rest.call", "ok", 1));
-    assert_eq!(entry.target, format!("ask_question {} revenue", bakery.ontology));
+    // The first 16 digits of `printf revenue | sha256sum`.
+    assert_eq!(entry.target, format!("ask_question {} sha256:371f7e4223809d8b", bakery.ontology));
+    bakery.ask("revenue of the shop of Jane Roe", None).await;
+    let entry = bakery.service.last_audit(&bakery.org).await;
+    assert!(!entry.target.contains("revenue") && !entry.target.contains("Jane"), "{}", entry.target);
     bakery.ask("revenue", None).await;
     let body = json!({ "ontologyId": bakery.ontology, "question": "revenue" });
     let refused = bakery.service.post("/api/v1/ext/ask", &bakery.client).json(&body).send().await.unwrap();

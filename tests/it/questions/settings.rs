@@ -1,6 +1,8 @@
 //! What a person has set for themselves: the time of questions without one, and words of their own.
 
 use dragoman::model::access::Role;
+use dragoman::model::preferences::UserSettings;
+use dragoman::model::run::Memory;
 use serde_json::{Value, json};
 
 use super::Bakery;
@@ -115,35 +117,94 @@ async fn nobody_has_the_settings_of_another_and_a_token_has_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_turns_language_models_off_and_never_on() {
+    let bakery = Bakery::start().await;
+    let (status, off) = set(&bakery, json!({ "defaultProvider": "built_in" })).await;
+    assert_eq!((status, &off["dataAgent"]), (200, &json!({ "defaultProvider": "built_in" })), "{off}");
+    for provider in [json!(null), json!("language_model")] {
+        let change = json!({ "defaultProvider": provider, "defaultTimePeriod": "this_year" });
+        let (status, refused) = set(&bakery, change).await;
+        assert_eq!((status, &refused["error"]["details"]["rule"]), (403, &json!("people")), "{refused}");
+    }
+    let (_, kept) = bakery.service.manage(&bakery.admin, "GET", "/user-settings", None).await;
+    assert_eq!(kept["dataAgent"], json!({ "defaultProvider": "built_in" }), "nothing of it was changed");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_with_rights_in_one_workspace_changes_nothing_in_another() {
+    Service::both(async |service| {
+        let bakery = Bakery::open(service).await;
+        let (user, service) = (bakery.baker.user.unwrap(), &bakery.service);
+        let mill = service.workspace("mill").await;
+        set(&bakery, json!({ "defaultTimePeriod": "this_year", "busyThreshold": 15 })).await;
+        assert_eq!(service.identity.user_settings(user, mill.id).await.unwrap(), UserSettings::default());
+        let change = json!({ "busyThreshold": 20 });
+        let change = change.as_object().unwrap();
+        service.identity.change_user_settings(user, mill.id, change, |_| Ok(())).await.unwrap();
+        let (_, ours) = service.manage(&bakery.admin, "GET", "/user-settings", None).await;
+        assert_eq!(ours["dataAgent"], json!({ "defaultTimePeriod": "this_year", "busyThreshold": 15.0 }), "{ours}");
+        let theirs = serde_json::to_value(service.identity.user_settings(user, mill.id).await.unwrap()).unwrap();
+        assert_eq!(theirs, json!({ "dataAgent": { "busyThreshold": 20.0 } }));
+        bakery.service.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_and_keeps_what_is_set() {
     let service = Service::start().await;
     let org = service.workspace("ours").await;
     let (user, browser) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
     let page = browser.get("/account/questions").await.text().await.unwrap();
-    let csrf = token(&page);
+    let (csrf, workspace) = (token(&page), org.id.to_string());
     let form = [
         ("csrf", csrf.as_str()),
+        ("workspace", workspace.as_str()),
         ("period", "this year"),
         ("words", "High value: revenue over 10\nold: 7"),
         ("built_in", "1"),
     ];
     let saved = browser.post("/account/questions", &form).await;
     assert_eq!(saved.status(), 303);
-    let now = serde_json::to_value(service.identity.user_settings(user.id).await.unwrap()).unwrap();
+    let record = service.last_audit(&org).await;
+    let target = "defaultTimePeriod defaultProvider highValueThreshold oldThreshold";
+    let keys = |text: &str| text.split(' ').map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!((record.action.as_str(), record.outcome.as_str()), ("account.settings", "ok"));
+    assert_eq!(keys(&record.target), keys(target));
+    let now = serde_json::to_value(service.identity.user_settings(user.id, org.id).await.unwrap()).unwrap();
     let agent = json!({ "defaultTimePeriod": "this year", "defaultProvider": "built_in",
                         "highValueThreshold": "revenue over 10", "oldThreshold": 7.0 });
     assert_eq!(now, json!({ "dataAgent": agent }));
     let page = browser.get("/account/questions").await.text().await.unwrap();
     assert!(page.contains("high value: revenue over 10\nold: 7\n") && page.contains("value=\"this year\""), "{page}");
 
-    let wrong = [("csrf", csrf.as_str()), ("period", "whenever"), ("words", "old: 8")];
+    let wrong = [("csrf", csrf.as_str()), ("workspace", &workspace), ("period", "whenever"), ("words", "old: 8")];
     let refused = browser.post("/account/questions", &wrong).await;
     assert_eq!(refused.status(), 422);
     let page = refused.text().await.unwrap();
     assert!(page.contains("“whenever” is no time") && page.contains("old: 8"), "what was typed stays: {page}");
-    let fewer = [("csrf", csrf.as_str()), ("period", ""), ("words", "old: 8")];
+    let record = service.last_audit(&org).await;
+    assert_eq!((record.action.as_str(), record.outcome.as_str()), ("account.settings", "invalid_argument"));
+    let other = service.workspace("theirs").await.id.to_string();
+    let foreign = [("csrf", csrf.as_str()), ("workspace", &other), ("period", "this year"), ("words", "")];
+    assert_eq!(browser.post("/account/questions", &foreign).await.status(), 400);
+    let fewer = [("csrf", csrf.as_str()), ("workspace", &workspace), ("period", ""), ("words", "old: 8")];
     browser.post("/account/questions", &fewer).await;
-    let now = serde_json::to_value(service.identity.user_settings(user.id).await.unwrap()).unwrap();
+    let now = serde_json::to_value(service.identity.user_settings(user.id, org.id).await.unwrap()).unwrap();
     assert_eq!(now, json!({ "dataAgent": { "oldThreshold": 8.0 } }));
     service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_rests_on_one_s_own_settings_is_not_remembered_for_everybody() {
+    let bakery = Bakery::start().await;
+    set(&bakery, json!({ "busyThreshold": "revenue over 15", "defaultTimePeriod": "february_2025" })).await;
+    for question in ["busy shops", "revenue"] {
+        let answered = ask(&bakery, &bakery.admin, question).await;
+        assert_eq!(answered["outcome"], "answer", "{answered}");
+        let refused = bakery.remember(&answered, Memory::Verified).await.unwrap_err();
+        assert!(refused.message.contains("your own questions"), "{refused}");
+    }
+    bakery.service.stop().await;
 }

@@ -4,6 +4,7 @@ mod answers;
 mod hostile;
 mod lives;
 mod logins;
+mod ontology;
 mod pages;
 
 use std::sync::OnceLock;

@@ -1,11 +1,12 @@
 //! Ontologies drafted from tables that the engine measures.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dragoman::engine::job::{Job, Progress};
-use dragoman::engine::ontology::draft::Draft;
-use dragoman::engine::ontology::draft::measure::{Declared, measured};
+use dragoman::engine::ontology::draft::measure::measured;
+use dragoman::engine::ontology::draft::{Draft, Wanted};
 use dragoman::engine::sql::TableFormat;
 use dragoman::model::dataset::Dataset;
 use dragoman::model::error::{Code, Result};
@@ -41,9 +42,10 @@ async fn drafted(house: &mut House, cancel: CancellationToken) -> (Result<Draft>
         let seen = seen.clone();
         Arc::new(move |progress| seen.lock().unwrap().push(progress))
     };
+    let wanted = Wanted { name: "travel".into(), ..Wanted::default() };
     let pass = house.pass();
     let job = Job::new(&pass, &house.budgets, Duration::from_secs(60), cancel, Some(receive));
-    let made = measured(&house.engine, &job, "travel", &datasets, |_| Declared::default(), &[]).await;
+    let made = measured(&house.engine, &job, &wanted, &datasets, &BTreeMap::new()).await;
     let progress = std::mem::take(&mut *seen.lock().unwrap());
     (made, progress)
 }

@@ -259,6 +259,17 @@ pub fn operator(org: &Org) -> Caller {
     }
 }
 
+/// A person in the console of a workspace, who signed in just now.
+pub fn in_console(service: &Service, org: &Org, user: Id<User>, role: Role) -> Caller {
+    Caller {
+        user: Some(user),
+        role,
+        rights: Rights::of_role(role),
+        proof: Proof::BrowserSession { auth_time: service.clock.now() / 1_000 },
+        ..operator(org)
+    }
+}
+
 /// Status and body.
 pub async fn json_of(response: Response) -> (u16, Value) {
     let status = response.status().as_u16();

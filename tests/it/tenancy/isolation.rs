@@ -5,17 +5,20 @@
 use std::collections::BTreeSet;
 
 use dragoman::base::id::Id;
+use dragoman::gateway::Via;
 use dragoman::gateway::operation::{Operation, Surface};
 use dragoman::model::access::Role;
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::org::Org;
+use dragoman::model::run::Memory;
 use dragoman::model::source::{RemoteTable, Source, SourceEngine};
+use dragoman::ops::questions::Remember;
 use dragoman::ops::{self, Visitor};
 use reqwest::RequestBuilder;
 use serde_json::{Map, Value, json};
 
 use super::both;
-use crate::support::service::{Service, json_of};
+use crate::support::service::{Service, in_console, json_of};
 
 const MEMBER: &str = "payee@firm.example";
 const BLOCKED: &str = "https://blocked.example/client.json";
@@ -165,9 +168,9 @@ impl Ids {
         let asked = json_of(asked).await.1;
         assert_eq!(asked["outcome"], "answer", "{asked}");
         let trace = text_of(&asked["traceId"]);
-        let verified = Some(json!({ "memory": "verified" }));
-        let remembered = service.manage(&token, "POST", &format!("/questions/{trace}/remember"), verified).await;
-        assert_eq!(remembered.0, 200, "{remembered:?}");
+        let person = in_console(service, &org, user.id, Role::Admin);
+        let remember = Remember { trace_id: trace.parse().unwrap(), memory: Memory::Verified };
+        service.gateway.call(&person, remember, Via::new("console.call")).await.unwrap();
         let all = service.manage(&token, "GET", &format!("/ontologies/{ontology}/remembered"), None).await.1;
         let remembered = text_of(&all["remembered"][0]["id"]);
         // The cursors of grants and audit are those that a stranger could steal; for lists of one page they stand in.
@@ -301,8 +304,9 @@ fn arguments(operation: &str, ids: &Ids) -> Value {
             "ontologyId": ids.ontology, "question": "total xyzzy", "conversationId": ids.conversation,
         }),
         "list_ontologies" | "list_all_ontologies" => json!({}),
-        "get_ontology" | "check_ontology" | "get_ontology_text" | "ontology_history" | "delete_ontology"
-        | "list_questions" | "list_remembered" => json!({ "ontology_id": ids.ontology }),
+        "get_ontology" | "check_ontology" | "get_ontology_text" | "ontology_history" | "list_questions"
+        | "list_remembered" => json!({ "ontology_id": ids.ontology }),
+        "delete_ontology" => json!({ "ontology_id": ids.ontology, "name": "their_pay" }),
         "get_ontology_dataset" => json!({ "ontology_id": ids.ontology, "name": ids.table }),
         "create_ontology" => {
             json!({ "text": ONTOLOGY.replace("their_pay", &ids.table).replace("source: payroll", "source: none") })
@@ -310,7 +314,7 @@ fn arguments(operation: &str, ids: &Ids) -> Value {
         "update_ontology" => json!({ "ontology_id": ids.ontology, "text": ONTOLOGY }),
         "convert_ontology" => json!({ "text": ids.table }),
         "draft_ontology" => json!({ "name": ids.table, "dataset_ids": [ids.dataset] }),
-        "get_trace" => json!({ "trace_id": ids.trace }),
+        "get_trace" | "inspect_trace" => json!({ "trace_id": ids.trace }),
         "remember_answer" => json!({ "trace_id": ids.trace, "memory": "verified" }),
         "forget" => json!({ "remembered_id": ids.remembered }),
         "update_user_settings" => json!({ "dataAgent": { "defaultTimePeriod": "this_year" } }),

@@ -71,14 +71,25 @@ pub fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Compiled, C
     let body = format!("SELECT\n{}\nFROM {}{tail}", list(&select), layer.from);
     let parts: Vec<String> =
         work.parts.iter().map(|(name, body)| format!("{} AS (\n{}\n)", quote(name), indented(body, 2))).collect();
-    let sql = if parts.is_empty() { body } else { format!("WITH {}\n{body}", parts.join(", ")) };
+    let with = if parts.is_empty() { String::new() } else { format!("WITH {}\n", parts.join(", ")) };
+    let sql = format!("{with}{body}");
+    let count_sql = plan.limit.is_none().then(|| format!("{with}SELECT COUNT(*) AS \"rows\"\nFROM {}", layer.from));
     if sql.len() > MAX_BYTES {
         return Err(CompileError::TooLarge { bytes: sql.len() });
     }
     checks(&mut work, &block);
     let grain = grain(&work);
-    let checks_sql = work.checks.sql()?.filter(|sql| sql.len() <= MAX_BYTES);
-    Ok(Compiled { sql, columns, joins: work.joins, notes: work.notes, grain, checks: work.checks.list, checks_sql })
+    let checks_sql = work.checks.sql(&work.parts)?.filter(|sql| sql.len() <= MAX_BYTES);
+    Ok(Compiled {
+        sql,
+        count_sql,
+        columns,
+        joins: work.joins,
+        notes: work.notes,
+        grain,
+        checks: work.checks.list,
+        checks_sql,
+    })
 }
 
 /// The positions that the plan uses are there.
@@ -343,10 +354,15 @@ fn checks(work: &mut Work<'_>, block: &Block) {
     let complete = plan.having.is_empty() && plan.limit.is_none() && plan.comparison.is_none() && block.ties.is_empty();
     for (at, (value, measure)) in block.values.iter().zip(&plan.measures).enumerate() {
         if let (Some(total), true, None) = (value.total, complete, &measure.shown_as) {
+            let words = words(work, measure);
             work.checks.list.push(Check {
                 name: format!("total:{at}"),
-                kind: CheckKind::Total { measure: at, total },
-                says: format!("the parts of {} add up to its total without any join", words(work, measure)),
+                kind: CheckKind::Total { measure: at, total: total.column, shared: total.shared },
+                says: if total.shared {
+                    format!("no part of {words} is more than its total without groups")
+                } else {
+                    format!("the parts of {words} add up to its total without groups")
+                },
             });
         }
     }

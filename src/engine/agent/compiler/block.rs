@@ -4,6 +4,7 @@ use crate::engine::ontology::graph::Steps;
 use crate::model::plan::{Comparison, Condition, Measure};
 use crate::model::source::Dialect;
 
+use super::checks::Total;
 use super::condition;
 use super::error::CompileError;
 use super::measure::{self, Calc, Frame, Leaf, What};
@@ -34,7 +35,7 @@ pub struct Number {
     /// 0 where there is no row, so that it is never NULL.
     pub counts: bool,
     /// The column of its total among the numbers of the checks.
-    pub total: Option<usize>,
+    pub total: Option<Total>,
 }
 
 /// A number for each row of a dataset, in a part of the statement.

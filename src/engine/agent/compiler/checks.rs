@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::engine::ontology::graph::Step;
 use crate::model::lineage::JoinUse;
-use crate::model::plan::Grain;
+use crate::model::plan::{Comparator, Condition, Grain};
 
 use super::error::CompileError;
 use super::measure::{Leaf, Rows, plural};
 use super::names::{indented, quote};
-use super::rows::clause;
+use super::rows::{self, clause};
 use super::scope::{Scope, pairs};
 use super::work::Work;
 
@@ -29,11 +29,58 @@ pub enum CheckKind {
     OneSide { rows: usize, keys: usize },
     /// Rows of a measure whose key has no partner, and those without a key, of how many. What the rows are, which of
     /// them have the key, and what it leads to, as nouns.
-    Partners { orphans: usize, without: usize, of: usize, rows: String, from: String, to: String },
-    /// The total of a measure without any join; the parts in the answer add up to it.
-    Total { measure: usize, total: usize },
+    /// `lost` is how many of them a condition leaves out, where one asks for the partner; `optional` is said by the
+    /// ontology.
+    Partners {
+        orphans: usize,
+        without: usize,
+        of: usize,
+        lost: Option<usize>,
+        optional: bool,
+        rows: String,
+        from: String,
+        to: String,
+    },
+    /// The total of a measure without the groups; the parts in the answer add up to it. Where a row may be in several
+    /// groups (`shared`), none of them is more than it.
+    Total { measure: usize, total: usize, shared: bool },
+    /// Groups without any row of a number that is taken over all of them, of how many. What the groups are, as a noun,
+    /// and whether those without count as 0; otherwise they are left out.
+    Groups { without: usize, of: usize, groups: String, zero: bool },
     /// The dimensions tell the rows of the answer apart.
     Grain,
+}
+
+/// A total among the numbers of the checks, and whether rows are in several of its parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Total {
+    pub column: usize,
+    pub shared: bool,
+}
+
+/// Whether a condition holds for no row without a partner, so that it can be said of a partner that there is.
+fn is_positive(condition: &Condition) -> bool {
+    match condition {
+        Condition::Compare { op, .. } => *op != Comparator::NotEqual,
+        Condition::In { negated, .. }
+        | Condition::Like { negated, .. }
+        | Condition::Within { negated, .. }
+        | Condition::OnDays { negated, .. } => !negated,
+        Condition::IsNull { negated, .. } => *negated,
+        _ => false,
+    }
+}
+
+/// Whether a condition is on a number of its own, which is a part of the statement.
+fn is_measured(condition: &Condition) -> bool {
+    match condition {
+        Condition::Measured { .. } => true,
+        Condition::Exists { filters, .. } | Condition::Any(filters) | Condition::All(filters) => {
+            filters.iter().any(is_measured)
+        }
+        Condition::Not(inner) => is_measured(inner),
+        _ => false,
+    }
 }
 
 /// Collects checks while a statement is made.
@@ -54,7 +101,8 @@ impl Checks {
     }
 
     /// One SELECT with one row; none when nothing is looked up.
-    pub fn sql(&self) -> Result<Option<String>, CompileError> {
+    /// `parts` are those of the statement, which conditions may read.
+    pub fn sql(&self, parts: &[(String, String)]) -> Result<Option<String>, CompileError> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }
@@ -68,7 +116,16 @@ impl Checks {
             .enumerate()
             .map(|(at, select)| format!("(\n{}\n) AS {}", indented(select, 2), quote(&format!("s{at}"))))
             .collect();
-        Ok(Some(format!("SELECT {}\nFROM {}", columns.join(", "), from.join("\nCROSS JOIN "))))
+        let body = format!("SELECT {}\nFROM {}", columns.join(", "), from.join("\nCROSS JOIN "));
+        let reads = |(name, _): &(String, String)| self.selects.iter().any(|select| select.contains(&quote(name)));
+        let with: Vec<String> = match parts.iter().rposition(reads) {
+            Some(last) => parts[..=last]
+                .iter()
+                .map(|(name, body)| format!("{} AS (\n{}\n)", quote(name), indented(body, 2)))
+                .collect(),
+            None => Vec::new(),
+        };
+        Ok(Some(if with.is_empty() { body } else { format!("WITH {}\n{body}", with.join(", ")) }))
     }
 }
 
@@ -147,8 +204,25 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Looks up how many groups there are, and for how many a condition holds: that there is no row of their number.
+    /// `from` reads the parts that the statement has so far.
+    pub fn groups(&mut self, dataset: usize, from: &str, none: &str, zero: bool) {
+        let noun = plural(&self.entity(dataset).noun());
+        let check = format!("groups:{noun}");
+        if !self.checks.seen.insert(check.clone()) {
+            return;
+        }
+        let (without, of) = (self.checks.column(), self.checks.column());
+        self.checks.selects.push(format!(
+            "SELECT COUNT(CASE WHEN {none} THEN 1 END) AS {}, COUNT(*) AS {}\nFROM {from}",
+            name(without),
+            name(of)
+        ));
+        let says = format!("all {noun} are part of the number");
+        self.checks.list.push(Check { name: check, kind: CheckKind::Groups { without, of, groups: noun, zero }, says });
+    }
+
     /// Looks up the rows of a part that its joins cannot place, and totals without joins. Gives the totals' columns.
-    #[expect(clippy::too_many_arguments, reason = "the pieces of one SELECT")]
     pub fn watch(
         &mut self,
         scope: &Scope,
@@ -156,38 +230,66 @@ impl Work<'_> {
         grouped: &[(String, Option<Grain>)],
         conditions: &[String],
         written: &[(usize, String, String)],
-        inner: &[(String, String)],
         leaves: &[(usize, &Leaf)],
-    ) -> Result<Vec<(usize, usize)>, CompileError> {
+    ) -> Result<Vec<(usize, Total)>, CompileError> {
         let joined: Vec<String> = scope.nodes().iter().skip(1).map(|node| format!("{}.", quote(&node.alias))).collect();
         let is_home = |sql: &String| !joined.iter().any(|alias| sql.contains(alias));
         let home: Vec<String> = conditions.iter().filter(|condition| is_home(condition)).cloned().collect();
         if joined.is_empty() {
             return Ok(Vec::new());
         }
-        self.partners(scope, &home)?;
-        let is_plain = !scope.fans && !rows.last && home.len() == conditions.len() && !grouped.is_empty();
-        if !is_plain || !inner.is_empty() {
+        // What a metric asks of its rows is a part of what it is.
+        let asked = &conditions[..conditions.len().saturating_sub(rows.own.len())];
+        self.partners(scope, asked, &home)?;
+        if rows.last || grouped.is_empty() && home.len() == conditions.len() {
             return Ok(Vec::new());
         }
+        self.totals(scope, rows, written, leaves)
+    }
+
+    /// Totals by a statement of another shape, without the groups: conditions on joined rows are sub-queries in it, where
+    /// they can be. Where rows are in several groups no part may be more than the total.
+    fn totals(
+        &mut self,
+        scope: &Scope,
+        rows: &Rows,
+        written: &[(usize, String, String)],
+        leaves: &[(usize, &Leaf)],
+    ) -> Result<Vec<(usize, Total)>, CompileError> {
+        if rows.filters.iter().any(is_measured) {
+            return Ok(Vec::new());
+        }
+        // What is said of the statement is said of its own shape.
+        let notes = self.notes.clone();
+        let mut own = Scope::new(self, rows.home);
+        own.apart = rows.filters.iter().all(is_positive);
+        let conditions = match rows::conditions(self, &mut own, rows) {
+            Ok(conditions) => conditions,
+            Err(_) => {
+                own = Scope::new(self, rows.home);
+                rows::conditions(self, &mut own, rows)?
+            }
+        };
+        own.apart = false;
+        self.notes = notes;
         let mut totals = Vec::new();
         let mut select = Vec::new();
-        for ((position, _, sql), (_, leaf)) in written.iter().zip(leaves) {
-            if leaf.adds_up() && is_home(sql) {
+        for ((position, _, _), (_, leaf)) in written.iter().zip(leaves) {
+            if leaf.adds_up() && (!scope.fans || leaf.counts()) {
+                let sql = rows::plain_call(self, &mut own, leaf)?;
                 let column = self.checks.column();
                 select.push(format!("{sql} AS {}", name(column)));
-                totals.push((*position, column));
+                totals.push((*position, Total { column, shared: scope.fans }));
             }
         }
         if !select.is_empty() {
-            let node = scope.node(0);
-            let table = self.table(node.dataset, &node.alias)?;
-            self.checks.selects.push(format!("SELECT {}\nFROM {table}{}", select.join(", "), clause(&home)));
+            let body = format!("SELECT {}\n{}{}", select.join(", "), own.from(self)?, clause(&conditions));
+            self.checks.selects.push(body);
         }
         Ok(totals)
     }
 
-    fn partners(&mut self, scope: &Scope, home: &[String]) -> Result<(), CompileError> {
+    fn partners(&mut self, scope: &Scope, conditions: &[String], home: &[String]) -> Result<(), CompileError> {
         let mut select = Vec::new();
         let mut checks = Vec::new();
         let base = self.entity(scope.base()).noun();
@@ -201,10 +303,16 @@ impl Work<'_> {
             let from = self.entity(scope.node(*parent).dataset).noun();
             let to = self.entity(node.dataset).noun();
             let check = format!("partners:{base}:{}:{}", relationship.name, node.alias);
-            if relationship.optional || !self.checks.seen.insert(check.clone()) {
+            let alias = format!("{}.", quote(&node.alias));
+            let asking: Vec<&str> =
+                conditions.iter().filter(|condition| condition.contains(&alias)).map(String::as_str).collect();
+            // What asks for rows without a partner is about nothing else.
+            let missing = asking.iter().any(|condition| condition.ends_with(" IS NULL"));
+            if relationship.optional && (asking.is_empty() || missing) || !self.checks.seen.insert(check.clone()) {
                 continue;
             }
             let (orphans, without, of) = (self.checks.column(), self.checks.column(), self.checks.column());
+            let lost = (!asking.is_empty() && !missing).then(|| self.checks.column());
             let has_key = on.iter().map(|(_, key)| format!("{key} IS NOT NULL")).collect::<Vec<_>>().join(" AND ");
             let mut is_without = vec![format!("NOT ({has_key})")];
             if let Some((_, _, on)) = &scope.node(*parent).parent {
@@ -215,18 +323,34 @@ impl Work<'_> {
             select.push(format!("COUNT(CASE WHEN {has_key} AND {no_partner} THEN 1 END) AS {}", name(orphans)));
             select.push(format!("COUNT(CASE WHEN {is_without} THEN 1 END) AS {}", name(without)));
             select.push(format!("COUNT(*) AS {}", name(of)));
-            let role = relationship.role.as_ref().map(|role| format!("{role} ")).unwrap_or_default();
+            if let Some(lost) = lost {
+                let kept = asking.iter().map(|condition| format!("({condition})")).collect::<Vec<_>>().join(" AND ");
+                let none = format!("({has_key} AND {no_partner} OR {is_without})");
+                let is_lost = format!("{none} AND NOT COALESCE({kept}, FALSE)");
+                select.push(format!("COUNT(CASE WHEN {is_lost} THEN 1 END) AS {}", name(lost)));
+            }
+            // "manager", not "manager manager".
+            let noun = to.to_lowercase();
+            let to = match &relationship.role {
+                Some(role) if role.to_lowercase().split(' ').any(|word| noun.split(' ').any(|own| own == word)) => {
+                    role.clone()
+                }
+                Some(role) => format!("{role} {to}"),
+                None => to,
+            };
             checks.push(Check {
                 name: check,
                 kind: CheckKind::Partners {
                     orphans,
                     without,
                     of,
+                    lost,
+                    optional: relationship.optional,
                     rows: plural(&base),
                     from: from.clone(),
-                    to: format!("{role}{to}"),
+                    to: to.clone(),
                 },
-                says: format!("each {from} has its {role}{to}"),
+                says: format!("each {from} has its {to}"),
             });
         }
         if !select.is_empty() {

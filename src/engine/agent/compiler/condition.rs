@@ -8,7 +8,7 @@
 use crate::engine::ontology::expression::Scalar;
 use crate::engine::ontology::graph::{Step, Steps, Way};
 use crate::model::ontology::{Aggregation, DataType, Field};
-use crate::model::plan::{Comparator, Condition, FieldRef, Pattern};
+use crate::model::plan::{Comparator, Condition, FieldRef, Grain, Pattern};
 
 use super::block;
 use super::error::CompileError;
@@ -91,6 +91,7 @@ fn subjects(work: &Work<'_>, condition: &Condition) -> Result<Vec<(usize, Vec<St
         | Condition::Like { field, .. }
         | Condition::IsNull { field, .. }
         | Condition::Within { field, .. }
+        | Condition::OnDays { field, .. }
         | Condition::AgainstOverall { field, .. } => vec![of(field)?],
         Condition::CompareFields { left, right, .. } => vec![of(left)?, of(right)?],
         Condition::Segment { name, .. } => {
@@ -195,6 +196,16 @@ fn one(work: &mut Work<'_>, scope: &mut Scope, condition: &Condition) -> Result<
             let within = work.within(&sql, known, window)?.unwrap_or_else(|| "TRUE".to_owned());
             Ok(if *negated { not(&within) } else { within })
         }
+        Condition::OnDays { field, days, negated } => {
+            let (sql, known) = column(work, scope, field)?;
+            let day = work.grained(&sql, known, Grain::DayOfWeek)?;
+            if days.is_empty() || days.iter().any(|day| !(1..=7).contains(day)) {
+                return Err(CompileError::Unsupported("days of the week are 1 for Monday to 7 for Sunday".into()));
+            }
+            let days: Vec<String> = days.iter().map(u8::to_string).collect();
+            let on = format!("{day} IN ({})", days.join(", "));
+            Ok(if *negated { not(&on) } else { on })
+        }
         Condition::Segment { name, negated } => {
             let scalar = segment(work, name)?;
             let written = expression(work, scope, &scalar, &format!("segment {name}"))?;
@@ -220,7 +231,16 @@ fn one(work: &mut Work<'_>, scope: &mut Scope, condition: &Condition) -> Result<
             let mut parts = vec![equal(&on)];
             parts.extend(all(work, &mut inner, &filters)?);
             let exists = wrapped(work, &inner, &parts)?;
-            Ok(if *negated { format!("NOT {exists}") } else { exists })
+            // A row that belongs to none of them is no row of one that has none.
+            let there: Vec<String> = match &scope.node(node).parent {
+                Some((_, _, on)) => on.iter().map(|(key, _)| format!("{key} IS NOT NULL")).collect(),
+                None => Vec::new(),
+            };
+            Ok(match (*negated, there.is_empty()) {
+                (false, _) => exists,
+                (true, true) => format!("NOT {exists}"),
+                (true, false) => format!("({} AND NOT {exists})", there.join(" AND ")),
+            })
         }
         Condition::Measured { of, measure, op, value } => {
             let node = at(work, scope, of)?;

@@ -100,6 +100,7 @@ fn of_condition(condition: &mut Condition, set: &mut impl FnMut(&mut FieldRef)) 
         | Condition::Like { field, .. }
         | Condition::IsNull { field, .. }
         | Condition::Within { field, .. }
+        | Condition::OnDays { field, .. }
         | Condition::AgainstOverall { field, .. } => set(field),
         Condition::CompareFields { left, right, .. } => {
             set(left);

@@ -50,7 +50,7 @@ pub fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
         ));
     }
     let home: Vec<String> = conditions.clone();
-    work.watch(&scope, &rows_of(base), &[], &home, &[], &[], &[])?;
+    work.watch(&scope, &rows_of(base), &[], &home, &[], &[])?;
     let once = if plan.distinct { "SELECT DISTINCT" } else { "SELECT" };
     let body = format!("{once}\n{}\n{}{}", list(&select), scope.from(work)?, clause(&conditions));
     let name = work.part(&format!("listed_{}", plural(&work.entity(base).noun())), body);

@@ -459,7 +459,14 @@ pub fn words(work: &Work<'_>, measure: &Measure) -> String {
         }
         Value::Aggregate { function, field } => {
             let words = work.ontology.field(&field.dataset, &field.field).map(|field| field.words());
-            format!("{} {}", aggregate_words(*function), words.unwrap_or_else(|| in_words(&field.field)).to_lowercase())
+            let words = words.unwrap_or_else(|| in_words(&field.field)).to_lowercase();
+            let words = if *function == Aggregation::CountDistinct { plural(&words) } else { words };
+            format!("{} {words}", aggregate_words(*function))
+        }
+        Value::Ratio { numerator, denominator }
+            if numerator.value == denominator.value && numerator.filters.len() > denominator.filters.len() =>
+        {
+            format!("share of {}", words(work, denominator).trim_start_matches("Number of ").to_lowercase())
         }
         Value::Ratio { numerator, denominator } => {
             format!("{} per {}", words(work, numerator), words(work, denominator).to_lowercase())

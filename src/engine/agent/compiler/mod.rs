@@ -43,6 +43,8 @@ pub struct Compiled {
     pub sql: String,
     /// The result's columns, in their order.
     pub columns: Vec<OutputColumn>,
+    /// One SELECT that gives one row: how many rows the answer has, where it may have more than can be taken.
+    pub count_sql: Option<String>,
     /// Between datasets, by name.
     pub joins: Vec<JoinUse>,
     /// How the numbers are made, as sentences for people.
@@ -79,6 +81,12 @@ pub enum Role {
     Difference(usize),
     /// The difference as a part of the other.
     Change(usize),
+}
+
+impl Role {
+    pub fn is_dimension(self) -> bool {
+        matches!(self, Role::Dimension(_))
+    }
 }
 
 /// Writes the SQL of a plan. `rows` is how many rows the caller can take.

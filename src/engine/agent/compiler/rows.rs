@@ -6,6 +6,7 @@ use crate::model::plan::{Condition, Dimension, Grain};
 
 use super::block;
 use super::calendar::aligned;
+use super::checks::Total;
 use super::condition;
 use super::error::CompileError;
 use super::fields::broken;
@@ -32,7 +33,7 @@ pub struct Part {
     /// Leaves and their columns.
     pub values: Vec<(usize, String)>,
     /// Leaves and the column of their total among the numbers of the checks.
-    pub totals: Vec<(usize, usize)>,
+    pub totals: Vec<(usize, Total)>,
 }
 
 /// A leaf of the aggregate over groups has a part of its own; all others are of the same rows.
@@ -73,7 +74,7 @@ pub fn part(
             capital(&plural(&noun))
         ));
     }
-    let totals = work.watch(&scope, rows, &grouped, &conditions, &written, &inner.columns, leaves)?;
+    let totals = work.watch(&scope, rows, &grouped, &conditions, &written, leaves)?;
     let dims_sql: Vec<String> =
         grouped.iter().zip(names).map(|((sql, _), name)| format!("{sql} AS {}", quote(name))).collect();
     let body = if inner.needed {
@@ -175,7 +176,7 @@ fn within(
 }
 
 /// The WHERE of rows.
-fn conditions(work: &mut Work<'_>, scope: &mut Scope, rows: &Rows) -> Result<Vec<String>, CompileError> {
+pub fn conditions(work: &mut Work<'_>, scope: &mut Scope, rows: &Rows) -> Result<Vec<String>, CompileError> {
     let within = match (&rows.time, &rows.window) {
         (Some(field), Some(window)) if window.start.is_some() || window.end.is_some() => {
             Some(Condition::Within { field: field.clone(), window: window.clone(), negated: false })
@@ -314,6 +315,11 @@ fn call(work: &mut Work<'_>, scope: &mut Scope, leaf: &Leaf, inner: &mut Inner) 
     }
 }
 
+/// An aggregate over a scope's own rows.
+pub fn plain_call(work: &mut Work<'_>, scope: &mut Scope, leaf: &Leaf) -> Result<String, CompileError> {
+    call(work, scope, leaf, &mut Inner { needed: false, columns: Vec::new(), names: Names::default() })
+}
+
 /// An aggregate of the groups of another measure.
 fn over(
     work: &mut Work<'_>,
@@ -331,23 +337,60 @@ fn over(
         all_names.push(columns.fresh(&dimension.field.field));
         all.push(Dim::Plan(dimension.clone()));
     }
-    let groups = work.deeper(|work| block::groups(work, &all, &all_names, &[measure], frame, None, None))?;
+    let subject = if dims.is_empty() { whole(work, leaf.rows.home, by) } else { None };
+    let groups = work.deeper(|work| block::groups(work, &all, &all_names, &[measure], frame, None, subject))?;
     let Some(value) = groups.values.first() else {
         return Err(CompileError::Unsupported("an aggregate over groups without a number".into()));
     };
+    // Where there is no row, there are none and nothing; but no mean of them.
+    let zero = subject.is_some() && (value.counts || value.adds_up);
+    let number = if zero && !value.counts { format!("COALESCE({}, 0)", value.sql) } else { value.sql.clone() };
     let kept: Vec<String> = groups.dims[..dims.len()].to_vec();
     let mut select: Vec<String> =
         kept.iter().zip(names).map(|(sql, name)| format!("{sql} AS {}", quote(name))).collect();
     let column = columns.fresh(&leaf.name);
-    select.push(format!("{} AS {}", aggregate(work.dialect, function, &value.sql), quote(&column)));
-    let present: Vec<String> =
-        groups.dims[dims.len()..].iter().chain([&value.sql]).map(|sql| format!("{sql} IS NOT NULL")).collect();
+    select.push(format!("{} AS {}", aggregate(work.dialect, function, &number), quote(&column)));
+    let told: &[String] = if subject.is_some() { &[] } else { &groups.dims[dims.len()..] };
+    let present: Vec<String> = told.iter().chain([&number]).map(|sql| format!("{sql} IS NOT NULL")).collect();
+    match subject {
+        Some(subject) => {
+            let none = if value.counts { format!("{} = 0", value.sql) } else { format!("{} IS NULL", value.sql) };
+            work.groups(subject, &groups.from, &none, zero);
+        }
+        None if by.iter().any(|dimension| dimension.grain.is_some()) => {
+            work.note(format!("{}: only times with a row are part of it.", leaf.name));
+        }
+        None => work.note(format!("{}: only groups with a row are part of it.", leaf.name)),
+    }
     let mut body = format!("SELECT\n{}\nFROM {}", list(&select), groups.from);
     body.push_str(&clause(&present));
     body.push_str(&group_by(dims.len()));
     let name = work.part(&leaf.name, body);
-    work.note(format!("{}: groups without a value are not part of it.", leaf.name));
     Ok(Part { name, values: vec![(position, column)], totals: Vec::new() })
+}
+
+/// The dataset each of whose rows is a group of its own, also one without any row of the number: what is grouped by is
+/// its key, and there is one way to it.
+fn whole(work: &mut Work<'_>, home: usize, by: &[Dimension]) -> Option<usize> {
+    let first = by.first()?;
+    let dataset = work.dataset(&first.field.dataset).ok()?;
+    let plain = |dimension: &Dimension| {
+        dimension.grain.is_none()
+            && dimension.bucket.is_none()
+            && dimension.field.via.is_empty()
+            && dimension.field.dataset.eq_ignore_ascii_case(&first.field.dataset)
+    };
+    let entity = work.entity(dataset);
+    let said = |column: &String| {
+        by.iter().any(|dimension| {
+            let field = entity.field(&dimension.field.field);
+            field.is_some_and(|it| it.name.eq_ignore_ascii_case(column) || it.expression.eq_ignore_ascii_case(column))
+        })
+    };
+    let mut keys = std::iter::once(&entity.primary_key).chain(&entity.unique_keys);
+    let told = keys.any(|key| !key.is_empty() && key.iter().all(said));
+    let known = dataset != home && !entity.primary_key.is_empty() && by.iter().all(plain) && told;
+    (known && work.way(home, dataset, &[], Steps::Any).is_ok()).then_some(dataset)
 }
 
 fn fan_out(work: &Work<'_>, scope: &Scope, measure: &str) -> CompileError {

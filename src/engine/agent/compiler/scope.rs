@@ -15,6 +15,8 @@ pub struct Scope {
     pub prefix: Way,
     /// Whether a row of the first dataset may come several times.
     pub fans: bool,
+    /// Whether nothing is joined: conditions on other datasets' rows are sub-queries, also where there is one row only.
+    pub apart: bool,
 }
 
 /// A dataset under an alias.
@@ -39,7 +41,7 @@ impl Scope {
         let mut aliases = Names::default();
         let alias = aliases.fresh(&work.entity(dataset).name);
         let nodes = vec![Node { dataset, alias, parent: None }];
-        Self { aliases, nodes, origin: dataset, prefix: Vec::new(), fans: false }
+        Self { aliases, nodes, origin: dataset, prefix: Vec::new(), fans: false, apart: false }
     }
 
     /// A sub-query's, with aliases of its own.
@@ -47,7 +49,7 @@ impl Scope {
         let mut aliases = self.aliases.clone();
         let alias = aliases.fresh(&work.entity(dataset).name);
         let nodes = vec![Node { dataset, alias, parent: None }];
-        Self { aliases, nodes, origin: dataset, prefix: Vec::new(), fans: false }
+        Self { aliases, nodes, origin: dataset, prefix: Vec::new(), fans: false, apart: false }
     }
 
     /// A name for a sub-query without joins.
@@ -91,7 +93,7 @@ impl Scope {
                 .position(|node| node.parent.as_ref().is_some_and(|(parent, by, _)| *parent == at && by == step));
             at = match joined {
                 Some(node) => node,
-                None if step.to_many && !fan => return Ok(Reached::Beyond(at, way[done..].to_vec())),
+                None if (step.to_many || self.apart) && !fan => return Ok(Reached::Beyond(at, way[done..].to_vec())),
                 None => self.join(work, at, step)?,
             };
         }

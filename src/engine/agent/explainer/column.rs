@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::digits::Digits;
 use super::number::{self, Style};
+pub use crate::engine::agent::compiler::Role;
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::{Grain, Plan, Shown, Value as Computed};
 
@@ -15,25 +16,6 @@ pub struct Column {
     pub style: Style,
     /// Whether its values may be added up over the rows of the answer.
     pub additive: bool,
-}
-
-/// Which part of the plan a column shows; the number is the position there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    Dimension(usize),
-    Measure(usize),
-    /// A measure at the comparison's time.
-    Other(usize),
-    /// A measure less itself at the comparison's time.
-    Difference(usize),
-    /// That as a part of the comparison's value.
-    Change(usize),
-}
-
-impl Role {
-    pub fn is_dimension(self) -> bool {
-        matches!(self, Role::Dimension(_))
-    }
 }
 
 impl Column {

@@ -59,6 +59,11 @@ fn one(condition: &Condition, ontology: &Ontology) -> String {
             let verb = if *negated { "is not in" } else { "is in" };
             format!("{} {verb} {}", field(at, ontology), describe(window))
         }
+        Condition::OnDays { field: at, days, negated } => {
+            let verb = if *negated { "is not on" } else { "is on" };
+            let days: Vec<String> = days.iter().map(|day| weekday(*day).to_owned()).collect();
+            format!("{} {verb} {}", field(at, ontology), listed(&days, "or"))
+        }
         Condition::Segment { name, negated: false } => format!("in the segment “{name}”"),
         Condition::Segment { name, negated: true } => format!("not in the segment “{name}”"),
         Condition::Exists { of, dataset, via, filters, negated } => {
@@ -94,6 +99,19 @@ fn one(condition: &Condition, ontology: &Ontology) -> String {
             conditions => format!("({})", all(conditions, ontology)),
         },
         Condition::Not(inner) => format!("not ({})", all(std::slice::from_ref(inner.as_ref()), ontology)),
+    }
+}
+
+/// A day of the week by its number in ISO 8601.
+pub fn weekday(day: u8) -> &'static str {
+    match day {
+        1 => "a Monday",
+        2 => "a Tuesday",
+        3 => "a Wednesday",
+        4 => "a Thursday",
+        5 => "a Friday",
+        6 => "a Saturday",
+        _ => "a Sunday",
     }
 }
 

@@ -179,7 +179,7 @@ pub fn plural(noun: &str) -> String {
 }
 
 /// The singular of a noun phrase that may be a plural, such as a table's name.
-fn singular(noun: &str) -> String {
+pub fn singular(noun: &str) -> String {
     on_head(noun, |word| {
         if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 2) {
             format!("{stem}y")

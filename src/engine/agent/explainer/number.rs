@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::digits::Digits;
+use super::names::singular;
 use crate::model::ontology::DataType;
 use crate::model::plan::Grain;
 
@@ -33,10 +34,7 @@ pub fn with_unit(value: &Value, style: &Style) -> String {
         return bare;
     }
     let one = digits.canonical() == "1";
-    match unit.strip_suffix('s').filter(|stem| one && stem.len() > 2 && !stem.ends_with('s')) {
-        Some(stem) => format!("{bare} {stem}"),
-        None => format!("{bare} {unit}"),
-    }
+    if one { format!("{bare} {}", singular(unit)) } else { format!("{bare} {unit}") }
 }
 
 /// A value without its unit, for a column whose heading has it. Per cent signs stay.

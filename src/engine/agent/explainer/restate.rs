@@ -18,7 +18,9 @@ pub fn restate(plan: &Plan, ontology: &Ontology) -> String {
         let aligned = comparison.align.map(|grain| format!(", {0} by {0}", grain_words(grain))).unwrap_or_default();
         parts.push(format!("compared with {}{aligned}", describe(&comparison.with)));
     }
-    if !plan.filters.is_empty() {
+    if let Some(whole) = whole(plan, ontology) {
+        parts.push(whole);
+    } else if !plan.filters.is_empty() {
         parts.push(format!("where {}", all(&plan.filters, ontology)));
     }
     parts.extend(plan.having.iter().map(|having| bound(having, plan, ontology)));
@@ -108,12 +110,40 @@ fn value(of: &Value, ontology: &Ontology) -> String {
     }
 }
 
+/// What a share is of: "among flights where origin is JFK". `None` when the plan asks for other numbers, too.
+fn whole(plan: &Plan, ontology: &Ontology) -> Option<String> {
+    let mut of: Option<&Measure> = None;
+    for measure in &plan.measures {
+        let Value::Ratio { numerator, denominator } = &measure.value else { return None };
+        let same = of.is_none_or(|of| of == &**denominator);
+        if !is_part(numerator, denominator) || !denominator.filters.is_empty() || !same {
+            return None;
+        }
+        of = Some(denominator);
+    }
+    let rows = match &of?.value {
+        Value::Count(dataset) => nouns(dataset, ontology),
+        other => value(other, ontology),
+    };
+    let each: Vec<String> = plan.dimensions.iter().map(|each| dimension(each, ontology)).collect();
+    let each = if each.is_empty() { String::new() } else { format!(" of each {}", listed(&each, "and")) };
+    Some(match (plan.filters.is_empty(), each.is_empty()) {
+        (true, true) => format!("among all {rows}"),
+        (true, false) => format!("among {rows}{each}"),
+        (false, _) => format!("among {rows}{each} where {}", all(&plan.filters, ontology)),
+    })
+}
+
+/// Whether a ratio is the part of something for which more conditions hold.
+fn is_part(numerator: &Measure, denominator: &Measure) -> bool {
+    numerator.value == denominator.value
+        && numerator.filters.len() > denominator.filters.len()
+        && denominator.filters.iter().all(|filter| numerator.filters.contains(filter))
+}
+
 /// A share when both are the same but for conditions; "per claim" when it is divided by a plain count of claims.
 fn ratio(numerator: &Measure, denominator: &Measure, ontology: &Ontology) -> String {
-    let is_part = numerator.value == denominator.value
-        && numerator.filters.len() > denominator.filters.len()
-        && denominator.filters.iter().all(|filter| numerator.filters.contains(filter));
-    if is_part {
+    if is_part(numerator, denominator) {
         let extra: Vec<Condition> =
             numerator.filters.iter().filter(|filter| !denominator.filters.contains(filter)).cloned().collect();
         let base = match (&denominator.value, denominator.filters.is_empty()) {
@@ -155,7 +185,11 @@ fn over(function: Aggregation, of: &Measure, by: &[Dimension], ontology: &Ontolo
 /// The window of the answer. An answer that no time applies to says nothing of it.
 fn when(plan: &Plan, ontology: &Ontology) -> Option<String> {
     let Some(time) = &plan.time else {
-        let in_filters = plan.filters.iter().any(|filter| matches!(filter, Condition::Within { .. }));
+        let within = |filter: &Condition| matches!(filter, Condition::Within { .. });
+        let in_filters = plan.filters.iter().any(|filter| match filter {
+            Condition::Any(parts) => parts.iter().all(within),
+            filter => within(filter),
+        });
         return (!plan.is_listing() && !in_filters && has_time(plan, ontology)).then(|| "all time".into());
     };
     let window = describe(&time.window);

@@ -23,6 +23,8 @@ pub struct Facts<'a> {
     /// One for each column of the table.
     pub columns: &'a [Column],
     pub table: &'a Table,
+    /// How many rows there are, where the table has not all of them and they were counted.
+    pub total: Option<usize>,
     /// What makes the numbers less than they seem, as sentences.
     pub caveats: &'a [String],
     /// Whether the result was checked against the data.
@@ -95,11 +97,12 @@ fn answer(facts: &Facts<'_>) -> String {
         [] => nothing(plan),
         [row] => one_row(row, facts),
         rows if plan.is_listing() => {
-            let least = if facts.table.truncated { "at least " } else { "" };
+            let least = if facts.table.truncated && facts.total.is_none() { "at least " } else { "" };
+            let count = facts.total.unwrap_or(rows.len());
             let nouns = plan.subject.as_deref().map(|subject| super::names::nouns(subject, facts.ontology));
             match nouns.filter(|_| !plan.distinct) {
-                Some(nouns) => format!("**{least}{} {}.**", group(rows.len()), escaped_words(&nouns)),
-                None => format!("**{least}{}.**", count_of_rows(rows.len())),
+                Some(nouns) => format!("**{least}{} {}.**", group(count), escaped_words(&nouns)),
+                None => format!("**{least}{}.**", count_of_rows(count)),
             }
         }
         rows => several(rows, facts),

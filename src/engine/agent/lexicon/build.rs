@@ -1,12 +1,16 @@
 //! From an ontology and values to a lexicon: which phrases stand for what.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::ontology::{Entity, Field, Metric, Ontology, in_words};
+use crate::model::personal::is_personal;
 
 use super::fuzzy::Fuzzy;
-use super::store::Store;
-use super::{GENERIC, Lexicon, Sense, words};
+use super::store::{Store, Valued};
+use super::{GENERIC, Lexicon, MOST_ENTRIES, Sense, words};
+
+/// The longest value that questions may name, in characters: longer ones are left out.
+pub const MOST_CHARS: usize = 200;
 
 /// The values of one field.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,7 +45,7 @@ fn in_words_kept(text: &str) -> String {
 }
 
 pub(super) fn build(ontology: &Ontology, values: &Values) -> Lexicon {
-    let mut on = Adding { store: Store::default() };
+    let mut on = Adding { store: Store::default(), personal: personal(ontology), crowded: BTreeSet::new() };
     for (at, entity) in ontology.datasets.iter().enumerate() {
         if !entity.hidden {
             on.entity(at, entity);
@@ -85,21 +89,44 @@ pub(super) fn build(ontology: &Ontology, values: &Values) -> Lexicon {
         if entity.hidden || entity.fields[field].hidden {
             continue;
         }
-        indexed.insert((dataset, field), known.complete);
+        let mut complete = known.complete;
         for value in &known.values {
-            on.value(dataset, field, value, &[], VALUE);
+            if is_short(value) {
+                on.value(dataset, field, value, &[], VALUE);
+            } else {
+                complete = false;
+            }
         }
+        indexed.insert((dataset, field), complete);
     }
     for (dataset, entity) in ontology.datasets.iter().enumerate().filter(|(_, entity)| !entity.hidden) {
         for (at, field) in entity.fields.iter().enumerate().filter(|(_, field)| !field.hidden) {
-            for (value, synonyms) in &field.value_synonyms {
+            for (value, synonyms) in field.value_synonyms.iter().filter(|(value, _)| is_short(value)) {
                 on.value(dataset, at, value, synonyms, VALUE);
             }
         }
     }
     on.glossary(ontology);
+    for field in &on.crowded {
+        indexed.entry(*field).and_modify(|complete| *complete = false);
+    }
     let fuzzy = Fuzzy::new(&on.store);
-    Lexicon { store: on.store, fuzzy, indexed }
+    on.store.finish();
+    Lexicon { store: on.store, fuzzy, indexed, personal: on.personal }
+}
+
+/// The fields of personal data.
+fn personal(ontology: &Ontology) -> BTreeSet<(usize, usize)> {
+    let fields =
+        ontology.datasets.iter().enumerate().flat_map(|(dataset, entity)| {
+            entity.fields.iter().enumerate().map(move |(at, field)| ((dataset, at), field))
+        });
+    fields.filter(|(_, field)| is_personal(field)).map(|(at, _)| at).collect()
+}
+
+fn is_short(value: &str) -> bool {
+    // Not counted further than need be.
+    value.len() <= MOST_CHARS || value.chars().nth(MOST_CHARS).is_none()
 }
 
 fn position(ontology: &Ontology, name: &str) -> Option<usize> {
@@ -118,6 +145,9 @@ fn named(name: &str, label: &str, synonyms: &[String]) -> Vec<(String, f32)> {
 
 struct Adding {
     store: Store,
+    personal: BTreeSet<(usize, usize)>,
+    /// Fields that have more values of one phrase than are kept.
+    crowded: BTreeSet<(usize, usize)>,
 }
 
 impl Adding {
@@ -192,15 +222,21 @@ impl Adding {
     }
 
     fn value(&mut self, dataset: usize, field: usize, value: &str, synonyms: &[String], quality: f32) {
-        let id = self.store.value(dataset, field, value);
+        let id = self.store.value(dataset, field, value, &words::split(value));
+        let is_personal = self.personal.contains(&(dataset, field));
+        let of = Valued { id, dataset, field, is_personal };
+        let mut has_room = true;
         for text in std::iter::once(value).chain(synonyms.iter().map(String::as_str)) {
             let words: Vec<String> = words::split(text).iter().map(|word| words::singular(word)).collect();
-            self.store.add_value(&words, (dataset, field), id, quality);
+            has_room &= self.store.add_value(&words, &of, quality);
             let humps = in_words(text);
             if !text.contains(' ') && humps.contains(' ') {
                 let words: Vec<String> = words::split(&humps).iter().map(|word| words::singular(word)).collect();
-                self.store.add_value(&words, (dataset, field), id, quality - 0.02);
+                has_room &= self.store.add_value(&words, &of, quality - 0.02);
             }
+        }
+        if !has_room {
+            self.crowded.insert((dataset, field));
         }
     }
 
@@ -239,7 +275,8 @@ impl Adding {
                 None => return Vec::new(),
             }
         }
-        self.store.entries(node).filter(|entry| !entry.partial).map(|entry| entry.sense).collect()
+        let whole = self.store.leaves(node).iter().filter(|leaf| !leaf.partial).take(MOST_ENTRIES);
+        whole.map(|leaf| self.store.entry(leaf, leaf.quality).sense).collect()
     }
 }
 

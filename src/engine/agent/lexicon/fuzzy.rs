@@ -21,8 +21,9 @@ fn builder(edits: u8) -> &'static LevenshteinAutomatonBuilder {
 }
 
 impl Fuzzy {
+    /// Of the words that may be said to people: who misspells a word is told the right one.
     pub(super) fn new(store: &Store) -> Self {
-        let mut words: Vec<&str> = store.words().filter(|word| may_be_misspelt(word)).collect();
+        let mut words: Vec<&str> = store.open_words().filter(|word| may_be_misspelt(word)).collect();
         words.sort_unstable();
         let set = Set::from_iter(words).unwrap_or_default();
         builder(1);
@@ -30,9 +31,13 @@ impl Fuzzy {
         Self { words: set }
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        self.words.as_fst().size()
+    }
+
     /// The words nearest to a misspelt one, with the number of edits: all of the least distance, at most eight.
     pub(super) fn near(&self, word: &str) -> Vec<(String, u8)> {
-        if !may_be_misspelt(word) {
+        if !may_be_misspelt(word) || MEANT.contains(&word) {
             return Vec::new();
         }
         let length = word.chars().count();
@@ -53,6 +58,9 @@ impl Fuzzy {
         Vec::new()
     }
 }
+
+/// Words of arithmetic that are one letter away from many others, and are never those.
+const MEANT: &[&str] = &["rate", "rates", "ratio", "share", "shares"];
 
 /// Numbers, codes and short words are taken as they are.
 fn may_be_misspelt(word: &str) -> bool {

@@ -3,16 +3,20 @@
 //! kept: which one is meant is for the planner to find out.
 
 mod build;
+mod effort;
 mod fuzzy;
+mod near;
+mod parts;
 mod store;
 #[cfg(test)]
 mod tests;
 pub mod words;
 
-pub use build::{FieldValues, Values};
-use store::Store;
+pub use build::{FieldValues, MOST_CHARS, Values};
+pub use effort::{Effort, MOST_STEPS};
+use store::{Leaf, Store};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::ontology::Ontology;
 
@@ -59,7 +63,12 @@ pub struct Lexicon {
     fuzzy: fuzzy::Fuzzy,
     /// Fields whose values are looked up, and whether all of them are known.
     indexed: BTreeMap<(usize, usize), bool>,
+    /// Fields of personal data. Who names one of their values is understood; nobody is told them.
+    personal: BTreeSet<(usize, usize)>,
 }
+
+/// Most things that a phrase may stand for: of more, nobody can be asked which one is meant.
+const MOST_ENTRIES: usize = 40;
 
 /// A word that a name may have more of: ids, names and amounts are often called without it.
 pub const GENERIC: &[&str] = &[
@@ -131,104 +140,52 @@ impl Lexicon {
         words::forms(word).iter().any(|(form, _)| self.store.word(form).is_some())
     }
 
-    /// Phrases that are spelt like a word, nearest first: what to say instead of it.
-    pub fn near(&self, word: &str, ontology: &Ontology) -> Vec<String> {
-        let mut found: Vec<(usize, String)> = Vec::new();
-        for name in self.store.names() {
-            let distance = strsim::damerau_levenshtein(word, name);
-            let within = name.split(' ').any(|part| part.len() > 3 && strsim::damerau_levenshtein(word, part) <= 1);
-            if distance <= 1 + word.chars().count() / 3 || within {
-                found.push((distance, name.to_owned()));
-            }
-        }
-        found.sort();
-        found.dedup();
-        let mut near: Vec<String> = found.into_iter().map(|(_, name)| name).take(5).collect();
-        if near.is_empty() {
-            let metrics = ontology.metrics.iter().map(|metric| crate::model::ontology::in_words(&metric.name));
-            let datasets = ontology.datasets.iter().filter(|dataset| !dataset.hidden).map(|dataset| dataset.noun());
-            near = metrics.take(3).chain(datasets.take(3)).collect();
-        }
-        near
+    /// Whether a text is a known value of a field, letter by letter.
+    pub fn has_value(&self, dataset: usize, field: usize, text: &str) -> bool {
+        self.store.values_of(dataset, field).any(|value| value == text)
     }
 
-    /// The known values of a field that are spelt most like a text.
-    pub fn near_values(&self, dataset: usize, field: usize, text: &str) -> Vec<String> {
-        let text = words::fold(text);
-        let mut found: Vec<(usize, &str)> = Vec::new();
-        for value in self.store.values_of(dataset, field) {
-            let distance = strsim::damerau_levenshtein(&text, &words::fold(value));
-            found.push((distance, value));
-        }
-        found.sort_unstable();
-        found.dedup();
-        found.into_iter().take(5).map(|(_, value)| value.to_owned()).collect()
-    }
-
-    /// The values in which these folded words stand next to each other as whole words, though they are not all of it:
-    /// at most `PARTS` of them, and none when there are more. Reads all values, so it is for words that are not known.
-    pub fn containing(&self, said: &[String]) -> Vec<Entry> {
-        const PARTS: usize = 24;
-        let Some(first) = said.first().filter(|word| word.chars().count() > 2) else { return Vec::new() };
-        let mut entries: Vec<Entry> = Vec::new();
-        for (dataset, field, value) in self.store.all_values() {
-            if value.len() <= first.len() || value.len() > 200 {
-                continue;
-            }
-            let words = words::split(value);
-            if words.len() > said.len() && words.windows(said.len()).any(|part| part == said) {
-                let sense = Sense::Value { dataset, field, value: value.to_owned() };
-                entries.push(Entry { sense, quality: 0.8, partial: true });
-            }
-            if entries.len() > PARTS {
-                return Vec::new();
-            }
-        }
-        entries
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.store.bytes() + self.fuzzy.bytes()
     }
 
     fn at(&self, states: &[Walk], words: usize) -> Option<Match> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut found: Vec<(&Leaf, f32)> = Vec::new();
         let mut corrected = None;
-        let exact =
-            states.iter().any(|state| state.corrected.is_empty() && self.store.entries(state.node).next().is_some());
+        let exact = states.iter().any(|state| state.corrected.is_empty() && !self.store.leaves(state.node).is_empty());
         // A word's own form outdoes what it may be derived from: "rating" is no "rate".
         let own = states.iter().any(|state| {
-            state.cost < 0.02
-                && self
-                    .store
-                    .entries(state.node)
-                    .any(|entry| !entry.partial && !matches!(entry.sense, Sense::Value { .. }))
+            state.cost < 0.02 && self.store.leaves(state.node).iter().any(|leaf| !leaf.partial && !leaf.is_value())
         });
         for state in states.iter().filter(|state| !exact || state.corrected.is_empty()) {
-            for mut entry in self.store.entries(state.node) {
+            for leaf in self.store.leaves(state.node) {
                 let by_ending = state.cost > 0.02 && state.cost < words::FAMILY && state.corrected.is_empty();
                 let by_family = state.cost >= words::FAMILY && state.corrected.is_empty();
-                let value = matches!(entry.sense, Sense::Value { .. });
-                if by_ending && (own || value) || by_family && (entry.partial || value) {
+                let value = leaf.is_value();
+                if by_ending && (own || value) || by_family && (leaf.partial || value) {
                     continue;
                 }
-                entry.quality -= state.cost;
-                match entries.iter_mut().find(|known| known.sense == entry.sense) {
-                    Some(known) if known.quality >= entry.quality => {}
-                    Some(known) => *known = entry,
-                    None => entries.push(entry),
-                }
+                found.push((leaf, leaf.quality - state.cost));
                 if !state.corrected.is_empty() && corrected.is_none() {
                     let right: Vec<String> = state.corrected.iter().map(|(_, right)| right.clone()).collect();
                     corrected = Some(right.join(" "));
                 }
             }
         }
-        if entries.is_empty() {
+        if found.is_empty() {
             return None;
         }
+        // Of the same thing twice the better one stays.
+        found.sort_by(|a, b| self.store.by_sense(a.0, b.0).then_with(|| b.1.total_cmp(&a.1)));
+        found.dedup_by(|other, one| self.store.by_sense(one.0, other.0).is_eq());
         // A whole name outdoes all those of which it is a part.
-        if entries.iter().any(|entry| !entry.partial && !matches!(entry.sense, Sense::Value { .. })) {
-            entries.retain(|entry| !entry.partial);
+        if found.iter().any(|(leaf, _)| !leaf.partial && !leaf.is_value()) {
+            found.retain(|(leaf, _)| !leaf.partial);
         }
-        entries.sort_by(|a, b| b.quality.total_cmp(&a.quality).then_with(|| a.sense.cmp(&b.sense)));
-        entries.truncate(40);
+        found.sort_by(|a, b| self.store.order(*a, *b));
+        found.truncate(MOST_ENTRIES);
+        let entries = found.into_iter().map(|(leaf, quality)| self.store.entry(leaf, quality)).collect();
         Some(Match { words, entries, corrected })
     }
 

@@ -8,6 +8,10 @@ use crate::model::plan::{
 
 mod fits;
 mod names;
+mod sense;
+mod values;
+
+pub use sense::nonsense;
 
 /// Most problems that are named at once.
 const MAX_PROBLEMS: usize = 12;
@@ -19,6 +23,9 @@ const MAX_DEPTH: usize = 8;
 pub fn validate(plan: &Plan, ontology: &Ontology) -> Vec<String> {
     let mut check = Check { ontology, plan, problems: Vec::new() };
     check.whole();
+    if check.problems.is_empty() {
+        check.problems.extend(nonsense(plan, ontology).into_iter().map(|problem| format!("plan: {problem}")));
+    }
     check.problems.truncate(MAX_PROBLEMS);
     check.problems
 }
@@ -285,6 +292,13 @@ impl<'a> Check<'a> {
                     self.say(&format!("{at}.window"), "start or end, or both");
                 }
                 self.window(&format!("{at}.window"), window);
+            }
+            Condition::OnDays { field, days, .. } => {
+                let at = format!("{at}.on_days");
+                self.time_field(&format!("{at}.field"), field);
+                if days.is_empty() || days.iter().any(|day| !(1..=7).contains(day)) {
+                    self.say(&format!("{at}.days"), "numbers from 1 for Monday to 7 for Sunday, at least one");
+                }
             }
             Condition::Segment { name, .. } => self.segment(&format!("{at}.segment.name"), name),
             Condition::Exists { of, dataset, via, filters, .. } => {

@@ -19,7 +19,7 @@ pub fn literals(plan: &Plan) -> Vec<(FieldRef, Literal)> {
 pub(super) enum Met<'a> {
     Literal(&'a FieldRef, &'a mut Literal),
     /// A part of a text.
-    Part(&'a mut String),
+    Part(&'a FieldRef, &'a mut String),
 }
 
 /// Shows every value of a plan, which may be changed.
@@ -51,7 +51,7 @@ fn of_condition(condition: &mut Condition, see: &mut dyn FnMut(Met<'_>)) {
         Condition::In { field, values, .. } => {
             values.iter_mut().for_each(|value| see(Met::Literal(field, value)));
         }
-        Condition::Like { text, .. } => see(Met::Part(text)),
+        Condition::Like { field, text, .. } => see(Met::Part(field, text)),
         Condition::Exists { filters: conditions, .. } | Condition::Any(conditions) | Condition::All(conditions) => {
             conditions.iter_mut().for_each(|condition| of_condition(condition, see));
         }
@@ -60,6 +60,7 @@ fn of_condition(condition: &mut Condition, see: &mut dyn FnMut(Met<'_>)) {
         Condition::CompareFields { .. }
         | Condition::IsNull { .. }
         | Condition::Within { .. }
+        | Condition::OnDays { .. }
         | Condition::Segment { .. }
         | Condition::AgainstOverall { .. } => {}
     }

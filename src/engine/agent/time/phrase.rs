@@ -73,9 +73,39 @@ const PREPOSITIONS: [&str; 20] = [
     "at",
 ];
 /// What follows a year in figures that is a year, and not the number of something.
-const AFTER_YEAR: [&str; 26] = [
-    ",", ";", "?", ".", "!", ")", "and", "or", "by", "per", "vs", "versus", "compared", "against", "grouped", "broken",
-    "split", "for", "in", "with", "where", "to", "until", "through", "only", "than",
+const AFTER_YEAR: [&str; 32] = [
+    ",",
+    ";",
+    "?",
+    ".",
+    "!",
+    ")",
+    "and",
+    "or",
+    "by",
+    "per",
+    "vs",
+    "versus",
+    "compared",
+    "against",
+    "grouped",
+    "broken",
+    "split",
+    "for",
+    "in",
+    "with",
+    "where",
+    "to",
+    "until",
+    "through",
+    "only",
+    "than",
+    "each",
+    "respectively",
+    "separately",
+    "combined",
+    "together",
+    "alone",
 ];
 /// What stands before a number that is none of a year.
 pub(super) const BEFORE_NUMBER: [&str; 29] = [

@@ -6,7 +6,7 @@ mod relax;
 #[cfg(test)]
 mod tests;
 
-pub use relax::relaxations;
+pub use relax::{contradictions, relaxations};
 
 use std::collections::BTreeSet;
 
@@ -125,62 +125,119 @@ impl Judge<'_> {
                 ),
                 _ => self.find(&check.name, false, unread()),
             },
-            CheckKind::Partners { orphans, without, of, rows, from, to } => {
+            CheckKind::Partners { orphans, without, of, lost, optional, rows, from, to } => {
                 let (Some(orphans), Some(without), Some(of)) = (read(*orphans), read(*without), read(*of)) else {
                     self.find(&check.name, false, unread());
                     return;
                 };
+                let lost = match lost.map(read) {
+                    Some(None) => return self.find(&check.name, false, unread()),
+                    Some(Some(lost)) => Some(lost),
+                    None => None,
+                };
                 self.find(&check.name, true, format!("{orphans} and {without} of {of} {rows} are without a {to}."));
-                if orphans > 0.0 {
-                    self.caveats.push(format!(
-                        "{orphans} of {of} {rows} ({}) have a key of the {from} for a {to} that is not there: they count, without one.",
-                        percent(orphans, of)
-                    ));
-                }
+                self.partners((orphans, without, of), lost, *optional, (rows, from, to));
+            }
+            CheckKind::Groups { without, of, groups, zero } => {
+                let (Some(without), Some(of)) = (read(*without), read(*of)) else {
+                    self.find(&check.name, false, unread());
+                    return;
+                };
+                self.find(&check.name, true, format!("{without} of {of} {groups} have no row."));
                 if without > 0.0 {
-                    self.caveats.push(format!("{without} of {of} {rows} ({}) have no {to}.", percent(without, of)));
+                    let how = if *zero { "no row, and count as 0" } else { "no value, and are left out" };
+                    self.caveats.push(format!("{without} of {of} {groups} ({}) have {how}.", percent(without, of)));
                 }
             }
-            CheckKind::Total { measure, total } => self.total(check, *measure, *total, looked_up),
+            CheckKind::Total { measure, total, shared } => {
+                self.total(check, *measure, looked_up.and_then(|row| row.get(*total)), *shared);
+            }
             CheckKind::Grain => self.grain(check),
         }
     }
 
-    /// The parts add up to the total that was computed without a join.
-    fn total(&mut self, check: &Check, measure: usize, total: usize, looked_up: Option<&[Json]>) {
-        if self.result.truncated {
-            // There are parts that are not here.
-            return;
+    /// What people should know of rows without a partner.
+    fn partners(
+        &mut self,
+        (orphans, without, of): (f64, f64, f64),
+        lost: Option<f64>,
+        optional: bool,
+        (rows, from, to): (&str, &str, &str),
+    ) {
+        let told = |part: f64| format!("{part} of {of} {rows} ({})", percent(part, of));
+        let none = orphans + without;
+        let lost_rows = lost.unwrap_or_default();
+        if lost_rows > 0.0 {
+            self.caveats.push(format!("{} have no {to}, and are left out.", told(lost_rows)));
         }
+        if lost.is_some() && none > lost_rows {
+            self.caveats.push(format!("{} have no {to}, and count.", told(none - lost_rows)));
+        }
+        if orphans > 0.0 && !optional {
+            let how = if lost_rows > 0.0 { "" } else { ": they count, without one" };
+            self.caveats.push(format!("{} have a key of the {from} for a {to} that is not there{how}.", told(orphans)));
+        }
+        if without > 0.0 && lost.is_none() && !optional {
+            self.caveats.push(format!("{} have no {to}.", told(without)));
+        }
+    }
+
+    /// The parts add up to the total that was computed in another way, or none is more than it.
+    fn total(&mut self, check: &Check, measure: usize, total: Option<&Json>, shared: bool) {
         let column = self.compiled.columns.iter().position(|column| column.role == Role::Measure(measure));
-        let total =
-            looked_up.and_then(|row| row.get(total)).map(|cell| if cell.is_null() { Some(0.0) } else { number(cell) });
-        let (Some(column), Some(Some(total))) = (column, total) else {
+        let (Some(column), Some(total)) = (column, total) else {
             self.find(&check.name, false, format!("It could not be looked up whether {}.", check.says));
             return;
         };
-        let (mut sum, mut size) = (0.0, total.abs());
-        for row in &self.result.rows {
-            match row.get(column) {
-                Some(Json::Null) => {}
-                Some(cell) => match number(cell) {
-                    Some(part) => {
-                        sum += part;
-                        size += part.abs();
-                    }
-                    None => {
-                        self.find(&check.name, false, format!("{cell} is no number to add up."));
-                        return;
-                    }
-                },
-                None => {}
-            }
+        if self.result.truncated && !shared {
+            let says = format!("Not all parts are here, so that it was not seen whether {}.", check.says);
+            self.find(&check.name, true, says.clone());
+            self.caveats.push(says);
+            return;
         }
-        let holds = (sum - total).abs() <= size * 1e-9;
+        let mut parts = Vec::new();
+        for cell in self.result.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_null()) {
+            let Some(part) = number(cell) else {
+                self.find(&check.name, false, format!("{cell} is no number to add up."));
+                return;
+            };
+            parts.push(part);
+        }
+        let total = match (total, number(total)) {
+            (_, Some(total)) => total,
+            // No value at all: then no part has one.
+            (Json::Null, None) if parts.is_empty() => {
+                self.find(&check.name, true, "There is no value, and no part has one.");
+                return;
+            }
+            (Json::Null, None) => {
+                let says = format!("{} parts have a value, but there is none without groups.", parts.len());
+                self.find(&check.name, false, says);
+                return;
+            }
+            (cell, None) => {
+                self.find(&check.name, false, format!("The total {cell} is no number."));
+                return;
+            }
+        };
+        if shared {
+            let most = parts.iter().copied().fold(0.0, f64::max);
+            let holds = most <= total;
+            let says = if holds {
+                format!("No part is more than {total}.")
+            } else {
+                format!("A part is {most}, but the total without groups is {total}.")
+            };
+            self.find(&check.name, holds, says);
+            return;
+        }
+        let sum: f64 = parts.iter().sum();
+        let size = total.abs() + parts.iter().map(|part| part.abs()).sum::<f64>();
+        let holds = (sum - total).abs() <= size * 1e-9 && !(parts.is_empty() && total != 0.0);
         let says = if holds {
             format!("The parts add up to {total}.")
         } else {
-            format!("The parts add up to {sum}, but the total without any join is {total}.")
+            format!("The parts add up to {sum}, but the total without groups is {total}.")
         };
         self.find(&check.name, holds, says);
     }

@@ -1,37 +1,71 @@
-//! What an empty result would be without one of its conditions.
+//! What an empty result would be without one of its conditions, or two that exclude each other.
 
 use crate::engine::ontology::expression::Aggregate;
 use crate::model::ontology::{Ontology, in_words};
-use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Pattern, Plan, Value};
+use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Pattern, Plan, TimeFilter, Value};
+
+/// Most plans without two conditions.
+const MOST_PAIRS: usize = 10;
 
 /// Plans that count the rows which there would be without one condition, with the condition in words: one for each of
 /// the plan's conditions, and one for its time. None when there is nothing to leave out, or nothing to count.
 pub fn relaxations(plan: &Plan, ontology: &Ontology) -> Vec<(String, Plan)> {
-    let Some(home) = home(plan, ontology) else { return Vec::new() };
-    let own = plan.measures.first().map(|measure| measure.filters.clone()).unwrap_or_default();
-    let filters: Vec<Condition> = plan.filters.iter().cloned().chain(own).collect();
-    let count = |filters: Vec<Condition>, time| Plan {
-        measures: vec![Measure::of(Value::Count(home.clone()))],
-        filters,
-        time,
-        ..Plan::default()
-    };
-    let mut relaxed = Vec::new();
-    for (at, condition) in filters.iter().enumerate() {
-        let rest = filters.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, c)| c.clone()).collect();
-        relaxed.push((words(condition, ontology), count(rest, plan.time.clone())));
+    let Some(all) = Conditions::of(plan, ontology) else { return Vec::new() };
+    (0..all.count()).map(|at| (all.words(at, ontology), all.without(&[at]))).collect()
+}
+
+/// The same without two of the conditions, for plans that have nothing without any one of them: the conditions exclude
+/// each other. At most ten.
+pub fn contradictions(plan: &Plan, ontology: &Ontology) -> Vec<((String, String), Plan)> {
+    let Some(all) = Conditions::of(plan, ontology) else { return Vec::new() };
+    let pairs = (0..all.count()).flat_map(|one| (one + 1..all.count()).map(move |other| (one, other)));
+    let pairs = pairs.take(MOST_PAIRS);
+    pairs
+        .map(|(one, other)| ((all.words(one, ontology), all.words(other, ontology)), all.without(&[one, other])))
+        .collect()
+}
+
+/// What can be left out of a plan.
+struct Conditions<'p> {
+    home: String,
+    filters: Vec<Condition>,
+    time: Option<&'p TimeFilter>,
+}
+
+impl<'p> Conditions<'p> {
+    fn of(plan: &'p Plan, ontology: &Ontology) -> Option<Self> {
+        let home = home(plan, ontology)?;
+        let own = plan.measures.first().map(|measure| measure.filters.clone()).unwrap_or_default();
+        Some(Self { home, filters: plan.filters.iter().cloned().chain(own).collect(), time: plan.time.as_ref() })
     }
-    if let Some(time) = &plan.time {
-        let window = &time.window;
-        let phrase = window.phrase.clone().unwrap_or_else(|| match (&window.start, &window.end) {
+
+    /// The time is the last of them.
+    fn count(&self) -> usize {
+        self.filters.len() + usize::from(self.time.is_some())
+    }
+
+    fn words(&self, at: usize, ontology: &Ontology) -> String {
+        if let Some(condition) = self.filters.get(at) {
+            return words(condition, ontology);
+        }
+        let Some(TimeFilter { window, .. }) = self.time else { return String::new() };
+        window.phrase.clone().unwrap_or_else(|| match (&window.start, &window.end) {
             (Some(start), Some(end)) => format!("from {start} to before {end}"),
             (Some(start), None) => format!("since {start}"),
             (None, Some(end)) => format!("before {end}"),
             (None, None) => "at any time".to_owned(),
-        });
-        relaxed.push((phrase, count(filters, None)));
+        })
     }
-    relaxed
+
+    fn without(&self, left_out: &[usize]) -> Plan {
+        let kept = self.filters.iter().enumerate().filter(|(at, _)| !left_out.contains(at));
+        Plan {
+            measures: vec![Measure::of(Value::Count(self.home.clone()))],
+            filters: kept.map(|(_, condition)| condition.clone()).collect(),
+            time: self.time.filter(|_| !left_out.contains(&self.filters.len())).cloned(),
+            ..Plan::default()
+        }
+    }
 }
 
 /// The dataset whose rows the plan is about.
@@ -102,6 +136,7 @@ fn words(condition: &Condition, ontology: &Ontology) -> String {
             let phrase = window.phrase.clone().unwrap_or_else(|| "in the time".to_owned());
             format!("{} {}{phrase}", field(of), not(negated))
         }
+        Condition::OnDays { field: of, negated, .. } => format!("{} {}on the days", field(of), not(negated)),
         Condition::Segment { name, negated } => format!("{}{}", not(negated), in_words(name)),
         Condition::Exists { of, dataset, negated, .. } => {
             format!("{} with {}{}", in_words(of), if *negated { "no " } else { "a " }, in_words(dataset))

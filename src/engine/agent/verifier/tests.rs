@@ -23,6 +23,7 @@ fn column(role: Role, datatype: DataType, nullable: bool) -> OutputColumn {
 fn compiled(measure: OutputColumn, checks: Vec<Check>) -> Compiled {
     Compiled {
         sql: String::new(),
+        count_sql: None,
         columns: vec![column(Role::Dimension(0), DataType::String, true), measure],
         joins: vec![],
         notes: vec![],
@@ -75,11 +76,15 @@ fn what_cannot_be_read_does_not_pass() {
         orphans: 0,
         without: 1,
         of: 2,
+        lost: None,
+        optional: false,
         rows: "visits".into(),
         from: "visit".into(),
         to: "shop".into(),
     };
-    for kind in [CheckKind::OneSide { rows: 0, keys: 1 }, partners(), CheckKind::Total { measure: 0, total: 0 }] {
+    for kind in
+        [CheckKind::OneSide { rows: 0, keys: 1 }, partners(), CheckKind::Total { measure: 0, total: 0, shared: false }]
+    {
         for numbers in [None, Some(vec![]), Some(vec![json!("many"), json!(true), json!([])])] {
             let verdict = judged(kind.clone(), row(), numbers.clone());
             assert!(!verdict.passed, "{kind:?} {numbers:?}");
@@ -101,6 +106,8 @@ fn rows_without_a_partner_are_said_with_their_share() {
         orphans: 0,
         without: 1,
         of: 2,
+        lost: None,
+        optional: false,
         rows: "visits".into(),
         from: "visit".into(),
         to: "shop".into(),
@@ -116,12 +123,49 @@ fn rows_without_a_partner_are_said_with_their_share() {
 
 #[test]
 fn parts_add_up_to_the_total() {
-    let kind = || CheckKind::Total { measure: 0, total: 0 };
+    let kind = || CheckKind::Total { measure: 0, total: 0, shared: false };
     // A decimal comes as a text, NULL is no part, and the total of nothing is NULL.
     let rows = || vec![vec![json!("a"), json!("1.50")], vec![json!("b"), json!(null)], vec![json!(null), json!(2)]];
     assert!(judged(kind(), rows(), Some(vec![json!("3.50")])).passed);
     assert!(!judged(kind(), rows(), Some(vec![json!("3.51")])).passed);
     assert!(judged(kind(), vec![], Some(vec![json!(null)])).passed);
+    // A total of nothing is not the total of parts that have a value.
+    assert!(!judged(kind(), rows(), Some(vec![json!(null)])).passed);
+    assert!(!judged(kind(), vec![], Some(vec![json!(3)])).passed);
+    // Where rows are in several groups, the parts may be more than the total together, but none alone.
+    let shared = || CheckKind::Total { measure: 0, total: 0, shared: true };
+    assert!(judged(shared(), rows(), Some(vec![json!(2)])).passed);
+    assert!(!judged(shared(), rows(), Some(vec![json!("1.99")])).passed);
+}
+
+#[test]
+fn rows_that_a_condition_leaves_out_are_said() {
+    let kind = CheckKind::Partners {
+        orphans: 0,
+        without: 1,
+        of: 2,
+        lost: Some(3),
+        optional: true,
+        rows: "visits".into(),
+        from: "visit".into(),
+        to: "shop".into(),
+    };
+    let row = || vec![vec![json!("a"), json!(1)]];
+    let caveats =
+        |lost: i64| judged(kind.clone(), row(), Some(vec![json!(0), json!(3), json!(8), json!(lost)])).caveats;
+    assert_eq!(caveats(3), ["3 of 8 visits (37.5 %) have no shop, and are left out."]);
+    assert_eq!(caveats(0), ["3 of 8 visits (37.5 %) have no shop, and count."]);
+    assert!(!judged(kind.clone(), row(), Some(vec![json!(0), json!(3), json!(8)])).passed);
+}
+
+#[test]
+fn groups_without_a_row_are_said() {
+    let kind = |zero| CheckKind::Groups { without: 0, of: 1, groups: "shops".into(), zero };
+    let row = || vec![vec![json!("a"), json!(1)]];
+    let caveats = |zero, without: i64| judged(kind(zero), row(), Some(vec![json!(without), json!(4)])).caveats;
+    assert_eq!(caveats(true, 1), ["1 of 4 shops (25.0 %) have no row, and count as 0."]);
+    assert_eq!(caveats(false, 1), ["1 of 4 shops (25.0 %) have no value, and are left out."]);
+    assert!(caveats(true, 0).is_empty());
 }
 
 #[test]
@@ -187,6 +231,10 @@ fn an_empty_result_is_counted_without_each_condition() {
         assert_eq!(relaxed.measures, [Measure::of(Value::Count("flights".into()))]);
         assert!(relaxed.dimensions.is_empty());
     }
+    let pairs = contradictions(&plan, &Ontology::default());
+    let left: Vec<(usize, bool)> = pairs.iter().map(|(_, plan)| (plan.filters.len(), plan.time.is_some())).collect();
+    assert_eq!(left, [(0, true), (1, false), (1, false)]);
+    assert_eq!(pairs[0].0, ("carrier is XX".to_owned(), "origin is JFK".to_owned()));
     plan.measures[0].value = Value::Number(2.into());
     assert!(relaxations(&plan, &Ontology::default()).is_empty());
 }

@@ -1,20 +1,24 @@
 //! Datasets made of tables.
 
 use crate::engine::ontology::draft::DraftTable;
-use crate::engine::ontology::draft::fields;
+use crate::engine::ontology::draft::fields::{self, About};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds::is_audit;
-use crate::engine::ontology::draft::names::{Vocabulary, noun, plural, spelt_out};
-use crate::model::ontology::{AiContext, DataType, Entity, Field, Relationship, in_words};
+use crate::engine::ontology::draft::metrics;
+use crate::engine::ontology::draft::names::{Vocabulary, ends_with, key_stem, noun, plural, same, spelt_out};
+use crate::engine::ontology::draft::sales::many;
+use crate::model::ontology::{AiContext, DataType, Entity, Field, FieldRole, Ontology, Relationship, in_words};
 
 pub(super) fn entities(
     tables: &[DraftTable],
     vocabulary: &Vocabulary,
     keys: &[Keys],
     relationships: &[Relationship],
+    zoned: bool,
     notes: &mut Vec<String>,
-) -> Vec<Entity> {
-    tables.iter().zip(keys).map(|(table, keys)| entity(table, vocabulary, keys, relationships, notes)).collect()
+) -> Vec<(Entity, u8)> {
+    let entity = |(table, keys)| entity(table, vocabulary, keys, relationships, zoned, notes);
+    tables.iter().zip(keys).map(entity).collect()
 }
 
 fn entity(
@@ -22,8 +26,9 @@ fn entity(
     vocabulary: &Vocabulary,
     keys: &Keys,
     relationships: &[Relationship],
+    zoned: bool,
     notes: &mut Vec<String>,
-) -> Entity {
+) -> (Entity, u8) {
     let nouns = vocabulary.table(&table.name);
     let words = fields::words(table, vocabulary);
     let outgoing = || relationships.iter().filter(|relationship| relationship.from == table.name);
@@ -32,24 +37,32 @@ fn entity(
         .flat_map(|relationship| relationship.from_columns.clone())
         .chain(incoming().flat_map(|relationship| relationship.to_columns.clone()))
         .collect();
+    let single = outgoing().filter(|relationship| relationship.from_columns.len() == 1);
+    // Of a text that is not always there the rest is still worth to be seen.
+    let refers: Vec<(String, bool)> =
+        single.map(|relationship| (relationship.from_columns[0].clone(), !relationship.optional)).collect();
     if keys.primary.is_empty() {
         notes.push(format!("{} has no key that was found: nothing can refer to its rows.", table.name));
     }
-    let mut fields = fields::fields(table, vocabulary, &joins, &keys.primary, incoming().count() > 0);
-    let label_field = fields::label_field(&fields, &words, &nouns).or_else(|| text_key(&fields, keys));
-    let default_time_field = fields::default_time_field(&fields, &words, &nouns);
-    // "By date" means it.
-    let dated = fields.iter().any(|field| field.label == "date");
-    if let Some(time) = fields.iter_mut().find(|field| Some(&field.name) == default_time_field.as_ref() && !dated) {
-        time.ai.synonyms.push("date".into());
+    let about = About { joins: &joins, refers: &refers, key: &keys.primary, referred: incoming().count() > 0, zoned };
+    let mut fields = fields::fields(table, vocabulary, &about);
+    note_empty(table, &fields, notes);
+    let label_field = fields::label_field(&fields, &words, &nouns)
+        .or_else(|| text_key(&fields, keys))
+        .or_else(|| number(&fields, &words, &nouns, keys));
+    if let Some(at) = label_field.as_ref().and_then(|name| fields.iter().position(|field| field.name == *name))
+        && let Some(words) = words.get(at)
+    {
+        fields[at].ai.synonyms.extend(short_name(words, &nouns));
     }
+    let (sure, default_time_field) = fields::default_time_field(&fields, &words, &nouns).unzip();
     let one = noun(&nouns);
     // Only a bridge between two tables: nobody asks for its rows.
     let joined = |name: &String| outgoing().any(|relationship| relationship.from_columns.contains(name));
     let refers = outgoing().filter(|relationship| relationship.from_columns.len() == 1).count();
     let own = table.columns.iter().zip(&words).any(|(column, words)| !is_audit(words) && !joined(&column.name));
     let bridge = refers == 2 && !own && incoming().count() == 0;
-    Entity {
+    let entity = Entity {
         name: table.name.clone(),
         source: table.name.clone(),
         primary_key: keys.primary.clone(),
@@ -66,6 +79,84 @@ fn entity(
         grain: Some(one),
         row_policy: None,
         hidden: bridge,
+    };
+    (entity, sure.unwrap_or_default())
+}
+
+/// Lines of an order happened when the order did, unless a time of their own is called so; `sure` says how well each
+/// dataset's time is called. What is then a dataset's time can be called its date.
+pub(super) fn settle_times(ontology: &mut Ontology, sure: &[u8]) {
+    let weak = |(at, entity): (usize, &Entity)| sure[at] < 2 && metrics::head_of(entity, ontology).is_some();
+    let lines: Vec<bool> = ontology.datasets.iter().enumerate().map(weak).collect();
+    for (entity, line) in ontology.datasets.iter_mut().zip(lines) {
+        if line {
+            entity.default_time_field = None;
+        }
+        // "By date" means it.
+        let dated = entity.fields.iter().any(|field| field.label == "date");
+        let time = entity.fields.iter_mut().find(|field| Some(&field.name) == entity.default_time_field.as_ref());
+        if let Some(time) = time.filter(|_| !dated) {
+            time.ai.synonyms.push("date".into());
+        }
+    }
+}
+
+/// A table of what several things have, called like the column that says it: the rows of `allergen` with a product and
+/// an allergen are allergens of products, and by "allergen" people mean the column.
+pub(super) fn name_lists(ontology: &mut Ontology, vocabulary: &Vocabulary) {
+    for at in 0..ontology.datasets.len() {
+        let entity = &ontology.datasets[at];
+        let own = vocabulary.table(&entity.name);
+        let of = |column: &String| {
+            let mut refers = ontology.relationships.iter().filter(|it| it.from == entity.name);
+            refers.find(|it| it.from_columns == [column.clone()]).map(|it| it.to.clone())
+        };
+        let [first, second] = entity.primary_key.as_slice() else { continue };
+        let (owner, column) = match (of(first), of(second)) {
+            (Some(owner), None) => (owner, second),
+            (None, Some(owner)) => (owner, first),
+            _ => continue,
+        };
+        let text = entity.field(column).filter(|field| field.datatype == DataType::String);
+        let called = text.is_some_and(|field| same(std::slice::from_ref(&field.label), &[noun(&own)]));
+        let referred = ontology.relationships.iter().any(|it| it.to == entity.name);
+        let grain = format!("{} {}", noun(&vocabulary.table(&owner)), noun(&own));
+        let name = grain.replace(' ', "_");
+        if !called || referred || ontology.entity(&name).is_some() {
+            continue;
+        }
+        let (old, column) = (entity.name.clone(), column.clone());
+        for relationship in ontology.relationships.iter_mut().filter(|it| it.from == old) {
+            relationship.from.clone_from(&name);
+        }
+        let entity = &mut ontology.datasets[at];
+        entity.ai.synonyms = vec![many(&grain)];
+        entity.description =
+            entity.description.replace(&format!("One row per {}.", noun(&own)), &format!("One row per {grain}."));
+        entity.name = name;
+        entity.grain = Some(grain);
+        if let Some(field) = entity.fields.iter_mut().find(|field| field.name == column) {
+            field.role = FieldRole::Dimension;
+        }
+    }
+}
+
+/// Says which columns are hidden because nothing is in them.
+fn note_empty(table: &DraftTable, fields: &[Field], notes: &mut Vec<String>) {
+    let of = |rare: bool| {
+        let known = fields.iter().filter_map(|field| Some((field, table.figures(&field.name)?)));
+        let bare = known.filter(|(field, figures)| {
+            let empty = fields::is_empty(figures);
+            if rare { !empty && field.role == FieldRole::Measure && fields::is_rare(table, figures) } else { empty }
+        });
+        bare.map(|(field, _)| field.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let (empty, rare) = (of(false), of(true));
+    if !empty.is_empty() {
+        notes.push(format!("{} has no value in {empty}: hidden.", table.name));
+    }
+    if !rare.is_empty() {
+        notes.push(format!("Hardly a row of {} has a value in {rare}: hidden.", table.name));
     }
 }
 
@@ -75,6 +166,21 @@ fn text_key(fields: &[Field], keys: &Keys) -> Option<String> {
     let field = fields.iter().find(|field| field.name == *key)?;
     let uuid = field.native_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("uuid"));
     (field.datatype == DataType::String && !uuid).then(|| key.clone())
+}
+
+/// A number or code that people gave the rows, beside the key that the database gave: "policy number".
+fn number(fields: &[Field], words: &[Vec<String>], nouns: &[String], keys: &Keys) -> Option<String> {
+    let unique = |field: &Field| keys.unique.iter().any(|key| matches!(key.as_slice(), [only] if *only == field.name));
+    let named = |words: &[String]| key_stem(words).is_some_and(|stem| stem.is_empty() || ends_with(stem, nouns));
+    let found = fields.iter().zip(words).find(|(field, words)| !field.hidden && unique(field) && named(words));
+    found.map(|(field, _)| field.name.clone())
+}
+
+/// What a label is called for short: a "company claim number" is the "claim number" of a claim.
+fn short_name(words: &[String], nouns: &[String]) -> Option<String> {
+    let stem = key_stem(words)?;
+    let longer = stem.len() > nouns.len() && ends_with(stem, nouns);
+    longer.then(|| words[stem.len() - nouns.len()..].join(" "))
 }
 
 /// The noun and its plural, with short forms spelt out, as far as the name itself is none of them.
@@ -92,6 +198,9 @@ fn synonyms(name: &str, nouns: &[String], one: &str) -> Vec<String> {
                 found.push(word);
             }
         }
+    }
+    if one.ends_with("staff") {
+        found.extend([format!("{one} member"), format!("{one} members")]);
     }
     found
 }

@@ -22,34 +22,38 @@ pub(super) fn words(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<Stri
     columns.into_iter().map(|words| words[skip..].to_vec()).collect()
 }
 
-/// The fields of a table. `joins` are its columns that relationships use, `referred` says whether others refer to it.
-pub(super) fn fields(
-    table: &DraftTable,
-    vocabulary: &Vocabulary,
-    joins: &[String],
-    key: &[String],
-    referred: bool,
-) -> Vec<Field> {
+/// What is known of a table beside its columns.
+pub(super) struct About<'a> {
+    /// Columns that relationships use.
+    pub joins: &'a [String],
+    /// Columns that by themselves refer to another table, and whether all of their values are there.
+    pub refers: &'a [(String, bool)],
+    pub key: &'a [String],
+    /// Whether others refer to it.
+    pub referred: bool,
+    /// Whether somebody said in which time zone days begin.
+    pub zoned: bool,
+}
+
+/// The fields of a table.
+pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<'_>) -> Vec<Field> {
     let words = words(table, vocabulary);
     // What others refer to and what has no time of its own is described, and did not happen.
     let happened = |(column, words): (&ColumnInfo, &Vec<String>)| {
         datatype_of(&column.r#type).is_calendar() && !kinds::is_other_time(words)
     };
-    let described = referred && !table.columns.iter().zip(&words).any(happened);
+    let described = about.referred && !table.columns.iter().zip(&words).any(happened);
     let nouns = vocabulary.table(&table.name);
     let mut fields: Vec<Field> = table
         .columns
         .iter()
         .zip(&words)
-        .map(|(column, words)| {
-            let is_key = key.contains(&column.name) || joins.contains(&column.name);
-            field(table, column, words, &nouns, is_key, described)
-        })
+        .map(|(column, words)| field(table, column, words, &nouns, about, described))
         .collect();
     if let Some(name) = full_name(&fields, &words) {
         fields.push(name);
     }
-    if let Some(date) = date_of_parts(&fields, &words) {
+    if let Some(date) = date_of_parts(&fields, &words, about.zoned) {
         fields.push(date);
     }
     fields
@@ -60,10 +64,13 @@ fn field(
     column: &ColumnInfo,
     words: &[String],
     nouns: &[String],
-    is_key: bool,
+    about: &About<'_>,
     described: bool,
 ) -> Field {
-    let datatype = datatype_of(&column.r#type);
+    // An enumeration of the database's own is a text with known values.
+    let values = table.values.get(&column.name);
+    let datatype = values.map_or_else(|| datatype_of(&column.r#type), |_| DataType::String);
+    let is_key = about.key.contains(&column.name) || about.joins.contains(&column.name);
     let figures = table.figures(&column.name);
     // A number that is called like the table numbers its rows.
     let numbers = datatype == DataType::Integer && same(words, nouns) && !kinds::is_amount(words);
@@ -74,12 +81,13 @@ fn field(
     };
     let pii = personal_data(column, figures, datatype);
     let role = role(words, column, figures, datatype, is_key || numbers);
+    let rare = role == FieldRole::Measure && figures.is_some_and(|figures| is_rare(table, figures));
     let mut field = Field {
         name: column.name.clone(),
         expression: identifier(&column.name),
         datatype,
         is_time: datatype.is_calendar(),
-        ai: AiContext { synonyms: spelt_out(words).into_iter().collect(), ..AiContext::default() },
+        ai: AiContext { synonyms: other_names(words), ..AiContext::default() },
         label,
         description: column.description.clone(),
         native_type: Some(column.r#type.clone()),
@@ -88,13 +96,31 @@ fn field(
         ..Field::default()
     };
     if role == FieldRole::Measure {
-        field.default_aggregation = Some(kinds::aggregation(words, described, datatype == DataType::Float));
+        field.default_aggregation =
+            Some(if kinds::is_moved(nouns) && matches!(words, [only] if only == "weight" || only == "volume") {
+                Aggregation::Sum
+            } else {
+                kinds::aggregation(words, described, datatype == DataType::Float)
+            });
         field.unit = kinds::unit(words, &column.description);
     }
     field.is_enum = pii.is_none() && is_closed(table, figures, words, datatype, role);
     field.index_values = pii.is_none()
         && (field.is_enum && datatype == DataType::String || is_looked_up(column, figures, words, datatype));
-    field.hidden = datatype == DataType::Opaque;
+    if values.is_some() {
+        field.expression = format!("CAST({} AS VARCHAR)", identifier(&column.name));
+        (field.is_enum, field.index_values) = (field.pii.is_none(), field.pii.is_none());
+    }
+    // What it refers to has the values and the names: "JFK" is an airport, whatever refers to it.
+    let refers = about.refers.iter().find(|(name, _)| *name == column.name);
+    if refers.is_some() {
+        (field.is_enum, field.index_values) = (false, false);
+    }
+    let own = about.key.contains(&column.name);
+    let elsewhere = refers.is_some_and(|(_, all)| !own && (*all || datatype != DataType::String));
+    // When a row was written is not asked for, and must not be taken for when it happened.
+    let written = datatype.is_calendar() && kinds::is_audit(words);
+    field.hidden = datatype == DataType::Opaque || written || elsewhere || rare || figures.is_some_and(is_empty);
     field.pii = pii;
     field
 }
@@ -113,7 +139,7 @@ fn role(
     }
     match datatype {
         DataType::Integer | DataType::Decimal | DataType::Float => {
-            if kinds::is_place(words) {
+            if kinds::is_place(words) || kinds::is_ratio(words) {
                 FieldRole::Attribute
             } else if kinds::is_naming(words)
                 || is_year(words, figures)
@@ -133,6 +159,41 @@ fn role(
         DataType::Opaque => FieldRole::Attribute,
         _ => FieldRole::Dimension,
     }
+}
+
+/// What else people call a column: its short forms spelt out, and everyday names that mean the same.
+fn other_names(words: &[String]) -> Vec<String> {
+    const SAME: &[(&str, &[&str])] = &[
+        ("phone", &["phone number", "telephone", "telephone number"]),
+        ("mobile", &["mobile number", "mobile phone"]),
+        ("fax", &["fax number"]),
+        ("email", &["email address", "mail address", "e-mail"]),
+        ("postal code", &["zip code", "zip", "postcode"]),
+        ("postcode", &["zip code", "zip", "postal code"]),
+        ("zip", &["zip code", "postal code", "postcode"]),
+        ("zip code", &["zip", "postal code", "postcode"]),
+        ("stars", &["rating"]),
+        ("unit price", &["price"]),
+        ("list price", &["price"]),
+        ("qty", &["quantity"]),
+        ("dob", &["birthday", "birth date"]),
+        ("birth date", &["birthday", "date of birth"]),
+    ];
+    let text = words.join(" ");
+    let same = SAME.iter().filter(|(name, _)| *name == text).flat_map(|(_, same)| same.iter().map(|&it| it.to_owned()));
+    let mut names: Vec<String> = spelt_out(words).into_iter().collect();
+    names.extend(same.filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    names
+}
+
+/// A column without a value.
+pub(super) fn is_empty(figures: &ColumnProfile) -> bool {
+    figures.distinct == 0 && figures.nulls > 0
+}
+
+/// Whether hardly any row has a value: what they add up to says nothing of the rows.
+pub(super) fn is_rare(table: &DraftTable, figures: &ColumnProfile) -> bool {
+    figures.nulls.saturating_mul(20) > table.rows().saturating_mul(19)
 }
 
 /// 0 and 1 for no and yes.
@@ -241,14 +302,16 @@ fn full_name(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
     })
 }
 
-/// A date made of year, month and day, where no column holds one.
-fn date_of_parts(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
+/// A date made of year, month and day, where no column holds one. An instant holds one only when it is known in which
+/// time zone; the parts are as clocks showed them.
+fn date_of_parts(fields: &[Field], words: &[Vec<String>], zoned: bool) -> Option<Field> {
     let find = |name: &str| {
         let at = words.iter().position(|words| words.len() == 1 && words[0] == name)?;
         fields.get(at).filter(|field| field.datatype == DataType::Integer)
     };
     let (year, month, day) = (find("year")?, find("month")?, find("day")?);
-    let has_time = fields.iter().zip(words).any(|(field, words)| field.is_time && !kinds::is_audit(words));
+    let is_day = |field: &Field| field.is_time && (zoned || field.datatype != DataType::DateTimeTz);
+    let has_time = fields.iter().zip(words).any(|(field, words)| is_day(field) && !kinds::is_audit(words));
     (!has_time).then(|| Field {
         name: free_name("date", fields),
         expression: format!("MAKE_DATE({}, {}, {})", year.expression, month.expression, day.expression),
@@ -294,10 +357,10 @@ pub(super) fn label_field(fields: &[Field], words: &[Vec<String>], nouns: &[Stri
         .map(|field| field.name.clone())
 }
 
-/// When a row happened: of its times the one that is called so.
-pub(super) fn default_time_field(fields: &[Field], words: &[Vec<String>], nouns: &[String]) -> Option<String> {
+/// When a row happened: of its times the one that is called so, and how sure that is, 1 to 4.
+pub(super) fn default_time_field(fields: &[Field], words: &[Vec<String>], nouns: &[String]) -> Option<(u8, String)> {
     let own = noun(nouns);
-    let made = fields.iter().skip(words.len()).find(|field| field.is_time).map(|field| (0, field));
+    let made = fields.iter().skip(words.len()).find(|field| field.is_time).map(|field| (4, field));
     let score = |words: &[String]| {
         let text = words.join(" ");
         if kinds::is_audit(words) || words.iter().any(|word| word == "birth" || word == "dob") {
@@ -314,13 +377,13 @@ pub(super) fn default_time_field(fields: &[Field], words: &[Vec<String>], nouns:
             1
         })
     };
-    let mut best: Option<(u8, &Field)> = None;
-    for (field, words) in fields.iter().zip(words).filter(|(field, _)| field.is_time) {
+    let mut best: Option<(u8, &Field)> = made;
+    for (field, words) in fields.iter().zip(words).filter(|(field, _)| field.is_time && !field.hidden) {
         if let Some(score) = score(words).filter(|score| best.is_none_or(|(most, _)| *score > most)) {
             best = Some((score, field));
         }
     }
-    best.or(made).map(|(_, field)| field.name.clone())
+    best.map(|(sure, field)| (sure, field.name.clone()))
 }
 
 /// Whether a field can be computed with, and how.

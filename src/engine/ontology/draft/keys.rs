@@ -1,7 +1,7 @@
 //! Which columns identify a row.
 
 use crate::engine::ontology::draft::kinds::is_audit;
-use crate::engine::ontology::draft::names::{Vocabulary, key_stem, noun, same};
+use crate::engine::ontology::draft::names::{Vocabulary, ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::{DraftTable, Facts, KeyCandidate};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
@@ -10,6 +10,9 @@ use crate::model::profile::Figure;
 
 /// Pairs of columns that are tried per table when no single one is a key.
 const PAIRS: usize = 12;
+
+/// Rows from which chance no longer makes a column unique.
+const MANY: i64 = 50;
 
 /// How well a column is called for a key that is called like another table's.
 const FOREIGN: u8 = 10;
@@ -75,6 +78,11 @@ pub(super) fn keys(table: &DraftTable, vocabulary: &Vocabulary, facts: &Facts) -
             .find(|columns| is_key(table, columns, facts) == Some(true))
             .unwrap_or_default();
     }
+    // With many rows, a side of a bridge that is there only once is there at most once.
+    if keys.primary.len() == 2 && table.rows() >= MANY && table.columns.len() <= 4 {
+        let once = keys.primary.iter().map(|name| vec![name.clone()]);
+        keys.unique.extend(once.filter(|columns| is_key(table, columns, facts) == Some(true)).collect::<Vec<_>>());
+    }
     let other = |columns: &Vec<String>| !table.unique_keys.contains(columns) && *columns != keys.primary;
     let own: Vec<Vec<String>> =
         told.into_iter().filter(|(score, _)| *score >= OWN).map(|(_, columns)| columns).collect();
@@ -129,14 +137,15 @@ fn score(table: &DraftTable, noun_of_table: &[String], at: usize, column: &Colum
         let named = words.len() == 1 && same(&words, noun_of_table);
         let leading = at == 0 && datatype == DataType::String && !is_prose(&words);
         return if named {
-            55
+            60
         } else if leading {
             50
         } else {
             0
         };
     };
-    let own = same(stem, noun_of_table) || noun(noun_of_table).ends_with(&stem.join(" "));
+    // "company claim number" of a claim, and "detail id" of a coverage detail
+    let own = ends_with(stem, noun_of_table) || noun(noun_of_table).ends_with(&stem.join(" "));
     let id =
         matches!(words.last().map(String::as_str), Some("id" | "key" | "sk" | "pk" | "identifier" | "uuid" | "guid"));
     if !stem.is_empty() && vocabulary.names_another(stem, noun_of_table) {

@@ -1,5 +1,6 @@
 //! What a column's name says of its values.
 
+use crate::engine::ontology::draft::names;
 use crate::model::ontology::Aggregation;
 
 /// Of numbers that only name something.
@@ -188,6 +189,9 @@ const OTHER_TIMES: &[&str] = &[
     "delivery",
     "delivered",
     "shipped",
+    "ship",
+    "shipping",
+    "shipment",
     "planned",
     "expected",
     "required",
@@ -234,6 +238,17 @@ pub(super) fn is_audit(words: &[String]) -> bool {
 
 pub(super) fn is_place(words: &[String]) -> bool {
     any(words, PLACES)
+}
+
+/// Whether rows are goods on their way, whose weights are added up.
+pub(super) fn is_moved(nouns: &[String]) -> bool {
+    const MOVED: &[&str] = &["shipment", "delivery", "consignment", "freight", "load", "parcel", "cargo", "transport"];
+    nouns.last().is_some_and(|last| MOVED.contains(&names::singular(last).as_str()))
+}
+
+/// Whether it is a part of something that is not there: a mean of such numbers is no such part of the whole.
+pub(super) fn is_ratio(words: &[String]) -> bool {
+    last_is(words, &["ratio", "share"])
 }
 
 /// Whether it is an amount or a quantity, whatever table it is in.

@@ -1,30 +1,25 @@
 //! Drafting over the SQL engine: profiles, keys and overlaps are measured there.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::base::id::Id;
 use crate::engine::job::{Job, Progress};
+use crate::engine::ontology::draft::declared::Declared;
 use crate::engine::ontology::draft::{
-    Draft, DraftTable, Facts, ForeignKey, Overlap, draft, key_candidates, relationship_candidates,
+    Draft, DraftTable, Facts, Overlap, Wanted, draft, key_candidates, relationship_candidates,
 };
 use crate::engine::sql::SqlEngine;
 use crate::model::dataset::{Dataset, Kind};
-use crate::model::error::{Code, Result};
-use crate::model::ontology::Term;
+use crate::model::error::{Code, Error, Result};
 
 /// Statements that are run for keys and overlaps of one draft; what is left is decided by names.
 const STATEMENTS: usize = 200;
 
-/// What a database declares of a table that is not in the dataset: keys, and references to other datasets by name.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Declared {
-    pub primary_key: Vec<String>,
-    pub unique_keys: Vec<Vec<String>>,
-    pub foreign_keys: Vec<ForeignKey>,
-}
-
-/// Drafts an ontology of the given tables of the pass. `declared` is asked for each; documents are left out.
+/// Drafts an ontology of the given tables of the pass. `declared` has what databases say of them; documents are left
+/// out.
 ///
 /// What cannot be measured (a table of a remote engine has no profile, a statement takes too long or too much) is said
 /// in the notes and decided by names.
@@ -34,10 +29,9 @@ pub struct Declared {
 pub async fn measured(
     sql: &SqlEngine,
     job: &Job<'_>,
-    name: &str,
+    wanted: &Wanted,
     datasets: &[Dataset],
-    declared: impl Fn(&Dataset) -> Declared,
-    glossary: &[Term],
+    declared: &BTreeMap<Id<Dataset>, Declared>,
 ) -> Result<Draft> {
     let datasets: Vec<&Dataset> =
         datasets.iter().filter(|dataset| dataset.kind == Kind::Table && dataset.is_ready()).collect();
@@ -45,13 +39,22 @@ pub async fn measured(
     let mut tables = Vec::new();
     for (at, dataset) in datasets.iter().enumerate() {
         report(job, "Reading tables", at, datasets.len(), 0.0);
-        tables.push(table(sql, job, dataset, declared(dataset), &mut unmeasured).await?);
+        tables.push(table(sql, job, dataset, declared.get(&dataset.id), &mut unmeasured).await?);
     }
+    let dictionary = wanted.dictionary.clone();
+    let (tables, missing) = aside(job, move || {
+        let missing = dictionary.tell(&mut tables);
+        (Arc::new(tables), missing)
+    })
+    .await?;
+    unmeasured.extend(missing);
     let mut facts = Facts::default();
     let mut left = STATEMENTS;
     // Singles first, then pairs of those tables that have none.
     for _ in 0..2 {
-        let open = key_candidates(&tables, &facts);
+        let of = tables.clone();
+        let open;
+        (open, facts) = aside(job, move || (key_candidates(&of, &facts), facts)).await?;
         for (at, candidate) in open.iter().take(left).enumerate() {
             report(job, "Looking for keys", at, open.len(), 0.4);
             let known = one_row(sql, job, &candidate.sql(), &mut unmeasured).await?;
@@ -60,7 +63,8 @@ pub async fn measured(
         }
         left = left.saturating_sub(open.len());
     }
-    let open = relationship_candidates(&tables, &facts);
+    let of = tables.clone();
+    let (open, mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
     for (at, candidate) in open.iter().take(left).enumerate() {
         report(job, "Looking for relationships", at, open.len(), 0.7);
         if let Some(row) = one_row(sql, job, &candidate.sql(), &mut unmeasured).await?
@@ -72,10 +76,18 @@ pub async fn measured(
     if open.len() > left {
         unmeasured.push(format!("{} possible relationships were not measured: there are too many.", open.len() - left));
     }
-    job.check()?;
-    let mut made = draft(name, &tables, glossary, &facts);
+    let wanted = wanted.clone();
+    let mut made = aside(job, move || draft(&wanted, &tables, &facts)).await?;
     made.notes.extend(unmeasured);
     Ok(made)
+}
+
+/// What takes long where there are many tables is done where nobody else waits for the thread.
+async fn aside<T: Send + 'static>(job: &Job<'_>, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    job.check()?;
+    let done = tokio::task::spawn_blocking(work).await.map_err(Error::internal)?;
+    job.check()?;
+    Ok(done)
 }
 
 /// Reports a part of a third of the work.
@@ -91,7 +103,7 @@ async fn table(
     sql: &SqlEngine,
     job: &Job<'_>,
     dataset: &Dataset,
-    declared: Declared,
+    declared: Option<&Declared>,
     unmeasured: &mut Vec<String>,
 ) -> Result<DraftTable> {
     job.check()?;
@@ -107,17 +119,19 @@ async fn table(
             }
         }
     };
-    Ok(DraftTable {
+    let mut table = DraftTable {
         name: dataset.name.clone(),
         description: dataset.description.clone(),
         columns: dataset.columns.clone(),
         profile,
         row_count: dataset.row_count,
-        primary_key: declared.primary_key,
-        unique_keys: declared.unique_keys,
-        foreign_keys: declared.foreign_keys,
         place: dataset.remote.as_ref().map(|remote| remote.source_name.clone()),
-    })
+        ..DraftTable::default()
+    };
+    if let Some(declared) = declared {
+        declared.clone().tell(&mut table);
+    }
+    Ok(table)
 }
 
 /// The counts of a statement's only row; `None` when it cannot be run, which is noted.

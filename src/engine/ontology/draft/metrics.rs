@@ -3,28 +3,11 @@
 use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{Vocabulary, plural};
+use crate::engine::ontology::draft::sales::{self, Sold};
 use crate::engine::ontology::draft::{DraftTable, identifier};
 use crate::model::ontology::{
     Additivity, Aggregation, AiContext, DataType, Entity, Field, FieldRole, Metric, Ontology,
 };
-
-/// Words of tables whose amounts are what was sold.
-const SALES: &[&str] = &[
-    "sale",
-    "sales",
-    "order",
-    "orders",
-    "invoice",
-    "invoices",
-    "payment",
-    "payments",
-    "transaction",
-    "transactions",
-    "purchase",
-    "purchases",
-    "booking",
-    "bookings",
-];
 
 pub(super) fn metrics(
     tables: &[DraftTable],
@@ -34,14 +17,15 @@ pub(super) fn metrics(
 ) -> Vec<Metric> {
     let mut made: Vec<Metric> = Vec::new();
     let shown = || ontology.datasets.iter().filter(|entity| !entity.hidden);
-    let mut sold: Vec<(&Entity, usize)> = Vec::new();
+    let mut sold: Vec<Sold> = Vec::new();
     for entity in shown() {
         let time = time_of(entity, ontology);
         if let Some(count) = count(entity, &time) {
             push(&mut made, count);
         }
-        let words = tables.iter().find(|table| table.name == entity.name).map(|table| fields::words(table, vocabulary));
-        let words = words.unwrap_or_default();
+        let table = tables.iter().find(|table| table.name == entity.source);
+        let words = table.map(|table| fields::words(table, vocabulary)).unwrap_or_default();
+        let mut of_entity: Vec<usize> = Vec::new();
         for (field, words) in entity.fields.iter().zip(&words) {
             let Some(aggregation) = fields::measure(field) else { continue };
             let shared = shown().any(|other| {
@@ -54,43 +38,41 @@ pub(super) fn metrics(
                 field.label.clone()
             };
             if aggregation == Aggregation::Sum {
-                let at = push(&mut made, total(entity, field, words, &label, &time));
-                if is_sale(entity, ontology, vocabulary)
-                    && kinds::is_money(words)
-                    && !words.iter().any(|word| word == "tax" || word == "discount")
-                {
-                    sold.push((entity, at));
+                let mut metric = total(entity, field, words, &label, &time);
+                let sale = sales::is_sale(entity, ontology, vocabulary);
+                if sale && words.iter().any(|word| word == "quantity" || word == "qty") {
+                    metric.ai.synonyms.extend(sales::units_sold(entity, ontology));
+                }
+                let at = push(&mut made, metric);
+                if sale && kinds::is_money(words) && !words.iter().any(|word| word == "tax" || word == "discount") {
+                    of_entity.push(at);
                 }
             }
             push(&mut made, average(entity, field, &label, &time));
         }
-        if let Some(metric) = price_times_quantity(entity, &words, &time) {
-            sold.push((entity, push(&mut made, metric)));
+        if let Some(metric) = sales::price_times_quantity(entity, &words, &time) {
+            let average = sales::average_worth(entity, &metric, ontology);
+            of_entity.push(push(&mut made, metric));
+            average.into_iter().for_each(|metric| {
+                push(&mut made, metric);
+            });
         }
-        if let Some(metric) = less_discount(entity, &words, &time) {
-            push(&mut made, metric);
+        if let Some(metric) = sales::less_discount(entity, table, &words, &time) {
+            let net = push(&mut made, metric);
+            // Revenue is what is left after discounts.
+            if of_entity.len() == 1 {
+                of_entity = vec![net];
+            }
         }
+        let payment = sales::is_payment(entity, vocabulary);
+        sold.extend(of_entity.into_iter().map(|metric| Sold { entity: entity.name.clone(), metric, payment }));
     }
-    name_revenue(&mut made, &sold, ontology, notes);
+    sales::name_revenue(&mut made, &sold, ontology, notes);
     made
 }
 
-/// Whether the rows of a dataset are sales, or lines of them.
-fn is_sale(entity: &Entity, ontology: &Ontology, vocabulary: &Vocabulary) -> bool {
-    const NONE: &[&str] = &["expense", "loss", "refund", "return", "returns", "supply", "payroll"];
-    let named = |name: &str| {
-        let words = vocabulary.table(name);
-        let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-        any(SALES) && !any(NONE)
-    };
-    let head = |name: &str| {
-        ontology.relationships.iter().any(|relationship| relationship.from == name && named(&relationship.to))
-    };
-    named(&entity.name) || entity.primary_key.len() > 1 && head(&entity.name)
-}
-
 /// Adds a metric under a name that is free, and says where.
-fn push(made: &mut Vec<Metric>, mut metric: Metric) -> usize {
+pub(super) fn push(made: &mut Vec<Metric>, mut metric: Metric) -> usize {
     let taken = |name: &str| made.iter().any(|other| other.name.eq_ignore_ascii_case(name));
     while taken(&metric.name) {
         metric.name.push('_');
@@ -99,26 +81,28 @@ fn push(made: &mut Vec<Metric>, mut metric: Metric) -> usize {
     made.len() - 1
 }
 
-fn reference(entity: &Entity, field: &str) -> String {
+pub(super) fn reference(entity: &Entity, field: &str) -> String {
     format!("{}.{}", identifier(&entity.name), identifier(field))
 }
 
 /// When the rows of a dataset happened: its own time, or that of what they are lines of.
-fn time_of(entity: &Entity, ontology: &Ontology) -> Option<String> {
+pub(super) fn time_of(entity: &Entity, ontology: &Ontology) -> Option<String> {
     if let Some(field) = &entity.default_time_field {
         return Some(format!("{}.{field}", entity.name));
     }
-    let mut heads = ontology.relationships.iter().filter(|relationship| relationship.from == entity.name).filter_map(
-        |relationship| {
-            let head = ontology.entity(&relationship.to)?;
-            let line = entity.noun().starts_with(&head.noun())
-                || relationship
-                    .from_columns
-                    .iter()
-                    .all(|column| entity.primary_key.len() > 1 && entity.primary_key.contains(column));
-            head.default_time_field.as_ref().filter(|_| line).map(|field| format!("{}.{field}", head.name))
-        },
-    );
+    let head = head_of(entity, ontology)?;
+    head.default_time_field.as_ref().map(|field| format!("{}.{field}", head.name))
+}
+
+/// What the rows of a dataset are lines or parts of: an order with its time, for lines of it.
+pub(super) fn head_of<'a>(entity: &Entity, ontology: &'a Ontology) -> Option<&'a Entity> {
+    let refers = ontology.relationships.iter().filter(|relationship| relationship.from == entity.name);
+    let mut heads = refers.filter_map(|relationship| {
+        let head = ontology.entity(&relationship.to)?;
+        let in_key = |column: &String| entity.primary_key.len() > 1 && entity.primary_key.contains(column);
+        let line = entity.noun().starts_with(&head.noun()) || relationship.from_columns.iter().all(in_key);
+        (line && head.default_time_field.is_some()).then_some(head)
+    });
     heads.next().filter(|_| heads.next().is_none())
 }
 
@@ -128,10 +112,7 @@ fn count(entity: &Entity, time: &Option<String>) -> Option<Metric> {
     let named = entity.fields.iter().filter(sure).find(|field| field.role == FieldRole::Key);
     let counted = of_key.or(named).or_else(|| entity.fields.iter().find(sure))?;
     let one = entity.noun();
-    let many = match one.rsplit_once(' ') {
-        Some((first, last)) => format!("{first} {}", plural(last)),
-        None => plural(&one),
-    };
+    let many = sales::many(&one);
     Some(Metric {
         name: format!("{}_count", one.replace(' ', "_")),
         expression: format!("COUNT({})", reference(entity, &counted.name)),
@@ -145,7 +126,7 @@ fn count(entity: &Entity, time: &Option<String>) -> Option<Metric> {
     })
 }
 
-fn synonyms(synonyms: Vec<String>) -> AiContext {
+pub(super) fn synonyms(synonyms: Vec<String>) -> AiContext {
     AiContext { synonyms, ..AiContext::default() }
 }
 
@@ -191,93 +172,5 @@ fn average(entity: &Entity, field: &Field, label: &str, time: &Option<String>) -
         default_time_field: time.clone(),
         unit: field.unit.clone(),
         ..Metric::default()
-    }
-}
-
-/// A measure of an entity whose words hold.
-fn find<'a>(entity: &'a Entity, words: &[Vec<String>], holds: impl Fn(&[String]) -> bool) -> Option<&'a Field> {
-    entity
-        .fields
-        .iter()
-        .zip(words)
-        .find(|(field, words)| field.role == FieldRole::Measure && holds(words))
-        .map(|(field, _)| field)
-}
-
-/// What lines of a sale are worth, where they have a price and a quantity and no amount of their own.
-fn price_times_quantity(entity: &Entity, words: &[Vec<String>], time: &Option<String>) -> Option<Metric> {
-    let has = |words: &[String], list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let price = find(entity, words, |words| {
-        words.last().is_some_and(|word| word == "price") && (words.len() == 1 || has(words, &["unit", "sale", "sales"]))
-    })?;
-    let quantity =
-        find(entity, words, |words| has(words, &["quantity", "qty"]) && !has(words, &["stock", "avail", "available"]))?;
-    let whole = find(entity, words, |words| {
-        has(words, &["amount", "amt", "total", "extended", "revenue", "value", "net", "gross"])
-    });
-    if whole.is_some() {
-        return None;
-    }
-    Some(Metric {
-        name: format!("{}_value", entity.noun().replace(' ', "_")),
-        expression: format!("SUM({} * {})", reference(entity, &price.name), reference(entity, &quantity.name)),
-        description: format!("{} times {}, added up.", price.label, quantity.label),
-        datatype: DataType::Decimal,
-        ai: synonyms(vec![format!("{} times {}", price.label, quantity.label)]),
-        additivity: Additivity::Additive,
-        default_time_field: time.clone(),
-        higher_is: Some("better".into()),
-        ..Metric::default()
-    })
-}
-
-/// An amount without its discount, where the discount is a part of it.
-fn less_discount(entity: &Entity, words: &[Vec<String>], time: &Option<String>) -> Option<Metric> {
-    let has = |words: &[String], list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let amount = find(entity, words, |words| has(words, &["extended", "gross"]) || words == ["amount".to_owned()])?;
-    let discount = find(entity, words, |words| {
-        matches!(words, [only] if only == "discount") || has(words, &["discount"]) && has(words, &["rate", "fraction"])
-    })?;
-    // A share, and neither an amount nor a percentage.
-    let share = matches!(discount.datatype, DataType::Decimal | DataType::Float) && discount.unit.is_none();
-    if !share {
-        return None;
-    }
-    Some(Metric {
-        name: format!("net_{}", amount.label.replace(' ', "_")),
-        expression: format!("SUM({} * (1 - {}))", reference(entity, &amount.name), reference(entity, &discount.name)),
-        description: format!("{} less {}, which is taken for a part of 1, added up.", amount.label, discount.label),
-        datatype: DataType::Decimal,
-        ai: synonyms(vec![format!("discounted {}", amount.label), format!("{} after discount", amount.label)]),
-        additivity: Additivity::Additive,
-        default_time_field: time.clone(),
-        ..Metric::default()
-    })
-}
-
-/// Lets one metric be what people call revenue: of several the one of the finest rows, if they lead to the others.
-fn name_revenue(made: &mut [Metric], sold: &[(&Entity, usize)], ontology: &Ontology, notes: &mut Vec<String>) {
-    let leads = |from: &Entity, to: &Entity| {
-        from.name == to.name
-            || ontology
-                .relationships
-                .iter()
-                .any(|relationship| relationship.from == from.name && relationship.to == to.name)
-    };
-    let finest = sold.iter().find(|(entity, _)| sold.iter().all(|(other, _)| leads(entity, other)));
-    let alone = finest.filter(|(entity, _)| sold.iter().filter(|(other, _)| other.name == entity.name).count() == 1);
-    match (alone, sold.is_empty()) {
-        (Some((_, at)), _) => {
-            if let Some(metric) = made.get_mut(*at) {
-                metric.ai.synonyms.extend(["revenue", "sales", "turnover"].map(str::to_owned));
-                metric.higher_is = Some("better".into());
-            }
-        }
-        (None, false) => {
-            let names: Vec<&str> =
-                sold.iter().filter_map(|(_, at)| made.get(*at)).map(|metric| metric.name.as_str()).collect();
-            notes.push(format!("Revenue may be any of {}: give the right one the synonym.", names.join(", ")));
-        }
-        (None, true) => {}
     }
 }

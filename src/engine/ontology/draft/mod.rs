@@ -5,21 +5,27 @@
 //! [`relationship_candidates`], runs their SQL, and gives the results back as [`Facts`]; then [`draft`] decides. What
 //! was not measured is decided by names alone and said in the notes.
 
+pub mod declared;
+pub mod dictionary;
 mod entities;
 mod fields;
+mod flags;
 mod keys;
 mod kinds;
 pub mod measure;
 mod metrics;
 mod names;
 mod relate;
+mod roles;
+mod sales;
+mod subtypes;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
 use crate::model::dataset::ColumnInfo;
-use crate::model::ontology::{Ontology, Term};
+use crate::model::ontology::{DataType, Ontology, Term};
 use crate::model::profile::{ColumnProfile, Profile};
 
 pub use keys::key_candidates;
@@ -38,6 +44,8 @@ pub struct DraftTable {
     pub primary_key: Vec<String>,
     pub unique_keys: Vec<Vec<String>>,
     pub foreign_keys: Vec<ForeignKey>,
+    /// Of columns that are enumerations.
+    pub values: BTreeMap<String, Vec<String>>,
     /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
     pub place: Option<String>,
 }
@@ -102,22 +110,47 @@ pub struct Draft {
     pub notes: Vec<String>,
 }
 
+/// What a person says of the ontology that is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    pub name: String,
+    /// IANA name of the time zone in which days begin; UTC when nobody says.
+    pub timezone: Option<String>,
+    pub glossary: Vec<Term>,
+    /// What people wrote of the tables.
+    pub dictionary: dictionary::Dictionary,
+}
+
 /// Drafts an ontology of tables. The same tables and facts make the same draft.
-pub fn draft(name: &str, tables: &[DraftTable], glossary: &[Term], facts: &Facts) -> Draft {
+pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let vocabulary = names::Vocabulary::new(tables);
     let mut notes = Vec::new();
     let found: Vec<keys::Keys> = tables.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
     let relationships = relate::relationships(tables, &vocabulary, &found, facts, &mut notes);
-    let datasets = entities::entities(tables, &vocabulary, &found, &relationships, &mut notes);
+    let zoned = wanted.timezone.is_some();
+    let made = entities::entities(tables, &vocabulary, &found, &relationships, zoned, &mut notes);
+    let (datasets, sure): (Vec<_>, Vec<_>) = made.into_iter().unzip();
     let mut ontology = Ontology {
-        name: name.to_owned(),
+        name: wanted.name.clone(),
         description: format!("Drafted from {}.", counted(tables.len(), "table")),
-        glossary: glossary.to_vec(),
+        glossary: wanted.glossary.iter().chain(&wanted.dictionary.terms).cloned().collect(),
         datasets,
         relationships,
         ..Ontology::default()
     };
+    entities::name_lists(&mut ontology, &vocabulary);
+    roles::name_codes(&mut ontology);
+    entities::settle_times(&mut ontology, &sure);
+    if let Some(timezone) = &wanted.timezone {
+        ontology.calendar.timezone.clone_from(timezone);
+    } else if zoned_times(&ontology) {
+        notes.push("There are times with a zone: say in which time zone days begin. UTC was taken.".into());
+    }
+    sales::name_amounts(&mut ontology, &vocabulary);
     ontology.metrics = metrics::metrics(tables, &ontology, &vocabulary, &mut notes);
+    flags::name_states(tables, &mut ontology, &vocabulary);
+    subtypes::metrics(&mut ontology, tables);
+    wanted.dictionary.name(&mut ontology);
     Draft { ontology, notes }
 }
 
@@ -256,6 +289,12 @@ fn identifier(name: &str) -> String {
     ];
     let reserved = RESERVED.contains(&name.to_ascii_lowercase().as_str());
     if plain && !reserved { name.to_owned() } else { quoted(name) }
+}
+
+/// Whether a row's time depends on where one is.
+fn zoned_times(ontology: &Ontology) -> bool {
+    let times = ontology.datasets.iter().filter_map(|entity| entity.field(entity.default_time_field.as_ref()?));
+    times.into_iter().any(|field| field.datatype == DataType::DateTimeTz)
 }
 
 /// "1 table", "3 tables".

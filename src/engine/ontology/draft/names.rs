@@ -165,12 +165,14 @@ const SHORT: &[(&str, &str)] = &[
     ("ext", "extended"),
     ("hr", "hour"),
     ("id", "identifier"),
+    ("humid", "humidity"),
     ("inv", "invoice"),
     ("lat", "latitude"),
     ("len", "length"),
     ("lng", "longitude"),
     ("lon", "longitude"),
     ("max", "maximum"),
+    ("mfgr", "manufacturer"),
     ("mfr", "manufacturer"),
     ("min", "minimum"),
     ("mkt", "market"),
@@ -180,6 +182,7 @@ const SHORT: &[(&str, &str)] = &[
     ("org", "organization"),
     ("orig", "origin"),
     ("pct", "percent"),
+    ("precip", "precipitation"),
     ("prod", "product"),
     ("qty", "quantity"),
     ("ref", "reference"),
@@ -191,6 +194,7 @@ const SHORT: &[(&str, &str)] = &[
     ("txn", "transaction"),
     ("tz", "time zone"),
     ("usr", "user"),
+    ("visib", "visibility"),
     ("vol", "volume"),
     ("wt", "weight"),
     ("yr", "year"),
@@ -288,6 +292,11 @@ fn parted(word: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
 pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
     let (last, stem) = words.split_last()?;
     KEY_WORDS.contains(&last.as_str()).then_some(stem)
+}
+
+/// Whether words end with a noun, in the singular or plural.
+pub(super) fn ends_with(words: &[String], noun: &[String]) -> bool {
+    !noun.is_empty() && words.len() >= noun.len() && same(&words[words.len() - noun.len()..], noun)
 }
 
 /// The words that all names of a table's columns begin with, when that is no word of its own: `l_`, `ps_`, or the

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::engine::ontology::draft::keys::{Keys, keys};
-use crate::engine::ontology::draft::names::{Vocabulary, canonical, common_prefix, key_stem, same, spelt_out};
+use crate::engine::ontology::draft::names::{Vocabulary, canonical, common_prefix, ends_with, key_stem, same};
+use crate::engine::ontology::draft::roles::{name_by_start, names_of_role, role};
 use crate::engine::ontology::draft::{By, Candidate, DraftTable, Facts, Overlap};
 use crate::engine::ontology::read;
 use crate::model::dataset::ColumnInfo;
@@ -20,9 +21,34 @@ const ENOUGH_BY_NAME: f64 = 0.5;
 const ENOUGH_BY_VALUES: f64 = 0.9;
 
 /// Words for people who work on something; where a table of such people is the only one, they refer to it.
-const STAFF: &[&str] =
+pub(super) const STAFF: &[&str] =
     &["rep", "manager", "supervisor", "boss", "agent", "owner", "assignee", "approver", "salesperson", "seller"];
 const STAFF_TABLES: &[&str] = &["employee", "staff", "user", "person", "worker"];
+
+/// Words in front of a table's name that say which of its rows is meant.
+const LEADING: &[&str] = &[
+    "from",
+    "to",
+    "origin",
+    "destination",
+    "source",
+    "target",
+    "start",
+    "end",
+    "home",
+    "billing",
+    "shipping",
+    "delivery",
+    "departure",
+    "arrival",
+    "sending",
+    "receiving",
+    "parent",
+    "primary",
+    "secondary",
+    "default",
+    "original",
+];
 
 /// What may refer to what: declared keys, names, and texts that could be keys by their values. The facts say which
 /// tables have keys at all.
@@ -114,7 +140,9 @@ fn by_name(from: &Named<'_>, to: &Named<'_>, all: &[Named<'_>]) -> Vec<Candidate
         for key in single_keys() {
             let Some((target, key_words)) = to.columns.iter().find(|(other, _)| other.name == key[0]) else { continue };
             let itself = std::ptr::eq(from.table, to.table);
-            if !comparable(column, target) || itself && column.name == target.name {
+            // A second key of a table does not refer to the first.
+            let unique = from.keys.unique.iter().any(|key| *key == [column.name.clone()]);
+            if !comparable(column, target) || itself && (column.name == target.name || unique) {
                 continue;
             }
             let primary = to.keys.primary == *key;
@@ -184,6 +212,11 @@ fn name_score(
     // The column is called like the table: "customer" for customers.
     if stem.is_none() && !std::ptr::eq(to.table, from.table) && same(words, &to.words) {
         return Some(60);
+    }
+    // "from town", "billing country"
+    let led = words.first().is_some_and(|first| LEADING.contains(&first.as_str()));
+    if stem.is_none() && led && words.len() > to.words.len() && ends_with(words, &to.words) {
+        return Some(58);
     }
     let staff =
         |named: &Named<'_>| named.words.last().is_some_and(|word| STAFF_TABLES.contains(&canonical(word).as_str()));
@@ -340,6 +373,7 @@ pub(super) fn relationships(
             .collect();
         made.push(relationship(candidate, *part, &parallel, tables, vocabulary, keys, &made));
     }
+    name_by_start(&mut made, vocabulary);
     made
 }
 
@@ -367,8 +401,8 @@ fn relationship(
         let column = from.and_then(|table| table.column(name)).is_some_and(|column| column.nullable);
         from.and_then(|table| table.figures(name)).map_or(column, |figures| figures.nulls > 0)
     });
-    let role =
-        (parallel.len() > 1 || candidate.from == candidate.to).then(|| role(candidate, from, vocabulary)).flatten();
+    let single = candidate.from_columns.len() == 1;
+    let role = (parallel.len() > 1 || single).then(|| role(candidate, from, vocabulary)).flatten();
     // What is called like the table itself is meant when nobody says which.
     let plain = parallel.len() > 1 && role.is_none();
     let base = format!("{}_to_{}", candidate.from, candidate.to);
@@ -379,16 +413,15 @@ fn relationship(
     let taken = |name: &str| made.iter().any(|other| other.name.eq_ignore_ascii_case(name));
     let name =
         if taken(&name) { format!("{name}_by_{}", candidate.from_columns.join("_").to_lowercase()) } else { name };
-    let synonyms = role.as_ref().and_then(|role| {
-        spelt_out(&role.split(' ').map(str::to_owned).collect::<Vec<_>>()).filter(|spelt| spelt != role)
-    });
+    let synonyms =
+        role.as_deref().map(|role| names_of_role(role, &vocabulary.table(&candidate.to))).unwrap_or_default();
     let mut made = Relationship {
         name,
         from: candidate.from.clone(),
         to: candidate.to.clone(),
         from_columns: candidate.from_columns.clone(),
         to_columns: candidate.to_columns.clone(),
-        ai: AiContext { synonyms: synonyms.into_iter().collect(), ..AiContext::default() },
+        ai: AiContext { synonyms, ..AiContext::default() },
         role,
         cardinality: Cardinality::ManyToOne,
         optional: nulls || part.is_some_and(|part| part < 1.0),
@@ -399,26 +432,4 @@ fn relationship(
     let cardinality = read::cardinality(&made, &entity(&candidate.from), &entity(&candidate.to));
     made.cardinality = cardinality.unwrap_or(Cardinality::ManyToOne);
     made
-}
-
-/// What the other side is: the words of the columns without those of the other table and of keys.
-fn role(candidate: &Candidate, from: Option<&DraftTable>, vocabulary: &Vocabulary) -> Option<String> {
-    let table = vocabulary.table(&candidate.to);
-    let key_names: Vec<Vec<String>> = candidate.to_columns.iter().map(|name| vocabulary.words(name)).collect();
-    let prefix = from.map_or(0, |from| {
-        let words = vocabulary.table(&from.name);
-        let columns: Vec<Vec<String>> = from.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
-        common_prefix(&words, &columns)
-    });
-    let mut words = vocabulary.words(candidate.from_columns.first()?).split_off(prefix);
-    if key_stem(&words).is_some() {
-        words.pop();
-    }
-    let of_key: Vec<&String> = key_names.iter().flatten().collect();
-    let own = |word: &String| {
-        table.iter().any(|other| canonical(other) == canonical(word))
-            || of_key.iter().any(|other| canonical(other) == canonical(word))
-    };
-    let rest: Vec<String> = words.iter().filter(|word| !own(word)).cloned().collect();
-    (!rest.is_empty()).then(|| rest.join(" "))
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::engine::ontology::expression::{Aggregate, Scalar};
-use crate::model::ontology::{Additivity, Aggregation, Cardinality, Confidence, Entity, FieldRole};
+use crate::model::ontology::{Additivity, Aggregation, Cardinality, Confidence, Entity, FieldRole, Metric};
 use crate::model::personal::{Basis, Finding, Kind};
 
 /// A column of a test: name, type, different values, NULLs, least, greatest, samples.
@@ -40,6 +40,10 @@ fn table(name: &str, rows: i64, columns: &[Column]) -> DraftTable {
         row_count: rows,
         ..DraftTable::default()
     }
+}
+
+fn wanted(name: &str) -> Wanted {
+    Wanted { name: name.into(), ..Wanted::default() }
 }
 
 const NONE: [&str; 2] = ["", ""];
@@ -136,7 +140,7 @@ fn facts(tables: &[DraftTable]) -> Facts {
 
 fn drafted() -> Draft {
     let tables = shop();
-    draft("shop", &tables, &[], &facts(&tables))
+    draft(&wanted("shop"), &tables, &facts(&tables))
 }
 
 fn entity(name: &str) -> Entity {
@@ -230,7 +234,7 @@ fn values_decide_against_names_but_not_against_declared_keys() {
             overlap.found = 20;
         }
     }
-    let made = draft("shop", &tables, &[], &facts);
+    let made = draft(&wanted("shop"), &tables, &facts);
     assert!(made.ontology.relationships.iter().all(|r| r.to != "customers"));
     assert!(made.notes.iter().any(|note| note.contains("orders.cust_id") && note.contains("25 %")), "{:?}", made.notes);
 
@@ -240,7 +244,7 @@ fn values_decide_against_names_but_not_against_declared_keys() {
         to: "customers".into(),
         to_columns: vec!["customer_id".into()],
     }];
-    let made = draft("shop", &tables, &[], &facts);
+    let made = draft(&wanted("shop"), &tables, &facts);
     let declared = made.ontology.relationships.iter().find(|r| r.to == "customers").unwrap();
     assert_eq!(declared.confidence, Confidence::Declared);
 }
@@ -275,19 +279,23 @@ fn codes_of_one_kind_are_found_by_their_values_and_keep_their_roles() {
     for candidate in candidates {
         facts.overlaps.insert(candidate, Overlap { values: 100, found: 96 });
     }
-    let made = draft("trips", &tables, &[], &facts).ontology.relationships;
+    let made = draft(&wanted("trips"), &tables, &facts).ontology.relationships;
     let roles: Vec<_> = made.iter().map(|r| (r.role.as_deref(), r.ai.synonyms.clone(), r.optional)).collect();
+    let spoken = |names: [&str; 3]| names.map(str::to_owned).to_vec();
     assert_eq!(
         roles,
-        [(Some("orig"), vec!["origin".to_owned()], true), (Some("dest"), vec!["destination".to_owned()], true)]
+        [
+            (Some("orig"), spoken(["origin", "orig place", "origin place"]), true),
+            (Some("dest"), spoken(["destination", "dest place", "destination place"]), true)
+        ]
     );
 
     for overlap in facts.overlaps.values_mut() {
         overlap.found = 60;
     }
-    assert!(draft("trips", &tables, &[], &facts).ontology.relationships.is_empty());
+    assert!(draft(&wanted("trips"), &tables, &facts).ontology.relationships.is_empty());
     // Without being measured, values say nothing.
-    assert!(draft("trips", &tables, &[], &Facts::default()).ontology.relationships.is_empty());
+    assert!(draft(&wanted("trips"), &tables, &Facts::default()).ontology.relationships.is_empty());
 }
 
 #[test]
@@ -301,7 +309,7 @@ fn the_plain_reference_is_preferred_to_one_with_a_role() {
     for candidate in relationship_candidates(&tables, &facts) {
         facts.overlaps.insert(candidate, Overlap { values: 5, found: 5 });
     }
-    let made = draft("films", &tables, &[], &facts).ontology.relationships;
+    let made = draft(&wanted("films"), &tables, &facts).ontology.relationships;
     let shown: Vec<_> = made.iter().map(|r| (r.from_columns[0].as_str(), r.role.as_deref(), r.preferred)).collect();
     assert_eq!(shown, [("language_id", None, true), ("original_language_id", Some("original"), false)]);
 }
@@ -318,7 +326,7 @@ fn columns_of_several_kinds_refer_to_people_and_to_themselves() {
     for candidate in relationship_candidates(&tables, &facts) {
         facts.overlaps.insert(candidate, Overlap { values: 4, found: 4 });
     }
-    let made = draft("people", &tables, &[], &facts).ontology.relationships;
+    let made = draft(&wanted("people"), &tables, &facts).ontology.relationships;
     let shown: Vec<_> = made.iter().map(|r| format!("{}.{} {}", r.from, r.from_columns[0], r.to)).collect();
     assert_eq!(shown, ["Employee.ReportsTo Employee", "Account.SalesRepId Employee", "category.parent_id category"]);
 }
@@ -335,7 +343,7 @@ fn keys_of_several_columns_are_referred_to_as_a_whole() {
         table("line", 900, &[int("l_id", 900), int("l_partkey", 20), int("l_suppkey", 10)]),
     ];
     tables[0].primary_key = vec!["ps_partkey".into(), "ps_suppkey".into()];
-    let made = draft("parts", &tables, &[], &Facts::default()).ontology;
+    let made = draft(&wanted("parts"), &tables, &Facts::default()).ontology;
     assert_eq!(made.relationships.len(), 1);
     assert_eq!(made.relationships[0].from_columns, ["l_partkey", "l_suppkey"]);
     assert_eq!(made.relationships[0].to_columns, ["ps_partkey", "ps_suppkey"]);
@@ -419,7 +427,7 @@ fn parts_of_names_and_dates_become_one_field() {
             int("day", 31),
         ],
     )];
-    let made = draft("visits", &tables, &[], &Facts::default()).ontology;
+    let made = draft(&wanted("visits"), &tables, &Facts::default()).ontology;
     let entity = made.entity("visits").unwrap();
     assert_eq!(entity.label_field.as_deref(), Some("full_name"));
     assert_eq!(entity.field("full_name").unwrap().expression, "given_name || ' ' || surname");
@@ -460,15 +468,21 @@ fn numbers_have_definitions_that_add_up_where_they_say_so() {
 fn what_may_be_revenue_twice_is_noted_and_given_to_none() {
     let money = |name| Column(name, "DOUBLE", 90, 0, ["1", "900"], &["1.5"]);
     let id = |name| Column(name, "BIGINT", 100, 0, ["1", "100"], &["1"]);
-    let tables =
-        vec![table("orders", 100, &[id("id"), money("total")]), table("payments", 100, &[id("id"), money("amount")])];
-    let made = draft("money", &tables, &[], &Facts::default());
-    assert!(made.ontology.metrics.iter().all(|metric| !metric.ai.synonyms.iter().any(|word| word == "revenue")));
-    assert!(
-        made.notes.iter().any(|note| note.contains("order_total") && note.contains("total_amount")),
-        "{:?}",
-        made.notes
-    );
+    let tables = [("orders", "total"), ("invoices", "amount"), ("payments", "amount")]
+        .map(|(name, amount)| table(name, 100, &[id("id"), money(amount)]));
+    let revenue = |made: &Draft| {
+        let named = made.ontology.metrics.iter().filter(|it| it.ai.synonyms.iter().any(|word| word == "revenue"));
+        named.map(|metric| metric.name.clone()).collect::<Vec<_>>()
+    };
+    let made = draft(&wanted("money"), &tables, &Facts::default());
+    assert!(revenue(&made).is_empty());
+    let noted = |note: &String| note.contains("order_total") && note.contains("total_invoice_amount");
+    assert!(made.notes.iter().any(noted), "{:?}", made.notes);
+    // A payment says how it was paid, not what was sold; alone it is all that is known.
+    let without = draft(&wanted("money"), &[tables[0].clone(), tables[2].clone()], &Facts::default());
+    assert_eq!(revenue(&without), ["order_total"]);
+    let alone = draft(&wanted("money"), &[tables[2].clone()], &Facts::default());
+    assert_eq!(revenue(&alone), ["total_amount"]);
 }
 
 #[test]
@@ -478,7 +492,7 @@ fn two_rows_do_not_make_keys() {
         table("claim", 2, &[int("claim_identifier"), int("claim_amount")]),
         table("claim_coverage", 2, &[int("claim_identifier"), int("detail_no")]),
     ];
-    let made = draft("claims", &tables, &[], &Facts::default()).ontology;
+    let made = draft(&wanted("claims"), &tables, &Facts::default()).ontology;
     assert_eq!(made.entity("claim").unwrap().primary_key, ["claim_identifier"]);
     assert!(made.entity("claim").unwrap().unique_keys.is_empty());
     assert!(made.entity("claim_coverage").unwrap().primary_key.is_empty());
@@ -500,7 +514,7 @@ fn tables_without_profile_are_drafted_by_names() {
                 .any(|table| table.name == candidate.table && table.columns[0].name == candidate.columns[0]);
         facts.keys.insert(candidate, first);
     }
-    let made = draft("shop", &tables, &[], &facts).ontology;
+    let made = draft(&wanted("shop"), &tables, &facts).ontology;
     assert_eq!(made.entity("customers").unwrap().primary_key, ["customer_id"]);
     assert!(made.relationships.iter().any(|r| r.from == "orders" && r.to == "customers"));
     assert!(made.field("orders", "status").unwrap().is_enum);
@@ -509,7 +523,7 @@ fn tables_without_profile_are_drafted_by_names() {
 #[test]
 fn every_expression_is_one_that_ontologies_may_hold() {
     for (tables, facts) in [(shop(), facts(&shop())), (trips(), Facts::default())] {
-        let made = draft("all", &tables, &[], &facts).ontology;
+        let made = draft(&wanted("all"), &tables, &facts).ontology;
         for field in made.datasets.iter().flat_map(|entity| &entity.fields) {
             Scalar::parse(&field.expression).unwrap();
         }
@@ -538,5 +552,243 @@ fn the_same_tables_make_the_same_draft() {
     let mut glossary = drafted();
     glossary.ontology.glossary = vec![Term { term: "AOV".into(), means: "average order value".into() }];
     let tables = shop();
-    assert_eq!(draft("shop", &tables, &glossary.ontology.glossary, &facts(&tables)), glossary);
+    let given = Wanted { glossary: glossary.ontology.glossary.clone(), ..wanted("shop") };
+    assert_eq!(draft(&given, &tables, &facts(&tables)), glossary);
+}
+
+/// Tables whose keys are those of their names, and whose references hold.
+fn made_of(tables: &[DraftTable]) -> Draft {
+    draft(&wanted("it"), tables, &facts(tables))
+}
+
+fn key(name: &'static str, distinct: i64) -> Column {
+    Column(name, "BIGINT", distinct, 0, ["1", "900"], &["1", "2"])
+}
+
+#[test]
+fn what_holds_nothing_is_hidden_and_said() {
+    let tables = vec![table(
+        "meters",
+        200,
+        &[
+            key("meter_id", 200),
+            Column("remark_code", "VARCHAR", 0, 200, NONE, &[]),
+            Column("load", "DOUBLE", 4, 196, ["1", "9"], &["1.5"]),
+            Column("power", "DOUBLE", 90, 100, ["1", "9"], &["1.5"]),
+            Column("updated_at", "TIMESTAMP", 200, 0, NONE, &[]),
+        ],
+    )];
+    let made = made_of(&tables);
+    let hidden = |name: &str| made.ontology.field("meters", name).unwrap().hidden;
+    assert_eq!(["remark_code", "load", "power", "updated_at"].map(hidden), [true, true, false, true]);
+    assert!(made.notes.contains(&"meters has no value in remark_code: hidden.".to_owned()), "{:?}", made.notes);
+    assert!(made.notes.contains(&"Hardly a row of meters has a value in load: hidden.".to_owned()));
+    assert!(made.ontology.metric("average_load").is_none() && made.ontology.metric("average_power").is_some());
+}
+
+#[test]
+fn an_instant_is_a_day_only_where_it_is_known_where_days_begin() {
+    let part = |name, most: &'static str| Column(name, "INTEGER", 12, 0, ["1", most], &["1"]);
+    let tables = vec![table(
+        "readings",
+        500,
+        &[
+            key("reading_id", 500),
+            Column("year", "INTEGER", 2, 0, ["2013", "2014"], &["2013"]),
+            part("month", "12"),
+            part("day", "31"),
+            Column("taken_at", "TIMESTAMP WITH TIME ZONE", 500, 0, NONE, &[]),
+        ],
+    )];
+    let time = |made: &Draft| made.ontology.entity("readings").unwrap().default_time_field.clone().unwrap();
+    let nobody_says = made_of(&tables);
+    assert_eq!(time(&nobody_says), "date");
+    let berlin = Wanted { timezone: Some("Europe/Berlin".into()), ..wanted("it") };
+    let said = draft(&berlin, &tables, &facts(&tables));
+    assert_eq!((time(&said).as_str(), said.ontology.calendar.timezone.as_str()), ("taken_at", "Europe/Berlin"));
+
+    let only = vec![table("calls", 9, &[key("call_id", 9), Column("at", "TIMESTAMPTZ", 9, 0, NONE, &[])])];
+    let note = |made: &Draft| made.notes.iter().any(|note| note.contains("in which time zone days begin"));
+    assert!(note(&made_of(&only)) && !note(&draft(&berlin, &only, &facts(&only))));
+}
+
+#[test]
+fn a_number_that_people_gave_is_what_rows_are_called_by() {
+    let tables = vec![table("claims", 90, &[key("claim_id", 90), key("company_claim_number", 90), key("year", 9)])];
+    let claims = made_of(&tables).ontology.datasets.remove(0);
+    assert_eq!(claims.label_field.as_deref(), Some("company_claim_number"));
+    assert_eq!(claims.unique_keys, [["company_claim_number"]]);
+    assert!(claims.field("company_claim_number").unwrap().ai.synonyms.contains(&"claim number".to_owned()));
+}
+
+/// Orders of goods, and lines of them with a price before a discount of a part of 1.
+fn sales() -> Vec<DraftTable> {
+    vec![
+        table("orders", 300, &[key("order_id", 300), Column("order_date", "DATE", 90, 0, NONE, &[])]),
+        table("lamps", 40, &[key("lamp_id", 40), Column("name", "VARCHAR", 40, 0, NONE, &["Sun"])]),
+        table(
+            "order_lines",
+            900,
+            &[
+                key("order_id", 300),
+                key("line_no", 9),
+                key("lamp_id", 40),
+                Column("quantity", "INTEGER", 9, 0, ["1", "9"], &["1"]),
+                Column("extended_price", "DECIMAL(10,2)", 300, 0, ["1", "900"], &["10.00"]),
+                Column("discount", "DECIMAL(4,2)", 9, 0, ["0.00", "0.10"], &["0.05"]),
+                Column("ship_date", "DATE", 90, 0, NONE, &[]),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn lines_happen_with_their_order_and_revenue_is_less_discounts() {
+    let tables = sales();
+    let made = made_of(&tables).ontology;
+    assert_eq!(made.entity("order_lines").unwrap().default_time_field, None);
+    let called = |word: &str| {
+        let named = |metric: &&Metric| metric.ai.synonyms.iter().any(|synonym| synonym == word);
+        made.metrics.iter().filter(named).map(|metric| metric.name.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(called("revenue"), ["net_extended_price"]);
+    let net = made.metric("net_extended_price").unwrap();
+    assert_eq!(net.expression, "SUM(order_lines.extended_price * (1 - order_lines.discount))");
+    assert_eq!(net.default_time_field.as_deref(), Some("orders.order_date"));
+    assert_eq!((called("units sold"), called("lamps sold")), (vec!["total_quantity"], vec!["total_quantity"]));
+
+    // Eight per cent written as 8 are no part of 1.
+    let mut percents = tables;
+    percents[2].profile.as_mut().unwrap().columns[5].max = Some("8".into());
+    assert!(made_of(&percents).ontology.metric("net_extended_price").is_none());
+}
+
+#[test]
+fn what_an_order_is_worth_is_that_of_its_lines() {
+    let mut tables = sales();
+    tables[2].columns[4].name = "unit_price".into();
+    tables[2].profile.as_mut().unwrap().columns[4].name = "unit_price".into();
+    let made = made_of(&tables).ontology;
+    let worth = made.metric("average_order_value").unwrap();
+    assert_eq!(worth.expression, "SUM(order_lines.unit_price * order_lines.quantity) / COUNT(orders.order_id)");
+}
+
+#[test]
+fn tables_that_only_mark_rows_have_the_amounts_of_those_rows() {
+    let tables = vec![
+        table(
+            "entries",
+            500,
+            &[key("entry_id", 500), Column("amount", "BIGINT", 90, 0, ["1", "900"], &["5"]), key("booked_year", 3)],
+        ),
+        table("tips", 60, &[key("entry_id", 60)]),
+    ];
+    let made = made_of(&tables).ontology;
+    assert!(made.entity("tips").unwrap().hidden);
+    let tips = made.metric("total_tip").unwrap();
+    assert_eq!(
+        (tips.expression.as_str(), tips.filters.as_slice()),
+        ("SUM(entries.amount)", ["tips.entry_id IS NOT NULL".to_owned()].as_slice())
+    );
+    assert!(tips.ai.synonyms.contains(&"tips".to_owned()));
+    assert_eq!(made.metric("tip_count").unwrap().expression, "COUNT(entries.entry_id)");
+    assert!(made.metrics.iter().all(|metric| metric.expression != "COUNT(tips.entry_id)"));
+}
+
+#[test]
+fn ways_to_one_table_are_called_by_their_columns_and_by_where_they_start() {
+    let tables = vec![
+        table("towns", 60, &[key("town_id", 60), Column("name", "VARCHAR", 60, 0, NONE, &["Lund"])]),
+        table("loads", 300, &[key("load_id", 300), key("from_town", 50), key("to_town", 50)]),
+        table("drivers", 30, &[key("driver_id", 30), key("town_id", 20)]),
+    ];
+    let made = made_of(&tables).ontology;
+    let names: Vec<(&str, Option<&str>, bool)> = made
+        .relationships
+        .iter()
+        .map(|it| (it.from.as_str(), it.role.as_deref(), it.ai.synonyms.contains(&"destination town".to_owned())))
+        .collect();
+    assert_eq!(names, [("loads", Some("from"), false), ("loads", Some("to"), true), ("drivers", None, false)]);
+    assert_eq!(made.relationships[2].ai.synonyms, ["driver town"]);
+    // The town is asked for, not its number on the load.
+    assert!(made.field("loads", "to_town").unwrap().hidden);
+}
+
+#[test]
+fn flags_and_ends_are_named_conditions() {
+    let tables = vec![table(
+        "loans",
+        300,
+        &[
+            key("loan_id", 300),
+            Column("is_active", "BOOLEAN", 2, 0, ["false", "true"], &[]),
+            Column("paid", "BIGINT", 2, 0, ["0", "1"], &["0", "1"]),
+            Column("tall", "BIGINT", 2, 0, ["0", "1"], &["0", "1"]),
+            Column("closed", "BOOLEAN", 1, 0, ["true", "true"], &[]),
+            Column("return_date", "DATE", 90, 40, NONE, &[]),
+            Column("ship_date", "DATE", 90, 0, NONE, &[]),
+        ],
+    )];
+    let made = made_of(&tables).ontology;
+    let made: Vec<(&str, &str)> = made.segments.iter().map(|it| (it.name.as_str(), it.expression.as_str())).collect();
+    assert_eq!(
+        made,
+        [
+            ("active loans", "loans.is_active"),
+            ("inactive loans", "NOT loans.is_active"),
+            ("paid loans", "loans.paid = 1"),
+            ("unpaid loans", "loans.paid = 0"),
+            ("returned loans", "loans.return_date IS NOT NULL"),
+            ("unreturned loans", "loans.return_date IS NULL"),
+        ]
+    );
+}
+
+#[test]
+fn a_code_is_called_by_what_it_stands_for_and_a_list_by_what_it_lists() {
+    let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["AB"]);
+    let tables = vec![
+        table("firms", 60, &[text("brand", 60), text("name", 60)]),
+        table("cars", 300, &[key("car_id", 300), text("brand", 50)]),
+        table("extra", 400, &[key("car_id", 200), Column("extra", "VARCHAR", 30, 0, NONE, &["Radio"])]),
+    ];
+    let mut facts = facts(&tables);
+    facts.keys.insert(KeyCandidate { table: "extra".into(), columns: vec!["car_id".into(), "extra".into()] }, true);
+    for candidate in relationship_candidates(&tables, &facts) {
+        facts.overlaps.insert(candidate, Overlap { values: 50, found: 50 });
+    }
+    let made = draft(&wanted("it"), &tables, &facts).ontology;
+    let firms = made.entity("firms").unwrap();
+    assert!(firms.ai.synonyms.contains(&"brand".to_owned()), "{:?}", firms.ai.synonyms);
+    assert_eq!(firms.field("firm_code").unwrap().expression, "brand");
+    assert!(made.field("cars", "brand").unwrap().hidden && !made.field("cars", "brand").unwrap().index_values);
+    let list = made.entity("car_extra").unwrap();
+    assert_eq!((list.source.as_str(), list.grain.as_deref()), ("extra", Some("car extra")));
+    assert_eq!(made.relationships.iter().filter(|it| it.from == "car_extra").count(), 1);
+}
+
+#[test]
+fn a_side_of_a_bridge_that_is_there_once_among_many_is_a_key() {
+    let bridge = |rows| {
+        let tables = vec![
+            table("films", 90, &[key("film_id", 90), Column("title", "VARCHAR", 90, 0, NONE, &["Up"])]),
+            table("genres", 9, &[key("genre_id", 9), Column("name", "VARCHAR", 9, 0, NONE, &["War"])]),
+            table("film_genres", rows, &[key("film_id", rows), key("genre_id", 9)]),
+        ];
+        made_of(&tables).ontology.entity("film_genres").unwrap().unique_keys.clone()
+    };
+    assert_eq!(bridge(80), [["film_id"]]);
+    assert!(bridge(12).is_empty());
+}
+
+#[test]
+fn declared_enumerations_are_texts_with_known_values() {
+    let mut tables = vec![table("tickets", 90, &[key("ticket_id", 90), Column("mood", "mood_t", 3, 0, NONE, &[])])];
+    tables[0].profile = None;
+    let opaque = made_of(&tables).ontology.field("tickets", "mood").unwrap().clone();
+    assert_eq!((opaque.datatype, opaque.hidden), (DataType::Opaque, true));
+    tables[0].values.insert("mood".into(), vec!["glad".into(), "sad".into()]);
+    let known = made_of(&tables).ontology.field("tickets", "mood").unwrap().clone();
+    assert_eq!((known.datatype, known.hidden, known.is_enum), (DataType::String, false, true));
+    assert_eq!(known.expression, "CAST(mood AS VARCHAR)");
 }

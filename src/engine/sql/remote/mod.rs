@@ -40,6 +40,25 @@ pub struct Address {
     pub addresses: Vec<std::net::SocketAddr>,
 }
 
+/// What a catalogue declares of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundKeys {
+    pub primary: Vec<String>,
+    pub unique: Vec<Vec<String>>,
+    pub references: Vec<FoundReference>,
+    /// The values of columns that are enumerations, in their order.
+    pub values: std::collections::BTreeMap<String, Vec<String>>,
+}
+
+/// Columns that refer to another table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundReference {
+    pub columns: Vec<String>,
+    pub schema: String,
+    pub table: String,
+    pub to_columns: Vec<String>,
+}
+
 /// A table that the login can read, as found by the catalogue.
 pub struct FoundTable {
     pub schema: String,

@@ -1,12 +1,14 @@
 //! A server of either kind, behind one face.
 
+use std::collections::BTreeMap;
+
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::clickhouse::ClickHouse;
 use super::postgres::Postgres;
 use super::sources::Tested;
-use super::{Address, FoundTable, Permitted, RemoteLimits};
+use super::{Address, FoundKeys, FoundTable, Permitted, RemoteLimits};
 use crate::base::peers::{self, PrivateHost};
 use crate::base::secret::Secret;
 use crate::model::error::{Error, Result};
@@ -46,6 +48,17 @@ impl Server {
         match self {
             Self::Postgres(server) => server.tables(cancel).await,
             Self::ClickHouse { .. } => ClickHouse::new(&self.address().await?).tables().await,
+        }
+    }
+
+    /// What its catalogue declares of the tables, by schema and table; nothing in an engine without such keys.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub async fn declared(&self, cancel: &CancellationToken) -> Result<BTreeMap<(String, String), FoundKeys>> {
+        match self {
+            Self::Postgres(server) => server.declared(cancel).await,
+            Self::ClickHouse { .. } => Ok(BTreeMap::new()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The remote engines that a workspace has registered: adding, testing, reading their catalogues, removing, and asking
 //! them. A source that nobody asks costs nothing: its connections end after a minute.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use url::Url;
 
 use super::postgres::{Login, Postgres};
 use super::server::Server;
-use super::{FoundTable, Permitted, RemoteLimits};
+use super::{FoundKeys, FoundTable, Permitted, RemoteLimits};
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::peers::PrivateHost;
@@ -213,6 +213,20 @@ impl Sources {
         let refreshed = self.write(&mut tx, &source, found, self.0.clock.now()).await?;
         tx.commit().await?;
         Ok(refreshed)
+    }
+
+    /// What a source's catalogue declares of its tables now, by schema and table.
+    ///
+    /// # Errors
+    /// `not_found`; those of the engine.
+    pub async fn declared(
+        &self,
+        org: Id<Org>,
+        id: Id<Source>,
+        cancel: &CancellationToken,
+    ) -> Result<BTreeMap<(String, String), FoundKeys>> {
+        let source = self.find(org, id).await?;
+        self.open(&source)?.server.declared(cancel).await
     }
 
     /// Removes a source with its datasets; what runs in it ends.

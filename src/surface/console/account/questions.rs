@@ -1,4 +1,4 @@
-//! `/account/questions`: how the person's questions are read where they leave something open.
+//! `/account/questions`: how the person's questions are read where they leave something open, in each workspace.
 
 use askama::Template;
 use axum::extract::{RawQuery, Request, State};
@@ -6,7 +6,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value};
 
+use crate::base::id::Id;
 use crate::model::error::{Code, Error, Result};
+use crate::model::org::Org;
 use crate::model::preferences::{DataAgent, Provider, Threshold, key};
 use crate::ops::user_settings;
 use crate::surface::console::frame::{Frame, Place};
@@ -23,12 +25,15 @@ struct QuestionsPage {
     frame: Frame,
     csrf: String,
     saved: bool,
-    problem: String,
-    form: Form,
+    forms: Vec<Form>,
 }
 
-/// The form as it is shown and sent.
+/// The form of a workspace as it is shown and sent.
 struct Form {
+    org: Id<Org>,
+    /// The workspace's.
+    name: String,
+    problem: String,
     period: String,
     /// A line for each: the words, a colon, what they stand for.
     words: String,
@@ -36,21 +41,31 @@ struct Form {
 }
 
 impl Form {
-    fn of(agent: &DataAgent) -> Self {
+    fn of(org: Org, agent: &DataAgent) -> Self {
         let line = |(term, threshold): (String, &Threshold)| match threshold {
             Threshold::Number(number) => format!("{term}: {number}\n"),
             Threshold::Condition(condition) => format!("{term}: {condition}\n"),
         };
         Self {
+            org: org.id,
+            name: org.name,
+            problem: String::new(),
             period: agent.default_time_period.as_deref().unwrap_or_default().replace('_', " "),
             words: agent.terms().map(line).collect(),
             built_in: agent.default_provider == Some(Provider::BuiltIn),
         }
     }
 
-    fn read(params: &Params) -> Self {
+    fn read(org: Org, params: &Params) -> Self {
         let text = |name: &str| params.get(name).unwrap_or("").to_owned();
-        Self { period: text("period"), words: text("words"), built_in: params.get("built_in").is_some() }
+        Self {
+            org: org.id,
+            name: org.name,
+            problem: String::new(),
+            period: text("period"),
+            words: text("words"),
+            built_in: params.get("built_in").is_some(),
+        }
     }
 
     /// What has to change for the settings to be as in the form.
@@ -78,11 +93,8 @@ pub async fn show(State(web): State<Web>, door: Door, RawQuery(query): RawQuery,
         Err(response) => return response,
     };
     let saved = Params::parse(&query.unwrap_or_default()).is_ok_and(|params| params.get("saved").is_some());
-    let shown = async {
-        let settings = web.identity.user_settings(visit.person.user.id).await?;
-        page(&web, &visit, StatusCode::OK, saved, String::new(), Form::of(&settings.data_agent)).await
-    };
-    shown.await.unwrap_or_else(|error| html::failure(&error))
+    let shown = page(&web, &visit, StatusCode::OK, saved, None).await;
+    shown.unwrap_or_else(|error| html::failure(&error))
 }
 
 /// `POST /account/questions`.
@@ -91,31 +103,53 @@ pub async fn save(State(web): State<Web>, door: Door, request: Request) -> Respo
         Ok(form) => form,
         Err(response) => return response,
     };
-    let form = Form::read(&params);
-    let saved = async {
-        let user = visit.person.user.id;
-        let change = form.change(&web.identity.user_settings(user).await?.data_agent)?;
-        user_settings::change(&web.identity, user, &change).await?;
-        web.record(AuditEvent::new(&visit.context, PURPOSE, "ok").by(visit.person.principal())).await
+    let mut form = match workspace(&web, &visit, &params).await {
+        Ok(org) => Form::read(org, &params),
+        Err(error) => return html::failure(&error),
     };
-    match saved.await {
+    let user = visit.person.user.id;
+    let mut target = String::new();
+    let saved = async {
+        let change = form.change(&web.identity.user_settings(user, form.org).await?.data_agent)?;
+        target = change.keys().map(String::as_str).collect::<Vec<_>>().join(" ");
+        user_settings::change(&web.identity, user, form.org, &change).await
+    };
+    let saved = saved.await;
+    let outcome = saved.as_ref().map_or_else(|error| error.code.info().name, |_| "ok");
+    let event = AuditEvent::new(&visit.context, PURPOSE, outcome).by(visit.person.principal());
+    let recorded = web.record(event.org(Some(form.org)).target(target)).await;
+    match recorded.and(saved.map(|_| ())) {
         Ok(()) => html::see_other("/account/questions?saved"),
         Err(error) if error.code == Code::InvalidArgument => {
-            let shown = page(&web, &visit, StatusCode::UNPROCESSABLE_ENTITY, false, error.message, form).await;
+            form.problem = error.message;
+            let shown = page(&web, &visit, StatusCode::UNPROCESSABLE_ENTITY, false, Some(form)).await;
             shown.unwrap_or_else(|error| html::failure(&error))
         }
         Err(error) => html::failure(&error),
     }
 }
 
-async fn page(
-    web: &Web,
-    visit: &Visit,
-    status: StatusCode,
-    saved: bool,
-    problem: String,
-    form: Form,
-) -> Result<Response> {
+/// The workspace of a form, if the person is in it.
+async fn workspace(web: &Web, visit: &Visit, params: &Params) -> Result<Org> {
+    let all = web.identity.memberships(visit.person.user.id).await?;
+    let named = params.get("workspace").unwrap_or("");
+    let found = all.into_iter().map(|it| it.org).find(|org| org.id.to_string() == named);
+    found.ok_or_else(|| Error::invalid("workspace", "You are not a member of this workspace."))
+}
+
+/// The page with a form for each workspace; `sent` is in the place of its own.
+async fn page(web: &Web, visit: &Visit, status: StatusCode, saved: bool, sent: Option<Form>) -> Result<Response> {
+    let user = visit.person.user.id;
+    let mut forms = Vec::new();
+    for membership in web.identity.memberships(user).await? {
+        let settings = web.identity.user_settings(user, membership.org.id).await?;
+        forms.push(Form::of(membership.org, &settings.data_agent));
+    }
+    if let Some(sent) = sent
+        && let Some(own) = forms.iter_mut().find(|form| form.org == sent.org)
+    {
+        *own = sent;
+    }
     let frame = Frame::new(web, visit, Place::Account("/questions")).await?;
-    Ok(html::page(status, &QuestionsPage { frame, csrf: visit.csrf(web, PURPOSE), saved, problem, form }))
+    Ok(html::page(status, &QuestionsPage { frame, csrf: visit.csrf(web, PURPOSE), saved, forms }))
 }

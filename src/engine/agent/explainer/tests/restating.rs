@@ -162,7 +162,10 @@ fn measures_are_noun_phrases() {
         (one(aggregate(Aggregation::Stddev, "trips.delay")), "Standard deviation of arrival delay, all time"),
         (one(late.clone()), "Number of trips (only where arrival delay is over 15 minutes), all time"),
         (ratio(Measure::metric("total_fare"), count("trips")), "Total fare per trip, all time"),
-        (ratio(late.clone(), count("trips")), "Share of trips where arrival delay is over 15 minutes, all time"),
+        (
+            ratio(late.clone(), count("trips")),
+            "Share of trips where arrival delay is over 15 minutes, all time, among all trips",
+        ),
         (
             ratio(Measure::metric("total_fare"), aggregate(Aggregation::Sum, "trips.delay")),
             "Total fare divided by total arrival delay, all time",

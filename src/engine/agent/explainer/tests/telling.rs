@@ -57,6 +57,7 @@ impl Case {
             ontology: &ontology,
             columns: &columns,
             table: &table,
+            total: None,
             caveats: &self.caveats,
             verified: self.verified,
         };

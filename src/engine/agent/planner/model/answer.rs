@@ -63,7 +63,7 @@ pub(super) fn read(
     question: &str,
     ontology: &Ontology,
     context: &Context<'_>,
-    veil: &Veil,
+    veil: &Veil<'_>,
 ) -> Result<Outcome, Vec<String>> {
     let answer: Answer = serde_json::from_str(text).map_err(|problem| vec![malformed(&problem)])?;
     match answer {
@@ -76,7 +76,13 @@ pub(super) fn read(
             }
             let before = context.history.last();
             let Grounds { phrases, assumptions } = ground(&plan, &phrases, question, ontology, before)?;
-            Ok(Outcome::Plan(Box::new(Reading { plan, phrases, assumptions, ..Reading::default() })))
+            Ok(Outcome::Plan(Box::new(Reading {
+                plan,
+                phrases,
+                assumptions,
+                follows: before.is_some(),
+                ..Reading::default()
+            })))
         }
         Answer { plan: None, clarify: Some(unclear), cannot: None, .. } => {
             clarify(unclear, question, ontology, context.chosen)

@@ -131,7 +131,7 @@ fn of_values(plan: &Plan) -> BTreeSet<String> {
     let mut plan = plan.clone();
     each_value(&mut plan, &mut |met| {
         let text = match met {
-            Met::Literal(_, Literal::Text(text)) | Met::Part(text) => text.clone(),
+            Met::Literal(_, Literal::Text(text)) | Met::Part(_, text) => text.clone(),
             Met::Literal(_, Literal::Number(number)) => number.to_string(),
             Met::Literal(_, Literal::Bool(_)) => return,
         };

@@ -59,7 +59,7 @@ pub async fn plan<M: Model>(
     context: &Context<'_>,
     model: &M,
 ) -> Result<Outcome, Fallback> {
-    let mut veil = Veil::new(model.may_see_values());
+    let mut veil = Veil::new(model.may_see_values(), ontology);
     let mut request = prompt::request(question, ontology, context, &mut veil);
     let read = |reply: &str| answer::read(reply, question, ontology, context, &veil);
     let reply = model.complete(&request).await?;

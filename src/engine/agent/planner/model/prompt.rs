@@ -49,8 +49,9 @@ Examples, for an ontology with the datasets visits (fields started_at, minutes, 
 "Ticket revenue by region"
 {"cannot":{"unknown":["ticket revenue"]}}"#;
 
-/// The request for a question.
-pub(super) fn request(question: &str, ontology: &Ontology, context: &Context<'_>, veil: &mut Veil) -> Request {
+/// The request for a question. The words of this question, and of those before it, are sent as they are, whatever the
+/// workspace lets be sent: a value that a person writes into a question leaves with it.
+pub(super) fn request(question: &str, ontology: &Ontology, context: &Context<'_>, veil: &mut Veil<'_>) -> Request {
     let known = context.chosen.iter().map(|chosen| format!(" {} {}", chosen.key, chosen.value));
     let wanted = format!("{question}{}", known.collect::<String>());
     let values = veil.may_see().then_some(context.values);
@@ -107,7 +108,7 @@ fn about(ontology: &Ontology, context: &Context<'_>) -> Value {
 }
 
 /// What was settled and asked before, as lines of JSON.
-fn conversation(context: &Context<'_>, question: &str, veil: &mut Veil) -> Vec<String> {
+fn conversation(context: &Context<'_>, question: &str, veil: &mut Veil<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let first = context.history.len().saturating_sub(MAX_TURNS);
     for turn in &context.history[first..] {
@@ -115,9 +116,7 @@ fn conversation(context: &Context<'_>, question: &str, veil: &mut Veil) -> Vec<S
         lines.push(fenced(&json!({ "question": turn.question, "plan": plan })));
     }
     for chosen in context.chosen {
-        // What is chosen may be a stored value; names of the ontology are not.
-        let is_name = ["metric ", "dataset ", "segment ", "field "].iter().any(|kind| chosen.value.starts_with(kind));
-        let value = if is_name { chosen.value.clone() } else { veil.cover(&chosen.value, question) };
+        let value = veil.cover_choice(&chosen.value, question);
         let words = veil.cover(&chosen.key, question);
         lines.push(fenced(&json!({ "words": words, "mean": value })));
     }

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{KnownValues, prompt};
+use crate::engine::agent::lexicon::words;
 use crate::model::ontology::{AiContext, Entity, Field, FieldRole, Metric, Ontology, in_words};
+use crate::model::personal::is_personal;
 
 /// Bytes of the whole description.
 pub(super) const MAX_BYTES: usize = 24 << 10;
@@ -70,7 +72,8 @@ fn every_line(ontology: &Ontology, words: &BTreeSet<String>, values: Option<&[Kn
         also(&mut thing, &segment.synonyms);
         add(3 + hits(words, &segment.name, "", &names, ""), None, thing);
     }
-    for term in &ontology.glossary {
+    // A term may stand for a stored value.
+    for term in ontology.glossary.iter().filter(|term| values.is_some() || is_of_names(&term.means, ontology)) {
         let thing = object(&[("term", &term.term), ("means", &term.means)]);
         add(3 + hits(words, &term.term, "", &AiContext::default(), ""), None, thing);
     }
@@ -133,7 +136,7 @@ fn of_field(entity: &Entity, field: &Field, values: Option<&[KnownValues]>) -> M
         thing.insert("is_key".into(), json!(true));
     }
     // What is known to be personal is not sent, whatever the workspace lets be sent.
-    if let Some(known) = values.filter(|_| field.pii.is_none()) {
+    if let Some(known) = values.filter(|_| !is_personal(field)) {
         let is_this = |known: &&KnownValues| {
             known.field.dataset.eq_ignore_ascii_case(&entity.name)
                 && known.field.field.eq_ignore_ascii_case(&field.name)
@@ -149,6 +152,31 @@ fn of_field(entity: &Entity, field: &Field, values: Option<&[KnownValues]>) -> M
         }
     }
     thing
+}
+
+/// Whether a text is a name of the ontology, in one of the ways in which they are told anyway.
+fn is_of_names(text: &str, ontology: &Ontology) -> bool {
+    let plain = |text: &str| -> Vec<String> {
+        words::split(&in_words(text)).iter().map(|word| words::singular(word)).collect()
+    };
+    let said = plain(text);
+    let is = |name: &str| plain(name) == said;
+    let field = text.split_once('.').is_some_and(|(dataset, field)| {
+        ontology.entity(dataset.trim()).filter(|entity| !entity.hidden).and_then(|it| it.field(field.trim())).is_some()
+    });
+    let metric = |metric: &Metric| is(&metric.name) || metric.ai.synonyms.iter().any(|name| is(name));
+    let entity = |entity: &Entity| {
+        let mut fields = entity.fields.iter().filter(|field| !field.hidden);
+        is(&entity.name)
+            || entity.grain.as_deref().is_some_and(is)
+            || entity.ai.synonyms.iter().any(|name| is(name))
+            || fields.any(|it| is(&it.name) || is(&it.label) || it.ai.synonyms.iter().any(|name| is(name)))
+    };
+    !said.is_empty()
+        && (field
+            || ontology.metrics.iter().any(metric)
+            || ontology.datasets.iter().filter(|entity| !entity.hidden).any(entity)
+            || ontology.segments.iter().any(|it| is(&it.name) || it.synonyms.iter().any(|name| is(name))))
 }
 
 fn clip(text: &str, chars: usize) -> Value {

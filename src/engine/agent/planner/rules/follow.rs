@@ -129,7 +129,21 @@ pub(super) fn merge(builder: &mut Builder, before: &Plan, more: bool) -> Result<
     if !sketch.measures.is_empty() {
         plan.measures = new.measures[known..].to_vec();
         plan.having.clear();
-        plan.order.retain(|order| matches!(order.by, By::Dimension(_)));
+        // "top 3 shops by refunds", "same for returns": the one number stands for the other, and so does what is counted.
+        let one = before.measures.len() == 1 && plan.measures.len() == 1;
+        plan.order.retain(|order| matches!(order.by, By::Dimension(_)) || one && order.by == By::Measure(0));
+        let counts = |measure: &crate::model::plan::Measure| match &measure.value {
+            Value::Count(_) => true,
+            Value::Metric(name) => builder
+                .resolver
+                .ontology
+                .metric(name)
+                .is_some_and(|metric| metric.expression.trim().to_lowercase().starts_with("count(")),
+            _ => false,
+        };
+        if one && before.measures.iter().chain(&plan.measures).all(counts) {
+            plan.filters.retain(|known| !matches!(known, Condition::Segment { negated: false, .. }));
+        }
     } else if new.measures.len() > known {
         plan.measures = new.measures.clone();
     }
@@ -150,6 +164,12 @@ pub(super) fn merge(builder: &mut Builder, before: &Plan, more: bool) -> Result<
             .or_else(|| before.time.as_ref().and_then(|time| time.field.clone()));
         plan.time = new.time.map(|time| crate::model::plan::TimeFilter { field, ..time });
         plan.comparison = None;
+        plan.filters.retain(|known| !super::build::is_time(known));
+    }
+    if new.filters.iter().any(super::build::is_time) {
+        plan.filters.retain(|known| !super::build::is_time(known));
+        plan.time = None;
+        plan.comparison = None;
     }
     for condition in new.filters {
         let places = fields(&condition);
@@ -165,7 +185,14 @@ pub(super) fn merge(builder: &mut Builder, before: &Plan, more: bool) -> Result<
         if plan.measures.is_empty() && plan.order.is_empty() {
             return Err(Fault::Cannot(format!("“{}” by what? The question before names no number.", rank.text)));
         }
-        plan.order = vec![Order { by, descending: rank.descending }];
+        let descending = match rank.judged {
+            Some(best) => {
+                builder.plan.measures.clone_from(&plan.measures);
+                best == builder.more_is_better(by, rank)?
+            }
+            None => rank.descending,
+        };
+        plan.order = vec![Order { by, descending }];
         plan.limit = Some(Limit { rows: rank.rows, per: Vec::new(), with_ties: rank.single, skip: rank.skip });
     }
     if !new.order.is_empty() && sketch.rank.is_none() {
@@ -187,6 +214,7 @@ fn fields(condition: &Condition) -> Vec<FieldRef> {
         | Condition::Like { field, .. }
         | Condition::IsNull { field, .. }
         | Condition::Within { field, .. }
+        | Condition::OnDays { field, .. }
         | Condition::AgainstOverall { field, .. } => vec![field.clone()],
         Condition::Exists { filters, .. } => filters.iter().flat_map(fields).collect(),
         _ => Vec::new(),

@@ -15,7 +15,8 @@ const FILLERS: &str = "\
     lets dear kind help wondering curious if s one ones he she his her who whom whose where some here now should \
     might exactly actually really quickly overall altogether together respective respectively corresponding \
     individual own recorded only still yet existing available data records record rows entries database system \
-    information info details table dataset full entire whole complete along given from";
+    information info details table dataset full entire whole complete along given from pls plz thx cheers ever \
+    whatsoever";
 
 /// Verbs of questions that ask to be shown something.
 const SHOW: &str = "\
@@ -36,7 +37,7 @@ const RELATION: &str = "\
     supplying star stars starred starring featuring feature features featured starting involved involving involve \
     contribute contributed contributes generate generated generates bring brings earn earns earned brought perform \
     performed manage managed manages hold held holds depart departed departs departing arrive arrived arrives \
-    arriving leave left leaving land landed landing";
+    arriving leave left leaving land landed landing give gives gave given grant grants granted write writes";
 
 type Words = OnceLock<BTreeSet<&'static str>>;
 
@@ -120,7 +121,7 @@ pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
     const SPEED: &[&str] = &["speed", "velocity"];
     const WEIGHT: &[&str] = &["weight", "mass"];
     const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
-    const AGE: &[&str] = &["@born"];
+    const AGE: &[&str] = &["@age"];
     Some(match word {
         "highest" | "greatest" | "most" | "top" | "maximum" | "max" => (true, &[]),
         "lowest" | "least" | "fewest" | "bottom" | "minimum" | "min" => (false, &[]),
@@ -131,12 +132,13 @@ pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
         "cheapest" => (false, PRICE),
         "costliest" | "priciest" | "dearest" => (true, PRICE),
         "newest" | "latest" => (true, TIME),
-        "oldest" | "earliest" => (false, TIME),
+        "earliest" => (false, TIME),
         "fastest" => (true, SPEED),
         "slowest" => (false, SPEED),
         "heaviest" => (true, WEIGHT),
         "lightest" => (false, WEIGHT),
         "tallest" => (true, HEIGHT),
+        "oldest" | "eldest" => (false, AGE),
         "youngest" => (true, AGE),
         "best" => (true, &["@quality"]),
         "worst" => (false, &["@quality"]),

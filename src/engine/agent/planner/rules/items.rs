@@ -180,6 +180,27 @@ fn phrases(
     for found in matches {
         let Some((_, end)) = ends.iter().find(|(words, _)| *words == found.words) else { continue };
         let range = at..*end;
+        if range.len() > 1 && (is_share(tokens, &range) || is_mean_count(tokens, &range, &list, found.words, on)) {
+            continue;
+        }
+        // "claims per policy" is no part of "claims per policy holder".
+        if range.len() > 1 && goes_on(&list, found.words, on) && found.entries.iter().all(is_metric) {
+            continue;
+        }
+        // "customers from" before a place, though a role may be called so, begins with the customers themselves.
+        if range.len() > 1 && found.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_))) {
+            let place = matches!(list[found.words - 1], "from" | "in" | "at" | "to" | "with");
+            let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
+            let first = on.matches(&list[..found.words - 1], &vec![false; found.words - 1]);
+            if place && first.iter().any(|one| one.words + 1 == found.words && one.entries.iter().any(thing)) {
+                continue;
+            }
+        }
+        // "customers who bought", as the name of a number, is one where they are counted.
+        let clause = list[..found.words].iter().any(|word| matches!(*word, "who" | "that"));
+        if clause && found.entries.iter().any(|entry| is_metric(entry) && !entry.partial) && !is_counted(tokens, at) {
+            continue;
+        }
         let mut item = made(question, tokens, range.clone(), Kind::Word);
         let quoted = tokens[at].kind == TokenKind::Quoted;
         if quoted {
@@ -203,6 +224,14 @@ fn phrases(
             {
                 item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
             }
+            // "length in seconds" asks for a unit, whatever is called so.
+            let unit = found.words == 1
+                && grammar::unit(list[0]).is_some()
+                && at.checked_sub(1).is_some_and(|before| tokens[before].norm == "in")
+                && tokens[at].text.chars().all(char::is_lowercase);
+            if unit {
+                item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
+            }
             let short = list[..found.words].iter().map(|word| word.len()).sum::<usize>() < 3;
             if short && !marked && tokens[at].text.chars().all(char::is_lowercase) {
                 item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
@@ -216,6 +245,9 @@ fn phrases(
                 }
                 continue;
             }
+        }
+        if is_clause(&list[..found.words], tokens, &range, &item.entries) {
+            continue;
         }
         let Some(quality) = item.entries.first().map(|entry| entry.quality) else { continue };
         let single = range.len() == 1 && grammar::is_ordinary(list[0]);
@@ -232,6 +264,64 @@ fn phrases(
         };
         choices.push(Choice { range, weight, item });
     }
+}
+
+/// Whether a name such as "percentage of late sales" is a share in words here: a clause or a verb after it says which
+/// part of them is meant.
+fn is_share(tokens: &[Token], range: &Range<usize>) -> bool {
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.norm.as_str());
+    let part = matches!(word(range.start), "percentage" | "percent" | "share" | "proportion" | "fraction" | "%");
+    let asked = range.start.checked_sub(1).is_some_and(|before| matches!(word(before), "what" | "which"));
+    let next = word(range.end);
+    part && word(range.start + 1) == "of"
+        && (matches!(next, "were" | "are" | "that" | "which" | "who" | "have" | "had" | "come" | "came" | "did" | "do")
+            || asked && matches!(next, "is" | "was" | "has" | "comes"))
+}
+
+fn is_metric(entry: &Entry) -> bool {
+    matches!(entry.sense, Sense::Metric(_))
+}
+
+/// Whether the last of some words begins a name of a thing with the word after them.
+fn goes_on(list: &[&str], count: usize, on: &Lexicon) -> bool {
+    let Some(tail) = list.get(count.saturating_sub(1)..=count) else { return false };
+    let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
+    on.matches(tail, &[false, false]).iter().any(|found| found.words == 2 && found.entries.iter().any(thing))
+}
+
+/// Whether the words before a place ask for a number of what comes.
+fn is_counted(tokens: &[Token], at: usize) -> bool {
+    let before =
+        |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at)).map_or("", |token| token.norm.as_str());
+    matches!((before(2), before(1)), ("how", "many") | ("number" | "count", "of"))
+}
+
+/// Whether a name such as "average order" is the mean of a number here: "average orders per customer".
+fn is_mean_count(tokens: &[Token], range: &Range<usize>, list: &[&str], count: usize, on: &Lexicon) -> bool {
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.norm.as_str());
+    let (Some(first), Some(last)) = (list.first(), list.get(count - 1)) else { return false };
+    let each = matches!(word(range.end), "per" | "each" | "every")
+        || word(range.end) == "for" && matches!(word(range.end + 1), "each" | "every" | "a");
+    let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
+    each && matches!(*first, "average" | "avg" | "mean")
+        && words::singular(last) != *last
+        && on
+            .matches(&list[1..count], &vec![false; count - 1])
+            .iter()
+            .any(|found| found.words == count - 1 && found.entries.iter().any(thing))
+}
+
+/// "customers who bought" before what they bought is a thing and a condition on it, although a metric may have the name;
+/// but not where a number of them is asked for.
+fn is_clause(words: &[&str], tokens: &[Token], range: &Range<usize>, entries: &[Entry]) -> bool {
+    let inner = words.iter().skip(1).any(|word| matches!(*word, "who" | "that" | "which"));
+    let counted = range.start.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|before| before.norm == "many")
+        || range.start > 1 && tokens[range.start - 1].norm == "of" && tokens[range.start - 2].norm == "number";
+    inner
+        && !counted
+        && range.end < tokens.len()
+        && !entries.is_empty()
+        && entries.iter().all(|entry| matches!(entry.sense, Sense::Metric(_)))
 }
 
 /// Written as codes are: in capitals, or with figures in it.

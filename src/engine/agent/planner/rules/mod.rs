@@ -3,23 +3,41 @@
 //! when every word that means something was understood and one reading is clearly the best; otherwise it asks back or
 //! says what it does not know.
 
+mod advice;
+mod again;
 mod build;
 mod choose;
+mod clauses;
+mod days;
+mod ends;
+mod extent;
 mod follow;
+mod future;
 mod grammar;
 mod items;
+mod lasting;
+mod listed;
 mod parse;
 mod parts;
+mod plain;
 mod refuse;
 mod rephrase;
 mod resolve;
 mod sketch;
 mod spelling;
+mod spread;
 #[cfg(test)]
 mod tests;
+mod turned;
+mod vague;
+mod years;
 
-use crate::engine::agent::lexicon::Lexicon;
+use std::cell::Cell;
+
+use crate::engine::agent::lexicon::{Effort, Lexicon};
+use crate::engine::agent::planner::validate::nonsense;
 use crate::engine::agent::time::TimePhrase;
+use crate::engine::agent::token::{TokenKind, tokens};
 use crate::engine::ontology::graph::Graph;
 use crate::model::ontology::Ontology;
 use crate::model::plan::Plan;
@@ -27,9 +45,11 @@ use crate::model::reading::{Cannot, Chosen, Outcome, Phrase, Reading, Turn};
 
 use build::{Builder, Fault};
 pub use choose::choose;
+pub use extent::Extent;
 pub use grammar::is_ordinary;
 use items::{Item, Kind};
 use resolve::{Resolver, Trouble};
+pub use vague::is_of_a_question;
 
 /// What a question is asked in.
 #[derive(Clone, Debug)]
@@ -42,57 +62,190 @@ pub struct Context {
     pub chosen: Vec<Chosen>,
     /// A time phrase for questions that name no time.
     pub default_window: Option<String>,
+    /// From when to when there are data, where that is known: "in June" is then the last June within it. A name of a
+    /// time without a year that is not after it is the latest that has begun, as without it.
+    pub extent: Option<Extent>,
 }
 
 /// No question that is longer is read, in characters.
 pub const MAX_QUESTION: usize = 2_000;
+
+/// No question with more words is read, whatever their length.
+pub const MAX_WORDS: usize = 150;
+
+/// What reading takes of the work for each word, besides what there is to weigh.
+const STEPS_OF_A_WORD: u64 = 10;
+
+/// A question with more words has few others tried in its place, since reading each takes as long.
+const LONG: usize = 30;
+const TRIES_OF_A_LONG_ONE: usize = 4;
+
+/// Stored values that are offered in place of one that is not stored.
+const MAX_NEAR: usize = 5;
 
 /// No answer has more numbers beside each other.
 const MAX_MEASURES: usize = 12;
 
 /// A plan for a question, a question back, or why there is none.
 pub fn plan(question: &str, on: &Lexicon, ontology: &Ontology, graph: &Graph, context: &Context) -> Outcome {
+    plan_within(question, on, ontology, graph, context, &Effort::default())
+}
+
+/// The same within some work. What is not finished within it is not answered.
+pub fn plan_within(
+    question: &str,
+    on: &Lexicon,
+    ontology: &Ontology,
+    graph: &Graph,
+    context: &Context,
+    effort: &Effort<'_>,
+) -> Outcome {
+    let key = vague::key(question);
+    let meant = context.chosen.iter().rev().find(|chosen| chosen.key == key).map(|chosen| chosen.value.as_str());
+    let as_meant = |text: &str| vague::as_chosen(bounded(text, on, ontology, graph, context, effort), text);
+    let goes_on = !context.previous.is_empty();
+    let outcome = match meant.filter(|_| !goes_on) {
+        Some(text) => as_meant(text),
+        None => bounded(question, on, ontology, graph, context, effort),
+    };
+    match outcome {
+        Outcome::Cannot(cannot) if !effort.is_over() => {
+            // What goes on from another question stands for what was chosen only where it means nothing by itself.
+            if let Some(text) = meant.filter(|_| goes_on) {
+                return as_meant(text);
+            }
+            let left = Cell::new(if words_of(question) > LONG { TRIES_OF_A_LONG_ONE } else { usize::MAX });
+            let tried = |text: &str| {
+                if left.get() == 0 || effort.is_over() {
+                    return false;
+                }
+                left.set(left.get() - 1);
+                matches!(bounded(text, on, ontology, graph, context, effort), Outcome::Plan(_))
+            };
+            match vague::asked_back(question, ontology, &tried) {
+                Some(open) => Outcome::Clarify(vec![open]),
+                None => Outcome::Cannot(advice::said_better(cannot, on, ontology, &tried)),
+            }
+        }
+        outcome => outcome,
+    }
+}
+
+/// A question as it stands, if it is not too long.
+fn bounded(
+    question: &str,
+    on: &Lexicon,
+    ontology: &Ontology,
+    graph: &Graph,
+    context: &Context,
+    effort: &Effort<'_>,
+) -> Outcome {
     if question.chars().count() > MAX_QUESTION {
         return cannot(format!("The question is longer than {MAX_QUESTION} characters."), Vec::new(), Vec::new());
     }
+    let words = words_of(question);
+    if words > MAX_WORDS {
+        let reason = format!("The question has {words} words, and at most {MAX_WORDS} are read. Ask for less at once.");
+        return cannot(reason, Vec::new(), Vec::new());
+    }
+    let outcome =
+        effort.spend(STEPS_OF_A_WORD * words as u64).then(|| read(question, on, ontology, graph, context, effort));
+    let Some(outcome) = outcome.filter(|_| !effort.is_over()) else {
+        let reason = "There are too many ways to read this question to weigh them all. Ask for less at once, or name \
+                      things by their full names.";
+        return cannot(reason.into(), Vec::new(), Vec::new());
+    };
+    outcome
+}
+
+fn words_of(question: &str) -> usize {
+    tokens(question).iter().filter(|token| token.kind != TokenKind::Punct).count()
+}
+
+fn read(
+    question: &str,
+    on: &Lexicon,
+    ontology: &Ontology,
+    graph: &Graph,
+    context: &Context,
+    effort: &Effort<'_>,
+) -> Outcome {
     let (question, misspelt) = spelling::corrected(question, on);
     let question = rephrase::plainer(&question, context.now, &ontology.calendar).unwrap_or(question);
+    let question = turned::turned(&question).or_else(|| turned::portion(&question)).unwrap_or(question);
+    let question = days::each_with_its_month(&question).unwrap_or(question);
+    let question = clauses::phrased(&question, on, ontology).unwrap_or(question);
+    let question = plain::plainly(&question, on);
+    let last = context.previous.last().map(|turn| &turn.plan);
+    let some = last.and_then(|plan| clauses::of_them(&question, plan, ontology));
+    let narrows_rows = some.is_some();
+    let question = some.unwrap_or(question);
+    if let Some(plan) = last.and_then(|plan| again::told(&question, plan, ontology)) {
+        let reading = Reading { plan, follows: true, ..Reading::default() };
+        return Outcome::Plan(Box::new(reading));
+    }
+    match last.and_then(|plan| again::of_the_others(&question, plan, ontology)) {
+        Some(Ok(plan)) => return Outcome::Plan(Box::new(Reading { plan, follows: true, ..Reading::default() })),
+        Some(Err(reason)) => return cannot(reason, Vec::new(), Vec::new()),
+        None => {}
+    }
+    let beside = last.and_then(|plan| again::beside(&question, plan));
+    let leans = beside.is_some();
+    let question = beside.unwrap_or(question);
+    let question = listed::plainly(&question, on, ontology).unwrap_or(question);
+    let question = lasting::named(&question, on, ontology)
+        .or_else(|| lasting::lasted(&question, on, ontology))
+        .or_else(|| lasting::happened(&question, on, ontology))
+        .unwrap_or(question);
+    let question = spread::written_out(&question, on, ontology);
     let mut items = items::items(&question, on, context.now, &ontology.calendar);
+    years::settle(&mut items, ontology, context.now.year());
+    if let Some(at) = ends::begin_without_from(&items) {
+        items.splice(at..at, items::items("from", on, context.now, &ontology.calendar));
+    }
+    let moved = context.extent.map(|extent| extent::settle(&mut items, extent, &ontology.calendar)).unwrap_or_default();
     if let Some(reason) = refuse::refusal(&items) {
         return cannot(reason.to_owned(), Vec::new(), Vec::new());
     }
-    parts::find(&mut items, on);
+    parts::find(&mut items, on, effort);
     let before = context.previous.last().map(|turn| &turn.plan);
     let lead = before.and_then(|_| follow::lead(&items));
-    if before.is_none()
-        && follow::lead(&items).is_some_and(|(lead, _)| lead > 0)
-        && !items.first().is_some_and(|item| item.any(&["only", "just", "now"]))
-    {
-        return cannot(
-            "The question goes on from another one, and there is none before it.".into(),
-            Vec::new(),
-            Vec::new(),
-        );
+    let goes_on = || {
+        let reason = "The question goes on from another one, and there is none before it.";
+        cannot(reason.into(), Vec::new(), Vec::new())
+    };
+    let leads = before.is_none() && follow::lead(&items).is_some_and(|(lead, _)| lead > 0);
+    let narrows = items.first().is_some_and(|item| item.any(&["only", "just", "now"]));
+    if leads && !narrows {
+        return goes_on();
     }
     let mut sketch = parse::sketch(&items[lead.map_or(0, |(lead, _)| lead)..], on, ontology);
-    let follows = before.filter(|_| lead.is_some() || follow::is_fragment(&sketch));
+    // "Only from JFK" narrows what nobody asked for.
+    if leads && follow::is_fragment(&sketch) {
+        return goes_on();
+    }
+    let follows = before.filter(|_| lead.is_some() || narrows_rows || follow::is_fragment(&sketch));
     if follows.is_some() {
         follow::settle(&mut sketch);
     }
     if let Some((noun, text)) = sketch.absent.first() {
         let mut near = Vec::new();
         for entry in &sketch.nouns[*noun].entries {
-            if let crate::engine::agent::lexicon::Sense::Field(d, f) = entry.sense {
+            if let crate::engine::agent::lexicon::Sense::Field(d, f) = entry.sense
+                && near.len() < MAX_NEAR
+            {
                 near.extend(on.near_values(d, f, text));
             }
         }
-        near.truncate(5);
+        near.truncate(MAX_NEAR);
         let field = &sketch.nouns[*noun].text;
         return cannot(format!("There is no {field} “{text}” in the data."), vec![text.clone()], near);
     }
+    if let Some(reason) = sketch.refused.take() {
+        return cannot(reason, Vec::new(), Vec::new());
+    }
     if let Some(unknown) = unknown(&sketch.unknown) {
-        let near = on.near(&crate::engine::agent::lexicon::words::fold(&unknown[0]), ontology);
-        return cannot(format!("“{}” means nothing here.", unknown[0]), unknown, near);
+        return refuse::unread(unknown, &items, on, ontology);
     }
     if sketch.measures.len() > MAX_MEASURES {
         return cannot(format!("The question asks for more than {MAX_MEASURES} numbers."), Vec::new(), Vec::new());
@@ -101,12 +254,17 @@ pub fn plan(question: &str, on: &Lexicon, ontology: &Ontology, graph: &Graph, co
         ontology,
         graph,
         chosen: &context.chosen,
+        effort,
         sketch: &sketch,
         before: follows.and_then(|plan| previous_anchor(plan, ontology, graph)),
     };
     let (anchor, found) = match resolver.resolve() {
         Ok(resolved) => resolved,
         Err(Trouble::Ask(clarification)) => return Outcome::Clarify(vec![*clarification]),
+        Err(Trouble::Nothing(noun)) if !sketch.nouns[noun].hints.is_empty() => {
+            let text = &sketch.nouns[noun].text;
+            return cannot(format!("No field says what “{text}” is by: name the field."), Vec::new(), Vec::new());
+        }
         Err(Trouble::Nothing(noun)) => {
             let text = &sketch.nouns[noun].text;
             return cannot(
@@ -132,9 +290,12 @@ pub fn plan(question: &str, on: &Lexicon, ontology: &Ontology, graph: &Graph, co
         plan: Plan::default(),
     };
     let built = match follows {
-        Some(before) => {
-            follow::merge(&mut builder, before, lead.is_some_and(|(_, more)| more)).map(|plan| builder.plan = plan)
-        }
+        Some(before) => follow::merge(&mut builder, before, lead.is_some_and(|(_, more)| more)).and_then(|plan| {
+            let plan = if narrows_rows { clauses::narrowed(plan, before) } else { Some(plan) };
+            let open = || Fault::Cannot("Two times are asked for: say the whole question again.".into());
+            builder.plan = plan.ok_or_else(open)?;
+            Ok(())
+        }),
         None => builder.build(),
     };
     match built {
@@ -143,15 +304,22 @@ pub fn plan(question: &str, on: &Lexicon, ontology: &Ontology, graph: &Graph, co
         Err(Fault::Cannot(reason)) => return cannot(reason, Vec::new(), Vec::new()),
     }
     if let Some(window) =
-        default_window(context, ontology).filter(|_| builder.plan.time.is_none() && !builder.plan.measures.is_empty())
+        default_window(context, ontology).filter(|_| !builder.has_time() && !builder.plan.measures.is_empty())
     {
         let said = format!("The question names no time: {} is taken.", window.phrase.clone().unwrap_or_default());
         if builder.default_window(window).is_ok() {
             builder.assumptions.push(said);
         }
     }
+    if let Some(reason) = nonsense(&builder.plan, ontology).into_iter().next() {
+        return cannot(reason, Vec::new(), Vec::new());
+    }
+    if let Some(open) = future::not_begun(&mut builder.plan, context) {
+        return Outcome::Clarify(vec![open]);
+    }
     let mut assumptions = std::mem::take(&mut builder.assumptions);
     let plan = std::mem::take(&mut builder.plan);
+    assumptions.extend(moved);
     assumptions.extend(misspelt.iter().map(|(word, right)| format!("“{word}” read as “{right}”.")));
     let mut phrases = Vec::new();
     for (noun, found) in sketch.nouns.iter().zip(&found) {
@@ -161,8 +329,14 @@ pub fn plan(question: &str, on: &Lexicon, ontology: &Ontology, graph: &Graph, co
             assumptions.push(format!("“{}” read as “{right}”.", noun.text));
         }
     }
+    let values = found.iter().flatten().filter(|found| found.whole).filter_map(|found| match &found.target {
+        resolve::Target::Value(dataset, field, value) => Some((*dataset, *field, value.as_str())),
+        _ => None,
+    });
+    assumptions.extend(parts::begun_alike(values, on, effort));
     phrases.extend(items.iter().filter_map(time_phrase));
-    Outcome::Plan(Box::new(Reading { plan, phrases, assumptions, candidates: Vec::new() }))
+    let candidates = resolver.others(anchor, &found);
+    Outcome::Plan(Box::new(Reading { plan, phrases, assumptions, follows: leans || follows.is_some(), candidates }))
 }
 
 /// The words that were not understood; those of the grammar only when there are no others.
@@ -180,14 +354,15 @@ fn cannot(reason: String, unknown: Vec<String>, instead: Vec<String>) -> Outcome
 /// The dataset that a plan is about.
 fn previous_anchor(plan: &Plan, ontology: &Ontology, graph: &Graph) -> Option<usize> {
     let sketch = sketch::Sketch::default();
-    let resolver = Resolver { ontology, graph, chosen: &[], sketch: &sketch, before: None };
+    let effort = Effort::default();
+    let resolver = Resolver { ontology, graph, chosen: &[], effort: &effort, sketch: &sketch, before: None };
     follow::anchor(plan, ontology, |metric| resolver.metric_datasets(metric, 0).into_iter().next())
 }
 
 fn default_window(context: &Context, ontology: &Ontology) -> Option<crate::model::plan::Window> {
     let phrase = context.default_window.as_ref()?;
-    let tokens = crate::engine::agent::token::tokens(phrase);
-    crate::engine::agent::time::find(&tokens, context.now, &ontology.calendar).into_iter().find_map(|found| match found
+    let phrase = tokens(phrase);
+    crate::engine::agent::time::find(&phrase, context.now, &ontology.calendar).into_iter().find_map(|found| match found
         .phrase
     {
         TimePhrase::Window(window) => Some(window),

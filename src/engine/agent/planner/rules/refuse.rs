@@ -1,6 +1,11 @@
-//! Questions that no query answers: causes, the future, opinions, and requests to change something.
+//! Questions that no query answers: causes, the future, opinions, and requests to change something; and why one was
+//! not understood.
 
+use super::grammar;
 use super::items::{Item, Kind};
+use crate::engine::agent::lexicon::{Lexicon, words};
+use crate::model::ontology::Ontology;
+use crate::model::reading::{Cannot, Outcome};
 
 /// Why a question is none for the data, if it is none.
 pub(super) fn refusal(items: &[Item]) -> Option<&'static str> {
@@ -87,4 +92,25 @@ pub(super) fn refusal(items: &[Item]) -> Option<&'static str> {
         return Some("Questions are only answered here; nothing is changed, sent or written.");
     }
     None
+}
+
+/// Why there is no answer where words were not understood: one that means nothing here, one that is known but has
+/// nothing to do where it stands, or one of the grammar that could not be read. What was refused is never suggested.
+pub(super) fn unread(unknown: Vec<String>, items: &[Item], on: &Lexicon, ontology: &Ontology) -> Outcome {
+    let first = unknown.first().cloned().unwrap_or_default();
+    let folded = words::fold(&first);
+    let known = items.iter().any(|item| item.text == first && (item.is_named() || item.has_value()));
+    let reason = if known {
+        format!("It is not clear what “{first}” has to do with the rest of the question.")
+    } else if folded.split(' ').all(|word| grammar::is_ordinary(word) || word.chars().all(|c| c.is_ascii_digit())) {
+        format!("It is not understood what “{first}” says here: say that part in other words.")
+    } else {
+        format!("“{first}” means nothing here.")
+    };
+    let same = |near: &String| {
+        let near = words::split(near);
+        near.iter().map(|word| words::singular(word)).eq(words::split(&first).iter().map(|word| words::singular(word)))
+    };
+    let instead = if known { Vec::new() } else { on.near(&folded, ontology) };
+    Outcome::Cannot(Cannot { reason, unknown, instead: instead.into_iter().filter(|near| !same(near)).collect() })
 }

@@ -55,6 +55,8 @@ pub(super) struct Noun {
     pub unit: Option<String>,
     /// The dataset that a condition is inside of: an `Exists` by its noun.
     pub inside: Option<NounAt>,
+    /// The thing whose rows a condition with this noun is about: customers in "revenue from customers with claims".
+    pub holder: Option<NounAt>,
     pub corrected: Option<String>,
     /// The dataset that stands right before a value.
     pub near: Option<NounAt>,
@@ -70,8 +72,13 @@ pub(super) enum Quantity {
     Sum(Vec<Quantity>),
     Difference(Box<Quantity>, Box<Quantity>),
     Over(Aggregation, Box<Quantity>, Vec<Group>),
-    /// The part of what is counted for which the conditions hold.
-    Part(Box<Quantity>, Vec<Cond>),
+    /// The part of what is counted for which the conditions hold. Those of `doubtful` may be the whole's as well.
+    Part {
+        whole: Box<Quantity>,
+        conds: Vec<Cond>,
+        doubtful: Vec<Cond>,
+        said: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -117,9 +124,18 @@ pub(super) enum Cond {
         noun: NounAt,
         negated: bool,
     },
+    /// Any of some stretches of time.
     Window {
         field: Option<NounAt>,
-        window: Window,
+        windows: Vec<Window>,
+        negated: bool,
+        /// Whether several were joined with "or".
+        either: bool,
+    },
+    /// On some days of the week, from 1 for Monday.
+    Days {
+        field: Option<NounAt>,
+        days: Vec<u8>,
         negated: bool,
     },
     Exists {
@@ -146,6 +162,8 @@ pub(super) struct Rank {
     pub field: Option<NounAt>,
     /// "best", "top" without saying by what.
     pub quality: bool,
+    /// Said with "best" (true) or "worst": the metric tells whether that is the most or the least of it.
+    pub judged: Option<bool>,
     /// By how often it occurs: "the busiest".
     pub frequency: bool,
     pub text: String,
@@ -196,10 +214,17 @@ pub(super) struct Sketch {
     pub absent: Vec<(NounAt, String)>,
     /// Words that mean nothing here.
     pub unknown: Vec<String>,
+    /// Why what was said cannot be read in one way: there is no answer then.
+    pub refused: Option<String>,
     /// The unit that a number is asked for in.
     pub unit: Option<String>,
     /// "compare …" was said.
     pub comparing: bool,
+    /// First values of lists that were joined by "and", and of those of which each was said to be meant ("both").
+    pub joint: Vec<NounAt>,
+    /// Things that were said with "with": they may be those of the rows that numbers are of.
+    pub beside: Vec<NounAt>,
+    pub each: Vec<NounAt>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -23,7 +23,7 @@ const SAMPLE_CHARS: usize = 80;
 const DESCRIPTION: usize = 2_000;
 
 /// Partitions are seen through the table that they are parts of.
-const READABLE: &str = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+pub(super) const READABLE: &str = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
      WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition \
      AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)' \
      AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \

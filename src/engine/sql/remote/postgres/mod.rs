@@ -10,6 +10,7 @@ mod address;
 mod catalog;
 mod connect;
 pub mod guard;
+mod keys;
 mod login;
 mod message;
 mod problem;
@@ -17,6 +18,7 @@ mod render;
 mod scram;
 mod session;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,7 +30,7 @@ pub use address::Login;
 use self::connect::{CancelKey, Leash, Target};
 use self::message::ServerError;
 use self::session::{Bounds, Caps, Session};
-use super::{FoundTable, Permitted, RemoteLimits};
+use super::{FoundKeys, FoundTable, Permitted, RemoteLimits};
 use crate::base::peers::PrivateHost;
 use crate::model::error::{Code, Error, Result};
 use crate::model::table::{Column, Table};
@@ -161,6 +163,14 @@ impl Postgres {
     /// As for [`Postgres::probe`]; `limit_exceeded` when there are too many.
     pub async fn tables(&self, cancel: &CancellationToken) -> Result<Vec<FoundTable>> {
         self.within(CATALOGUE, cancel, catalog::tables).await
+    }
+
+    /// What the catalogue declares of the tables that the login can read, by schema and table.
+    ///
+    /// # Errors
+    /// As for [`Postgres::probe`].
+    pub async fn declared(&self, cancel: &CancellationToken) -> Result<BTreeMap<(String, String), FoundKeys>> {
+        self.within(CATALOGUE, cancel, keys::declared).await
     }
 
     /// Judges and runs a caller's statement over the permitted tables.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use duckdb::arrow::array::{Array, AsArray, Date32Array, TimestampMicrosecondArray};
+use duckdb::arrow::array::{Array, AsArray, Date32Array, StringArray, TimestampMicrosecondArray};
+use duckdb::arrow::buffer::NullBuffer;
 use duckdb::arrow::datatypes::{DataType, Date32Type, TimeUnit, TimestampMicrosecondType};
 use duckdb::arrow::record_batch::RecordBatch;
 use duckdb::vscalar::{ArrowFunctionSignature, VArrowScalar};
@@ -33,23 +34,31 @@ impl VArrowScalar for AtTimeZone {
             _ => input.column(1).as_primitive::<TimestampMicrosecondType>().clone(),
         };
         let to_local = matches!(times.data_type(), DataType::Timestamp(_, Some(_)));
-        let mut zones: HashMap<&str, TimeZone> = HashMap::new();
-        let mut made = Vec::with_capacity(times.len());
-        for row in 0..times.len() {
-            if names.is_null(row) || times.is_null(row) {
-                made.push(None);
+        let nulls = NullBuffer::union(names.nulls(), times.nulls());
+        let mut zones: HashMap<&str, Offsets> = HashMap::new();
+        let mut made: Vec<i64> = Vec::with_capacity(times.len());
+        // Nearly always the zone is the same in all rows: what it needs is found out once for a run of them.
+        while made.len() < times.len() {
+            let first = made.len();
+            let (name, end) = run(names, first);
+            let Some(name) = name else {
+                made.resize(end, 0);
                 continue;
-            }
-            let name = names.value(row);
+            };
             if !zones.contains_key(name) {
-                zones.insert(name, zone(name)?);
+                zones.insert(name, Offsets::new(zone(name)?));
             }
-            let micros = times.value(row);
-            let shifted =
-                zones.get(name).and_then(|zone| if to_local { local(zone, micros) } else { instant(zone, micros) });
-            made.push(Some(shifted.ok_or("the time is out of range")?));
+            let Some(offsets) = zones.get_mut(name) else { continue };
+            for (row, micros) in (first..end).zip(&times.values()[first..end]) {
+                if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                    made.push(0);
+                    continue;
+                }
+                let shifted = if to_local { offsets.local(*micros) } else { instant(&offsets.zone, *micros) };
+                made.push(shifted.ok_or("the time is out of range")?);
+            }
         }
-        let made = TimestampMicrosecondArray::from(made);
+        let made = TimestampMicrosecondArray::new(made.into(), nulls);
         Ok(if to_local { Arc::new(made) } else { Arc::new(made.with_timezone("UTC")) })
     }
 
@@ -131,12 +140,74 @@ fn known(micros: i64) -> i64 {
     }
 }
 
-fn local(zone: &TimeZone, micros: i64) -> Option<i64> {
-    if is_infinite(micros) {
-        return Some(micros);
+/// The name in a row, and the end of the run of rows that have the same.
+fn run(names: &StringArray, first: usize) -> (Option<&str>, usize) {
+    let Some(name) = names.is_valid(first).then(|| names.value(first)) else {
+        return (None, (first..names.len()).find(|row| names.is_valid(*row)).unwrap_or(names.len()));
+    };
+    if names.null_count() == 0 && first == 0 && is_constant(names, name) {
+        return (Some(name), names.len());
     }
-    let offset = zone.to_offset(Timestamp::from_microsecond(known(micros)).ok()?);
-    micros.checked_add(i64::from(offset.seconds()) * 1_000_000)
+    let same = |row: &usize| names.is_valid(*row) && names.value(*row) == name;
+    (Some(name), (first + 1..names.len()).find(|row| !same(row)).unwrap_or(names.len()))
+}
+
+/// Whether every text is this one: all are as long, and moved by one they are what they are. Texts are not compared one
+/// by one, for there are as many as rows.
+fn is_constant(names: &StringArray, name: &str) -> bool {
+    let offsets = names.value_offsets();
+    let (Some(begin), Some(end)) = (offsets.first(), offsets.last()) else { return false };
+    let (Ok(begin), Ok(end)) = (usize::try_from(*begin), usize::try_from(*end)) else { return false };
+    let Some(bytes) = names.value_data().get(begin..end) else { return false };
+    let length = name.len();
+    let as_long = offsets.windows(2).all(|pair| usize::try_from(pair[1] - pair[0]) == Ok(length));
+    as_long && bytes.get(length..) == bytes.get(..bytes.len().saturating_sub(length))
+}
+
+/// A zone, and the spans between two changes of its clocks that were met: times of one table lie in few of them.
+struct Offsets {
+    zone: TimeZone,
+    /// From an instant up to another, and what local time is ahead, all in microseconds; in order, apart.
+    spans: Vec<(i64, i64, i64)>,
+    /// The span of the time before.
+    last: (i64, i64, i64),
+}
+
+impl Offsets {
+    fn new(zone: TimeZone) -> Self {
+        Self { zone, spans: Vec::new(), last: (0, 0, 0) }
+    }
+
+    /// What clocks show at an instant.
+    fn local(&mut self, micros: i64) -> Option<i64> {
+        if micros < self.last.0 || micros >= self.last.1 {
+            if is_infinite(micros) {
+                return Some(micros);
+            }
+            self.last = self.span(micros)?;
+        }
+        micros.checked_add(self.last.2)
+    }
+
+    fn span(&mut self, micros: i64) -> Option<(i64, i64, i64)> {
+        let after = self.spans.partition_point(|(from, ..)| *from <= micros);
+        if let Some(span) = after.checked_sub(1).and_then(|at| self.spans.get(at)).filter(|span| micros < span.1) {
+            return Some(*span);
+        }
+        let at = Timestamp::from_microsecond(known(micros)).ok()?;
+        let shift = i64::from(self.zone.to_offset(at).seconds()) * 1_000_000;
+        if !KNOWN.contains(&micros) {
+            // Computed in another cycle: only this instant is known.
+            return Some((micros, micros + 1, shift));
+        }
+        // `preceding` is strictly before, and a change at the very instant has happened. Clocks change at full seconds.
+        let next = Timestamp::from_second(micros.div_euclid(1_000_000) + 1).ok()?;
+        let from = self.zone.preceding(next).next().map_or(KNOWN.start, |change| change.timestamp().as_microsecond());
+        let to = self.zone.following(at).next().map_or(KNOWN.end, |change| change.timestamp().as_microsecond());
+        let span = (from.max(KNOWN.start), to.min(KNOWN.end), shift);
+        self.spans.insert(after, span);
+        Some(span)
+    }
 }
 
 fn instant(zone: &TimeZone, micros: i64) -> Option<i64> {
@@ -185,7 +256,7 @@ mod tests {
         ] {
             let zone = zone(name).unwrap();
             assert_eq!(instant(&zone, micros(clock)), Some(micros(utc)), "{name} {clock}");
-            assert_eq!(local(&zone, micros(utc)), Some(micros(clock)), "{name} {utc}");
+            assert_eq!(Offsets::new(zone).local(micros(utc)), Some(micros(clock)), "{name} {utc}");
         }
     }
 
@@ -207,9 +278,61 @@ mod tests {
         let berlin = zone("europe/berlin").unwrap();
         // Ten cycles after 8000-07-01: July of the year 12000, and summer.
         let july = micros("8000-07-01T00:00:00Z") + 10 * CYCLE;
-        assert_eq!(local(&berlin, july), Some(july + 7_200_000_000));
-        assert_eq!((local(&berlin, i64::MAX), instant(&berlin, -i64::MAX)), (Some(i64::MAX), Some(-i64::MAX)));
-        assert_eq!(local(&berlin, i64::MAX - 1), None);
+        let mut offsets = Offsets::new(berlin.clone());
+        assert_eq!(offsets.local(july), Some(july + 7_200_000_000));
+        assert_eq!((offsets.local(i64::MAX), instant(&berlin, -i64::MAX)), (Some(i64::MAX), Some(-i64::MAX)));
+        assert_eq!(offsets.local(i64::MAX - 1), None);
+    }
+
+    /// Times in any order, on both sides of each change and at it: what was found out for some holds for no others.
+    #[test]
+    fn spans_between_changes_are_found_once_and_end_where_clocks_change() {
+        for name in ["America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata", "UTC+2"] {
+            let zone = zone(name).unwrap();
+            let mut offsets = Offsets::new(zone.clone());
+            let first = micros("1890-01-01T00:00:00Z");
+            let mut times: Vec<i64> = (0..4_000).map(|at| first + at * 1_237 * 3_600_000_000).collect();
+            for change in zone.following(Timestamp::from_microsecond(first).unwrap()).take(300) {
+                let at = change.timestamp().as_microsecond();
+                times.extend([at, at - 1, at + 1]);
+            }
+            let count = times.len();
+            // 7,919 is prime: every time is met, none after its neighbour.
+            for at in 0..count {
+                let time = times[at * 7_919 % count];
+                let ahead = zone.to_offset(Timestamp::from_microsecond(time).unwrap()).seconds();
+                assert_eq!(offsets.local(time), Some(time + i64::from(ahead) * 1_000_000), "{name} {time}");
+            }
+            assert!(offsets.spans.is_sorted() && offsets.spans.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+            assert!(offsets.spans.len() < count / 2, "{} spans for {count} times", offsets.spans.len());
+        }
+    }
+
+    #[test]
+    fn runs_of_rows_with_one_zone_end_at_the_next() {
+        let names = StringArray::from(vec![Some("UTC"), Some("UTC"), None, None, Some("UTC"), Some("PST")]);
+        let mut runs = Vec::new();
+        let mut first = 0;
+        while first < names.len() {
+            let (name, end) = run(&names, first);
+            runs.push((name, end));
+            first = end;
+        }
+        assert_eq!(runs, [(Some("UTC"), 2), (None, 4), (Some("UTC"), 5), (Some("PST"), 6)]);
+        for (names, end) in [
+            (vec!["UTC", "UTC", "UTC"], 3),
+            (vec!["UTC"], 1),
+            (vec!["UTC", "UTC", "PST"], 2),
+            (vec!["UTC", "CST", "UTC"], 1),
+            // As many bytes, and the same when moved by one name.
+            (vec!["aa", "a", "aaa"], 1),
+            (vec!["", "", ""], 3),
+        ] {
+            assert_eq!(run(&StringArray::from(names.clone()), 0), (Some(names[0]), end), "{names:?}");
+            let longer: Vec<&str> = ["first", "second"].into_iter().chain(names.iter().copied()).collect();
+            let part = StringArray::from(longer).slice(2, names.len());
+            assert_eq!(run(&part, 0), (Some(names[0]), end), "{names:?} as a part");
+        }
     }
 
     #[test]

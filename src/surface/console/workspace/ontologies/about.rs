@@ -97,7 +97,8 @@ struct DatasetInShort {
 struct MetricInShort {
     name: String,
     description: String,
-    expression: String,
+    #[serde(default)]
+    expression: Option<String>,
     #[serde(default)]
     unit: Option<String>,
     #[serde(default)]
@@ -193,11 +194,12 @@ async fn change(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Param
         Some("check") => room.ask::<Value>(CheckOntology { ontology_id }).await.map(|_| None),
         Some("delete") => {
             let name = standing(room, ontology_id).await?.name;
-            if params.get("name").map(str::trim) != Some(name.as_str()) {
+            let given = params.get("name").unwrap_or("").trim();
+            if given != name {
                 let message = format!("Nothing was deleted: the name is not {name}. Write it as it is to confirm.");
                 return Err(Error::invalid("name", message));
             }
-            room.ask::<Value>(DeleteOntology { ontology_id }).await.map(|_| Some(Deleted))
+            room.ask::<Value>(DeleteOntology { ontology_id, name }).await.map(|_| Some(Deleted))
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
     }

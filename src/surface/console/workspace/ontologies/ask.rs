@@ -296,7 +296,7 @@ fn earlier(room: &Room<'_>, carried: &[String]) -> Vec<Earlier> {
 
 /// Questions that were answered lately, each once.
 async fn lately(room: &Room<'_>, ontology_id: Id<StoredOntology>) -> Result<Vec<String>> {
-    let found: Questions = room.ask(ListQuestions { ontology_id, cursor: None }).await?;
+    let found: Questions = room.ask(ListQuestions { ontology_id, everybodys: false, cursor: None }).await?;
     let mut lately: Vec<String> = Vec::new();
     for asked in found.questions.into_iter().filter(|asked| asked.outcome == Ending::Answer) {
         let is_short = asked.question.chars().count() <= 120;

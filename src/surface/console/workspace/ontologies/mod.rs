@@ -78,7 +78,7 @@ impl Standing {
         match self.status {
             Status::Ready => "good",
             Status::Failed => "bad",
-            Status::Draft | Status::Checking => "",
+            Status::Draft => "",
         }
     }
 }

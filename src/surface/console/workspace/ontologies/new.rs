@@ -13,8 +13,9 @@ use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
+use crate::ops::draft_ontology::DraftOntology;
 use crate::ops::list_datasets::ListDatasets;
-use crate::ops::ontology_texts::{ConvertOntology, CreateOntology, DraftOntology};
+use crate::ops::ontology_texts::{ConvertOntology, CreateOntology};
 use crate::surface::console::frame::Frame;
 use crate::surface::console::visit::Door;
 use crate::surface::console::workspace::{Console, Room, Slug};
@@ -53,6 +54,9 @@ struct Made {
 struct Typed {
     name: String,
     chosen: Vec<String>,
+    timezone: String,
+    dictionary: String,
+    improve: bool,
     text: String,
 }
 
@@ -93,6 +97,9 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
             let typed = Typed {
                 name: params.get("name").unwrap_or("").to_owned(),
                 chosen: params.all("dataset_id").map(str::to_owned).collect(),
+                timezone: params.get("timezone").unwrap_or("").to_owned(),
+                dictionary: params.get("dictionary").unwrap_or("").to_owned(),
+                improve: params.get("improve").is_some(),
                 text: params.get("text").unwrap_or("").to_owned(),
             };
             page(&room, typed, &error.message).await
@@ -112,7 +119,10 @@ async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {
     if name.is_empty() {
         return Err(Error::invalid("name", "Give the ontology a name."));
     }
-    let made: Made = room.ask(DraftOntology { name, dataset_ids }).await?;
+    let timezone = params.get("timezone").map(str::to_owned);
+    let dictionary = params.get("dictionary").unwrap_or("").to_owned();
+    let improve = params.get("improve").is_some();
+    let made: Made = room.ask(DraftOntology { name, dataset_ids, timezone, dictionary, improve }).await?;
     let notice = "A draft of what the tables show. Nothing is saved yet: look through it, then save it.";
     let summary = "Drafted from tables".to_owned();
     let sheet = Sheet { text: made.text, notes: made.notes, notice: notice.into(), summary, ..Sheet::default() };

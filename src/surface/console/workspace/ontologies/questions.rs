@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::{Head, QUESTIONS, id, standing};
 use crate::base::id::Id;
+use crate::model::access::Action;
 use crate::model::error::Result;
 use crate::model::ontology::StoredOntology;
 use crate::model::run::Ending;
@@ -44,6 +45,9 @@ struct QuestionsPage {
     found: Questions,
     /// This is not the first page.
     later: bool,
+    may_see_all: bool,
+    /// Those of everybody are shown.
+    everybodys: bool,
     problem: String,
 }
 
@@ -76,15 +80,22 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Ok(room) => room,
         Err(response) => return response,
     };
-    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
-    let page = async { page(&room, id?, cursor).await };
+    let params = Params::parse(&query).unwrap_or_default();
+    let cursor = params.get("cursor").map(str::to_owned);
+    let everybodys = params.get("whose") == Some("everybody");
+    let page = async { page(&room, id?, everybodys, cursor).await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
-async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, cursor: Option<String>) -> Result<Response> {
+async fn page(
+    room: &Room<'_>,
+    ontology_id: Id<StoredOntology>,
+    everybodys: bool,
+    cursor: Option<String>,
+) -> Result<Response> {
     let standing = standing(room, ontology_id).await?;
     let later = cursor.is_some();
-    let (found, problem) = match room.ask(ListQuestions { ontology_id, cursor }).await {
+    let (found, problem) = match room.ask(ListQuestions { ontology_id, everybodys, cursor }).await {
         Ok(found) => (found, String::new()),
         Err(error) if Room::is_correctable(&error) => {
             (Questions { questions: Vec::new(), next_cursor: None }, error.message)
@@ -98,6 +109,8 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, cursor: Option<S
         here: room.here(),
         found,
         later,
+        may_see_all: room.caller.rights.allow(Action::Administer),
+        everybodys,
         problem,
     };
     Ok(html::page(status, &page))

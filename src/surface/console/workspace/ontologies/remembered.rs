@@ -1,5 +1,6 @@
 //! `/w/{slug}/ontologies/{id}/remembered`: what people let the workspace remember of an ontology, and forgetting it.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use askama::Template;
@@ -31,6 +32,8 @@ struct Kept {
     memory: Memory,
     key: String,
     said: String,
+    #[serde(default)]
+    made_by: Option<String>,
     made_at: String,
 }
 
@@ -43,6 +46,8 @@ struct RememberedPage {
     csrf: String,
     verified: Vec<Kept>,
     preferences: Vec<Kept>,
+    /// Members' names by their ids.
+    people: HashMap<String, String>,
     problem: String,
 }
 
@@ -84,6 +89,7 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -
     let standing = standing(room, ontology_id).await?;
     let found: Everything = room.ask(ListRemembered { ontology_id }).await?;
     let (verified, preferences) = found.remembered.into_iter().partition(|kept| kept.memory == Memory::Verified);
+    let members = room.console.web.identity.members(room.caller.org).await?;
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = RememberedPage {
         frame: room.frame().await?,
@@ -92,6 +98,7 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -
         csrf: room.csrf(),
         verified,
         preferences,
+        people: members.into_iter().map(|(user, _)| (user.id.to_string(), user.name)).collect(),
         problem: problem.to_owned(),
     };
     Ok(html::page(status, &page))

@@ -1,54 +1,203 @@
 //! Conditions.
 
+use super::spans::{overlap, united, within_any};
 use super::*;
+use crate::engine::agent::time::describe;
 
 impl Builder<'_> {
     pub(super) fn conditions(&mut self) -> Result<(), Fault> {
-        let mut windows = 0;
-        for cond in &self.sketch.conds {
-            if let Cond::Window { field, window, negated: false } = cond {
-                if windows == 1 && field.is_none() && self.sketch.comparing && self.plan.comparison.is_none() {
+        let mut known: Option<(Option<FieldRef>, Vec<Window>)> = None;
+        let state = self.state_at()?;
+        let conds = self.sketch.conds.iter().enumerate();
+        let conds = conds.filter(|(at, _)| state.as_ref().is_none_or(|(_, read)| !read.contains(at)));
+        let mut conds: Vec<&Cond> = conds.map(|(_, cond)| cond).collect();
+        let within = self.window_of_bound(&conds)?;
+        conds.retain(|cond| within.is_none() || !matches!(cond, Cond::Window { .. }));
+        // "refunds of shops with more than 5 sales in June": of both numbers.
+        let within = within.or_else(|| {
+            conds.windows(2).find_map(|two| match two {
+                [Cond::Measured { .. }, Cond::Window { field: None, windows, negated: false, .. }] => {
+                    match windows.as_slice() {
+                        [window] if !self.sketch.measures.is_empty() => Some(window.clone()),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            })
+        });
+        self.plan.filters.extend(state.map(|(condition, _)| condition));
+        for cond in conds {
+            if let Cond::Window { field, windows, negated: false, either } = cond
+                && field.is_none_or(|noun| self.sketch.nouns[noun].holder.is_none())
+            {
+                let mut windows = windows.clone();
+                if known.is_none() && windows.len() == 2 && self.sketch.comparing && !self.grouped_by_time() {
+                    let with = windows.remove(1);
+                    self.plan.comparison = Some(Comparison { with, align: None });
+                }
+                if let (Some(_), None, [window], None, true) =
+                    (&known, field, windows.as_slice(), &self.plan.comparison, self.sketch.comparing)
+                {
                     self.plan.comparison = Some(Comparison { with: window.clone(), align: None });
                     continue;
                 }
-                if windows == 0 {
-                    let field = match field {
-                        Some(noun) => Some(self.field_ref(*noun)?),
-                        None => self.explicit_time()?,
-                    };
-                    self.plan.time = Some(TimeFilter { field, window: window.clone() });
-                    windows += 1;
-                    continue;
+                let field = match field {
+                    Some(noun) => Some(self.field_ref(*noun)?),
+                    None => self.explicit_time()?,
+                };
+                self.either_or_both(&windows, *either)?;
+                let windows = united(windows);
+                match &known {
+                    None => {
+                        self.time(field.clone(), &windows)?;
+                        known = Some((field, windows));
+                    }
+                    Some((other, before)) => {
+                        if *other == field && !overlap(before, &windows) {
+                            let said = |windows: &[Window]| windows.iter().map(describe).collect::<Vec<_>>().join(", ");
+                            return cannot(format!(
+                                "No time is in {} and in {} at once: join them with “and” for both together.",
+                                said(before),
+                                said(&windows)
+                            ));
+                        }
+                        let field = match field {
+                            Some(field) => field,
+                            None => self.time_of(self.anchor)?,
+                        };
+                        self.plan.filters.push(within_any(&field, &windows));
+                    }
                 }
-            }
-            if let Cond::Measured { quantity, op, value } = cond {
-                self.measured(quantity, *op, value)?;
                 continue;
             }
-            let conditions = self.condition(cond, self.anchor)?;
+            if let Cond::Measured { quantity, op, value } = cond {
+                self.measured(quantity, *op, value, within.as_ref())?;
+                continue;
+            }
+            let conditions = self.held(cond)?;
             self.plan.filters.extend(conditions);
         }
         self.plan.filters = merged(std::mem::take(&mut self.plan.filters));
         Ok(())
     }
 
-    pub(super) fn measured(&mut self, quantity: &Quantity, op: Comparator, value: &Bound) -> Result<(), Fault> {
+    /// "shops with more than 5 sales in 2023", where shops have no time: the one time of what is counted.
+    fn window_of_bound(&self, conds: &[&Cond]) -> Result<Option<Window>, Fault> {
+        let mut windows = conds.iter().filter(|cond| matches!(cond, Cond::Window { .. }));
+        let window = match (windows.next(), windows.next()) {
+            (Some(Cond::Window { field: None, windows, negated: false, .. }), None) => match windows.as_slice() {
+                [window] => window.clone(),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let bounds = conds.iter().filter(|cond| matches!(cond, Cond::Measured { .. })).count();
+        let named = self.entity(self.anchor)?.default_time_field.is_some();
+        let behind = conds.windows(2).any(|two| matches!(two, [Cond::Measured { .. }, Cond::Window { .. }]));
+        if bounds != 1 || !self.sketch.measures.is_empty() || named && !behind {
+            return Ok(None);
+        }
+        // "orders with more than 5 items in 2023": orders have numbers with a time of their own, too. Customers that
+        // nobody counts over time have none, whenever they joined.
+        let anchor = self.entity(self.anchor)?.name.to_lowercase();
+        let named = named
+            && self.resolver.ontology.metrics.iter().any(|metric| {
+                let time = metric.default_time_field.as_ref().and_then(|field| field.split_once('.'));
+                time.is_some_and(|(dataset, _)| dataset.eq_ignore_ascii_case(&anchor))
+                    || metric.expression.to_lowercase().contains(&format!("({anchor}."))
+            });
+        let own = conds.iter().find_map(|cond| match cond {
+            Cond::Measured { quantity: Quantity::Count(noun), .. } => {
+                let dataset = self.resolver.dataset_of(&self.found.get(*noun)?.as_ref()?.target)?;
+                let timed = self.resolver.ontology.datasets.get(dataset)?.default_time_field.is_some();
+                (timed && dataset != self.anchor).then(|| self.resolver.entity_words(dataset))
+            }
+            _ => None,
+        });
+        match own {
+            Some(own) if named => {
+                let anchor = self.resolver.entity_words(self.anchor);
+                let phrase = window.phrase.clone().unwrap_or_default();
+                cannot(format!(
+                    "Is “{phrase}” the time of the {own} or that of the {anchor}? Name the field, such as \
+                     the date of the {own}."
+                ))
+            }
+            _ => Ok((!named).then_some(window)),
+        }
+    }
+
+    /// A number of the rows of a time only.
+    fn only_in(&mut self, measure: &mut Measure, window: &Window) -> Result<(), Fault> {
+        let metric = match &measure.value {
+            Value::Metric(name) => self.resolver.ontology.metric(name),
+            _ => None,
+        };
+        let of = match &measure.value {
+            Value::Count(name) => self.resolver.position(name),
+            _ => metric.and_then(|metric| self.resolver.metric_datasets_of(metric).first().copied()),
+        };
+        let own = metric.and_then(|metric| metric.default_time_field.as_ref()?.split_once('.'));
+        let field = match (own, of) {
+            (Some((dataset, field)), _) => FieldRef::new(dataset, field),
+            (None, Some(of)) => self.time_of(of)?,
+            (None, None) => return cannot("It is not clear what the time is said of: ask in two questions."),
+        };
+        measure.filters.push(Condition::Within { field, window: window.clone(), negated: false });
+        Ok(())
+    }
+
+    pub(super) fn measured(
+        &mut self,
+        quantity: &Quantity,
+        op: Comparator,
+        value: &Bound,
+        within: Option<&Window>,
+    ) -> Result<(), Fault> {
         let number = match value {
             Bound::Number(number, unit) => Some(self.bound(quantity, *number, unit.as_deref())?),
             Bound::Average => None,
             Bound::Text(text) => return cannot(format!("“{text}” is no number.")),
         };
-        let subject = self.sketch.subject.or_else(|| match self.sketch.measures.first() {
-            Some(Quantity::Count(noun)) => Some(*noun),
+        let named = super::super::resolve::first_noun(quantity).and_then(|noun| self.sketch.nouns.get(noun)?.holder);
+        let subject = self.sketch.subject.or(named).or_else(|| match self.sketch.measures.first() {
+            Some(Quantity::Count(noun) | Quantity::Plain(noun)) => Some(*noun),
             _ => None,
         });
         let thing = subject.and_then(|noun| self.found.get(noun)?.as_ref()).and_then(|found| match found.target {
             Target::Entity(d) => Some(d),
+            Target::Metric(m) => self.resolver.dataset_of(&found.target).filter(|d| self.resolver.counts(m, *d)),
             _ => None,
         });
-        let measure = self.measure(quantity)?;
+        let holder = super::super::resolve::first_noun(quantity).and_then(|noun| self.holder(noun));
+        let shown = |(owner, _): &(usize, Vec<String>)| {
+            let name = self.resolver.ontology.datasets.get(*owner).map_or("", |entity| entity.name.as_str());
+            self.plan.dimensions.iter().any(|dimension| dimension.field.dataset.eq_ignore_ascii_case(name))
+        };
+        if holder.as_ref().is_some_and(|holder| !shown(holder)) && number.is_some() {
+            let mut conditions = self.held(&Cond::Measured { quantity: quantity.clone(), op, value: value.clone() })?;
+            if let Some(window) = within {
+                for condition in &mut conditions {
+                    if let Condition::Measured { measure, .. } = condition {
+                        self.only_in(measure, window)?;
+                    }
+                }
+            }
+            self.plan.filters.extend(conditions);
+            return Ok(());
+        }
+        let mut measure = self.measure(quantity)?;
+        if let Some(window) = within {
+            self.only_in(&mut measure, window)?;
+        }
         let known = self.plan.measures.iter().position(|known| known.value == measure.value);
-        if let (Some(thing), None, Some(number)) = (thing, known, number) {
+        let listed = self.sketch.measures.is_empty() && self.sketch.rank.is_none() && known.is_none();
+        if let Some(thing) = thing.filter(|thing| self.who(*thing).is_some())
+            && !(listed && thing == self.anchor)
+        {
+            self.of_one(thing, "a bound on a number")?;
+        }
+        if let (Some(thing), None, Some(number)) = (thing.filter(|thing| self.who(*thing).is_none()), known, number) {
             let of = self.entity(thing)?.name.clone();
             self.plan.filters.push(Condition::Measured {
                 of,
@@ -68,6 +217,7 @@ impl Builder<'_> {
         let at = match known {
             Some(at) => at,
             None => {
+                self.present(By::Measure(0));
                 self.plan.measures.push(measure);
                 self.plan.measures.len() - 1
             }
@@ -125,25 +275,64 @@ impl Builder<'_> {
                     },
                     _ => return cannot(format!("“{}” is no condition.", self.sketch.nouns[*noun].text)),
                 };
+                self.said_of(*noun, &found, from)?;
                 (vec![condition], Some(*noun), false)
             }
-            Cond::Window { field, window, negated } => {
+            Cond::Window { field, windows, negated, either } => {
                 let field = match field {
                     Some(noun) => self.field_ref(*noun)?,
                     None => self.time_of(from)?,
                 };
-                return Ok(vec![Condition::Within { field, window: window.clone(), negated: *negated }]);
+                if *negated {
+                    let not = |window: &Window| Condition::Within {
+                        field: field.clone(),
+                        window: window.clone(),
+                        negated: true,
+                    };
+                    return Ok(windows.iter().map(not).collect());
+                }
+                // One who bought in two years may have bought in both, or in either.
+                if from != self.anchor && windows.len() > 1 && !either {
+                    let said = windows.iter().map(describe).collect::<Vec<_>>();
+                    return cannot(format!(
+                        "In both, or in either? Say “in {}”, or ask for one time at a time.",
+                        said.join(" or ")
+                    ));
+                }
+                return Ok(vec![within_any(&field, &united(windows.clone()))]);
+            }
+            Cond::Days { field, days, negated } => {
+                let field = match field {
+                    Some(noun) => self.field_ref(*noun)?,
+                    None if from == self.anchor => self.time_field()?,
+                    None => self.time_of(from)?,
+                };
+                return Ok(vec![Condition::OnDays { field, days: days.clone(), negated: *negated }]);
             }
             Cond::Exists { thing, inner, negated } => return self.exists(*thing, inner, *negated, from),
             Cond::Measured { quantity, op, value } => {
                 let Bound::Number(number, unit) = value else { return cannot("A bound needs a number.") };
                 let number = self.bound(quantity, *number, unit.as_deref())?;
+                self.of_one(from, "a bound on a number")?;
                 let measure = Box::new(self.measure(quantity)?);
                 let of = self.entity(from)?.name.clone();
                 return Ok(vec![Condition::Measured { of, measure, op: *op, value: Literal::Number(number) }]);
             }
         };
         Ok(self.within_reach(conditions, noun, negated, from))
+    }
+
+    /// "indebted suppliers", where only customers may be, do not mean suppliers with customers that are.
+    fn said_of(&self, noun: NounAt, found: &Found, from: usize) -> Result<(), Fault> {
+        let Some(to) = self.resolver.dataset_of(&found.target) else { return Ok(()) };
+        let way = self.resolver.graph.way(from, to, &found.via, Steps::Any).unwrap_or_default();
+        let named = self.resolver.names_dataset(&self.sketch.nouns[noun].norm, to);
+        if named || !way.iter().any(|step| step.to_many) {
+            return Ok(());
+        }
+        let (text, own, other) =
+            (&self.sketch.nouns[noun].text, self.resolver.entity_words(to), self.resolver.entity_words(from));
+        cannot(format!("“{text}” is said of a {own} here, not of a {other}."))
     }
 
     /// Wraps conditions on datasets of which a row may meet several.
@@ -210,6 +399,23 @@ impl Builder<'_> {
             if self.sketch.nouns[*noun].before == "of" && apart {
                 let (column, value) = (self.resolver.entity_words(from), &self.sketch.nouns[*noun].text);
                 return cannot(format!("“{value}” has no such field: what was found is of the {column}."));
+            }
+        }
+        if let (Some((field, _, noun)), Some(first), false) = (lists.first(), nouns.first(), negated || nouns.len() < 2)
+        {
+            let to = self.found(*noun).ok().and_then(|found| self.resolver.dataset_of(&found.target));
+            let one = to.is_some_and(|to| self.resolver.graph.way(from, to, &field.via, Steps::ToOne).is_ok());
+            if one && self.sketch.each.contains(first) {
+                let texts: Vec<&str> = nouns.iter().map(|noun| self.sketch.nouns[*noun].text.as_str()).collect();
+                let row = self.resolver.entity_words(from);
+                return cannot(format!("A {row} has one of them only: it cannot be both {}.", texts.join(" and ")));
+            }
+            if !one && self.each_of(nouns, *first)? {
+                let mut all = Vec::new();
+                for noun in nouns {
+                    all.push(Condition::All(self.values(&[*noun], false, from)?));
+                }
+                return Ok(all);
             }
         }
         let mut conditions = Vec::new();
@@ -282,42 +488,5 @@ impl Builder<'_> {
                 field.words()
             )),
         }
-    }
-
-    pub(super) fn exists(
-        &mut self,
-        thing: NounAt,
-        inner: &[Cond],
-        negated: bool,
-        from: usize,
-    ) -> Result<Vec<Condition>, Fault> {
-        let found = self.found(thing)?.clone();
-        let Target::Entity(d) = found.target else {
-            return cannot(format!("“{}” is no dataset.", self.sketch.nouns[thing].text));
-        };
-        let mut filters = Vec::new();
-        for cond in inner {
-            filters.extend(self.condition(cond, d)?);
-        }
-        // "customers with a film that is not returned" speaks of the rental between them, not of any rental.
-        let way = self.resolver.graph.way(from, d, &found.via, Steps::Any).unwrap_or_default();
-        let between = |name: &String| {
-            self.resolver.position(name).is_some_and(|at| at != d && way.iter().any(|step| step.from == at))
-        };
-        let inside = |filter: &Condition| match filter {
-            Condition::Exists { dataset, .. } => between(dataset),
-            Condition::Measured { .. } => true,
-            _ => false,
-        };
-        if filters.iter().any(inside) {
-            let text = self.sketch.nouns[thing].text.clone();
-            return cannot(format!("It is not clear which rows the conditions on “{text}” are about."));
-        }
-        if from == d {
-            return cannot(format!("“{}” is what is asked for already.", self.sketch.nouns[thing].text));
-        }
-        let of = self.entity(from)?.name.clone();
-        let dataset = self.entity(d)?.name.clone();
-        Ok(vec![Condition::Exists { of, dataset, via: found.via, filters, negated }])
     }
 }

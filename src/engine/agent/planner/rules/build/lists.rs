@@ -23,6 +23,28 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Says which way was taken to what is grouped by, or must be there, where others lead there too.
+    pub(super) fn other_ways(&mut self) {
+        let mut said = Vec::new();
+        for (noun, found) in self.sketch.nouns.iter().zip(self.found) {
+            let Some(found) = found.as_ref().filter(|found| found.via.is_empty() || noun.want == Want::Thing) else {
+                continue;
+            };
+            let (Target::Entity(to) | Target::Field(to, _)) = found.target else { continue };
+            let asked = matches!(noun.want, Want::Group) || noun.want == Want::Thing && noun.holder.is_some();
+            if !asked || noun.of.is_some() || !noun.roles.is_empty() {
+                continue;
+            }
+            let holder = noun.holder.and_then(|holder| self.found.get(holder)?.as_ref());
+            let from = holder.and_then(|found| self.resolver.dataset_of(&found.target)).unwrap_or(self.anchor);
+            if let Some((taken, others)) = self.resolver.competing(from, to, &found.via) {
+                said.push(format!("“{}” goes by {taken}; it could also go by {others}.", noun.text));
+            }
+        }
+        said.retain(|line| !self.assumptions.contains(line));
+        self.assumptions.extend(said);
+    }
+
     /// "orders by priority": how many of each.
     pub(super) fn counts_groups(&self) -> bool {
         let sketch = self.sketch;
@@ -35,7 +57,11 @@ impl Builder<'_> {
                     let field = &self.resolver.ontology.datasets[d].fields[f];
                     let label =
                         anchor.label_field.as_ref().is_some_and(|label| label.eq_ignore_ascii_case(&field.name));
-                    d == self.anchor && (field.role == FieldRole::Key || label)
+                    let column = |key: &String| {
+                        key.eq_ignore_ascii_case(&field.name) || key.eq_ignore_ascii_case(&field.expression)
+                    };
+                    let key = anchor.primary_key.len() == 1 && anchor.primary_key.iter().all(column);
+                    d == self.anchor && (key || label)
                 }
                 _ => false,
             })
@@ -59,12 +85,15 @@ impl Builder<'_> {
             && columns
                 .iter()
                 .all(|column| sketch.nouns[*column].of.is_some() && sketch.nouns[*column].of == sketch.subject);
+        // "phone numbers of the customers in Lund": with whose they are, but for one that is named itself.
+        let owned = owned && self.is_named(sketch.subject);
         if let Some(subject) = sketch.subject {
             if !owned && sketch.groups.is_empty() && !ranked {
                 let mut dimensions = self.dims_of(subject)?;
                 if !columns.is_empty()
                     && matches!(sketch.ask, Ask::Open)
                     && columns.iter().any(|column| sketch.nouns[*column].of.is_some())
+                    && self.is_named(Some(subject))
                 {
                     dimensions.clear();
                 }
@@ -117,8 +146,27 @@ impl Builder<'_> {
             .cloned()
             .collect();
         self.plan.filters.extend(there.into_iter().map(|field| Condition::IsNull { field, negated: true }));
-        self.plan.distinct = (sketch.subject.is_none() || to_many) && !ranked;
+        self.plan.distinct = (sketch.subject.is_none() || to_many || self.who(self.anchor).is_some()) && !ranked;
         Ok(())
+    }
+
+    /// Whether a condition says which row of the listed dataset is meant, by its label or key.
+    fn is_named(&self, subject: Option<NounAt>) -> bool {
+        let dataset =
+            subject.and_then(|noun| self.found(noun).ok()).and_then(|found| self.resolver.dataset_of(&found.target));
+        let Some(dataset) = dataset else { return true };
+        let entity = &self.resolver.ontology.datasets[dataset];
+        self.plan.filters.iter().any(|filter| match filter {
+            Condition::Compare { field, op: Comparator::Equal, .. } => {
+                field.dataset.eq_ignore_ascii_case(&entity.name)
+                    && entity
+                        .fields
+                        .iter()
+                        .position(|known| known.name == field.field)
+                        .is_some_and(|field| self.resolver.names(dataset, field))
+            }
+            _ => false,
+        })
     }
 
     /// "agents and the policies that had a claim, and its catastrophe": of several things together, what must exist is
@@ -155,6 +203,17 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Whether a dataset belongs to rows that must be there: films to rentals, in "who rented films".
+    fn near_existing(&self, to: usize) -> bool {
+        self.plan.filters.iter().any(|filter| match filter {
+            Condition::Exists { dataset, .. } => {
+                let from = self.resolver.position(dataset).unwrap_or(to);
+                self.resolver.graph.way(from, to, &[], Steps::Any).is_ok_and(|way| way.len() <= 2)
+            }
+            _ => false,
+        })
+    }
+
     /// Datasets that are only mentioned must not say more than the plan does.
     pub(super) fn mentions(&mut self) -> Result<(), Fault> {
         for mention in &self.sketch.mentions {
@@ -179,7 +238,7 @@ impl Builder<'_> {
                     .way(self.anchor, end, &other.via, Steps::Any)
                     .is_ok_and(|way| way.iter().any(|step| step.from == to))
             });
-            if to != self.anchor && !shown && !one && !filtered && !between {
+            if to != self.anchor && !shown && !one && !filtered && !between && !self.near_existing(to) {
                 return cannot(format!(
                     "It is not clear what “{}” has to do with the rest of the question.",
                     self.sketch.nouns[*mention].text

@@ -1,13 +1,28 @@
 //! Numbers.
 
 use super::*;
+use crate::engine::agent::lexicon::words;
 
 impl Builder<'_> {
     /// A unit that was asked for must be the one that the numbers are in.
-    pub(super) fn unit(&self) -> Result<(), Fault> {
+    pub(super) fn unit(&mut self) -> Result<(), Fault> {
         let Some(asked) = &self.sketch.unit else { return Ok(()) };
-        for measure in &self.plan.measures {
+        for at in 0..self.plan.measures.len() {
+            let measure = &self.plan.measures[at];
             let own = self.unit_of(measure);
+            let kinds = (own.as_deref().and_then(grammar::unit), grammar::unit(asked));
+            if let (Some((kind, own)), Some((other, asked_factor))) = kinds
+                && kind == other
+                && own.to_bits() != asked_factor.to_bits()
+                && self.plan.having.is_empty()
+                && measure.shown_as.is_none()
+            {
+                let said = self.words_of(measure);
+                let denominator = Measure::of(Value::Number(finite(asked_factor / own)?));
+                let value = Value::Ratio { numerator: Box::new(measure.clone()), denominator: Box::new(denominator) };
+                self.plan.measures[at] = Measure { label: Some(format!("{said} in {asked}")), ..Measure::of(value) };
+                continue;
+            }
             let same = own.as_deref().and_then(grammar::unit) == grammar::unit(asked) && grammar::unit(asked).is_some();
             if !same {
                 let own = own.unwrap_or_else(|| "a unit that is not known".into());
@@ -15,6 +30,35 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What a number is called in an answer.
+    fn words_of(&self, measure: &Measure) -> String {
+        match &measure.value {
+            Value::Metric(name) => capital(&in_words(name)),
+            Value::Aggregate { function, field } => {
+                let own = self.resolver.ontology.field(&field.dataset, &field.field);
+                let words = own.map(Field::words).unwrap_or_else(|| in_words(&field.field)).to_lowercase();
+                capital(&format!("{} {words}", name_of(*function)))
+            }
+            _ => "Value".into(),
+        }
+    }
+
+    /// One more number must be asked for: the name of a metric after a preposition says more about the number before,
+    /// in a way that is not known.
+    pub(super) fn asked(&self, quantity: &Quantity) -> Result<(), Fault> {
+        let Quantity::Plain(noun) = quantity else { return Ok(()) };
+        let noun = &self.sketch.nouns[*noun];
+        let joined = matches!(
+            noun.before.as_str(),
+            "of" | "from" | "in" | "on" | "for" | "by" | "at" | "to" | "who" | "that" | "which" | "whose"
+        );
+        if !joined {
+            return Ok(());
+        }
+        let (text, before) = (&noun.text, &noun.before);
+        cannot(format!("“{before} {text}” is not a condition here: “{text}” is the name of a number of its own."))
     }
 
     pub(super) fn unit_of(&self, measure: &Measure) -> Option<String> {
@@ -58,12 +102,38 @@ impl Builder<'_> {
         })))
     }
 
+    /// How the values of a number are taken together where neither the ontology nor the question says it.
+    fn total_or_average(&self, noun: NounAt, field: &Field) -> Result<Aggregation, Fault> {
+        let noun = &self.sketch.nouns[noun];
+        let key = format!("how:{}", noun.norm);
+        if let Some(chosen) = self.resolver.chosen.iter().rev().find(|chosen| chosen.key == key) {
+            return Ok(if chosen.value == "total" { Aggregation::Sum } else { Aggregation::Avg });
+        }
+        let words = field.words().to_lowercase();
+        let options = vec![
+            Choice { label: format!("the average {words}"), value: "average".into() },
+            Choice { label: format!("the total {words}"), value: "total".into() },
+        ];
+        let assumption = options[0].label.clone();
+        let question = format!("Is the average or the total of “{}” meant?", noun.text);
+        Err(Fault::Ask(Box::new(Clarification { key, question, options, assumption })))
+    }
+
     pub(super) fn measure(&mut self, quantity: &Quantity) -> Result<Measure, Fault> {
         let value = match quantity {
             Quantity::Count(noun) => {
                 let found = self.found(*noun)?.clone();
                 match found.target {
-                    Target::Entity(d) => Value::Count(self.entity(d)?.name.clone()),
+                    Target::Entity(d) => match self.who(d).map(|label| label.name.clone()) {
+                        Some(label) => {
+                            let field = FieldRef {
+                                via: found.via.clone(),
+                                ..FieldRef::new(self.entity(d)?.name.clone(), label)
+                            };
+                            Value::Aggregate { function: Aggregation::CountDistinct, field }
+                        }
+                        None => Value::Count(self.entity(d)?.name.clone()),
+                    },
                     Target::Field(d, f) => {
                         let field = self.field(d, f)?;
                         let number = field.role == FieldRole::Measure && field.datatype.is_number();
@@ -84,7 +154,10 @@ impl Builder<'_> {
                     Target::Metric(m) => Value::Metric(self.resolver.ontology.metrics[m].name.clone()),
                     Target::Field(d, f) => {
                         let field = self.field(d, f)?;
-                        let function = field.default_aggregation.unwrap_or(Aggregation::Sum);
+                        let function = match field.default_aggregation {
+                            Some(function) => function,
+                            None => self.total_or_average(*noun, field)?,
+                        };
                         let said = format!("{} is taken as its {}.", capital(&field.words()), name_of(function));
                         let field = self.reference(d, f, &found.via)?;
                         self.assumptions.push(said);
@@ -108,16 +181,44 @@ impl Builder<'_> {
                 }
                 Value::Over { function: *function, measure, by }
             }
-            Quantity::Part(whole, conds) => {
-                let denominator = self.measure(whole)?;
-                let mut numerator = denominator.clone();
-                for cond in conds {
-                    numerator.filters.extend(self.condition(cond, self.anchor)?);
-                }
-                Value::Ratio { numerator: Box::new(numerator), denominator: Box::new(denominator) }
-            }
+            Quantity::Part { whole, conds, doubtful, said } => return self.part(whole, conds, doubtful, said),
         };
         Ok(Measure::of(value))
+    }
+
+    /// A share: the part for which conditions hold, of the whole. What restricts the whole is a filter of the plan.
+    fn part(&mut self, whole: &Quantity, conds: &[Cond], doubtful: &[Cond], said: &str) -> Result<Measure, Fault> {
+        let mut denominator = self.measure(whole)?;
+        let mut numerator = denominator.clone();
+        for cond in conds {
+            numerator.filters.extend(self.condition(cond, self.anchor)?);
+        }
+        if !doubtful.is_empty() {
+            let of_part = self.part_or_whole(said)?;
+            for cond in doubtful {
+                let more = self.condition(cond, self.anchor)?;
+                if !of_part {
+                    denominator.filters.extend(more.iter().cloned());
+                }
+                numerator.filters.extend(more);
+            }
+        }
+        Ok(Measure::of(Value::Ratio { numerator: Box::new(numerator), denominator: Box::new(denominator) }))
+    }
+
+    /// Whether a condition that may restrict the whole or the part is the part's: asked, because the numbers differ.
+    fn part_or_whole(&self, said: &str) -> Result<bool, Fault> {
+        let key = format!("share:{}", words::split(said).join(" "));
+        if let Some(chosen) = self.resolver.chosen.iter().rev().find(|chosen| chosen.key == key) {
+            return Ok(chosen.value == "part");
+        }
+        let options = vec![
+            Choice { label: format!("of the whole: only what is “{said}” is looked at"), value: "whole".into() },
+            Choice { label: format!("of the part: of all, those that are “{said}” too"), value: "part".into() },
+        ];
+        let assumption = options[0].label.clone();
+        let question = format!("Is “{said}” said of the whole or of the part?");
+        Err(Fault::Ask(Box::new(Clarification { key, question, options, assumption })))
     }
 
     pub(super) fn aggregate(&mut self, function: Aggregation, noun: NounAt) -> Result<Measure, Fault> {
@@ -144,7 +245,8 @@ impl Builder<'_> {
                         inner.as_ref().is_none_or(|(known, _, _)| matches!(known.as_str(), "sum" | "count"))
                     }
                     Aggregation::Avg => {
-                        says(&["average", "avg", "mean"]) || inner.as_ref().is_some_and(|(known, _, _)| known == "avg")
+                        says(&["average", "avg", "mean", "per"])
+                            || inner.as_ref().is_some_and(|(known, _, _)| known == "avg")
                     }
                     Aggregation::Median => says(&["median"]),
                     Aggregation::Max => says(&["maximum", "max", "highest"]),
@@ -153,6 +255,12 @@ impl Builder<'_> {
                 };
                 if own {
                     return Ok(Measure::metric(metric.name.clone()));
+                }
+                // "average loss payment", where a row is a loss payment.
+                if let Some((field, filters)) = self.row_amount(&metric.name, &self.sketch.nouns[noun].text) {
+                    let label = format!("{} {}", name_of(function), self.sketch.nouns[noun].norm);
+                    let value = Value::Aggregate { function, field };
+                    return Ok(Measure { filters, label: Some(capital(&label)), ..Measure::of(value) });
                 }
                 match inner {
                     Some((known, dataset, field)) if known != "count" && metric.filters.is_empty() => {

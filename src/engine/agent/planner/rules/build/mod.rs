@@ -1,14 +1,18 @@
 //! From a sketch whose nouns are known to a plan.
 
+mod asked;
 mod conditions;
 mod lists;
 mod measures;
 mod ranks;
+mod sets;
+mod spans;
+mod states;
 mod times;
 
 use crate::engine::agent::time::CompareWith;
 use crate::engine::ontology::graph::Steps;
-use crate::model::ontology::{Aggregation, Entity, Field, FieldRole, in_words};
+use crate::model::ontology::{Aggregation, Entity, Field, FieldRole, Relationship, in_words};
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{
     By, Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Having, Limit, Literal, Measure, Order, Plan,
@@ -16,9 +20,11 @@ use crate::model::plan::{
 };
 use crate::model::reading::{Choice, Clarification};
 
+pub(super) use spans::is_time;
+
 use super::grammar;
 use super::resolve::{Found, Resolver, Target};
-use super::sketch::{Ask, Bound, Cond, Display, Group, NounAt, OrderBy, Quantity, Rank, Sketch};
+use super::sketch::{Ask, Bound, Cond, Display, Group, NounAt, OrderBy, Quantity, Rank, Sketch, Want};
 
 /// Why a sketch makes no plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +51,10 @@ impl Builder<'_> {
     pub(super) fn build(&mut self) -> Result<(), Fault> {
         let sketch = self.sketch;
         self.dimensions()?;
-        for quantity in &sketch.measures {
+        for (at, quantity) in sketch.measures.iter().enumerate() {
+            if at > 0 {
+                self.asked(quantity)?;
+            }
             let measure = self.measure(quantity)?;
             self.plan.measures.push(measure);
         }
@@ -55,7 +64,12 @@ impl Builder<'_> {
             let measure = self.measure(&Quantity::Count(subject))?;
             self.plan.measures.push(measure);
         }
-        let compared = sketch.compare.is_some() && sketch.columns.is_empty();
+        let windows = sketch.conds.iter().map(|cond| match cond {
+            Cond::Window { windows, negated: false, .. } => windows.len(),
+            _ => 0,
+        });
+        let several = windows.sum::<usize>() > 1;
+        let compared = (sketch.compare.is_some() || sketch.comparing && several) && sketch.columns.is_empty();
         let whether =
             (matches!(sketch.ask, Ask::Whether) || compared) && self.plan.measures.is_empty() && sketch.rank.is_none();
         if let (true, Some(subject)) = (whether, sketch.subject) {
@@ -77,6 +91,8 @@ impl Builder<'_> {
         self.mentions()?;
         self.unit()?;
         self.shared_rows()?;
+        self.says_when()?;
+        self.other_ways();
         if self.plan.measures.is_empty() && self.plan.dimensions.is_empty() {
             return cannot("The question names nothing that could be counted, computed or listed.");
         }
@@ -156,6 +172,9 @@ impl Builder<'_> {
         let label = entity.label_field.as_ref().and_then(|name| entity.field(name));
         let key: Vec<&Field> = entity.primary_key.iter().filter_map(by_column).collect();
         let Some(label) = label else { return Ok(key.into_iter().map(refer).collect()) };
+        if self.who(dataset).is_some() {
+            return Ok(vec![refer(label)]);
+        }
         let is = |column: &String| {
             column.eq_ignore_ascii_case(&label.name) || column.eq_ignore_ascii_case(&label.expression)
         };
@@ -224,6 +243,9 @@ impl Builder<'_> {
         match (group.noun, group.grain) {
             (Some(noun), None) => {
                 if group.per {
+                    if self.is_own_row(noun)? {
+                        return Ok(Vec::new());
+                    }
                     self.each_or_average(noun)?;
                 }
                 self.dims_of(noun)
@@ -234,6 +256,19 @@ impl Builder<'_> {
             (None, Some(grain)) => Ok(vec![Dimension { grain: Some(grain), ..Dimension::of(self.time_field()?) }]),
             (None, None) => Ok(Vec::new()),
         }
+    }
+
+    /// "average seats per plane", where each plane has one number of seats: the mean of all planes.
+    fn is_own_row(&self, noun: NounAt) -> Result<bool, Fault> {
+        let Target::Entity(d) = self.found(noun)?.target else { return Ok(false) };
+        let own = |quantity: &Quantity| match quantity {
+            Quantity::Aggregate(Aggregation::Avg | Aggregation::Median, field) => {
+                let found = self.found.get(*field).and_then(Option::as_ref);
+                matches!(found.map(|found| &found.target), Some(Target::Field(of, _)) if *of == d)
+            }
+            _ => false,
+        };
+        Ok(!self.sketch.measures.is_empty() && self.sketch.measures.iter().all(own))
     }
 
     /// The window that holds when a question names none.

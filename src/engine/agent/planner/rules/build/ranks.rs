@@ -1,6 +1,7 @@
 //! Rankings and orders.
 
 use super::*;
+use crate::engine::agent::lexicon::words;
 
 impl Builder<'_> {
     pub(super) fn rank(&mut self, rank: &Rank) -> Result<(), Fault> {
@@ -12,6 +13,11 @@ impl Builder<'_> {
                 return cannot(format!("“{}” cannot be said beside other numbers.", rank.text));
             }
             self.subject_dims()?;
+            if self.sketch.nouns[field].hints == ["@age"] {
+                let own = self.resolver.ontology.field(&reference.dataset, &reference.field);
+                let words = own.map(Field::words).unwrap_or_else(|| in_words(&reference.field)).to_lowercase();
+                self.assumptions.push(format!("Assumed “{}” by the {words}.", rank.text));
+            }
             order = Some(By::Dimension(self.add_dimension(Dimension::of(reference))));
         } else if let Some(quantity) = &rank.by {
             order = Some(self.rank_by(rank, quantity)?);
@@ -29,12 +35,180 @@ impl Builder<'_> {
             order = Some(By::Measure(0));
         }
         let Some(by) = order else { return Err(self.by_what(rank)) };
-        self.plan.order.push(Order { by, descending: rank.descending });
+        if matches!(by, By::Measure(_)) && self.plan.dimensions.is_empty() && self.sketch.groups.is_empty() {
+            return self.extreme(rank, by);
+        }
+        let descending = match rank.judged {
+            Some(best) => best == self.more_is_better(by, rank)?,
+            None => rank.descending,
+        };
+        if !descending && let By::Measure(at) = by {
+            self.without_value(at);
+        }
+        self.present(by);
+        self.plan.order.push(Order { by, descending });
         let each: Vec<usize> =
             if subject.is_some() || !self.sketch.columns.is_empty() { self.each()? } else { Vec::new() };
         self.plan.limit =
             Some(Limit { rows: rank.rows, per: each, with_ties: rank.single && rank.skip == 0, skip: rank.skip });
         Ok(())
+    }
+
+    /// What has no row has no sum or mean, and is not the lowest: that is said.
+    fn without_value(&mut self, at: usize) {
+        let counted = |name: &String| {
+            let metric = self.resolver.ontology.metric(name);
+            metric.is_some_and(|metric| metric.expression.trim().to_lowercase().starts_with("count("))
+        };
+        let sum = match self.plan.measures.get(at).map(|measure| &measure.value) {
+            Some(Value::Metric(name)) => !counted(name),
+            Some(Value::Aggregate { .. } | Value::Ratio { .. }) => true,
+            _ => false,
+        };
+        if sum {
+            self.assumptions.push("Only what has a value is compared.".into());
+        }
+    }
+
+    /// "the largest payment": without anything that is ranked, the largest of its rows. The total of all is never meant.
+    fn extreme(&mut self, rank: &Rank, by: By) -> Result<(), Fault> {
+        let By::Measure(at) = by else { return Ok(()) };
+        let said = match &rank.by {
+            Some(Quantity::Plain(noun) | Quantity::Aggregate(_, noun) | Quantity::Count(noun)) => {
+                self.sketch.nouns.get(*noun).map(|noun| noun.text.clone()).unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        let row = self.plan.measures.get(at).and_then(|measure| match &measure.value {
+            Value::Metric(name) => self.row_amount(name, &said),
+            _ => None,
+        });
+        let (Some((field, filters)), None, true) = (row, rank.judged, rank.single && rank.skip == 0) else {
+            let text = format!("{} {said}", rank.text);
+            return cannot(format!(
+                "“{}” of what? Say what is compared, such as “the month with the {}”.",
+                text.trim(),
+                text.trim()
+            ));
+        };
+        let function = if rank.descending { Aggregation::Max } else { Aggregation::Min };
+        let label = format!("{} {}", if rank.descending { "Highest" } else { "Lowest" }, said.to_lowercase());
+        let value = Value::Aggregate { function, field };
+        self.plan.measures[at] = Measure { filters, label: Some(label), ..Measure::of(value) };
+        self.assumptions.push(format!("Assumed: each “{}” by itself, not their total.", said.to_lowercase()));
+        Ok(())
+    }
+
+    /// The field whose values a metric adds up or averages, with the metric's own conditions, where its rows are called
+    /// by these words.
+    pub(super) fn row_amount(&self, metric: &str, said: &str) -> Option<(FieldRef, Vec<Condition>)> {
+        let ontology = self.resolver.ontology;
+        let metric = ontology.metric(metric)?;
+        let (function, dataset, field) = super::single(&metric.expression)?;
+        let mut filters = Vec::new();
+        let mut rows = vec![dataset.clone()];
+        for filter in &metric.filters {
+            let (name, negated) = match filter.trim().strip_suffix(" IS NOT NULL") {
+                Some(name) => (name, true),
+                None => (filter.trim().strip_suffix(" IS NULL")?, false),
+            };
+            let (of, name) = name.trim().split_once('.')?;
+            ontology.field(of, name)?;
+            filters.push(Condition::IsNull { field: FieldRef::new(of, name), negated });
+            rows.push(of.to_owned());
+        }
+        let said = words::split(said).iter().map(|word| words::singular(word)).collect::<Vec<_>>().join(" ");
+        let called = rows.iter().any(|row| ontology.entity(row).is_some_and(|row| row.noun().to_lowercase() == said));
+        (called && matches!(function.as_str(), "sum" | "avg")).then(|| (FieldRef::new(dataset, field), filters))
+    }
+
+    /// Whether more of a number is better, as the ontology says. Where it does not, it is asked.
+    pub(in crate::engine::agent::planner::rules) fn more_is_better(&self, by: By, rank: &Rank) -> Result<bool, Fault> {
+        let ontology = self.resolver.ontology;
+        let measure = match by {
+            By::Measure(at) => self.plan.measures.get(at),
+            _ => None,
+        };
+        let same = |metric: &crate::model::ontology::Metric| match measure.map(|measure| &measure.value) {
+            Some(Value::Metric(name)) => metric.name.eq_ignore_ascii_case(name),
+            Some(Value::Aggregate { field, .. }) => super::single(&metric.expression).is_some_and(|(_, of, inner)| {
+                of.eq_ignore_ascii_case(&field.dataset) && inner.eq_ignore_ascii_case(&field.field)
+            }),
+            Some(Value::Count(name)) => super::single(&metric.expression).is_some_and(|(function, of, _)| {
+                function == "count" && of.eq_ignore_ascii_case(name) && metric.filters.is_empty()
+            }),
+            _ => false,
+        };
+        let said: Vec<&str> = ontology
+            .metrics
+            .iter()
+            .filter(|metric| same(metric))
+            .filter_map(|metric| metric.higher_is.as_deref())
+            .filter(|word| *word != "neutral")
+            .collect();
+        if let Some(first) = said.first().filter(|first| said.iter().all(|other| other == *first)) {
+            return Ok(*first == "better");
+        }
+        // Who was asked by what, and chose it, means the most of it; the answer shows that.
+        if matches!(by, By::Measure(_)) && rank.by.is_none() && self.ranked_by_choice().is_some() {
+            return Ok(true);
+        }
+        let key = format!("better:{}", words::split(&rank.text).join(" "));
+        if let Some(chosen) = self.resolver.chosen.iter().rev().find(|chosen| chosen.key == key) {
+            return Ok((chosen.value == "highest") == rank.judged.unwrap_or(true));
+        }
+        let options = vec![
+            Choice { label: "the highest".into(), value: "highest".into() },
+            Choice { label: "the lowest".into(), value: "lowest".into() },
+        ];
+        let question =
+            format!("Is “{}” the highest or the lowest? The ontology does not say which is better.", rank.text);
+        let assumption = options[0].label.clone();
+        Err(Fault::Ask(Box::new(Clarification { key, question, options, assumption })))
+    }
+
+    /// What is ranked must be there: rows without a plane are no plane.
+    pub(super) fn present(&mut self, by: By) {
+        if !matches!(by, By::Measure(_)) {
+            return;
+        }
+        let ontology = self.resolver.ontology;
+        let mut there = Vec::new();
+        for dimension in self.plan.dimensions.iter().filter(|dimension| dimension.grain.is_none()) {
+            let field = &dimension.field;
+            let empty = ontology.field(&field.dataset, &field.field).is_some_and(|known| known.nullable == Some(true));
+            let to = self.resolver.position(&field.dataset).unwrap_or(self.anchor);
+            let way = self.resolver.graph.way(self.anchor, to, &field.via, Steps::ToOne).unwrap_or_default();
+            // Where it is not known whether a column may be empty, every relationship counts as optional.
+            let told = |relationship: &Relationship| {
+                relationship.optional
+                    && relationship.from_columns.iter().any(|column| {
+                        ontology.entity(&relationship.from).is_some_and(|entity| {
+                            entity.fields.iter().any(|field| {
+                                (field.name.eq_ignore_ascii_case(column)
+                                    || field.expression.eq_ignore_ascii_case(column))
+                                    && field.nullable.is_some()
+                            })
+                        })
+                    })
+            };
+            let lost = way.iter().any(|step| told(&ontology.relationships[step.relationship]));
+            let condition = Condition::IsNull { field: field.clone(), negated: true };
+            let known = self.plan.filters.iter().chain(&there).any(|known| {
+                matches!(known, Condition::IsNull { field: own, negated: true } if own.dataset == field.dataset && own.via == field.via)
+            });
+            if (empty || lost) && !known {
+                let said = format!(
+                    "Rows without {} are left out.",
+                    ontology.entity(&field.dataset).map_or_else(|| in_words(&field.field), Entity::noun)
+                );
+                if !self.assumptions.contains(&said) {
+                    self.assumptions.push(said);
+                }
+                there.push(condition);
+            }
+        }
+        self.plan.filters.extend(there);
     }
 
     pub(super) fn subject_dims(&mut self) -> Result<(), Fault> {
@@ -72,6 +246,13 @@ impl Builder<'_> {
                     && rank.single
                     && grammar::superlative(rank.text.split(' ').next_back().unwrap_or_default()).is_some()
                 {
+                    if rank.judged.is_some() {
+                        let words = self.field(d, f)?.words().to_lowercase();
+                        return cannot(format!(
+                            "“{}” by which {words}? Say “by average {words}” or “by highest {words}”.",
+                            rank.text
+                        ));
+                    }
                     let function = if rank.descending { Aggregation::Max } else { Aggregation::Min };
                     let field = self.reference(d, f, &found.via)?;
                     self.plan.measures.push(Measure::of(Value::Aggregate { function, field }));
@@ -150,7 +331,9 @@ impl Builder<'_> {
         let ontology = self.resolver.ontology;
         let metrics = ontology.metrics.iter().enumerate().filter(|(at, _)| {
             let datasets = self.resolver.metric_datasets(*at, 0);
-            datasets
+            // Each row is one of itself.
+            let own = self.resolver.counts(*at, self.anchor);
+            !own && datasets
                 .first()
                 .is_some_and(|dataset| self.resolver.graph.way(*dataset, self.anchor, &[], Steps::Any).is_ok())
         });

@@ -7,7 +7,7 @@ impl Builder<'_> {
     /// dataset that has one.
     pub(super) fn time_field(&mut self) -> Result<FieldRef, Fault> {
         let named = self.sketch.conds.iter().find_map(|cond| match cond {
-            Cond::Window { field: Some(noun), .. } => Some(*noun),
+            Cond::Window { field: Some(noun), .. } | Cond::Days { field: Some(noun), .. } => Some(*noun),
             _ => None,
         });
         if let Some(noun) = named {
@@ -108,7 +108,9 @@ impl Builder<'_> {
                 }
             }
         }
-        cannot(format!("A {} has no time here.", self.resolver.entity_words(dataset)))
+        let words = self.resolver.entity_words(dataset);
+        let article = if words.starts_with(['a', 'e', 'i', 'o']) { "An" } else { "A" };
+        cannot(format!("{article} {words} has no time here."))
     }
 
     /// Where all metrics of a dataset have another time than the dataset itself, nothing says which one is meant.

@@ -13,12 +13,12 @@ impl Parser<'_> {
         self.articles();
         let Some(quantity) = self.quantity() else {
             self.at = 0;
-            self.sketch.nouns.truncate(nouns);
+            self.drop_nouns(nouns);
             return;
         };
         if matches!(quantity, Quantity::Plain(_) | Quantity::Count(_) | Quantity::Aggregate(..)) {
             self.at = 0;
-            self.sketch.nouns.truncate(nouns);
+            self.drop_nouns(nouns);
             return;
         }
         // What comes after the definition belongs to the question again.

@@ -1,13 +1,28 @@
 //! What the numbers are grouped by.
 
+use crate::engine::agent::lexicon::{Sense, words};
+use crate::model::ontology::DataType;
+
+use super::super::grammar;
 use super::super::items::Kind;
-use super::super::sketch::{Group, Quantity, Want};
+use super::super::sketch::{Ask, Group, NounAt, Quantity, Want};
 use super::Parser;
 use super::nouns::{field_of, thing};
 
 impl Parser<'_> {
+    /// Whether a field is what the numbers are grouped by already.
+    pub(super) fn grouped(&self, noun: NounAt) -> bool {
+        let first = |noun: NounAt| self.sketch.nouns[noun].entries.first().map(|entry| &entry.sense);
+        self.sketch.groups.iter().filter_map(|group| group.noun).any(|known| first(known) == first(noun))
+            && first(noun).is_some()
+            && self.sketch.nouns[noun].of.is_none()
+    }
+
     pub(super) fn grouping(&mut self) -> bool {
         let start = self.at;
+        if self.each_window() {
+            return self.times();
+        }
         let each = self.eat_any(&[
             "for each of the",
             "for each",
@@ -26,25 +41,37 @@ impl Parser<'_> {
             "to each",
             "within each",
         ]);
+        // "sold by shop name", where "sold by" is said of the shop.
+        let role = self.item(0).is_some_and(|item| {
+            item.norm.ends_with(" by")
+                && item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_)))
+                && self
+                    .item(1)
+                    .is_some_and(|next| next.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial))
+        });
+        if !each && role && !self.sketch.measures.is_empty() {
+            self.at += 1;
+        }
         let per = each && self.previous() == "per";
         let by = !each
-            && self.eat_any(&[
-                "broken down by",
-                "break down by",
-                "grouped by",
-                "group by",
-                "split by",
-                "segmented by",
-                "across all",
-                "across",
-                "by each",
-                "by every",
-                "then by",
-                "as a function of",
-                "by",
-                "separately for each",
-                "for different",
-            ]);
+            && (role && !self.sketch.measures.is_empty()
+                || self.eat_any(&[
+                    "broken down by",
+                    "break down by",
+                    "grouped by",
+                    "group by",
+                    "split by",
+                    "segmented by",
+                    "across all",
+                    "across",
+                    "by each",
+                    "by every",
+                    "then by",
+                    "as a function of",
+                    "by",
+                    "separately for each",
+                    "for different",
+                ]));
         if !each && !by {
             // "that a policy holder has paid"
             return self.doer();
@@ -62,9 +89,13 @@ impl Parser<'_> {
             let group = if value { None } else { self.group_term(each) };
             let Some(group) = group else {
                 self.at = back.0;
-                self.sketch.nouns.truncate(back.1);
+                self.drop_nouns(back.1);
                 break;
             };
+            // "the best shop in each town": the town of the shop.
+            if let (Some(noun), Some(owner)) = (group.noun, self.sketch.subject.filter(|_| each)) {
+                self.sketch.nouns[noun].near = Some(owner);
+            }
             // A number is held against something: "by" was not about groups here.
             groups.push(Group { per, ..group });
             let comma = self.at;
@@ -80,7 +111,7 @@ impl Parser<'_> {
         }
         if groups.is_empty() {
             self.at = start;
-            self.sketch.nouns.truncate(nouns);
+            self.drop_nouns(nouns);
             return false;
         }
         // A list of rows by some fields shows these fields.
@@ -93,6 +124,27 @@ impl Parser<'_> {
             }
         }
         true
+    }
+
+    /// "towns per country": how many different ones each has.
+    pub(super) fn counted_per(&mut self) {
+        let sketch = &self.sketch;
+        let per = !sketch.groups.is_empty() && sketch.groups.iter().all(|group| group.per);
+        let bare = sketch.ask == Ask::Open && sketch.measures.is_empty() && sketch.rank.is_none();
+        let [column] = sketch.columns.as_slice() else { return };
+        let column = *column;
+        let noun = &sketch.nouns[column];
+        let many = noun.norm.split(' ').next_back().is_some_and(|last| words::singular(last) != last);
+        let text = !noun.entries.is_empty()
+            && noun.entries.iter().all(|entry| match entry.sense {
+                Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype == DataType::String),
+                _ => entry.partial,
+            });
+        if per && bare && sketch.subject.is_none() && many && text {
+            self.sketch.nouns[column].want = Want::Counted;
+            self.sketch.columns.clear();
+            self.sketch.measures.push(Quantity::Distinct(column));
+        }
     }
 
     /// A field of a dataset that was named as a group before says how that group is called: "each holder … by holder
@@ -116,6 +168,16 @@ impl Parser<'_> {
             return true;
         }
         let article = usize::from(matches!(item.norm.as_str(), "the" | "their"));
+        // "for each town, the shop with the highest revenue": the shop is what is asked for.
+        let ranked = item.norm == "the"
+            && self.previous() == ","
+            && (2..5).any(|ahead| {
+                let start = matches!(self.word(ahead), "with" | "that" | "who" | "which");
+                start && (1..3).any(|more| grammar::superlative(self.word(ahead + more)).is_some())
+            });
+        if ranked {
+            return false;
+        }
         self.item(article).is_some_and(|item| item.is_named() && !matches!(item.kind, Kind::Time(_)))
     }
 
@@ -127,12 +189,31 @@ impl Parser<'_> {
         let back = (self.at, self.sketch.nouns.len());
         if let Some(quantity) = self.quantity() {
             let sure = match &quantity {
-                Quantity::Plain(noun) => self.is_quantity(*noun) || self.sketch.rank.is_some(),
+                Quantity::Plain(noun) => {
+                    let open = self.sketch.rank.as_ref().is_some_and(|rank| rank.by.is_none());
+                    self.is_quantity(*noun) || open
+                }
                 _ => true,
             };
             if sure {
+                // "the busiest month by cancellations" says itself what busy is.
+                let named = |by: &Quantity| match by {
+                    Quantity::Plain(noun) => self.sketch.nouns.get(*noun).is_some_and(|noun| {
+                        super::super::grammar::superlative(noun.norm.split(' ').next().unwrap_or_default()).is_some()
+                    }),
+                    _ => false,
+                };
+                let open = self.sketch.rank.as_ref().is_some_and(|rank| rank.by.as_ref().is_none_or(named));
                 match &mut self.sketch.rank {
-                    Some(rank) if rank.by.is_none() => {
+                    Some(rank) if open => {
+                        // "the shortest flight by distance": the adjective's own field is not asked for.
+                        let named = match &quantity {
+                            Quantity::Plain(noun) => Some(self.sketch.nouns[*noun].clone()),
+                            _ => None,
+                        };
+                        if let (Some(field), Some(named)) = (rank.field, named) {
+                            self.sketch.nouns[field] = named;
+                        }
                         rank.by = Some(quantity);
                         rank.field = None;
                         rank.quality = false;
@@ -144,7 +225,32 @@ impl Parser<'_> {
             }
         }
         self.at = back.0;
-        self.sketch.nouns.truncate(back.1);
+        self.drop_nouns(back.1);
+        // "top 3 shops by refunded sales": how many there are of what a condition names.
+        let named = self.item(0).and_then(|item| item.entries.first());
+        if named.is_some_and(|entry| matches!(entry.sense, Sense::Segment(_)) && !entry.partial)
+            && self.sketch.rank.as_ref().is_none_or(|rank| rank.by.is_none() && rank.field.is_none())
+            && (self.sketch.rank.is_some() || self.sketch.subject.is_some())
+            && self.sketch.measures.is_empty()
+            && let Some(noun) = self.noun(Want::Counted)
+        {
+            let counted = self.segment_thing(noun);
+            match &mut self.sketch.rank {
+                _ if counted == noun => {}
+                Some(rank) => {
+                    rank.by = Some(Quantity::Count(counted));
+                    rank.quality = false;
+                    rank.frequency = false;
+                    return true;
+                }
+                None => {
+                    self.sketch.measures.push(Quantity::Count(counted));
+                    return true;
+                }
+            }
+        }
+        self.at = back.0;
+        self.drop_nouns(back.1);
         false
     }
 
@@ -173,7 +279,7 @@ impl Parser<'_> {
             self.sketch.groups.push(Group { noun: Some(noun), grain: None, each: true, per: false });
             return true;
         }
-        self.sketch.nouns.truncate(nouns);
+        self.drop_nouns(nouns);
         self.at = start;
         false
     }

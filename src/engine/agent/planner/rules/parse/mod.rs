@@ -1,12 +1,23 @@
 //! From items to a sketch: a scan from left to right in which each rule takes the words that it knows. What no rule
 //! takes is unknown, and an unknown word forbids an answer.
 
+mod around;
 mod conditions;
 mod define;
+mod display;
 mod groups;
+mod judged;
+mod kinds;
+mod later;
 mod nouns;
+mod objects;
+mod occasions;
+mod portion;
 mod quantities;
+mod ranked;
 mod ranks;
+mod shares;
+mod weekdays;
 mod when;
 
 use crate::engine::agent::lexicon::{Lexicon, Sense};
@@ -15,13 +26,21 @@ use crate::model::ontology::{Field, FieldRole, Ontology};
 
 use super::grammar;
 use super::items::{Item, Kind};
-use super::sketch::{Ask, Cond, Display, NounAt, Quantity, Sketch};
+use super::sketch::{Ask, Cond, NounAt, Sketch};
 
 /// A dataset whose rows the conditions that follow are about.
 struct Frame {
     thing: NounAt,
     conds: Vec<Cond>,
     negated: bool,
+}
+
+/// What must or must not be, said again: "but not jazz" after "who bought rock".
+#[derive(Clone, Copy)]
+struct Again {
+    thing: NounAt,
+    /// Items up to here were read when it was closed.
+    at: usize,
 }
 
 pub(super) struct Parser<'a> {
@@ -33,8 +52,12 @@ pub(super) struct Parser<'a> {
     end: usize,
     sketch: Sketch,
     frames: Vec<Frame>,
+    /// The frame that was closed last.
+    again: Option<Again>,
     /// The dataset that was spoken of last.
     focus: Option<NounAt>,
+    /// A number before the things themselves, with its text: "5 shops with the highest revenue".
+    first: Option<(u32, String)>,
 }
 
 /// What a question of these items says.
@@ -47,7 +70,9 @@ pub(super) fn sketch(items: &[Item], on: &Lexicon, ontology: &Ontology) -> Sketc
         end: items.len(),
         sketch: Sketch::default(),
         frames: Vec::new(),
+        again: None,
         focus: None,
+        first: None,
     };
     parser.run();
     parser.sketch
@@ -60,17 +85,23 @@ impl Parser<'_> {
             if self.at_boundary() {
                 self.close_frame();
             }
-            let taken = self.comparing()
+            let taken = self.nothing_else()
+                || self.comparing()
                 || self.opening()
+                || self.portion()
                 || self.display()
                 || self.ordering()
                 || self.ranking()
                 || self.grouping()
+                || self.happened_often()
+                || self.with_its_number()
                 || self.existence()
                 || self.condition()
+                || self.weekdays(None)
                 || self.times()
                 || self.quantity_here()
                 || self.noun_here()
+                || self.some_of_them()
                 || self.filler();
             if !taken {
                 self.unknown();
@@ -79,6 +110,17 @@ impl Parser<'_> {
         while !self.frames.is_empty() {
             self.close_frame();
         }
+        self.turned();
+        self.counted_per();
+        self.rank_some();
+    }
+
+    /// Takes back the nouns from a place on, and what speaks of them: they were read in a way that led nowhere.
+    fn drop_nouns(&mut self, from: usize) {
+        self.sketch.nouns.truncate(from);
+        self.focus = self.focus.filter(|noun| *noun < from);
+        self.sketch.subject = self.sketch.subject.filter(|noun| *noun < from);
+        self.again = self.again.take().filter(|again| again.thing < from);
     }
 
     fn item(&self, ahead: usize) -> Option<&Item> {
@@ -153,7 +195,9 @@ impl Parser<'_> {
         let Some(item) = self.item(0) else { return false };
         let silent =
             matches!(item.kind, Kind::Punct) && matches!(item.norm.as_str(), "," | ";" | "-" | "–" | "—" | "/" | "&");
-        if silent || matches!(item.kind, Kind::Word) && grammar::is_filler(&item.norm) {
+        // "From the US" names a place, whatever the data call it; "tell us" does not.
+        let place = item.text == "US";
+        if silent || matches!(item.kind, Kind::Word) && grammar::is_filler(&item.norm) && !place {
             self.at += 1;
             return true;
         }
@@ -171,7 +215,25 @@ impl Parser<'_> {
                     matches!(self.word(ahead), "most" | "least")
                         && (1..ahead).all(|before| matches!(self.word(before), "the" | "us" | "me"))
                 });
-        if money && matches!(item.kind, Kind::Word) && self.sketch.subject.is_some() {
+        // "how much premium did Ada pay"
+        let payer = matches!(item.norm.as_str(), "spend" | "pay" | "cost" | "earn" | "bring")
+            && !self.sketch.measures.is_empty()
+            && self.at.checked_sub(1).and_then(|at| self.items.get(at)).is_some_and(Item::has_value);
+        if (money && self.sketch.subject.is_some() || payer) && matches!(item.kind, Kind::Word) {
+            self.at += 1;
+            return true;
+        }
+        // "average delay when visibility was low", "revenue vs cost"
+        let article = usize::from(matches!(self.word(1), "the" | "our"));
+        let next = self.item(1 + article);
+        let while_so = item.norm == "when"
+            && self.at > 0
+            && next.is_some_and(|next| next.entries.iter().any(|entry| matches!(entry.sense, Sense::Field(..))));
+        let against = matches!(item.norm.as_str(), "vs" | "versus" | "against")
+            && next.is_some_and(|next| {
+                next.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial)
+            });
+        if (while_so || against) && matches!(item.kind, Kind::Word) && !self.sketch.measures.is_empty() {
             self.at += 1;
             return true;
         }
@@ -188,6 +250,9 @@ impl Parser<'_> {
         let first = self.sketch.nouns.is_empty() && self.sketch.measures.is_empty();
         if !first {
             return false;
+        }
+        if self.number_later() {
+            return true;
         }
         let word = self.word(0).to_owned();
         if grammar::is_show(&word) {
@@ -236,9 +301,27 @@ impl Parser<'_> {
             self.at += ahead + 2;
             return true;
         }
+        // "month with the most orders"
+        let at = usize::from(matches!(word.as_str(), "the" | "a"));
+        if matches!(self.word(at + 1), "with" | "when" | "that" | "having" | "in")
+            && let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(at).map(|item| item.kind.clone())
+            && (at + 2..at + 5).any(|ahead| grammar::superlative(self.word(ahead)).is_some())
+        {
+            self.sketch.ask = Ask::Which;
+            self.sketch.groups.push(super::sketch::Group { noun: None, grain: Some(grain), each: false, per: false });
+            self.at += at + 2;
+            return true;
+        }
+        if self.sketch.ask == Ask::Who && self.who_by_time() {
+            return true;
+        }
         if matches!(word.as_str(), "which" | "what") && self.sketch.ask != Ask::Which {
             let next = self.item(1);
             let named = next.is_some_and(|item| item.is_named() && !item.any(&["is", "are", "was", "were"]));
+            // "which 5 shops had …"
+            let some = next.is_some_and(|item| matches!(item.kind, Kind::Number(_)))
+                && self.item(2).is_some_and(|item| item.is_named() && !item.has_value());
+            let named = named || some;
             if named || next.is_some_and(|item| item.any(&["different", "distinct", "unique"])) {
                 self.sketch.ask = Ask::Which;
                 self.at += 1;
@@ -248,162 +331,12 @@ impl Parser<'_> {
         false
     }
 
-    /// How numbers are shown in relation to others.
-    fn display(&mut self) -> bool {
-        for (phrase, display) in [
-            ("cumulative", Display::Cumulative),
-            ("cumulatively", Display::Cumulative),
-            ("running total of", Display::Cumulative),
-            ("running total", Display::Cumulative),
-            ("running sum of", Display::Cumulative),
-            ("as a percentage of the total", Display::Share),
-            ("as a percentage of total", Display::Share),
-            ("as percentage of total", Display::Share),
-            ("as a percent of total", Display::Share),
-            ("as a share of the total", Display::Share),
-            ("as a share of total", Display::Share),
-            ("percentage of total", Display::Share),
-            ("percent of total", Display::Share),
-            ("share of total", Display::Share),
-            ("share of the total", Display::Share),
-            ("percentage of the total", Display::Share),
-            ("as a percentage", Display::Share),
-            ("as percentages", Display::Share),
-            ("in percent", Display::Share),
-            ("growth rate of", Display::ChangePercent),
-            ("growth of", Display::ChangePercent),
-            ("growth in", Display::ChangePercent),
-            ("percentage change in", Display::ChangePercent),
-            ("percent change in", Display::ChangePercent),
-            ("change in", Display::Change),
-            ("month over month", Display::ChangePercent),
-            ("year over year", Display::ChangePercent),
-            ("growth", Display::ChangePercent),
-        ] {
-            if self.eat(phrase) {
-                self.sketch.display = Some(display);
-                let counted = self.item(0).is_some_and(|item| {
-                    item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial)
-                });
-                let measured = self.item(0).is_some_and(|item| {
-                    item.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial)
-                });
-                if counted
-                    && !measured
-                    && display != Display::Share
-                    && let Some(noun) = self.noun(super::sketch::Want::Counted)
-                {
-                    self.sketch.measures.push(Quantity::Count(noun));
-                }
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Sorting that is said in so many words.
-    fn ordering(&mut self) -> bool {
-        let start = self.at;
-        if self.eat_any(&["sorted by", "ordered by", "sort by", "order by", "ranked by", "sorted from"]) {
-            self.articles();
-            let descending_word = |parser: &mut Self| {
-                if parser.eat_any(&[
-                    "descending",
-                    "desc",
-                    "in descending order",
-                    "from highest to lowest",
-                    "highest first",
-                    "largest first",
-                    "from high to low",
-                ]) {
-                    Some(true)
-                } else if parser.eat_any(&[
-                    "ascending",
-                    "asc",
-                    "in ascending order",
-                    "from lowest to highest",
-                    "lowest first",
-                    "smallest first",
-                    "from low to high",
-                ]) {
-                    Some(false)
-                } else {
-                    None
-                }
-            };
-            let ranked = self.items.get(start).is_some_and(|item| item.norm.starts_with("rank"));
-            let before = self.at;
-            if let Some(quantity) = self.quantity() {
-                let descending = descending_word(self).unwrap_or(ranked);
-                if self.sketch.measures.contains(&quantity)
-                    || !self.sketch.measures.is_empty() && self.same_as_last(&quantity)
-                {
-                    self.sketch.order = Some((super::sketch::OrderBy::Measure, descending));
-                } else if let Quantity::Plain(noun) = quantity {
-                    self.sketch.order = Some((super::sketch::OrderBy::Noun(noun), descending));
-                } else {
-                    self.sketch.measures.push(quantity);
-                    self.sketch.order = Some((super::sketch::OrderBy::Measure, descending));
-                }
-                return true;
-            }
-            self.at = before;
-            if let Some(Kind::Time(TimePhrase::Grain(_))) = self.item(0).map(|item| &item.kind) {
-                self.at += 1;
-                self.sketch.order = Some((super::sketch::OrderBy::Time, descending_word(self).unwrap_or(false)));
-                return true;
-            }
-            if let Some(noun) = self.noun(super::sketch::Want::Column) {
-                let descending = descending_word(self).unwrap_or(false);
-                self.sketch.order = Some((super::sketch::OrderBy::Noun(noun), descending));
-                return true;
-            }
-            self.at = start;
-            return false;
-        }
-        if self.eat_any(&["in alphabetical order", "alphabetically"]) {
-            return true;
-        }
-        for (phrase, descending) in [
-            ("in descending order", true),
-            ("descending", true),
-            ("highest first", true),
-            ("newest first", true),
-            ("latest first", true),
-            ("most recent first", true),
-            ("in ascending order", false),
-            ("ascending", false),
-            ("oldest first", false),
-            ("lowest first", false),
-        ] {
-            if self.eat(phrase) {
-                let by = if phrase.starts_with(['n', 'o']) || phrase.contains("latest") || phrase.contains("recent") {
-                    super::sketch::OrderBy::Time
-                } else {
-                    super::sketch::OrderBy::Measure
-                };
-                match &mut self.sketch.order {
-                    Some((_, known)) => *known = descending,
-                    None => self.sketch.order = Some((by, descending)),
-                }
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Whether a quantity is said with the same words as the last measure.
-    fn same_as_last(&self, quantity: &Quantity) -> bool {
-        let norm = |quantity: &Quantity| match quantity {
-            Quantity::Plain(noun) | Quantity::Count(noun) | Quantity::Aggregate(_, noun) => {
-                self.sketch.nouns.get(*noun).map(|noun| noun.norm.clone())
-            }
-            _ => None,
-        };
-        self.sketch.measures.last().is_some_and(|last| norm(last).is_some() && norm(last) == norm(quantity))
-    }
-
     fn add(&mut self, cond: Cond) {
+        if let (true, Cond::Measured { quantity, .. }) = (self.frames.is_empty(), &cond)
+            && let Some(noun) = super::resolve::first_noun(quantity)
+        {
+            self.sketch.nouns[noun].holder = self.focus.filter(|focus| *focus != noun);
+        }
         match self.frames.last_mut() {
             Some(frame) => frame.conds.push(cond),
             None => self.sketch.conds.push(cond),
@@ -417,6 +350,7 @@ impl Parser<'_> {
 
     fn close_frame(&mut self) {
         if let Some(frame) = self.frames.pop() {
+            self.again = Some(Again { thing: frame.thing, at: self.at });
             let cond = Cond::Exists { thing: frame.thing, inner: frame.conds, negated: frame.negated };
             self.add(cond);
         }
@@ -428,7 +362,10 @@ impl Parser<'_> {
             return false;
         }
         let next = self.word(1);
+        // "never bought records by Queen": whose they are is said of them.
+        let doer = self.item(1).is_some_and(|item| item.has_value() && !item.is_named());
         match self.word(0) {
+            "by" if doer => false,
             "by" | "per" | "but" | "," | ";" | "sorted" | "grouped" | "broken" | "split" | "for"
                 if self.word(0) != "for" || matches!(next, "each" | "every") =>
             {

@@ -1,6 +1,6 @@
 //! Nouns: terms of the ontology with what stands beside them.
 
-use crate::engine::agent::lexicon::{Entry, GENERIC, Sense};
+use crate::engine::agent::lexicon::{Entry, GENERIC, Sense, words};
 use crate::engine::agent::time::TimePhrase;
 
 use super::super::grammar;
@@ -18,7 +18,11 @@ impl Parser<'_> {
         self.articles();
         let mut roles: Vec<usize> = Vec::new();
         loop {
-            let named: Vec<usize> = self.item(0)?.entries.iter().filter_map(role).collect();
+            let mut named: Vec<usize> = self.item(0)?.entries.iter().filter_map(role).collect();
+            if grammar::is_filler(&self.item(0)?.norm) {
+                // "from customers": a preposition is a role only of what it may lead to.
+                named.retain(|role| self.leads_to_next(*role));
+            }
             let next =
                 self.item(1).is_some_and(|item| item.entries.iter().any(|entry| is_thing(entry) || is_field(entry)));
             // "customers bought …" says no role of what is bought.
@@ -83,6 +87,7 @@ impl Parser<'_> {
             self.at += 1;
             self.articles();
             self.sketch.nouns[at].of = self.noun(Want::Thing);
+            self.focus_owner(at);
         } else if of.is_none()
             && self.word(0) == "of"
             && matches!(
@@ -106,6 +111,7 @@ impl Parser<'_> {
             if owns {
                 let owner = self.noun(Want::Thing);
                 self.sketch.nouns[at].of = owner;
+                self.focus_owner(at);
                 if self.sketch.subject.is_none() && matches!(want, Want::Column) {
                     self.sketch.subject = owner;
                     self.focus = owner;
@@ -115,6 +121,23 @@ impl Parser<'_> {
             }
         }
         Some(at)
+    }
+
+    /// "country of the customers who …": what follows is said of the customers.
+    fn focus_owner(&mut self, noun: NounAt) {
+        if self.frames.is_empty() && self.sketch.subject.is_none() {
+            self.focus = self.sketch.nouns[noun].of.or(self.focus);
+        }
+    }
+
+    /// Whether a role is one that the next item's rows may have.
+    fn leads_to_next(&self, role: usize) -> bool {
+        let to = self.ontology.relationships.get(role).map_or("", |relationship| relationship.to.as_str());
+        let is = |dataset: usize| {
+            self.ontology.datasets.get(dataset).is_some_and(|entity| entity.name.eq_ignore_ascii_case(to))
+        };
+        let next = self.item(1).map(|item| item.entries.as_slice()).unwrap_or_default();
+        next.iter().any(|entry| thing(entry).or_else(|| field_of(entry)).is_some_and(is))
     }
 
     /// "town of the shop": a dataset that another one refers to.
@@ -166,7 +189,10 @@ impl Parser<'_> {
             let verb = grammar::is_relation(&item.norm);
             let said = |d: usize| self.sketch.nouns.iter().any(|noun| noun.entries.first().and_then(thing) == Some(d));
             let thing_here = item.entries.iter().filter_map(thing).any(|d| !said(d));
-            verb && (begun && !thing_here && !timed || item.entries.iter().all(|entry| entry.partial))
+            // "departed" alone is the condition of that name; with a place or a time behind it, it says how they belong.
+            let named = item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)) && !entry.partial)
+                && !self.item(1).is_some_and(|next| next.any(&["from", "to", "for", "at", "by", "on"]));
+            verb && (begun && !thing_here && !timed && !named || item.entries.iter().all(|entry| entry.partial))
         });
         if vague {
             return false;
@@ -176,9 +202,13 @@ impl Parser<'_> {
             && self.sketch.nouns[at].of.is_none()
             && self.sketch.subject.is_none()
         {
-            self.sketch.nouns.truncate(known);
+            self.drop_nouns(known);
             self.at = start;
             return false;
+        }
+        if self.sketch.ask == Ask::When && self.is_time(at) {
+            // "when was it closed" asks for the time, not whether it is.
+            self.sketch.nouns[at].entries.retain(|entry| matches!(entry.sense, Sense::Field(..)));
         }
         if self.bound_here(at) {
             return true;
@@ -219,6 +249,24 @@ impl Parser<'_> {
                 self.focus = Some(subject);
                 return true;
             }
+            // "cancelled and delayed flights" may be those that are both, or all of either kind.
+            let before = self.sketch.conds.last().and_then(|cond| match cond {
+                Cond::Flag { noun, negated: false } => self.sketch.nouns.get(*noun),
+                _ => None,
+            });
+            let listed = self.previous_of(start) == "and"
+                && before.is_some_and(|before| {
+                    let verb = self.previous_of(before.items.start);
+                    let said = matches!(verb, "are" | "were" | "is" | "was" | "be" | "been" | "that" | "which" | "who");
+                    before.items.end + 1 == start && !said
+                });
+            if listed && !negated && self.item(0).is_none_or(|item| !item.any(&["too", "both"])) {
+                let said = &self.sketch.nouns[at].text;
+                self.sketch.refused = Some(format!(
+                    "Is “{said}” said of the same rows as what stands before “and”, or of others? Ask for one at a time."
+                ));
+            }
+            self.ended_within(at);
             self.sketch.nouns[at].want = Want::Flag;
             self.add(Cond::Flag { noun: at, negated });
             return true;
@@ -241,16 +289,34 @@ impl Parser<'_> {
                 self.sketch.measures.push(Quantity::Plain(at));
                 return true;
             }
+            // "revenue and orders by country": two numbers.
+            let last = kind.norm.rsplit(' ').next().unwrap_or_default();
+            let counts =
+                kind.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(m) if !entry.partial && count(m)));
+            if counts
+                && words::singular(last) != last
+                && !self.sketch.measures.is_empty()
+                && matches!(self.previous_of(start), "and" | "," | "&" | "plus" | "versus" | "vs")
+            {
+                self.sketch.nouns[at].want = Want::Counted;
+                self.sketch.measures.push(Quantity::Count(at));
+                return true;
+            }
             let which = self.sketch.ask == Ask::Which && self.sketch.subject.is_none();
             self.sketch.nouns[at].want = Want::Thing;
             self.focus = Some(at);
             if self.sketch.subject.is_none() && (self.sketch.measures.is_empty() && self.sketch.rank.is_none() || which)
             {
                 self.sketch.subject = Some(at);
-            } else if self.listed(start) {
+            } else if self.listed(start) && !self.also_said(start) {
                 self.sketch.nouns[at].want = Want::Column;
                 self.sketch.columns.push(at);
-            } else if self.verb_at(start) || self.joined(start) || self.repeated(at) {
+            } else if self.object_of_verb(start)
+                || self.verb_at(start)
+                || self.joined(start)
+                || self.also_said(start)
+                || self.repeated(at)
+            {
                 self.sketch.mentions.push(at);
             } else {
                 let text = self.sketch.nouns[at].text.clone();
@@ -260,12 +326,26 @@ impl Parser<'_> {
         }
         let measure = kind.entries.iter().any(|entry| !entry.partial && self.is_measure(&entry.sense))
             || kind.entries.iter().all(|entry| self.is_measure(&entry.sense)) && !kind.entries.is_empty();
-        let metric = kind.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)));
+        // A word of a metric's name alone asks for it only where nothing else was asked for.
+        let said = self.sketch.subject.is_some() && !self.listed(start);
+        let metric =
+            kind.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)) && !(entry.partial && said));
+        // A second number must be asked for like the first: "revenue and orders", not "the cost of the stock".
+        if metric && !self.sketch.measures.is_empty() && !self.listed(start) && !self.compared_with(start) {
+            let text = self.sketch.nouns[at].text.clone();
+            self.sketch.unknown.push(text);
+            return true;
+        }
         if metric || measure && self.sketch.subject.is_none() && self.sketch.columns.is_empty() {
             self.sketch.nouns[at].want = Want::Measure;
             self.sketch.measures.push(Quantity::Plain(at));
             self.light_verb();
             self.focus_counted(at);
+            return true;
+        }
+        if self.grouped(at) {
+            // "by town, only towns with …": the same group again.
+            self.sketch.nouns[at].want = Want::Group;
             return true;
         }
         if !self.sketch.measures.is_empty() && !self.listed(start) || self.beside(start) {
@@ -275,99 +355,6 @@ impl Parser<'_> {
         }
         self.sketch.columns.push(at);
         true
-    }
-
-    /// Whether a word before it says that it belongs to what was said: "of all flights".
-    fn joined(&self, start: usize) -> bool {
-        let before = self.previous_of(start);
-        let article = self.items.get(start).is_some_and(|item| item.any(&["the", "a", "an", "our", "all", "any"]));
-        article
-            || matches!(
-                before,
-                "of" | "for"
-                    | "from"
-                    | "in"
-                    | "on"
-                    | "to"
-                    | "by"
-                    | "the"
-                    | "our"
-                    | "all"
-                    | "at"
-                    | "across"
-                    | "among"
-                    | "any"
-                    | "through"
-                    | "did"
-                    | "do"
-                    | "does"
-                    | "with"
-                    | "their"
-                    | "are"
-                    | "were"
-                    | "a"
-                    | "an"
-                    | "has"
-                    | "have"
-            )
-            || start.checked_sub(1).and_then(|at| self.items.get(at)).is_some_and(|item| {
-                item.has_value() || item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)))
-            })
-    }
-
-    /// Whether it was said before, as in "by country, only countries with …".
-    fn repeated(&self, noun: NounAt) -> bool {
-        let things: Vec<usize> = self.sketch.nouns[noun].entries.iter().filter_map(thing).collect();
-        self.sketch.nouns[..noun]
-            .iter()
-            .any(|known| known.entries.iter().filter_map(thing).any(|d| things.contains(&d)))
-    }
-
-    fn verb_at(&self, at: usize) -> bool {
-        let last = self.items.get(at).map_or("", |item| item.norm.rsplit(' ').next().unwrap_or_default());
-        last.ends_with("ed") || grammar::is_relation(last)
-    }
-
-    /// Whether a column was read right before, with nothing between.
-    fn beside(&self, start: usize) -> bool {
-        self.sketch.columns.iter().chain(&self.sketch.subject).any(|known| self.sketch.nouns[*known].items.end == start)
-    }
-
-    /// For a named condition that says its dataset ("active customers"): the condition is added, and the dataset is
-    /// a noun of its own. Other nouns stay what they are.
-    pub(super) fn segment_thing(&mut self, noun: NounAt) -> NounAt {
-        let known = self.sketch.nouns[noun].clone();
-        let Some(Sense::Segment(segment)) = known.entries.first().map(|entry| entry.sense.clone()) else { return noun };
-        let dataset = self.ontology.segments.get(segment).and_then(|segment| segment.datasets.first());
-        let dataset = dataset
-            .and_then(|name| self.ontology.datasets.iter().position(|entity| entity.name.eq_ignore_ascii_case(name)));
-        let Some(dataset) = dataset else { return noun };
-        self.sketch.nouns[noun].want = Want::Flag;
-        self.add(Cond::Flag { noun, negated: false });
-        let entry = Entry { sense: Sense::Entity(dataset), quality: 1.0, partial: false };
-        self.push(Noun { entries: vec![entry], want: Want::Thing, corrected: None, ..known })
-    }
-
-    /// Whether what begins here stands in a list of columns.
-    fn listed(&self, start: usize) -> bool {
-        let before = start.checked_sub(1).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str());
-        matches!(before, "and" | "," | "their" | "corresponding" | "its" | "including" | "with")
-            || before == "the"
-                && start.checked_sub(2).and_then(|at| self.items.get(at)).is_some_and(|item| item.any(&["and", ","]))
-    }
-
-    pub(super) fn negated_before(&self, start: usize) -> bool {
-        let before = |back: usize| {
-            start.checked_sub(back).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str())
-        };
-        matches!(
-            before(1),
-            "not" | "non" | "never" | "arent" | "isnt" | "werent" | "wasnt" | "dont" | "no" | "except" | "excluding"
-        )
-    }
-
-    pub(super) fn previous_of(&self, at: usize) -> &str {
-        at.checked_sub(1).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str())
     }
 }
 
@@ -394,6 +381,7 @@ impl Noun {
             hints: &[],
             unit: None,
             inside: parser.frames.last().map(|frame| frame.thing),
+            holder: None,
             corrected,
             near: None,
         }
@@ -404,6 +392,12 @@ impl Noun {
         let one = crate::engine::agent::lexicon::words::singular(&self.norm);
         GENERIC.contains(&one.as_str())
     }
+}
+
+/// Whether it is a phrase that leads to the other end of a relationship, such as "report to".
+pub(super) fn leads(norm: &str) -> bool {
+    let last = norm.rsplit_once(' ').map_or("", |(_, last)| last);
+    matches!(last, "to" | "by" | "for" | "from" | "in" | "with" | "under" | "at" | "on")
 }
 
 pub(super) fn role(entry: &Entry) -> Option<usize> {

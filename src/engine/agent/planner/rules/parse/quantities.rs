@@ -2,13 +2,14 @@
 
 use crate::engine::agent::lexicon::Sense;
 use crate::engine::agent::time::TimePhrase;
-use crate::model::ontology::Aggregation;
+use crate::model::ontology::{Additivity, Aggregation};
 
 use super::super::grammar;
 use super::super::items::Kind;
 use super::super::sketch::{Cond, Group, NounAt, Quantity, Want};
 use super::Parser;
 use super::nouns::thing;
+use super::shares::SHARES;
 
 impl Parser<'_> {
     /// A quantity that stands free: one of the numbers asked for.
@@ -17,7 +18,7 @@ impl Parser<'_> {
         let nouns = self.sketch.nouns.len();
         let Some(quantity) = self.asked_quantity() else {
             self.at = start;
-            self.sketch.nouns.truncate(nouns);
+            self.drop_nouns(nouns);
             return false;
         };
         self.sketch.measures.push(quantity);
@@ -38,11 +39,11 @@ impl Parser<'_> {
             return Some(quantity);
         }
         self.at = start;
-        self.sketch.nouns.truncate(nouns);
+        self.drop_nouns(nouns);
         let quantity = self.plain_quantity().and_then(|first| self.tail(first));
         if quantity.is_none() {
             self.at = start;
-            self.sketch.nouns.truncate(nouns);
+            self.drop_nouns(nouns);
         }
         quantity
     }
@@ -59,35 +60,18 @@ impl Parser<'_> {
         Some(Quantity::Plain(noun))
     }
 
-    /// A metric that counts rows speaks of their dataset: "how many sales were not paid".
-    pub(super) fn focus_counted(&mut self, noun: NounAt) {
-        let metric = self.sketch.nouns[noun].entries.iter().find_map(|entry| match entry.sense {
-            Sense::Metric(metric) if !entry.partial => self.ontology.metrics.get(metric),
-            _ => None,
-        });
-        let counted = metric.and_then(|metric| {
-            let inner = metric
-                .expression
-                .trim()
-                .strip_prefix("COUNT(")
-                .or_else(|| metric.expression.trim().strip_prefix("count("))?;
-            let inner = inner.strip_prefix("DISTINCT ").or_else(|| inner.strip_prefix("distinct ")).unwrap_or(inner);
-            let (dataset, field) = inner.strip_suffix(')')?.trim().split_once('.')?;
-            let at = self.ontology.datasets.iter().position(|entity| entity.name.eq_ignore_ascii_case(dataset))?;
-            self.ontology.datasets[at].primary_key.iter().any(|key| key.eq_ignore_ascii_case(field)).then_some(at)
-        });
-        if let Some(dataset) = counted {
-            let entry =
-                crate::engine::agent::lexicon::Entry { sense: Sense::Entity(dataset), quality: 1.0, partial: false };
-            let known = self.sketch.nouns[noun].clone();
-            let thing = self.push(super::super::sketch::Noun {
-                entries: vec![entry],
-                want: Want::Thing,
-                corrected: None,
-                ..known
-            });
-            self.focus = Some(thing);
+    /// Whether a number stands beside another one that it is held against: "revenue vs orders".
+    pub(super) fn compared_with(&self, start: usize) -> bool {
+        let mut before = start;
+        while before > 0 && self.items.get(before - 1).is_some_and(|item| item.any(&["the", "also", "both", "well"])) {
+            before -= 1;
         }
+        let word = self.previous_of(before);
+        self.sketch.comparing
+            || matches!(
+                word,
+                "vs" | "versus" | "plus" | "&" | "/" | ";" | "as" | "by" | "and" | "," | "against" | "alongside"
+            )
     }
 
     /// Counts, aggregates, and ratios, sums and differences of quantities.
@@ -105,26 +89,12 @@ impl Parser<'_> {
             let second = if self.eat("and") { self.quantity()? } else { return None };
             return Some(Quantity::Difference(Box::new(first), Box::new(second)));
         }
-        if self.eat_any(&[
-            "what percentage of",
-            "what percent of",
-            "what share of",
-            "what proportion of",
-            "what fraction of",
-            "percentage of",
-            "percent of",
-            "share of",
-            "proportion of",
-            "fraction of",
-        ]) {
-            let back = (self.at, self.sketch.nouns.len(), self.sketch.conds.len());
-            if let Some(part) = self.part() {
-                return Some(part);
+        let start = self.at;
+        if SHARES.iter().any(|phrase| self.eat(phrase)) {
+            if let Some(owner) = self.sharer(start) {
+                return self.share_of_one(owner);
             }
-            self.at = back.0;
-            self.sketch.nouns.truncate(back.1);
-            self.sketch.conds.truncate(back.2);
-            return self.shared();
+            return self.share();
         }
         if self.eat_any(&["sum of", "total of", "sum"]) {
             let back = (self.at, self.sketch.nouns.len());
@@ -132,7 +102,7 @@ impl Parser<'_> {
                 return Some(sum);
             }
             self.at = back.0;
-            self.sketch.nouns.truncate(back.1);
+            self.drop_nouns(back.1);
             self.articles();
             let noun = self.noun(Want::Measure)?;
             return Some(Quantity::Aggregate(Aggregation::Sum, noun));
@@ -145,7 +115,7 @@ impl Parser<'_> {
                 let plain = self.plain_quantity().filter(|_| matches!(self.word(0), "divided" | "minus" | "plus"));
                 if plain.is_none() {
                     self.at = at;
-                    self.sketch.nouns.truncate(nouns);
+                    self.drop_nouns(nouns);
                 }
                 plain?
             }
@@ -186,123 +156,13 @@ impl Parser<'_> {
                 Some(part) => parts.push(part),
                 None => {
                     self.at = back.0;
-                    self.sketch.nouns.truncate(back.1);
+                    self.drop_nouns(back.1);
                     break;
                 }
             }
         }
         self.eat_any(&["amounts", "amount"]);
         (parts.len() > 1).then_some(Quantity::Sum(parts))
-    }
-
-    /// "share of revenue by shop", "percentage of flights of each airline": of the total.
-    fn shared(&mut self) -> Option<Quantity> {
-        self.articles();
-        let quantity = match self.quantity() {
-            Some(quantity) => quantity,
-            None => {
-                let noun = self.noun(Want::Counted)?;
-                let counted = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
-                Quantity::Count(counted.then_some(noun)?)
-            }
-        };
-        self.sketch.display = Some(super::super::sketch::Display::Share);
-        self.eat_any(&["does", "do", "did"]);
-        Some(quantity)
-    }
-
-    /// "flights that were cancelled" after "percentage of".
-    fn part(&mut self) -> Option<Quantity> {
-        self.articles();
-        // "share of each shop's sales that …"
-        let each = if self.eat_any(&["each", "every"]) {
-            let whole = self.at + 1;
-            let whose = self.items.get(self.at..whole)?.first()?.text.contains(['\'', '’']);
-            let entries =
-                self.item(0)?.entries.iter().filter(|entry| thing(entry).is_some()).cloned().collect::<Vec<_>>();
-            if !whose || entries.is_empty() {
-                return None;
-            }
-            let noun = super::super::sketch::Noun::new(self, self.at..whole, entries, Want::Group, "each");
-            self.at = whole;
-            Some(self.push(noun))
-        } else {
-            None
-        };
-        let noun = self.noun(Want::Counted)?;
-        let counted = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
-        let metric = self.sketch.nouns[noun]
-            .entries
-            .iter()
-            .any(|entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial);
-        if !counted && !metric {
-            return None;
-        }
-        let whole = if counted { Quantity::Count(noun) } else { Quantity::Plain(noun) };
-        if counted {
-            self.focus = Some(noun);
-        } else {
-            self.sketch.nouns[noun].want = Want::Measure;
-        }
-        let known = self.sketch.conds.len();
-        while self.eat_any(&[
-            "that",
-            "which",
-            "who",
-            "were",
-            "was",
-            "are",
-            "is",
-            "have been",
-            "had",
-            "have",
-            "has",
-            "comes",
-            "come",
-            "came",
-            "go",
-            "goes",
-            "went",
-            "left",
-            "departed",
-            "arrived",
-        ]) {}
-        self.at = if self.previous_is_have() { self.at - 1 } else { self.at };
-        let mut taken = false;
-        loop {
-            let ended = self.at >= self.end || matches!(self.word(0), "by" | "per" | "for" | "each");
-            if ended || !(self.existence() || self.condition() || self.flag_here()) {
-                break;
-            }
-            taken = true;
-            if self.at_boundary() {
-                break;
-            }
-        }
-        while !self.frames.is_empty() {
-            self.close_frame();
-        }
-        if !taken {
-            return None;
-        }
-        let conds: Vec<Cond> = self.sketch.conds.split_off(known);
-        if let Some(noun) = each {
-            self.sketch.groups.push(Group { noun: Some(noun), grain: None, each: true, per: false });
-        }
-        Some(Quantity::Part(Box::new(whole), conds))
-    }
-
-    fn previous_is_have(&self) -> bool {
-        matches!(self.previous(), "have" | "has" | "had")
-    }
-
-    /// A named condition here.
-    fn flag_here(&mut self) -> bool {
-        let flag = self
-            .item(0)
-            .and_then(|item| item.entries.first())
-            .is_some_and(|entry| matches!(entry.sense, Sense::Segment(_)));
-        flag && self.noun_here()
     }
 
     fn simple(&mut self) -> Option<Quantity> {
@@ -335,6 +195,9 @@ impl Parser<'_> {
             return None;
         }
         self.at += 1;
+        if let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(0).map(|item| item.kind.clone()) {
+            return self.of_each_time(function, grain);
+        }
         self.eat("of");
         if function == Aggregation::Sum && self.eat_any(&["number of", "count of"]) {
             return self.counted();
@@ -346,13 +209,49 @@ impl Parser<'_> {
         self.aggregated(function)
     }
 
+    /// "average daily revenue": the mean of what every day has.
+    fn of_each_time(&mut self, function: Aggregation, grain: crate::model::plan::Grain) -> Option<Quantity> {
+        let adverb = self.word(0).ends_with("ly") || self.word(0) == "annual";
+        if !adverb || function == Aggregation::Sum || self.is_value_too() {
+            return None;
+        }
+        self.at += 1;
+        let inner = if self.eat_any(&["number of", "count of"]) {
+            self.counted()?
+        } else {
+            self.modifiers();
+            let noun = self.noun(Want::Measure)?;
+            let entries = &self.sketch.nouns[noun].entries;
+            let adds = |metric: usize| {
+                self.ontology.metrics.get(metric).is_some_and(|metric| metric.additivity == Additivity::Additive)
+            };
+            if entries
+                .iter()
+                .any(|entry| matches!(entry.sense, Sense::Metric(metric) if !entry.partial && adds(metric)))
+            {
+                Quantity::Plain(noun)
+            } else if entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) {
+                self.sketch.nouns[noun].want = Want::Counted;
+                self.focus = Some(noun);
+                Quantity::Count(noun)
+            } else {
+                return None;
+            }
+        };
+        let group = Group { noun: None, grain: Some(grain), each: true, per: false };
+        Some(Quantity::Over(function, Box::new(inner), vec![group]))
+    }
+
     /// What is counted.
     fn counted(&mut self) -> Option<Quantity> {
         self.articles();
         self.eat_any(&["total", "of the", "all"]);
         let distinct = self.eat_any(&["different", "distinct", "unique"]);
         self.modifiers();
-        let noun = self.noun(Want::Counted)?;
+        let noun = match self.noun(Want::Counted) {
+            Some(noun) => noun,
+            None => return self.counted_kind(),
+        };
         let noun = self.segment_thing(noun);
         let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
         if is_thing {
@@ -415,7 +314,9 @@ impl Parser<'_> {
         self.light_verb();
         let entries = &self.sketch.nouns[noun].entries;
         let entity = entries.iter().any(|entry| thing(entry).is_some() && !entry.partial)
-            && !entries.iter().any(|entry| self.is_measure(&entry.sense) && !entry.partial);
+            && !entries
+                .iter()
+                .any(|entry| self.is_measure(&entry.sense) && !entry.partial && !self.is_count(&entry.sense));
         if entity {
             // "total orders", "average orders per day".
             let counted = Quantity::Count(noun);
@@ -431,7 +332,8 @@ impl Parser<'_> {
         }
         let quantity = Quantity::Aggregate(function, noun);
         if matches!(function, Aggregation::Avg | Aggregation::Median) {
-            let metric = entries.iter().all(|entry| matches!(entry.sense, Sense::Metric(_)));
+            // What adds up for each of them has a mean over them, whatever else has a part of its name.
+            let metric = entries.iter().all(|entry| matches!(entry.sense, Sense::Metric(_))) || self.adds_up(entries);
             let back = (self.at, self.sketch.nouns.len());
             if metric {
                 if let Some(over) = self.over(function, Quantity::Plain(noun)) {
@@ -439,10 +341,30 @@ impl Parser<'_> {
                     return Some(over);
                 }
                 self.at = back.0;
-                self.sketch.nouns.truncate(back.1);
+                self.drop_nouns(back.1);
             }
         }
         Some(quantity)
+    }
+
+    /// Whether the best of some readings is a metric that adds up, and the others are worse: fields that have its name
+    /// among longer ones.
+    fn adds_up(&self, entries: &[crate::engine::agent::lexicon::Entry]) -> bool {
+        let Some((first, rest)) = entries.split_first() else { return false };
+        let adds = match first.sense {
+            Sense::Metric(metric) => {
+                self.ontology.metrics.get(metric).is_some_and(|metric| metric.additivity == Additivity::Additive)
+            }
+            _ => false,
+        };
+        adds && !first.partial && rest.iter().all(|entry| entry.partial || entry.quality < first.quality)
+    }
+
+    /// Whether a metric counts rows.
+    fn is_count(&self, sense: &Sense) -> bool {
+        matches!(sense, Sense::Metric(metric) if self.ontology.metrics.get(*metric).is_some_and(|metric| {
+            metric.expression.trim().to_lowercase().starts_with("count(") && metric.filters.is_empty()
+        }))
     }
 
     /// "… per customer" after an average of what is itself a sum or count.
@@ -476,7 +398,7 @@ impl Parser<'_> {
         self.articles();
         if let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(0).map(|item| item.kind.clone()) {
             self.at += 1;
-            return Some(Group { noun: None, grain: Some(grain), each, per: false });
+            return Some(Group { noun: self.time_named(), grain: Some(grain), each, per: false });
         }
         let noun = self.noun(Want::Group)?;
         Some(Group { noun: Some(noun), grain: None, each, per: false })

@@ -1,23 +1,24 @@
 //! Rankings: "top 5 customers by revenue", "the most expensive product", "which carrier has the most flights".
 
-use crate::engine::agent::lexicon::Sense;
+use crate::engine::agent::lexicon::{Entry, Sense};
+use crate::engine::agent::time::TimePhrase;
 use crate::model::ontology::Aggregation;
 
 use super::super::grammar;
 use super::super::items::{Item, Kind};
-use super::super::sketch::{Ask, Noun, NounAt, Quantity, Rank, Want};
+use super::super::sketch::{Ask, Group, Noun, NounAt, Quantity, Rank, Want};
 use super::Parser;
 use super::nouns::thing;
 
 impl Parser<'_> {
     pub(super) fn ranking(&mut self) -> bool {
         let start = self.at;
-        let nouns = self.sketch.nouns.len();
+        let sketch = self.sketch.clone();
         if self.sketch.rank.is_none() && self.ranked() {
             return true;
         }
         self.at = start;
-        self.sketch.nouns.truncate(nouns);
+        self.sketch = sketch;
         false
     }
 
@@ -32,6 +33,30 @@ impl Parser<'_> {
                 format!("{}", quantity.value).parse().ok()
             }
             _ => None,
+        }
+    }
+
+    /// "5 shops …" at the beginning: how many of those that a superlative picks later.
+    pub(super) fn some_of_them(&mut self) -> bool {
+        let begun = !self.sketch.nouns.is_empty() || !self.sketch.measures.is_empty() || self.first.is_some();
+        let Some(rows) = self.small_number(0).filter(|_| !begun) else { return false };
+        let things = self.item(1).is_some_and(|item| item.is_named() && !item.has_value());
+        if things && let Some(item) = self.item(0) {
+            self.first = Some((rows, item.text.clone()));
+            self.at += 1;
+        }
+        things
+    }
+
+    /// Gives the number of [`Parser::some_of_them`] to the ranking; without one it says nothing.
+    pub(super) fn rank_some(&mut self) {
+        let Some((rows, text)) = self.first.take() else { return };
+        match &mut self.sketch.rank {
+            Some(rank) if rank.single && rank.skip == 0 => {
+                rank.rows = rows;
+                rank.single = false;
+            }
+            _ => self.sketch.unknown.push(text),
         }
     }
 
@@ -51,6 +76,9 @@ impl Parser<'_> {
     }
 
     fn ranked(&mut self) -> bool {
+        if known_subject(&self.sketch) && self.sketch.ask == Ask::Which && self.who_by_time() {
+            return true;
+        }
         self.articles();
         let text_from = self.at;
         let mut rows = None;
@@ -69,6 +97,20 @@ impl Parser<'_> {
         if let Some(descending) = self.superlative_metric() {
             return self.ranked_by_metric(descending, rows, skip);
         }
+        // "most popular", where that is a name of a metric
+        let most = match self.word(0) {
+            "most" => Some(true),
+            "least" => Some(false),
+            _ => None,
+        };
+        let metric = |entry: &Entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial;
+        if let Some(descending) = most
+            && self.superlative_at(0).is_some_and(|(_, hints, _)| hints == ["@count"])
+            && self.item(1).is_some_and(|item| item.entries.iter().any(metric))
+        {
+            self.at += 1;
+            return self.ranked_by_metric(descending, rows, skip);
+        }
         let Some((descending, mut hints, words)) = self.superlative_at(0) else { return false };
         let word = self.word(0).to_owned();
         let quoted_top = matches!(word.as_str(), "top" | "bottom");
@@ -80,6 +122,14 @@ impl Parser<'_> {
             rows = Some(number);
             self.at += 1;
         }
+        // "top 3 months"
+        let counted = match self.item(0).map(|item| &item.kind) {
+            Some(Kind::Number(number)) if rows.is_none() && number.value >= 1.0 && number.value.fract() == 0.0 => {
+                let grain = number.unit.as_deref().and_then(crate::engine::agent::time::grain);
+                grain.and_then(|grain| Some((format!("{}", number.value).parse::<u32>().ok()?, grain)))
+            }
+            _ => None,
+        };
         if quoted_top && rows.is_none() && skip == 0 && self.sketch.ask == Ask::Open && self.item(0).is_none() {
             return false;
         }
@@ -92,9 +142,13 @@ impl Parser<'_> {
             by: None,
             field: None,
             quality: hints == ["@quality"],
+            judged: judged(&word).filter(|_| hints == ["@quality"]),
             frequency: hints == ["@count"],
             text,
         };
+        if (rank.judged.is_some() || quoted_top) && self.eat_any(&["performing", "ranked", "rated"]) {
+            rank.judged = rank.judged.or(Some(word == "top"));
+        }
         // "the top 10 busiest airports"
         if quoted_top
             && rows.is_some()
@@ -103,16 +157,45 @@ impl Parser<'_> {
         {
             hints = more;
             rank.quality = hints == ["@quality"];
+            rank.judged = judged(self.word(0));
             rank.frequency = hints == ["@count"];
             rank.descending = self.superlative_at(0).is_none_or(|(descending, _, _)| descending);
             self.at += words;
+        }
+        if let Some((number, grain)) = counted {
+            rank.rows = number;
+            rank.single = false;
+            return self.ranked_times(rank, grain);
+        }
+        // "took the longest to close"
+        if !hints.is_empty() && !rank.frequency && !rank.quality && known_subject(&self.sketch) && self.word(0) == "to"
+        {
+            let field = self.hinted(text_from, hints);
+            self.what_for(field);
+            if self.sketch.nouns[field].hints.is_empty() {
+                rank.field = Some(field);
+                self.sketch.rank = Some(rank);
+                return true;
+            }
+        }
+        // "the worst month for cancellations", "the best day by revenue"
+        if let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(0).map(|item| item.kind.clone()) {
+            return self.ranked_times(rank, grain);
         }
         // "which shop earns the most": by what is not said.
         let ended = self.at >= self.end
             || matches!(self.word(0), "in" | "on" | "during" | "for" | "overall" | "," | "us")
             || self.item(0).is_some_and(|item| matches!(item.kind, Kind::Time(_)));
+        // "which town spends the most": by the number that was said.
+        let asked = matches!(self.sketch.ask, Ask::Which | Ask::Who)
+            && (self.sketch.subject.is_some() || !self.sketch.columns.is_empty());
+        if plain_most && ended && asked && self.sketch.measures.len() == 1 {
+            self.sketch.rank = Some(rank);
+            return true;
+        }
         if plain_most && ended && self.sketch.subject.is_some() && self.sketch.measures.is_empty() {
-            rank.quality = true;
+            rank.by = self.counted_by_verb(text_from);
+            rank.quality = rank.by.is_none();
             self.sketch.rank = Some(rank);
             return true;
         }
@@ -139,7 +222,7 @@ impl Parser<'_> {
                 }
             }
             self.at = back.0;
-            self.sketch.nouns.truncate(back.1);
+            self.drop_nouns(back.1);
         }
         self.modifiers();
         // "highest delay", "largest claim amount" on their own.
@@ -157,7 +240,7 @@ impl Parser<'_> {
         }
         let Some(noun) = self.noun(Want::Column) else {
             // "the most expensive", "the longest" of what was spoken of.
-            if !hints.is_empty() && known_thing && !rank.frequency {
+            if !hints.is_empty() && known_thing && !rank.frequency && !rank.quality {
                 rank.field = Some(self.hinted(text_from, hints));
                 self.sketch.rank = Some(rank);
                 return true;
@@ -166,7 +249,7 @@ impl Parser<'_> {
                 return false;
             }
             let alone = quoted_top && self.sketch.nouns.is_empty();
-            if alone || known_thing && (rank.frequency || quoted_top && rows.is_some()) {
+            if alone || known_thing && (rank.frequency || rank.judged.is_some() || quoted_top && rows.is_some()) {
                 rank.quality = !rank.frequency;
                 self.sketch.rank = Some(rank);
                 return true;
@@ -185,10 +268,15 @@ impl Parser<'_> {
         if is_thing {
             self.sketch.nouns[noun].want = Want::Thing;
             self.focus = Some(noun);
-            if self.sketch.subject.is_none() {
-                self.sketch.subject = Some(noun);
-            } else {
-                self.sketch.mentions.push(noun);
+            match self.sketch.subject {
+                None => self.sketch.subject = Some(noun),
+                // "which customer placed the largest order": the order is ranked, and shown with its customer.
+                Some(owner) if !hints.is_empty() && !rank.quality && !rank.frequency => {
+                    self.sketch.subject = Some(noun);
+                    self.sketch.nouns[owner].want = Want::Column;
+                    self.sketch.columns.push(owner);
+                }
+                Some(_) => self.sketch.mentions.push(noun),
             }
         } else if plain_superlative && rows.is_none() && !known_thing {
             // "the highest price": the number itself.
@@ -199,6 +287,10 @@ impl Parser<'_> {
         } else {
             self.sketch.columns.push(noun);
         }
+        // "the biggest claim", where nothing says how big claims are: it is asked by what.
+        if hints.contains(&"size") && is_thing && !self.is_sized(noun, hints) {
+            rank.quality = true;
+        }
         if !hints.is_empty() && !rank.quality && !rank.frequency {
             rank.field = Some(self.hinted(text_from, hints));
         } else if !rank.frequency {
@@ -206,6 +298,25 @@ impl Parser<'_> {
         }
         self.sketch.rank = Some(rank);
         true
+    }
+
+    /// "… is rented the least": how often that happens, by the dataset that the verb stands for.
+    fn counted_by_verb(&mut self, from: usize) -> Option<Quantity> {
+        let at = (from.saturating_sub(2)..from).rev().find(|at| !self.items[*at].is("the"))?;
+        let entries: Vec<_> =
+            self.items[at].entries.iter().filter(|entry| thing(entry).is_some() && !entry.partial).cloned().collect();
+        if entries.is_empty() || !self.items[at].norm.ends_with("ed") && !grammar::is_relation(&self.items[at].norm) {
+            return None;
+        }
+        // It was read as what must exist.
+        let read = self.frames.last().is_some_and(|frame| {
+            frame.conds.is_empty() && !frame.negated && self.sketch.nouns[frame.thing].items.contains(&at)
+        });
+        if read {
+            self.frames.pop();
+        }
+        let noun = Noun::new(self, at..at + 1, entries, Want::Counted, "");
+        Some(Quantity::Count(self.push(noun)))
     }
 
     fn superlative_metric(&self) -> Option<bool> {
@@ -224,6 +335,24 @@ impl Parser<'_> {
         let metric = Noun::new(self, self.at..self.at + 1, entries, Want::Measure, "");
         let metric = self.push(metric);
         self.at += 1;
+        if let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(0).map(|item| item.kind.clone()) {
+            self.at += 1;
+            let group = Group { noun: None, grain: Some(grain), each: false, per: false };
+            self.sketch.groups.push(group);
+            self.sketch.rank = Some(Rank {
+                rows: rows.unwrap_or(1),
+                skip,
+                descending,
+                single: rows.is_none(),
+                by: Some(Quantity::Plain(metric)),
+                field: None,
+                quality: false,
+                judged: None,
+                frequency: false,
+                text,
+            });
+            return true;
+        }
         let Some(noun) = self.noun(Want::Column) else { return false };
         let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
         if is_thing && self.sketch.subject.is_none() {
@@ -242,6 +371,7 @@ impl Parser<'_> {
             by,
             field: None,
             quality: false,
+            judged: None,
             frequency: false,
             text,
         });
@@ -268,6 +398,22 @@ impl Parser<'_> {
         if matches!(word, "max" | "maximum" | "min" | "minimum") {
             return None;
         }
+        // "which shop has more customers", "which has the better margin, A or B": of all that are named, the most.
+        let compared = matches!(word, "more" | "fewer" | "better" | "worse" | "higher" | "lower")
+            && self.sketch.ask == Ask::Which
+            && self.sketch.subject.is_some()
+            && !self.items.iter().any(|item| item.any(&["than", "each", "every"]))
+            && matches!(
+                self.previous_of(self.at + ahead),
+                "has" | "have" | "had" | "made" | "sold" | "got" | "a" | "an" | "the"
+            );
+        if compared {
+            return Some(match word {
+                "better" => (true, &["@quality"], 1),
+                "worse" => (false, &["@quality"], 1),
+                word => (matches!(word, "more" | "higher"), &[], 1),
+            });
+        }
         let item = self.item(ahead)?;
         if matches!(item.kind, Kind::Quoted | Kind::Time(_))
             || item.entries.iter().any(|entry| !entry.partial && item.norm.contains(' ') && entry.quality > 0.0)
@@ -277,35 +423,22 @@ impl Parser<'_> {
         grammar::superlative(word).map(|(descending, hints)| (descending, hints, 1))
     }
 
-    /// What is ranked by, after a superlative: a number, or things that are counted.
-    fn ranked_quantity(&mut self, hints: &[&str]) -> Option<Quantity> {
-        let start = (self.at, self.sketch.nouns.len());
-        self.modifiers();
-        if let Some(quantity) = self.quantity() {
-            return Some(quantity);
-        }
-        self.at = start.0;
-        self.sketch.nouns.truncate(start.1);
-        self.modifiers();
-        let named = self.item(0).is_some_and(|item| item.is_named());
-        if !named
-            || !hints.is_empty()
-                && !self.item(0).is_some_and(|item| item.entries.iter().any(|entry| self.is_measure(&entry.sense)))
-        {
-            return None;
-        }
-        let noun = self.noun(Want::Counted)?;
-        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
-        if is_thing {
-            return Some(Quantity::Count(noun));
-        }
-        self.sketch.nouns[noun].want = Want::Bound;
-        Some(Quantity::Plain(noun))
-    }
-
     fn settle(&mut self, rank: Rank, known_thing: bool) -> bool {
         // Without anything that is ranked the extreme itself is asked for.
-        let function = if rank.descending { Aggregation::Max } else { Aggregation::Min };
+        let mut function = if rank.descending { Aggregation::Max } else { Aggregation::Min };
+        if let (Some(best), Some(Quantity::Plain(noun)), false) = (rank.judged, &rank.by, known_thing) {
+            let field = self.sketch.nouns[*noun].entries.iter().any(|entry| matches!(entry.sense, Sense::Field(..)));
+            match self.more_is_better(*noun) {
+                Some(better) => function = if best == better { Aggregation::Max } else { Aggregation::Min },
+                None if field => {
+                    let (said, words) = (&rank.text, &self.sketch.nouns[*noun].text);
+                    self.sketch.refused = Some(format!(
+                        "Is “{said}” the highest or the lowest? Say “highest {words}” or “lowest {words}”."
+                    ));
+                }
+                None => {}
+            }
+        }
         match (&rank.by, known_thing) {
             (Some(Quantity::Plain(noun)), false) if rank.single && rank.skip == 0 => {
                 let noun = *noun;
@@ -330,7 +463,23 @@ impl Parser<'_> {
         let to = self.at.max(from + 1).min(self.items.len());
         let mut noun = Noun::new(self, from..to, Vec::new(), Want::Number, "");
         noun.hints = hints;
+        // "who rented films longer than 2 hours": the films are, not the rentals.
+        noun.inside = self.object().or(noun.inside);
         self.push(noun)
+    }
+}
+
+/// Whether the rows that are asked for are known.
+fn known_subject(sketch: &super::super::sketch::Sketch) -> bool {
+    sketch.subject.is_some() && sketch.measures.is_empty()
+}
+
+/// Whether a superlative judges, and which way.
+fn judged(word: &str) -> Option<bool> {
+    match word {
+        "best" | "better" => Some(true),
+        "worst" | "worse" => Some(false),
+        _ => None,
     }
 }
 

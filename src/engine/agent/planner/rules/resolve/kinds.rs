@@ -65,7 +65,7 @@ impl Resolver<'_> {
     }
 
     /// Whether a field is what rows of its dataset are called or known by.
-    pub(super) fn names(&self, dataset: usize, field: usize) -> bool {
+    pub(in super::super) fn names(&self, dataset: usize, field: usize) -> bool {
         let entity = &self.ontology.datasets[dataset];
         let field = &entity.fields[field];
         let is = |name: &String| name.eq_ignore_ascii_case(&field.name) || name.eq_ignore_ascii_case(&field.expression);
@@ -74,6 +74,17 @@ impl Resolver<'_> {
             || entity.unique_keys.iter().any(|key| key.len() == 1 && is(&key[0]))
             || field.role == FieldRole::Key
             || entity.default_time_field.iter().any(is)
+    }
+
+    /// Whether words speak of a dataset by one of its names.
+    pub(in super::super) fn names_dataset(&self, words: &str, dataset: usize) -> bool {
+        use crate::engine::agent::lexicon::words::{singular, split};
+        let plain = |text: &str| split(text).iter().map(|word| singular(word)).collect::<Vec<_>>();
+        let said = plain(words);
+        let entity = &self.ontology.datasets[dataset];
+        let mut names = vec![plain(&entity.noun()), plain(&entity.name)];
+        names.extend(entity.ai.synonyms.iter().map(|synonym| plain(synonym)));
+        names.iter().any(|name| !name.is_empty() && said.windows(name.len()).any(|part| part == name.as_slice()))
     }
 
     /// Whether a field refers to a row of a dataset.
@@ -89,13 +100,16 @@ impl Resolver<'_> {
     }
 
     /// Whether a metric is the number of a dataset's rows.
-    pub(super) fn counts(&self, metric: usize, dataset: usize) -> bool {
+    pub(in crate::engine::agent::planner::rules) fn counts(&self, metric: usize, dataset: usize) -> bool {
         let metric = &self.ontology.metrics[metric];
         let counting = metric.expression.trim().to_lowercase().starts_with("count(");
         counting && metric.filters.is_empty() && self.metric_datasets_of(metric) == vec![dataset]
     }
 
-    pub(super) fn metric_datasets_of(&self, metric: &crate::model::ontology::Metric) -> Vec<usize> {
+    pub(in crate::engine::agent::planner::rules) fn metric_datasets_of(
+        &self,
+        metric: &crate::model::ontology::Metric,
+    ) -> Vec<usize> {
         let at = self.ontology.metrics.iter().position(|known| known.name == metric.name);
         at.map(|at| self.metric_datasets(at, 0)).unwrap_or_default()
     }
@@ -203,8 +217,12 @@ impl Resolver<'_> {
             "id" | "ids" | "identifier" | "identifiers" | "key" if entity.primary_key.len() == 1 => {
                 by_column(&entity.primary_key[0])
             }
-            "name" | "names" | "title" | "titles" | "number" | "numbers" | "code" | "codes" => {
-                entity.label_field.as_ref().and_then(by_name)
+            "number" | "numbers" | "code" | "codes" => entity.label_field.as_ref().and_then(by_name),
+            // A number that rows are known by is no name.
+            "name" | "names" | "title" | "titles" => {
+                let label = entity.label_field.as_ref().and_then(by_name)?;
+                let called = &entity.fields[label];
+                (called.role != FieldRole::Key || !called.datatype.is_number()).then_some(label)
             }
             _ => None,
         }
@@ -215,6 +233,18 @@ impl Resolver<'_> {
         let mut targets = Vec::new();
         let Some(entity) = self.ontology.datasets.get(from) else { return targets };
         let kind = noun.unit.as_deref().and_then(grammar::unit).map(|(kind, _)| kind);
+        let says = |field: &crate::model::ontology::Field, known: &[&str]| {
+            let named = in_words(&field.name);
+            let synonyms = field.ai.synonyms.iter().map(String::as_str);
+            std::iter::once(named.as_str())
+                .chain([field.label.as_str()])
+                .chain(synonyms)
+                .any(|name| name.to_lowercase().split(' ').any(|word| known.contains(&word)))
+        };
+        // People are as old as they are, not as long as they are known here.
+        let people = entity.fields.iter().any(|field| {
+            says(field, &["birth", "birthday", "born", "birthdate", "surname", "gender", "firstname", "lastname"])
+        });
         for (at, field) in entity.fields.iter().enumerate().filter(|(_, field)| !field.hidden) {
             let own = field.unit.as_deref().and_then(grammar::unit).map(|(kind, _)| kind);
             if let Some(kind) = kind {
@@ -229,7 +259,7 @@ impl Resolver<'_> {
                     continue;
                 }
             }
-            if noun.hints == ["@time"] {
+            if noun.hints == ["@time"] || noun.hints == ["@age"] && !people {
                 if field.datatype.is_calendar() {
                     let default =
                         entity.default_time_field.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&field.name));
@@ -239,12 +269,9 @@ impl Resolver<'_> {
                 }
                 continue;
             }
-            if noun.hints == ["@born"] {
-                if field.datatype.is_calendar()
-                    && field.words().split(' ').any(|word| matches!(word, "birth" | "birthday" | "born" | "birthdate"))
-                {
-                    targets.push((Target::Field(from, at), 1.0, true));
-                }
+            if noun.hints == ["@age"] {
+                let born = says(field, &["birth", "birthday", "born", "birthdate"]) && field.datatype.is_calendar();
+                targets.extend(born.then_some((Target::Field(from, at), 1.0, true)));
                 continue;
             }
             let number = field.datatype.is_number() && field.role != FieldRole::Key;

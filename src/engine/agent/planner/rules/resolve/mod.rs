@@ -2,11 +2,12 @@
 //! can be reached from it.
 
 mod kinds;
+mod others;
 mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::engine::agent::lexicon::Sense;
+use crate::engine::agent::lexicon::{Effort, Sense};
 use crate::engine::ontology::graph::{Graph, NoWay, Steps};
 use crate::model::ontology::{DataType, FieldRole, Ontology, in_words};
 use crate::model::reading::{Choice, Chosen, Clarification};
@@ -50,6 +51,7 @@ pub(super) struct Resolver<'a> {
     pub ontology: &'a Ontology,
     pub graph: &'a Graph,
     pub chosen: &'a [Chosen],
+    pub effort: &'a Effort<'a>,
     pub sketch: &'a Sketch,
     /// The dataset that the question before was about, where this one goes on from it.
     pub before: Option<usize>,
@@ -127,15 +129,19 @@ impl Resolver<'_> {
             *slot = Some(found.clone());
         }
         let (mut score, mut trouble) = (0.0, None);
-        let inner = |at: &NounAt| nouns[*at].inside.is_some();
-        let order: Vec<NounAt> =
-            (0..nouns.len()).filter(|at| !inner(at)).chain((0..nouns.len()).filter(inner)).collect();
+        // What is seen from other nouns comes after those.
+        let depth = |at: &NounAt| (u8::from(nouns[*at].inside.is_some()), u8::from(nouns[*at].holder.is_some()));
+        let mut order: Vec<NounAt> = (0..nouns.len()).collect();
+        order.sort_by_key(depth);
         for at in order {
             if at == first {
                 continue;
             }
-            let from =
-                nouns[at].inside.and_then(|thing| all[thing].as_ref()).and_then(|found| self.dataset_of(&found.target));
+            let from = nouns[at]
+                .inside
+                .or(nouns[at].holder)
+                .and_then(|thing| all[thing].as_ref())
+                .and_then(|found| self.dataset_of(&found.target));
             let from = from.unwrap_or(anchor);
             let candidates = self.candidates(at, Some(from));
             let Some(best) = candidates.first() else {
@@ -151,11 +157,13 @@ impl Resolver<'_> {
             let rivals: Vec<Found> = candidates[1..]
                 .iter()
                 .filter(|rival| {
-                    best.score - rival.score < MARGIN && rival.same != best.same && !self.twins(from, best, rival)
+                    let margin =
+                        if self.elsewhere(&nouns[at], from, best, rival) { 2.0 * MARGIN + 0.02 } else { MARGIN };
+                    best.score - rival.score < margin && rival.same != best.same && !self.twins(from, best, rival)
                 })
                 .cloned()
                 .collect();
-            if !rivals.is_empty() && nouns[at].want != Want::Thing {
+            if !rivals.is_empty() && (nouns[at].want != Want::Thing || self.sketch.subject == Some(at)) {
                 trouble = trouble.or_else(|| Some(Trouble::Ask(Box::new(self.question(at, best, &rivals)))));
             }
             all[at] = Some(best.clone());
@@ -169,11 +177,50 @@ impl Resolver<'_> {
         )
     }
 
+    /// Whether a text is a value of another dataset just as well, and nothing stands beside it that says of which.
+    fn elsewhere(&self, noun: &Noun, from: usize, best: &Found, rival: &Found) -> bool {
+        let one = |found: &Found| {
+            self.dataset_of(&found.target).is_some_and(|to| self.graph.way(from, to, &found.via, Steps::ToOne).is_ok())
+        };
+        noun.want == Want::Value
+            && noun.near.is_none()
+            && noun.of.is_none()
+            && noun.roles.is_empty()
+            && best.whole
+            && rival.whole
+            && self.dataset_of(&best.target) != self.dataset_of(&rival.target)
+            && one(best)
+            && one(rival)
+    }
+
     /// What a noun may be, best first; seen from a dataset only what can be reached.
     fn candidates(&self, at: NounAt, from: Option<usize>) -> Vec<Found> {
         let noun = &self.sketch.nouns[at];
+        let mut found = self.weighed(at, from);
+        if found.iter().any(|found| found.whole) && noun.want != Want::Value {
+            found.retain(|found| found.whole);
+        }
+        self.prune(noun, &mut found);
+        for key in [self.key(noun), format!("path:{}", noun.norm)] {
+            if let Some(chosen) = self.chosen.iter().rev().find(|chosen| chosen.key == key) {
+                let kept: Vec<Found> =
+                    found.iter().filter(|found| self.value(found) == chosen.value).cloned().collect();
+                if !kept.is_empty() {
+                    found = kept;
+                }
+            }
+        }
+        found
+    }
+
+    /// All that a noun's words may stand for, best first.
+    fn weighed(&self, at: NounAt, from: Option<usize>) -> Vec<Found> {
+        let noun = &self.sketch.nouns[at];
         let mut found: Vec<Found> = Vec::new();
         for (target, quality, whole) in self.targets(noun, from) {
+            if !self.effort.spend(1) {
+                break;
+            }
             let bonus = self.bonus(noun, &target, at);
             match from {
                 None => {
@@ -198,19 +245,6 @@ impl Resolver<'_> {
         found.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| a.target.cmp(&b.target)).then_with(|| a.via.cmp(&b.via))
         });
-        if found.iter().any(|found| found.whole) && noun.want != Want::Value {
-            found.retain(|found| found.whole);
-        }
-        self.prune(noun, &mut found);
-        for key in [self.key(noun), format!("path:{}", noun.norm)] {
-            if let Some(chosen) = self.chosen.iter().rev().find(|chosen| chosen.key == key) {
-                let kept: Vec<Found> =
-                    found.iter().filter(|found| self.value(found) == chosen.value).cloned().collect();
-                if !kept.is_empty() {
-                    found = kept;
-                }
-            }
-        }
         found
     }
 
@@ -378,7 +412,7 @@ fn spoken(cond: &Cond) -> Option<NounAt> {
         Cond::Values { nouns, .. } => nouns.first().copied(),
         Cond::Compare { field, .. } | Cond::Like { field, .. } | Cond::Null { field, .. } => Some(*field),
         Cond::Flag { noun, .. } => Some(*noun),
-        Cond::Window { field, .. } => *field,
+        Cond::Window { field, .. } | Cond::Days { field, .. } => *field,
         Cond::Exists { .. } | Cond::Measured { .. } => None,
     }
 }
@@ -392,7 +426,7 @@ pub(super) fn first_noun(quantity: &Quantity) -> Option<NounAt> {
         Quantity::Ratio(first, _)
         | Quantity::Difference(first, _)
         | Quantity::Over(_, first, _)
-        | Quantity::Part(first, _) => first_noun(first),
+        | Quantity::Part { whole: first, .. } => first_noun(first),
         Quantity::Sum(parts) => parts.first().and_then(first_noun),
     }
 }

@@ -34,7 +34,11 @@ impl Resolver<'_> {
         let (roles, strict) = self.roles(noun);
         let demanded: Vec<(Vec<String>, f32)> =
             roles.iter().filter_map(|role| self.by_role(from, to, target, *role)).collect();
-        if !demanded.is_empty() {
+        // "suppliers from Kenya" are there themselves, even where "from" is said of customers too.
+        let one = |via: &[String]| self.graph.way(from, to, via, Steps::ToOne).is_ok();
+        let by_chance = !strict && grammar::is_filler(&noun.before) && one(&[]);
+        let far = by_chance && demanded.iter().all(|(via, _)| !one(via));
+        if !demanded.is_empty() && !far {
             return demanded;
         }
         let own = matches!(target, Target::Field(d, _) if *d == from);
@@ -87,11 +91,23 @@ impl Resolver<'_> {
             let field = &self.ontology.datasets[*d].fields[*f];
             let is =
                 |name: &String| name.eq_ignore_ascii_case(&field.name) || name.eq_ignore_ascii_case(&field.expression);
-            return relationship.from_columns.iter().any(is).then(|| (Vec::new(), -0.3));
+            if relationship.from_columns.iter().any(is) {
+                return Some((Vec::new(), -0.3));
+            }
+            if self.position(&relationship.to) != Some(from) {
+                return None;
+            }
         }
         let via = vec![relationship.name.clone()];
-        if self.position(&relationship.to)? != to {
-            return None;
+        let near = self.position(&relationship.to)?;
+        if near != to {
+            if matches!(target, Target::Value(..)) {
+                return None;
+            }
+            // "customer region": the region of what plays that part.
+            self.graph.way(near, to, &[], Steps::ToOne).ok()?;
+            let way = self.graph.way(from, to, &via, Steps::Any).ok()?;
+            return Some((via, cost(&way)));
         }
         let way = self.graph.way(from, to, &via, Steps::Any).ok()?;
         let said = if matches!(target, Target::Value(..)) { 0.3 } else { 0.0 };
@@ -129,6 +145,19 @@ impl Resolver<'_> {
                 Some((via, cost(&way)))
             })
             .collect();
+        if !ways.is_empty() {
+            return Some(ways);
+        }
+        // "the region of the customer", where the customer's town has one.
+        let ways: Vec<(Vec<String>, f32)> = owners
+            .iter()
+            .filter_map(|owner| {
+                let steps = self.graph.way(*owner, to, &[], Steps::ToOne).ok()?;
+                let via = vec![self.ontology.relationships.get(steps.first()?.relationship)?.name.clone()];
+                let way = self.graph.way(from, to, &via, Steps::Any).ok()?;
+                Some((via, cost(&way)))
+            })
+            .collect();
         (!ways.is_empty()).then_some(ways)
     }
 
@@ -158,6 +187,63 @@ impl Resolver<'_> {
             return Vec::new();
         }
         ways.into_iter().map(|(via, cost, _)| (via, cost)).collect()
+    }
+
+    /// The way that is taken from one dataset to another, and the others that lead there, in words:
+    /// those that arrive by another relationship in as many steps to many.
+    pub(in crate::engine::agent::planner::rules) fn competing(
+        &self,
+        from: usize,
+        to: usize,
+        via: &[String],
+    ) -> Option<(String, String)> {
+        let way = self.graph.way(from, to, via, Steps::Any).ok().filter(|_| from != to)?;
+        let many = way.iter().filter(|step| step.to_many).count();
+        let upward: Vec<usize> = self.graph.upward(from).into_iter().map(|(dataset, _)| dataset).collect();
+        // By what the ways differ: the step that arrives, or parallel ones anywhere on the way.
+        let parallel = |relationship: &crate::model::ontology::Relationship| {
+            way.iter().find_map(|step| {
+                let own = &self.ontology.relationships[step.relationship];
+                let same = own.from.eq_ignore_ascii_case(&relationship.from)
+                    && own.to.eq_ignore_ascii_case(&relationship.to)
+                    && own.name != relationship.name;
+                same.then_some(step.relationship)
+            })
+        };
+        let arrives = |relationship: &crate::model::ontology::Relationship| {
+            many == 0
+                && relationship.role.is_some()
+                && self.position(&relationship.to) == Some(to)
+                && self.position(&relationship.from).is_some_and(|dataset| upward.contains(&dataset) && dataset != to)
+        };
+        let mut taken = None;
+        let mut others = Vec::new();
+        for (at, relationship) in self.ontology.relationships.iter().enumerate() {
+            if way.iter().any(|step| step.relationship == at) {
+                continue;
+            }
+            let via = [relationship.name.clone()];
+            let own = parallel(relationship).or_else(|| way.last().map(|step| step.relationship));
+            let (Some(own), true) = (own, parallel(relationship).is_some() || arrives(relationship)) else { continue };
+            let known = self.graph.way(from, to, &via, Steps::Any);
+            if !known.is_ok_and(|other| other.iter().filter(|step| step.to_many).count() == many) {
+                continue;
+            }
+            let words = self.part(at);
+            if taken.is_none() {
+                taken = Some(self.part(own));
+            }
+            if !others.contains(&words) && taken.as_ref() != Some(&words) {
+                others.push(words);
+            }
+        }
+        (!others.is_empty()).then(|| (taken.unwrap_or_default(), others.join(" or ")))
+    }
+
+    /// What the one side of a relationship is to the other, in words.
+    fn part(&self, relationship: usize) -> String {
+        let relationship = &self.ontology.relationships[relationship];
+        format!("“{}”", relationship.role.clone().unwrap_or_else(|| in_words(&relationship.name)))
     }
 
     /// Whether a preposition points to it: "from" to origins, "to" to destinations.

@@ -40,7 +40,29 @@ fn questions_go_on_from_the_one_before() {
     ] {
         assert_eq!(talk(&bakery, questions), expected, "{questions:?}");
     }
-    assert_eq!(talk(&bakery, &["what about Bergen?"]), "cannot");
+    // With nothing before it, it is asked what is meant.
+    let open = "ask question:what about bergen: revenue Bergen | average basket Bergen | loaves sold Bergen";
+    assert_eq!(talk(&bakery, &["what about Bergen?"]), open);
+}
+
+#[test]
+fn what_was_chosen_for_a_question_is_said_and_takes_no_question_that_goes_on_from_another() {
+    let bakery = bakery();
+    let chosen = Chosen { key: vague::key("what about Bergen?"), value: "average basket Bergen".into() };
+    let mut context = Context { chosen: vec![chosen], ..context() };
+    let notes = |outcome: &Outcome| match outcome {
+        Outcome::Plan(reading) => reading.assumptions.clone(),
+        other => panic!("{}", shown::outcome(other)),
+    };
+    let first = bakery.ask_in("what about Bergen?", &context);
+    assert_eq!(shown::outcome(&first), "average_basket; where shop.town = 'Bergen'");
+    let said = "Read as “average basket Bergen”, as it was chosen.".to_owned();
+    assert!(notes(&first).contains(&said), "{:?}", notes(&first));
+    let Outcome::Plan(revenue) = bakery.ask("revenue in Lund") else { panic!() };
+    context.previous.push(Turn { question: "revenue in Lund".into(), plan: revenue.plan });
+    let then = bakery.ask_in("what about Bergen?", &context);
+    assert_eq!(shown::outcome(&then), "revenue; where shop.town = 'Bergen'");
+    assert!(!notes(&then).contains(&said), "{:?}", notes(&then));
 }
 
 #[test]

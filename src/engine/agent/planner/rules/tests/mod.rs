@@ -1,9 +1,16 @@
 //! Questions to an invented bakery. Every expectation was worked out by hand.
 
 mod answers;
+mod clauses;
 mod conversations;
+mod forms;
+mod others;
 mod refusals;
+mod sets;
 mod shown;
+mod spoken;
+mod wholes;
+mod work;
 
 use crate::engine::agent::lexicon::{FieldValues, Lexicon};
 use crate::engine::ontology::graph::Graph;
@@ -46,6 +53,7 @@ fn context() -> Context {
         previous: vec![],
         chosen: vec![],
         default_window: None,
+        extent: None,
     }
 }
 

@@ -11,6 +11,8 @@ fn words_that_mean_nothing_here_are_never_passed_over() {
             ("revenue by shop and moonphase", "cannot moonphase"),
             ("revenue in Atlantis", "cannot Atlantis"),
             ("how many customers live on Mars", "cannot Mars"),
+            // The country, and not "us".
+            ("how many customers live in the US", "cannot US"),
             ("shop name 'Nowhere'", "cannot Nowhere"),
             ("revenue with channel FAX", "cannot FAX"),
         ],
@@ -25,6 +27,13 @@ fn what_does_not_fit_where_it_stands_is_not_taken() {
     for question in ["number of trips to Depot", "shops with revenue over 5 hours"] {
         assert!(bakery.said(question).starts_with("cannot"), "{question}: {}", bakery.said(question));
     }
+}
+
+#[test]
+fn a_condition_alone_narrows_nothing_that_was_asked() {
+    let bakery = bakery();
+    assert!(bakery.said("only Harbour").starts_with("cannot"), "{}", bakery.said("only Harbour"));
+    assert_eq!(bakery.said("only shops in Lund"), bakery.said("shops in Lund"));
 }
 
 #[test]

@@ -85,6 +85,7 @@ fn condition(one: &Condition) -> String {
         Condition::Within { field: f, window: w, negated } => {
             format!("{} {}within {}", field(f), not(*negated), window(w))
         }
+        Condition::OnDays { field: f, days, negated } => format!("{} {}on {days:?}", field(f), not(*negated)),
         Condition::Segment { name, negated } => format!("{}{name}", not(*negated)),
         Condition::Exists { of, dataset, filters, negated, .. } => {
             format!("{of} has {}{dataset}({})", if *negated { "no " } else { "" }, list(filters, condition))

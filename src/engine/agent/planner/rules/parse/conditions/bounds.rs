@@ -2,8 +2,7 @@
 
 use super::*;
 
-const AVERAGE: &[&str] =
-    &["the average", "average", "the mean", "mean", "the overall average", "an average", "on average"];
+const LENGTH: &[&str] = &["length", "duration", "distance", "time", "minutes"];
 
 impl Parser<'_> {
     /// The number at the place of reading.
@@ -70,6 +69,28 @@ impl Parser<'_> {
         }
     }
 
+    /// "longer than 10 days to close": what takes so long says which field it is.
+    pub(in crate::engine::agent::planner::rules::parse) fn what_for(&mut self, noun: NounAt) {
+        if self.word(0) != "to" {
+            return;
+        }
+        let number = |entry: &crate::engine::agent::lexicon::Entry| match entry.sense {
+            Sense::Field(d, f) => {
+                self.field(d, f).is_some_and(|field| field.datatype.is_number() && field.role != FieldRole::Key)
+            }
+            _ => false,
+        };
+        let own: Vec<_> = self
+            .item(1)
+            .map(|item| item.entries.iter().filter(|entry| number(entry)).cloned().collect())
+            .unwrap_or_default();
+        if !own.is_empty() {
+            self.sketch.nouns[noun].entries = own;
+            self.sketch.nouns[noun].hints = &[];
+            self.at += 2;
+        }
+    }
+
     /// A bound after a noun that was just read: "departure delay over 60 minutes", "policy number 31003000336".
     pub(in crate::engine::agent::planner::rules::parse) fn bound_here(&mut self, noun: NounAt) -> bool {
         self.guarded(|parser| parser.bound_after(noun))
@@ -123,6 +144,13 @@ impl Parser<'_> {
         if (self.eat("between") || self.previous() != "of" && self.eat("from"))
             && let Some((low, high)) = self.pair()
         {
+            // "films between 60 and 90 minutes long" speaks of a field that is not named.
+            let thing_here =
+                self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+            if thing_here && matches!(high, Bound::Number(_, Some(_))) {
+                self.at = back;
+                return false;
+            }
             self.sketch.nouns[noun].want = Want::Number;
             self.add_bound(noun, Comparator::AtLeast, low);
             self.add_bound(noun, Comparator::AtMost, high);
@@ -137,6 +165,21 @@ impl Parser<'_> {
                 return false;
             }
             if let Some(value) = self.bound_value() {
+                // "buyers of more than 40 loaves": the number is of loaves.
+                let metric =
+                    self.sketch.nouns[noun].entries.iter().all(|entry| matches!(entry.sense, Sense::Metric(_)));
+                let counts = self
+                    .item(0)
+                    .is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial));
+                let other = match value {
+                    Bound::Number(_, Some(_)) => whole,
+                    Bound::Number(_, None) => metric && counts,
+                    _ => false,
+                };
+                if other {
+                    self.at = back;
+                    return false;
+                }
                 // "flights more than 2 hours late": hours are none of what is counted.
                 let counted = self.sketch.nouns[noun].entries.iter().all(|entry| match entry.sense {
                     Sense::Metric(metric) => self.ontology.metrics.get(metric).is_some_and(|metric| {
@@ -230,6 +273,7 @@ impl Parser<'_> {
             && (code || text.chars().next().is_some_and(char::is_uppercase));
         match item.kind.clone() {
             Kind::Number(quantity) if quantity.unit.is_none() && self.takes_numbers(noun) => {
+                self.numbers_first(noun);
                 let date = self
                     .item(1)
                     .is_some_and(|next| next.is_named() && next.entries.iter().any(|entry| thing(entry).is_some()));
@@ -339,7 +383,7 @@ impl Parser<'_> {
             let Some((low, high)) = self.pair() else { return false };
             (Comparator::AtLeast, &[][..], low, Some(high))
         } else if let Some((op, hints)) = self.operator() {
-            if self.eat_any(AVERAGE) && !hints.is_empty() {
+            if self.eat_any(super::averages::AVERAGE) && !hints.is_empty() {
                 return self.unlike_average(from, op, hints);
             }
             let Some(value) = self.bound_value() else { return false };
@@ -383,6 +427,11 @@ impl Parser<'_> {
             return true;
         }
         let Bound::Number(_, unit) = &value else { return false };
+        // "60 minutes long"
+        let hints = match (hints, unit) {
+            ([], Some(_)) if self.eat_any(&["long", "in length", "in duration"]) => LENGTH,
+            (hints, _) => hints,
+        };
         if unit.is_none() && hints.is_empty() {
             // "average delay … above 10": the number asked for before.
             return self.last_measure_bound(op, value);
@@ -392,30 +441,11 @@ impl Parser<'_> {
         }
         let noun = self.hinted(from, hints);
         self.sketch.nouns[noun].unit.clone_from(unit);
+        self.what_for(noun);
         self.add(Cond::Compare { field: noun, op, value });
         if let Some(high) = second {
             self.add(Cond::Compare { field: noun, op: Comparator::AtMost, value: high });
         }
-        true
-    }
-
-    /// "longer than the average": of the field that the adjective speaks of, or that is named after it.
-    fn unlike_average(&mut self, from: usize, op: Comparator, hints: &'static [&'static str]) -> bool {
-        let named = self
-            .item(0)
-            .is_some_and(|item| item.is_named() && item.entries.iter().any(|entry| self.is_measure(&entry.sense)));
-        let own = self.item(0).is_some_and(|item| {
-            let owner = self.owner().map(|owner| self.sketch.nouns[owner].entries.clone()).unwrap_or_default();
-            item.entries.iter().filter_map(thing).any(|d| owner.iter().filter_map(thing).any(|own| own == d))
-        });
-        if self.owner().is_none() || self.at < self.end && !named && !own {
-            return false;
-        }
-        let noun = if named { self.noun(Want::Number) } else { Some(self.hinted(from, hints)) };
-        // "longer than the average film"
-        self.at += usize::from(own && !named);
-        let Some(field) = noun else { return false };
-        self.add(Cond::Compare { field, op, value: Bound::Average });
         true
     }
 
@@ -445,40 +475,5 @@ impl Parser<'_> {
             .or(self.sketch.subject)
             .or_else(|| self.sketch.groups.iter().find_map(|group| group.noun))
             .or_else(|| self.sketch.columns.first().copied())
-    }
-
-    /// "above average departure delay", "with an above-average price".
-    pub(super) fn against_average(&mut self) -> bool {
-        self.eat_any(&["with", "having", "that have", "who have", "have", "has"]);
-        self.articles();
-        let op = if self.eat_any(&[
-            "above average",
-            "higher than average",
-            "more than average",
-            "higher than the average",
-            "more than the average",
-            "above the average",
-            "greater than the average",
-            "longer than the average",
-            "longer than average",
-        ]) {
-            Comparator::Greater
-        } else if self.eat_any(&[
-            "below average",
-            "lower than average",
-            "less than average",
-            "lower than the average",
-            "less than the average",
-            "below the average",
-            "shorter than the average",
-            "shorter than average",
-        ]) {
-            Comparator::Less
-        } else {
-            return false;
-        };
-        let Some(noun) = self.noun(Want::Number) else { return false };
-        self.add_bound(noun, op, Bound::Average);
-        true
     }
 }

@@ -1,12 +1,14 @@
 //! Conditions: values, bounds, texts, what is missing, and what there must or must not be.
 
+mod averages;
 mod bounds;
 mod existence;
+mod often;
 mod values;
 
-use crate::engine::agent::lexicon::{Sense, words};
+use crate::engine::agent::lexicon::{Entry, Sense, words};
 use crate::engine::agent::time::TimePhrase;
-use crate::model::ontology::DataType;
+use crate::model::ontology::{DataType, FieldRole};
 use crate::model::plan::{Comparator, Pattern};
 
 use super::super::grammar;
@@ -85,6 +87,7 @@ impl Parser<'_> {
     pub(super) fn condition(&mut self) -> bool {
         self.guarded(Self::pattern_for_subject)
             || self.guarded(Self::missing)
+            || self.guarded(Self::against_metric)
             || self.guarded(Self::bounded)
             || self.guarded(Self::against_average)
             || self.guarded(Self::valued)
@@ -98,7 +101,7 @@ impl Parser<'_> {
             return true;
         }
         self.at = at;
-        self.sketch.nouns.truncate(nouns);
+        self.drop_nouns(nouns);
         self.sketch.conds.truncate(conds);
         self.frames.truncate(frames);
         if let Some(frame) = self.frames.last_mut() {
@@ -155,11 +158,21 @@ impl Parser<'_> {
         None
     }
 
+    /// "playlists that contain songs": what a thing is called is no text to look for, unless it is quoted.
+    fn is_thing_name(&self) -> bool {
+        self.item(0).is_some_and(|item| {
+            item.text.chars().all(|c| !c.is_uppercase())
+                && item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial)
+        })
+    }
+
     fn free_text(&mut self) -> Option<String> {
         let item = self.item(0)?;
         let text = item.text.clone();
         let free = matches!(item.kind, Kind::Quoted)
-            || matches!(item.kind, Kind::Word | Kind::Number(_)) && !grammar::is_filler(&item.norm)
+            || matches!(item.kind, Kind::Word | Kind::Number(_))
+                && !grammar::is_filler(&item.norm)
+                && !self.is_thing_name()
             || text.chars().count() == 1 && text.chars().all(char::is_alphabetic);
         if !free {
             return None;
@@ -191,18 +204,26 @@ impl Parser<'_> {
 
     /// What there must or must not be: "who ordered", "with a claim", "without any orders", "never rented".
     pub(super) fn existence(&mut self) -> bool {
-        self.guarded(Self::exists)
+        self.guarded(Self::counted_times)
+            || self.guarded(Self::whose)
+            || self.guarded(Self::exists)
+            || self.guarded(Self::exists_again)
     }
 
     /// "closed in 2019": a time field's verb with its window.
     pub(super) fn dated(&mut self, noun: NounAt) -> bool {
         let back = self.at;
+        if self.weekdays(Some(noun)) {
+            self.sketch.nouns[noun].want = Want::Time;
+            return true;
+        }
         self.eat_any(&["in", "on", "at", "during", "is", "was", "were"]);
         let negated = self.eat("not");
         if let Some(Kind::Time(TimePhrase::Window(window))) = self.item(0).map(|item| item.kind.clone()) {
             self.at += 1;
             self.sketch.nouns[noun].want = Want::Time;
-            self.add(Cond::Window { field: Some(noun), window, negated });
+            self.sketch.nouns[noun].holder = self.relative(self.sketch.nouns[noun].items.start);
+            self.windows(Some(noun), window, negated);
             return true;
         }
         self.at = back;

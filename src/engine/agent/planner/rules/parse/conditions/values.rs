@@ -75,8 +75,20 @@ impl Parser<'_> {
         let negated = NEGATION.iter().any(|phrase| self.eat(phrase));
         if negated {
             self.eat_any(&["in", "from", "to", "at", "for", "the", "those from", "those in"]);
+            self.doer_of_value();
         }
         self.articles();
+        if !negated && self.word(0) == "both" && self.item(1).is_some_and(|item| item.has_value() && !item.is_named()) {
+            self.at += 1;
+        }
+        // "customers called Frank" have the name; records that are called so are others.
+        if matches!(before.as_str(), "named" | "called")
+            && let Some(owner) = self.owner()
+            && self.of_other_thing(owner)
+            && let Some(text) = self.free_text()
+        {
+            return self.text_value(owner, text, negated);
+        }
         if self.value_here() {
             return self.value_list(None, negated);
         }
@@ -102,7 +114,7 @@ impl Parser<'_> {
                 }
             }
             self.at = back.0;
-            self.sketch.nouns.truncate(back.1);
+            self.drop_nouns(back.1);
             if matches!(before.as_str(), "named" | "called")
                 && let (Some(owner), Some(Kind::Quoted | Kind::Word)) =
                     (self.owner(), self.item(0).map(|item| item.kind.clone()))
@@ -112,6 +124,25 @@ impl Parser<'_> {
             }
         }
         false
+    }
+
+    /// Whether what comes is a value, but none of a thing.
+    fn of_other_thing(&self, owner: NounAt) -> bool {
+        let own: Vec<usize> = self.sketch.nouns[owner].entries.iter().filter_map(thing).collect();
+        let of_own = |entry: &crate::engine::agent::lexicon::Entry| matches!(entry.sense, Sense::Value { dataset, .. } if own.contains(&dataset));
+        !own.is_empty() && self.item(0).is_some_and(|item| item.has_value() && !item.entries.iter().any(of_own))
+    }
+
+    /// "not made by Boeing": verbs before a value that say no more than the value.
+    fn doer_of_value(&mut self) {
+        let verb = grammar::is_relation(self.word(0)) || self.word(0).ends_with("ed");
+        let by = matches!(self.word(1), "by" | "from" | "in" | "to" | "at" | "with");
+        let plain = self.item(0).is_some_and(|item| {
+            item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_) | Sense::Field(..)) || entry.partial)
+        });
+        if verb && by && plain && self.item(2).is_some_and(|item| item.has_value()) {
+            self.at += 2;
+        }
     }
 
     pub(super) fn negate_since(&mut self, known: usize) {
@@ -153,13 +184,17 @@ impl Parser<'_> {
     pub(super) fn value_list(&mut self, field: Option<NounAt>, negated: bool) -> bool {
         let before = self.previous().to_owned();
         let mut nouns: Vec<NounAt> = Vec::new();
+        let both = matches!(before.as_str(), "both");
+        let (mut and, mut or) = (false, false);
         let roles: Vec<usize> = [1, 2]
             .iter()
-            .filter_map(|back| self.items.get(self.at.checked_sub(*back)?))
-            .take_while(|item| {
+            .filter_map(|back| Some((*back, self.items.get(self.at.checked_sub(*back)?)?)))
+            .take_while(|(back, item)| {
                 let roles = item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_)));
-                roles && (!item.entries.is_empty() || item.any(&["the", "either"]))
+                let leading = *back == 1 && super::super::nouns::leads(&item.norm);
+                leading || roles && (!item.entries.is_empty() || item.any(&["the", "either"]))
             })
+            .map(|(_, item)| item)
             .flat_map(|item| item.entries.iter().filter_map(super::super::nouns::role))
             .collect();
         while let Some(item) = self.item(0) {
@@ -176,10 +211,12 @@ impl Parser<'_> {
                 Some(noun) => self.value_fits(noun, &entry.sense),
                 None => matches!(entry.sense, Sense::Value { .. }),
             });
-            let entries = entries.cloned().collect();
+            let mut entries: Vec<_> = entries.cloned().collect();
+            self.owning(&mut entries);
             let mut noun = Noun::new(self, self.at..self.at + 1, entries, Want::Value, &before);
             noun.of = field;
             noun.roles.clone_from(&roles);
+            noun.holder = self.relative(self.at);
             // "Japanese customers": the thing comes after.
             let adjective = self.item(1).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
             noun.near = if adjective { None } else { self.near_thing() };
@@ -191,7 +228,13 @@ impl Parser<'_> {
             self.at += 1;
             let back = self.at;
             let against = self.eat_any(&["vs", "versus", "compared to", "compared with"]);
-            while self.eat_any(&[",", "or", "and", "nor", "or in", "or from", "and from", "or to", "/", "&"]) {}
+            while let Some(word) = [",", "or", "and", "nor", "or in", "or from", "and from", "or to", "/", "&"]
+                .into_iter()
+                .find(|word| self.eat(word))
+            {
+                and |= word.starts_with("and") || word == "&";
+                or |= word.contains("or");
+            }
             let next = self.item(0).is_some_and(|item| match field {
                 Some(noun) => item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense)),
                 None => self.value_here(),
@@ -208,8 +251,49 @@ impl Parser<'_> {
         if let Some(field) = field {
             self.sketch.nouns[field].want = Want::Bound;
         }
+        if let (true, true, false, Some(first)) = (nouns.len() > 1, and, or, nouns.first()) {
+            if both { &mut self.sketch.each } else { &mut self.sketch.joint }.push(*first);
+        } else if both {
+            return false;
+        }
         self.add(Cond::Values { nouns, negated });
         true
+    }
+
+    /// The thing that a clause is about which begins right behind it, and in which nothing was named before: airlines in
+    /// "delay of airlines that fly to Lund".
+    pub(super) fn relative(&self, at: usize) -> Option<NounAt> {
+        let focus = self.focus.filter(|focus| self.frames.is_empty() && self.sketch.subject != Some(*focus))?;
+        let end = self.sketch.nouns.get(focus)?.items.end;
+        let clause = self.items.get(end).is_some_and(|item| item.any(&["who", "that", "which", "whose"])) && end < at;
+        let first = self.sketch.nouns.iter().all(|noun| noun.items.start < end || noun.items.start >= at);
+        (clause && first).then_some(focus)
+    }
+
+    /// "part number 100" is rather a number than a name.
+    pub(super) fn numbers_first(&mut self, noun: NounAt) {
+        let number = |parser: &Self, sense: &Sense| match *sense {
+            Sense::Field(d, f) => parser.field(d, f).is_some_and(|field| field.datatype.is_number()),
+            _ => false,
+        };
+        let entries = &self.sketch.nouns[noun].entries;
+        let fields = entries.iter().all(|entry| matches!(entry.sense, Sense::Field(..)));
+        if fields && entries.first().is_some_and(|entry| number(self, &entry.sense)) {
+            let kept = entries.iter().filter(|entry| number(self, &entry.sense)).cloned().collect();
+            self.sketch.nouns[noun].entries = kept;
+        }
+    }
+
+    /// "how many songs does Abba have": who has things is none of them.
+    fn owning(&self, entries: &mut Vec<crate::engine::agent::lexicon::Entry>) {
+        let asked = matches!(self.previous(), "does" | "do" | "did")
+            && matches!(self.word(1), "have" | "own" | "has" | "make" | "made" | "sell" | "hold");
+        let Some(counted) = self.focus.filter(|_| asked) else { return };
+        let things: Vec<usize> = self.sketch.nouns[counted].entries.iter().filter_map(thing).collect();
+        let other = |sense: &Sense| !matches!(sense, Sense::Value { dataset, .. } if things.contains(dataset));
+        if entries.iter().any(|entry| other(&entry.sense)) {
+            entries.retain(|entry| other(&entry.sense));
+        }
     }
 
     /// The dataset right before a value: shops in "shops in Bergen", customers in "customers living in Turku".

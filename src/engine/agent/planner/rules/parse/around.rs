@@ -1,0 +1,97 @@
+//! What stands around a noun.
+
+use crate::engine::agent::lexicon::Sense;
+
+use super::super::grammar;
+use super::super::sketch::NounAt;
+use super::Parser;
+use super::nouns::thing;
+
+impl Parser<'_> {
+    /// Whether a word before it says that it belongs to what was said: "of all flights".
+    pub(super) fn joined(&self, start: usize) -> bool {
+        // A preposition may be the name of a role, and so a part of the noun.
+        let own = self.items.get(start).map_or("", |item| item.norm.as_str());
+        let before = if grammar::is_filler(own) && !own.is_empty() { own } else { self.previous_of(start) };
+        let article = self.items.get(start).is_some_and(|item| item.any(&["the", "a", "an", "our", "all", "any"]));
+        article
+            || matches!(
+                before,
+                "of" | "for"
+                    | "from"
+                    | "in"
+                    | "on"
+                    | "to"
+                    | "by"
+                    | "the"
+                    | "our"
+                    | "all"
+                    | "at"
+                    | "across"
+                    | "among"
+                    | "any"
+                    | "through"
+                    | "did"
+                    | "do"
+                    | "does"
+                    | "with"
+                    | "their"
+                    | "are"
+                    | "were"
+                    | "a"
+                    | "an"
+                    | "has"
+                    | "have"
+            )
+            || start.checked_sub(1).and_then(|at| self.items.get(at)).is_some_and(|item| {
+                item.has_value() || item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)))
+            })
+    }
+
+    /// "from suppliers in Lund and customers in Bergen": a thing beside one that was only mentioned, with a value of its
+    /// own, is no column.
+    pub(super) fn also_said(&self, start: usize) -> bool {
+        let valued = matches!(self.word(0), "in" | "from" | "who" | "that" | "with");
+        valued && self.previous_of(start) == "and" && !self.sketch.mentions.is_empty() && self.sketch.columns.is_empty()
+    }
+
+    /// Whether it was said before, as in "by country, only countries with …".
+    pub(super) fn repeated(&self, noun: NounAt) -> bool {
+        let things: Vec<usize> = self.sketch.nouns[noun].entries.iter().filter_map(thing).collect();
+        self.sketch.nouns[..noun]
+            .iter()
+            .any(|known| known.entries.iter().filter_map(thing).any(|d| things.contains(&d)))
+    }
+
+    pub(super) fn verb_at(&self, at: usize) -> bool {
+        let last = self.items.get(at).map_or("", |item| item.norm.rsplit(' ').next().unwrap_or_default());
+        last.ends_with("ed") || grammar::is_relation(last)
+    }
+
+    /// Whether a column was read right before, with nothing between.
+    pub(super) fn beside(&self, start: usize) -> bool {
+        self.sketch.columns.iter().chain(&self.sketch.subject).any(|known| self.sketch.nouns[*known].items.end == start)
+    }
+
+    /// Whether what begins here stands in a list of columns.
+    pub(super) fn listed(&self, start: usize) -> bool {
+        let before = start.checked_sub(1).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str());
+        matches!(before, "and" | "," | "their" | "corresponding" | "its" | "including" | "with")
+            || before == "the"
+                && start.checked_sub(2).and_then(|at| self.items.get(at)).is_some_and(|item| item.any(&["and", ","]))
+    }
+
+    pub(super) fn negated_before(&self, start: usize) -> bool {
+        let before = |back: usize| {
+            start.checked_sub(back).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str())
+        };
+        matches!(
+            before(1),
+            "not" | "non" | "never" | "arent" | "isnt" | "werent" | "wasnt" | "dont" | "no" | "except" | "excluding"
+        )
+    }
+
+    pub(super) fn previous_of(&self, at: usize) -> &str {
+        at.checked_sub(1).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str())
+    }
+}

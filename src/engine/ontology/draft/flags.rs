@@ -1,0 +1,126 @@
+//! Named conditions: flags that are 0 or 1, and times that are filled when something was done.
+
+use crate::engine::ontology::draft::fields;
+use crate::engine::ontology::draft::metrics::reference;
+use crate::engine::ontology::draft::names::Vocabulary;
+use crate::engine::ontology::draft::sales::many;
+use crate::engine::ontology::draft::{DraftTable, kinds};
+use crate::model::ontology::{DataType, Entity, Field, Ontology, Segment};
+
+/// What a flag says of its row, and what its absence says where there is a word for that.
+const STATES: &[(&str, Option<&str>)] = &[
+    ("active", Some("inactive")),
+    ("approved", None),
+    ("archived", None),
+    ("cancelled", None),
+    ("canceled", None),
+    ("closed", Some("open")),
+    ("completed", Some("incomplete")),
+    ("delayed", None),
+    ("deleted", None),
+    ("delivered", Some("undelivered")),
+    ("diverted", None),
+    ("enabled", Some("disabled")),
+    ("expired", None),
+    ("paid", Some("unpaid")),
+    ("refunded", None),
+    ("returned", Some("unreturned")),
+    ("shipped", Some("unshipped")),
+    ("verified", Some("unverified")),
+];
+
+/// Words of the time at which something was done, and what a row is then.
+const DONE: &[(&str, &str)] = &[
+    ("return", "returned"),
+    ("returned", "returned"),
+    ("close", "closed"),
+    ("closed", "closed"),
+    ("cancel", "cancelled"),
+    ("cancelled", "cancelled"),
+    ("canceled", "canceled"),
+    ("complete", "completed"),
+    ("completed", "completed"),
+    ("deliver", "delivered"),
+    ("delivered", "delivered"),
+    ("ship", "shipped"),
+    ("shipped", "shipped"),
+    ("paid", "paid"),
+    ("approved", "approved"),
+];
+
+/// The named conditions of a draft.
+///
+/// A flag has its conditions instead of itself: "active" must not be a column with 0 and 1.
+pub(super) fn name_states(tables: &[DraftTable], ontology: &mut Ontology, vocabulary: &Vocabulary) {
+    let mut made: Vec<Segment> = Vec::new();
+    let mut flags: Vec<(usize, usize)> = Vec::new();
+    for (at, entity) in ontology.datasets.iter().enumerate().filter(|(_, entity)| !entity.hidden) {
+        let Some(table) = tables.iter().find(|table| table.name == entity.source) else { continue };
+        let words = fields::words(table, vocabulary);
+        let shown = entity.fields.iter().enumerate().zip(&words).filter(|((_, field), _)| !field.hidden);
+        for ((place, field), words) in shown {
+            for (state, condition) in states(table, entity, field, words).into_iter().flatten() {
+                let segment = segment(entity, &state, condition);
+                if made.iter().all(|other| other.name != segment.name) {
+                    made.push(segment);
+                    flags.extend((!field.is_time).then_some((at, place)));
+                }
+            }
+        }
+    }
+    for (at, place) in flags {
+        ontology.datasets[at].fields[place].hidden = true;
+    }
+    ontology.segments = made;
+}
+
+/// What a column says of rows: the state and the condition for it, and the same of its absence.
+fn states(table: &DraftTable, entity: &Entity, field: &Field, words: &[String]) -> [Option<(String, String)>; 2] {
+    let at = reference(entity, &field.name);
+    let words: &[String] = match words {
+        [first, rest @ ..] if matches!(first.as_str(), "is" | "was" | "has") && !rest.is_empty() => rest,
+        words => words,
+    };
+    let figures = table.figures(&field.name);
+    let both = figures.is_none_or(|figures| figures.distinct == 2);
+    let yes = match field.datatype {
+        DataType::Boolean if both => Some((at.clone(), format!("NOT {at}"))),
+        DataType::Integer if field.is_enum && both => Some((format!("{at} = 1"), format!("{at} = 0"))),
+        _ => None,
+    };
+    if let (Some((yes, no)), [word]) = (yes, words)
+        && let Some((state, absent)) = STATES.iter().find(|(state, _)| state == word)
+    {
+        let absent = absent.map_or_else(|| format!("not {state}"), str::to_owned);
+        return [Some(((*state).to_owned(), yes)), Some((absent, no))];
+    }
+    // Where all rows have it, it tells nothing of what is not done yet.
+    let some = figures.is_some_and(|figures| figures.nulls > 0 && figures.distinct > 0);
+    let [verb, rest @ ..] = words else { return [None, None] };
+    let timed = matches!(rest, [last] if matches!(last.as_str(), "date" | "time" | "at" | "on"));
+    match DONE.iter().find(|(known, _)| known == verb) {
+        Some((_, state)) if some && timed && field.datatype.is_calendar() && !kinds::is_audit(words) => {
+            let absent = STATES.iter().find(|(known, _)| known == state).and_then(|(_, absent)| *absent);
+            let absent = absent.map_or_else(|| format!("not {state}"), str::to_owned);
+            [Some(((*state).to_owned(), format!("{at} IS NOT NULL"))), Some((absent, format!("{at} IS NULL")))]
+        }
+        _ => [None, None],
+    }
+}
+
+fn segment(entity: &Entity, state: &str, expression: String) -> Segment {
+    let nouns = many(&entity.noun());
+    let positive = STATES.iter().find(|(_, absent)| *absent == Some(state)).map(|(positive, _)| *positive);
+    let mut synonyms = Vec::new();
+    if let Some(positive) = positive {
+        synonyms.extend(
+            ["not", "not yet", "not been", "never"]
+                .map(|not| format!("{not} {positive}"))
+                .into_iter()
+                .chain([format!("{nouns} that are not {positive}"), format!("{nouns} that were not {positive}")]),
+        );
+    } else {
+        synonyms.push(state.to_owned());
+    }
+    Segment { name: format!("{state} {nouns}"), synonyms, expression, datasets: vec![entity.name.clone()] }
+}

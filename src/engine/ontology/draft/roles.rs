@@ -1,0 +1,103 @@
+//! What relationships and the keys behind them are called: "origin airport", "customer nation", "carrier".
+
+use crate::engine::ontology::draft::names::{
+    Vocabulary, canonical, common_prefix, ends_with, key_stem, noun, spelt_out,
+};
+use crate::engine::ontology::draft::relate::STAFF;
+use crate::engine::ontology::draft::sales::many;
+use crate::engine::ontology::draft::{Candidate, DraftTable};
+use crate::model::ontology::{DataType, Field, Ontology, Relationship};
+
+/// What the other side is: the words of the columns without those of the other table and of keys.
+pub(super) fn role(candidate: &Candidate, from: Option<&DraftTable>, vocabulary: &Vocabulary) -> Option<String> {
+    let table = vocabulary.table(&candidate.to);
+    let key_names: Vec<Vec<String>> = candidate.to_columns.iter().map(|name| vocabulary.words(name)).collect();
+    let prefix = from.map_or(0, |from| {
+        let words = vocabulary.table(&from.name);
+        let columns: Vec<Vec<String>> = from.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
+        common_prefix(&words, &columns)
+    });
+    let mut words = vocabulary.words(candidate.from_columns.first()?).split_off(prefix);
+    if key_stem(&words).is_some() {
+        words.pop();
+    }
+    let of_key: Vec<&String> = key_names.iter().flatten().collect();
+    let own = |word: &String| {
+        table.iter().any(|other| canonical(other) == canonical(word))
+            || of_key.iter().any(|other| canonical(other) == canonical(word))
+    };
+    let rest: Vec<String> = words.iter().filter(|word| !own(word)).cloned().collect();
+    (!rest.is_empty()).then(|| rest.join(" "))
+}
+
+/// Other names of a role: spelt out, what means the same, and the role with the noun of the other table.
+pub(super) fn names_of_role(role: &str, table: &[String]) -> Vec<String> {
+    const SAME: &[(&str, &[&str])] = &[
+        ("from", &["origin", "source"]),
+        ("to", &["destination", "target"]),
+        ("origin", &["source"]),
+        ("dest", &["destination"]),
+        ("src", &["source", "origin"]),
+        ("ship", &["shipping", "delivery"]),
+        ("bill", &["billing", "invoice"]),
+        ("rep", &["representative"]),
+        ("reports to", &["manager", "boss", "supervisor"]),
+        ("parent", &["higher"]),
+    ];
+    let words: Vec<String> = role.split(' ').map(str::to_owned).collect();
+    let mut names: Vec<String> = spelt_out(&words).filter(|spelt| spelt != role).into_iter().collect();
+    names
+        .extend(SAME.iter().filter(|(known, _)| *known == role).flat_map(|(_, same)| same.iter().map(|&it| it.into())));
+    // "Support rep" is a "rep".
+    names.extend(words.last().filter(|last| words.len() > 1 && STAFF.contains(&last.as_str())).cloned());
+    let noun = noun(table);
+    let with_noun: Vec<String> = names.iter().map(|name| format!("{name} {noun}")).collect();
+    names.push(format!("{role} {noun}"));
+    names.extend(with_noun);
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// Where several tables refer to one, each way is called by where it starts: the "customer nation" and the "supplier
+/// nation" of an order.
+pub(super) fn name_by_start(made: &mut [Relationship], vocabulary: &Vocabulary) {
+    let starts: Vec<(String, String)> = made.iter().map(|it| (it.from.clone(), it.to.clone())).collect();
+    for relationship in made.iter_mut().filter(|it| it.from != it.to && it.role.is_none()) {
+        let others = starts.iter().any(|(from, to)| *to == relationship.to && *from != relationship.from);
+        let twice = starts.iter().filter(|it| **it == (relationship.from.clone(), relationship.to.clone())).count() > 1;
+        let (from, to) = (vocabulary.table(&relationship.from), vocabulary.table(&relationship.to));
+        if others && !twice && !ends_with(&from, &to) && relationship.from_columns.len() == 1 {
+            relationship.ai.synonyms.push(format!("{} {}", noun(&from), noun(&to)));
+        }
+    }
+}
+
+/// A text key beside a name, by which others refer under the same word, is a code of what the word stands for: by
+/// "carrier" people mean the airline.
+pub(super) fn name_codes(ontology: &mut Ontology) {
+    let alike = |it: &&Relationship| it.from_columns.len() == 1 && it.from_columns == it.to_columns;
+    let referred: Vec<(String, String)> =
+        ontology.relationships.iter().filter(alike).map(|it| (it.to.clone(), it.to_columns[0].clone())).collect();
+    for entity in &mut ontology.datasets {
+        let named = entity.label_field.as_ref().is_some_and(|label| !entity.primary_key.contains(label));
+        let code = format!("{}_code", entity.noun().replace(' ', "_"));
+        if !named || entity.field(&code).is_some() {
+            continue;
+        }
+        let noun = entity.noun();
+        let is_code = |field: &&mut Field| {
+            let words: Vec<String> = field.label.split(' ').map(str::to_owned).collect();
+            field.datatype == DataType::String
+                && key_stem(&words).is_none()
+                && field.label != noun
+                && entity.primary_key == [field.name.clone()]
+                && referred.iter().any(|(to, column)| *to == entity.name && *column == field.name)
+        };
+        if let Some(field) = entity.fields.iter_mut().find(is_code) {
+            entity.ai.synonyms.extend([field.label.clone(), many(&field.label)]);
+            field.label = format!("{noun} code");
+            field.name = code;
+        }
+    }
+}

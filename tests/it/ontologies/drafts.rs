@@ -1,0 +1,180 @@
+//! Drafts: with what a server declares, with what people wrote, and in the words of a language model.
+
+use dragoman::engine::ontology::read::read;
+use dragoman::identity::settings::Change;
+use dragoman::model::access::Role;
+use dragoman::model::ontology::{Confidence, Field, Ontology};
+use dragoman::model::org::Egress;
+use serde_json::{Value, json};
+
+use crate::models::provider::{Answer, Provider};
+use crate::sources::{OPEN, Ready, Shop};
+use crate::support::service::{Service, json_of};
+
+/// Names tell nothing here: a number, a place in a day, and somebody.
+const TICKETS: &str = "
+CREATE TYPE mood AS ENUM ('glad', 'sad', 'furious');
+CREATE TABLE tickets (nr int PRIMARY KEY, slot text NOT NULL UNIQUE, lane text UNIQUE, who int NOT NULL
+    REFERENCES customers, state mood NOT NULL);
+CREATE UNIQUE INDEX ON tickets (who) WHERE state = 'sad';
+COMMENT ON COLUMN tickets.slot IS 'When it is served';
+INSERT INTO tickets VALUES (1, 'a', NULL, 1, 'sad'), (2, 'b', NULL, 2, 'glad'), (3, 'c', 'x', 3, 'sad');
+";
+
+fn ontology(made: &Value) -> Ontology {
+    read(made["text"].as_str().unwrap_or_else(|| panic!("{made}"))).unwrap().ontology
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_has_what_the_server_declares() {
+    let service = Service::with(&[OPEN]).await;
+    let shop = Shop::open().await;
+    shop.admin(TICKETS).await;
+    shop.admin(&format!("GRANT SELECT ON tickets TO {}; ANALYZE;", shop.reader)).await;
+    let ready = Ready::with(&service, shop).await;
+    let manage =
+        async |method: &str, path: &str, body: Option<Value>| service.manage(&ready.admin, method, path, body).await;
+    let (status, made) = manage("POST", "/ontologies/draft", Some(json!({ "name": "shop" }))).await;
+    assert_eq!(status, 200, "{made}");
+    let drafted = ontology(&made);
+    let tickets = drafted.entity("tickets").unwrap();
+    // The partial index is no key, and a key with NULLs tells no rows apart.
+    assert_eq!(
+        (tickets.primary_key.as_slice(), tickets.unique_keys.as_slice()),
+        (["nr".to_owned()].as_slice(), [vec!["slot".to_owned()]].as_slice())
+    );
+    assert_eq!(tickets.field("slot").unwrap().description, "When it is served");
+    let state = tickets.field("state").unwrap();
+    assert_eq!((state.is_enum, state.hidden), (true, false));
+    let references: Vec<(&str, &str, &str, Confidence)> = drafted
+        .relationships
+        .iter()
+        .map(|it| (it.from.as_str(), it.from_columns[0].as_str(), it.to.as_str(), it.confidence))
+        .collect();
+    assert_eq!(
+        references,
+        [
+            ("orders", "customer", "customers", Confidence::Declared),
+            ("tickets", "who", "customers", Confidence::Declared)
+        ]
+    );
+    assert_eq!(drafted.field("orders", "total").unwrap().description, "in euros");
+
+    // It is asked as it is.
+    let (_, saved) = manage("POST", "/ontologies", Some(json!({ "text": made["text"] }))).await;
+    let id = saved["ontology"]["ontology_id"].as_str().unwrap().to_owned();
+    let (_, checked) = manage("POST", &format!("/ontologies/{id}/check"), None).await;
+    assert_eq!(checked["ontology"]["status"], "ready", "{checked}");
+    let body = json!({ "ontologyId": id, "question": "number of tickets by state" });
+    let (_, reply) = json_of(service.post("/api/v1/ext/ask", &ready.token).json(&body).send().await.unwrap()).await;
+    assert_eq!(reply["outcome"], "answer", "{reply}");
+    let rows = reply["table"]["rows"].to_string();
+    assert!(rows.contains(r#"["sad",2]"#) && rows.contains(r#"["glad",1]"#), "{reply}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dictionary_and_a_time_zone_are_written_into_a_draft() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "visits.csv", b"visit_id,wrd,day\n1,A,2024-01-01\n2,B,2024-01-02\n", true).await.unwrap();
+    let (_, admin) = service.member(&org, "admin@acme.example", Role::Admin).await;
+    let draft = async |more: Value| {
+        let mut body = json!({ "name": "hospital" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        service.manage(&admin, "POST", "/ontologies/draft", Some(body)).await
+    };
+    let dictionary = "| table | column | description | synonyms |\n|---|---|---|---|\n\
+                      | visits | wrd | Where the patient lay | ward; station |\n| visits | room | x | |\n";
+    let (status, made) = draft(json!({ "dictionary": dictionary, "timezone": "Asia/Tokyo" })).await;
+    assert_eq!(status, 200, "{made}");
+    let drafted = ontology(&made);
+    assert_eq!(drafted.calendar.timezone, "Asia/Tokyo");
+    let ward = drafted.field("visits", "wrd").unwrap();
+    assert_eq!(
+        (ward.description.as_str(), ward.ai.synonyms.join(",")),
+        ("Where the patient lay", "ward,station".into())
+    );
+    assert!(made["notes"].to_string().contains("The dictionary names a column room of visits"), "{made}");
+
+    for (wrong, says) in [
+        (json!({ "timezone": "Tokio" }), "is not a time zone. Write an IANA name"),
+        (json!({ "dictionary": "a,b\n1,2\n" }), "The first line names the columns"),
+    ] {
+        let (status, refused) = draft(wrong).await;
+        assert_eq!((status, &refused["error"]["code"]), (400, &json!("invalid_argument")), "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(says), "{refused}");
+    }
+    service.stop().await;
+}
+
+/// What a model may not change.
+fn bare(mut ontology: Ontology) -> Ontology {
+    let clear = |field: &mut Field| {
+        field.description.clear();
+        field.ai.synonyms.clear();
+    };
+    for entity in &mut ontology.datasets {
+        entity.description.clear();
+        entity.ai.synonyms.clear();
+        entity.fields.iter_mut().for_each(clear);
+    }
+    ontology
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_language_model_adds_words_to_a_draft_and_nothing_else() {
+    let answer = json!({
+        "description": "A stay of a patient.",
+        "synonyms": ["hospital stays"],
+        "fields": [
+            { "name": "ward", "description": "The ward, see https://evil.example", "synonyms": ["station", "day"] },
+            { "name": "minutes", "description": "How long it took.", "synonyms": [] },
+            { "name": "secret", "description": "Not there.", "synonyms": ["hidden"] }
+        ]
+    });
+    let provider = Provider::start(vec![Answer::Object(answer), Answer::Refusal]).await;
+    let service = Service::with(&[
+        ("DRAGOMAN_LLM_PROVIDER", "openai"),
+        ("DRAGOMAN_LLM_URL", &provider.url),
+        ("DRAGOMAN_LLM_API_KEY", crate::models::KEY),
+        ("DRAGOMAN_LLM_MODEL", "model-1"),
+    ])
+    .await;
+    let org = service.workspace("acme").await;
+    let rows = b"visit_id,ward,minutes,day\n1,CANARY-1,30,2024-01-01\n2,CANARY-2,40,2024-01-02\n";
+    service.import(&org, "visits.csv", rows, true).await.unwrap();
+    let (_, admin) = service.member(&org, "admin@acme.example", Role::Admin).await;
+    let draft = async |improve: bool| {
+        let body = json!({ "name": "hospital", "improve": improve });
+        let (status, made) = service.manage(&admin, "POST", "/ontologies/draft", Some(body)).await;
+        assert_eq!(status, 200, "{made}");
+        made
+    };
+    let plain = ontology(&draft(false).await);
+    // The workspace has not let anything be sent.
+    let off = draft(true).await;
+    assert_eq!((ontology(&off), provider.count()), (plain.clone(), 0));
+    assert!(off["notes"].to_string().contains("No language model improved the words"), "{off}");
+
+    let change = Change { llm_egress: Some(Egress::Allowed), ..Change::default() };
+    service.identity.change_settings(org.id, None, change).await.unwrap();
+    let made = draft(true).await;
+    let better = ontology(&made);
+    assert_eq!(bare(better.clone()), bare(plain.clone()));
+    let visits = better.entity("visits").unwrap();
+    assert_eq!(visits.description, "A stay of a patient.");
+    assert!(visits.ai.synonyms.contains(&"hospital stays".to_owned()));
+    let field = |name: &str| (visits.field(name).unwrap().description.clone(), visits.field(name).unwrap().ai.clone());
+    // A link is nothing to keep, and a word that a column has is not given to another.
+    assert_eq!((field("ward").0.as_str(), field("ward").1.synonyms), ("", vec!["station".to_owned()]));
+    assert_eq!(field("minutes").0, "How long it took.");
+    assert!(made["notes"].to_string().contains("A language model wrote 2 descriptions and 2 synonyms"), "{made}");
+    assert!(provider.all().contains("minutes") && !provider.all().contains("CANARY"), "{}", provider.all());
+
+    // Without an answer the draft stands.
+    let refused = draft(true).await;
+    assert_eq!(ontology(&refused), plain);
+    assert!(refused["notes"].to_string().contains("the model declined to answer"), "{refused}");
+    service.stop().await;
+}
