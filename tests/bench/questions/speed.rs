@@ -18,7 +18,7 @@ use dragoman::model::ontology::{
 };
 use dragoman::model::reading::Outcome;
 use dragoman::model::source::Dialect;
-use dragoman::ops::questions::GetTrace;
+use dragoman::ops::questions::InspectTrace;
 use serde_json::{Value, json};
 
 use super::bank::{demo, operator};
@@ -152,7 +152,7 @@ pub async fn answers() {
 }
 
 async fn trace(gateway: &Gateway, caller: &dragoman::model::caller::Caller, id: &Value) -> Value {
-    let op = GetTrace { trace_id: id.as_str().unwrap().parse().unwrap() };
+    let op = InspectTrace { trace_id: id.as_str().unwrap().parse().unwrap() };
     gateway.call(caller, op, Via::new("admin.call")).await.unwrap()
 }
 
