@@ -13,7 +13,7 @@ pub(super) fn not_begun(plan: &mut Plan, context: &Context) -> Option<Clarificat
     let start = time.window.start.as_ref()?.get(..10)?.parse::<Date>().ok()?;
     let today = context.now.date();
     // Bookings and plans are data of times to come.
-    let planned = context.extent.is_some_and(|extent| extent.last > today);
+    let planned = context.extent.is_some_and(|extent| extent.last > today && extent.last >= start);
     if start <= today || planned {
         return None;
     }
