@@ -38,6 +38,7 @@ use crate::model::ontology::Calendar;
 use crate::model::plan::{Grain, Window};
 
 pub use describe::describe;
+pub use words::month;
 pub use written::{Ambiguous, ambiguous};
 
 /// A phrase of time and where it stands, with its prepositions: all of "during the last 3 months".

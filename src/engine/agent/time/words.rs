@@ -167,8 +167,8 @@ pub(super) fn adverb(word: &str) -> Option<Grain> {
     })
 }
 
-/// The number of a month.
-pub(super) fn month(word: &str) -> Option<i8> {
+/// The number of a month, by its English name or the beginning of it: 1 for "january", "jan".
+pub fn month(word: &str) -> Option<i8> {
     const MONTHS: [&str; 12] = [
         "january",
         "february",

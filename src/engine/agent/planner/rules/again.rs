@@ -7,6 +7,9 @@ use crate::engine::agent::lexicon::words;
 use crate::model::ontology::{Aggregation, FieldRole, Ontology};
 use crate::model::plan::{By, Condition, Dimension, Measure, Plan, Value};
 
+use super::rewrite::Words;
+use super::vague;
+
 /// Words around such a question that say nothing.
 const AROUND: &[&str] = &[
     "and",
@@ -171,4 +174,66 @@ pub(super) fn of_the_others(question: &str, before: &Plan, ontology: &Ontology) 
         _ => return Some(Err("It is not clear of which things this is said: ask the whole question again.".into())),
     }
     Some(Ok(plan))
+}
+
+/// "how many of them were late?" after a list or a count of rows: the same rows, counted, with one more condition.
+pub(super) fn of_them(question: &str, before: &Plan, ontology: &Ontology) -> Option<String> {
+    let words = Words::of(question);
+    let from = usize::from(matches!(words.at(0), "and" | "but" | "so"));
+    let them = ["them", "those", "these"].iter().any(|them| words.has(from, &format!("how many of {them}")));
+    let counted = match before.measures.as_slice() {
+        [] => before.subject.as_deref(),
+        [one] => match &one.value {
+            _ if !one.filters.is_empty() || one.shown_as.is_some() => None,
+            Value::Count(dataset) => Some(dataset.as_str()),
+            Value::Metric(name) => counted_by(name, ontology),
+            _ => None,
+        },
+        _ => None,
+    };
+    // Groups and the first of many are other things than the rows.
+    let rows = before.limit.is_none()
+        && before.having.is_empty()
+        && before.comparison.is_none()
+        && !before.distinct
+        && (before.measures.is_empty() || before.dimensions.is_empty());
+    if !them || !rows {
+        return None;
+    }
+    let entity = ontology.entity(counted?)?;
+    let rest = words.text(from + 4, words.len());
+    let that = if matches!(words.at(from + 4), "with" | "without" | "from" | "in" | "to") { "" } else { "that " };
+    (!rest.is_empty()).then(|| format!("number of {} {that}{rest}", vague::many(&entity.noun())))
+}
+
+/// The dataset all of whose rows a metric counts.
+pub(super) fn counted_by<'o>(metric: &str, ontology: &'o Ontology) -> Option<&'o str> {
+    let metric = ontology.metric(metric).filter(|metric| metric.filters.is_empty())?;
+    let inner = metric.expression.trim().to_lowercase();
+    let inner = inner.strip_prefix("count(")?.strip_suffix(')')?.trim();
+    let (dataset, field) = inner.strip_prefix("distinct ").unwrap_or(inner).split_once('.')?;
+    let entity = ontology.entity(dataset)?;
+    let column = entity.field(field).map_or(field, |field| field.expression.as_str());
+    matches!(entity.primary_key.as_slice(), [key] if key.eq_ignore_ascii_case(column) || key.eq_ignore_ascii_case(field))
+        .then_some(entity.name.as_str())
+}
+
+/// The plan of a question about some of the rows of the one before: what held for those holds still.
+pub(super) fn narrowed(mut plan: Plan, before: &Plan) -> Option<Plan> {
+    for condition in before.filters.iter().rev() {
+        if !plan.filters.contains(condition) {
+            plan.filters.insert(0, condition.clone());
+        }
+    }
+    if let Some(time) = &before.time {
+        if plan.time.as_ref().is_some_and(|now| now != time) {
+            return None;
+        }
+        plan.time = Some(time.clone());
+    }
+    plan.dimensions.clear();
+    plan.order.clear();
+    plan.subject = None;
+    plan.distinct = false;
+    Some(plan)
 }

@@ -7,28 +7,21 @@ mod advice;
 mod again;
 mod build;
 mod choose;
-mod clauses;
-mod days;
 mod ends;
 mod extent;
 mod follow;
 mod future;
 mod grammar;
 mod items;
-mod lasting;
-mod listed;
 mod parse;
 mod parts;
-mod plain;
 mod refuse;
-mod rephrase;
 mod resolve;
+mod rewrite;
 mod sketch;
 mod spelling;
-mod spread;
 #[cfg(test)]
 mod tests;
-mod turned;
 mod vague;
 mod years;
 
@@ -171,33 +164,24 @@ fn read(
     effort: &Effort<'_>,
 ) -> Outcome {
     let (question, misspelt) = spelling::corrected(question, on);
-    let question = rephrase::plainer(&question, context.now, &ontology.calendar).unwrap_or(question);
-    let question = turned::turned(&question).or_else(|| turned::portion(&question)).unwrap_or(question);
-    let question = days::each_with_its_month(&question).unwrap_or(question);
-    let question = clauses::phrased(&question, on, ontology).unwrap_or(question);
-    let question = plain::plainly(&question, on);
+    let rewriter = rewrite::Rewriter { on, ontology, now: context.now };
+    let question = rewriter.whole(question);
     let last = context.previous.last().map(|turn| &turn.plan);
-    let some = last.and_then(|plan| clauses::of_them(&question, plan, ontology));
+    let some = last.and_then(|plan| again::of_them(&question, plan, ontology));
     let narrows_rows = some.is_some();
     let question = some.unwrap_or(question);
+    let again = |plan| Outcome::Plan(Box::new(Reading { plan, follows: true, ..Reading::default() }));
     if let Some(plan) = last.and_then(|plan| again::told(&question, plan, ontology)) {
-        let reading = Reading { plan, follows: true, ..Reading::default() };
-        return Outcome::Plan(Box::new(reading));
+        return again(plan);
     }
     match last.and_then(|plan| again::of_the_others(&question, plan, ontology)) {
-        Some(Ok(plan)) => return Outcome::Plan(Box::new(Reading { plan, follows: true, ..Reading::default() })),
+        Some(Ok(plan)) => return again(plan),
         Some(Err(reason)) => return cannot(reason, Vec::new(), Vec::new()),
         None => {}
     }
     let beside = last.and_then(|plan| again::beside(&question, plan));
     let leans = beside.is_some();
-    let question = beside.unwrap_or(question);
-    let question = listed::plainly(&question, on, ontology).unwrap_or(question);
-    let question = lasting::named(&question, on, ontology)
-        .or_else(|| lasting::lasted(&question, on, ontology))
-        .or_else(|| lasting::happened(&question, on, ontology))
-        .unwrap_or(question);
-    let question = spread::written_out(&question, on, ontology);
+    let question = rewriter.parts(beside.unwrap_or(question));
     let mut items = items::items(&question, on, context.now, &ontology.calendar);
     years::settle(&mut items, ontology, context.now.year());
     if let Some(at) = ends::begin_without_from(&items) {
@@ -208,13 +192,12 @@ fn read(
         return cannot(reason.to_owned(), Vec::new(), Vec::new());
     }
     parts::find(&mut items, on, effort);
-    let before = context.previous.last().map(|turn| &turn.plan);
-    let lead = before.and_then(|_| follow::lead(&items));
+    let lead = last.and_then(|_| follow::lead(&items));
     let goes_on = || {
         let reason = "The question goes on from another one, and there is none before it.";
         cannot(reason.into(), Vec::new(), Vec::new())
     };
-    let leads = before.is_none() && follow::lead(&items).is_some_and(|(lead, _)| lead > 0);
+    let leads = last.is_none() && follow::lead(&items).is_some_and(|(lead, _)| lead > 0);
     let narrows = items.first().is_some_and(|item| item.any(&["only", "just", "now"]));
     if leads && !narrows {
         return goes_on();
@@ -224,7 +207,7 @@ fn read(
     if leads && follow::is_fragment(&sketch) {
         return goes_on();
     }
-    let follows = before.filter(|_| lead.is_some() || narrows_rows || follow::is_fragment(&sketch));
+    let follows = last.filter(|_| lead.is_some() || narrows_rows || follow::is_fragment(&sketch));
     if follows.is_some() {
         follow::settle(&mut sketch);
     }
@@ -291,7 +274,7 @@ fn read(
     };
     let built = match follows {
         Some(before) => follow::merge(&mut builder, before, lead.is_some_and(|(_, more)| more)).and_then(|plan| {
-            let plan = if narrows_rows { clauses::narrowed(plan, before) } else { Some(plan) };
+            let plan = if narrows_rows { again::narrowed(plan, before) } else { Some(plan) };
             let open = || Fault::Cannot("Two times are asked for: say the whole question again.".into());
             builder.plan = plan.ok_or_else(open)?;
             Ok(())

@@ -1,33 +1,7 @@
 //! Several days of one month: "Feb 8 and 9", "June 3, 4 and 5 2024".
 
+use crate::engine::agent::time;
 use crate::engine::agent::token::{Token, TokenKind, tokens};
-
-const MONTHS: &[&str] = &[
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "sept",
-    "oct",
-    "nov",
-    "dec",
-];
 
 /// The question with the month said for each of the days; `None` where there are no such days.
 pub(super) fn each_with_its_month(question: &str) -> Option<String> {
@@ -35,7 +9,8 @@ pub(super) fn each_with_its_month(question: &str) -> Option<String> {
     let is = |at: usize, words: &[&str]| all.get(at).is_some_and(|token| words.contains(&token.norm.as_str()));
     let number = |at: usize| all.get(at).filter(|token| token.kind == TokenKind::Number)?.text.parse::<u16>().ok();
     let day = |at: usize| number(at).filter(|day| (1..=31).contains(day));
-    let begin = (0..all.len()).find(|at| is(*at, MONTHS) && day(at + 1).is_some())?;
+    let begin = (0..all.len())
+        .find(|at| all.get(*at).is_some_and(|token| time::month(&token.norm).is_some()) && day(at + 1).is_some())?;
     let mut days = vec![day(begin + 1)?];
     let mut at = begin + 2;
     loop {

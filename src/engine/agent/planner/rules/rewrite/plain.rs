@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::engine::agent::lexicon::{Lexicon, Sense, words};
 use crate::engine::agent::token::{Token, TokenKind, tokens};
 
-use super::grammar;
+use super::super::grammar;
 
 /// What is said, and what is read instead. `a|b` is one of both, `a?` may be missing, `^` is the beginning, `$` the end,
 /// `#` any number.

@@ -4,9 +4,12 @@
 use jiff::civil::DateTime;
 
 use crate::engine::agent::time::{self, TimePhrase};
-use crate::engine::agent::token::{Token, tokens};
+use crate::engine::agent::token::tokens;
 use crate::model::ontology::Calendar;
 use crate::model::plan::Window;
+
+use super::super::grammar;
+use super::Words;
 
 /// Verbs of becoming more or less.
 const CHANGE: &[&str] = &[
@@ -45,45 +48,6 @@ pub(super) fn plainer(question: &str, now: DateTime, calendar: &Calendar) -> Opt
     changed(question, now, calendar).or_else(|| averaged(question)).or_else(|| exceeded(question, now, calendar))
 }
 
-/// A question as its words, in small letters, with where each stands.
-pub(super) struct Words<'q> {
-    question: &'q str,
-    all: Vec<Token>,
-}
-
-impl<'q> Words<'q> {
-    pub(super) fn of(question: &'q str) -> Self {
-        let all =
-            tokens(question).into_iter().filter(|token| !matches!(token.text.as_str(), "?" | "." | "!")).collect();
-        Self { question, all }
-    }
-
-    pub(super) fn at(&self, at: usize) -> &str {
-        self.all.get(at).map_or("", |token| token.norm.as_str())
-    }
-
-    pub(super) fn has(&self, at: usize, phrase: &str) -> bool {
-        phrase.split(' ').enumerate().all(|(ahead, word)| self.at(at + ahead) == word)
-    }
-
-    pub(super) fn find(&self, phrase: &str) -> Option<usize> {
-        (0..self.all.len()).find(|at| self.has(*at, phrase))
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    /// As it was written; empty when nothing is between.
-    pub(super) fn text(&self, from: usize, to: usize) -> &'q str {
-        let (Some(first), Some(last)) = (self.all.get(from), to.checked_sub(1).and_then(|last| self.all.get(last)))
-        else {
-            return "";
-        };
-        if from < to { self.question.get(first.start..last.end).unwrap_or_default() } else { "" }
-    }
-}
-
 const ARE_THERE: &[&str] = &["are there", "were there", "is there", "do we have", "did we have", "do we get"];
 
 /// "how many flights are there per day on average", "revenue per month on average": the average of X per Y. Also "how
@@ -95,7 +59,7 @@ fn averaged(question: &str) -> Option<String> {
     }
     let mean = words.find("on average").or_else(|| words.find("on an average"))?;
     let length = if words.has(mean, "on an average") { 3 } else { 2 };
-    let mut rest = format!("{} {}", words.text(0, mean), words.text(mean + length, words.all.len()));
+    let mut rest = format!("{} {}", words.text(0, mean), words.text(mean + length, words.len()));
     rest = rest.trim().trim_matches(',').trim().to_owned();
     let words = Words::of(&rest);
     let (count, from) = match () {
@@ -110,9 +74,9 @@ fn averaged(question: &str) -> Option<String> {
         }
     };
     // "how many orders does a customer have": of each one.
-    let does = (from..words.all.len()).find(|at| matches!(words.at(*at), "does" | "do" | "did"));
+    let does = (from..words.len()).find(|at| matches!(words.at(*at), "does" | "do" | "did"));
     if let Some(does) = does.filter(|does| matches!(words.at(does + 1), "a" | "an" | "each" | "every" | "one")) {
-        let verb = words.all.len() - 1;
+        let verb = words.len() - 1;
         // "how many orders does each shop have per day": a row for each shop.
         if matches!(words.at(does + 1), "each" | "every") && words.at(does + 4) == "per" && count {
             let (what, each, per) =
@@ -122,7 +86,7 @@ fn averaged(question: &str) -> Option<String> {
         return (count && verb == does + 3)
             .then(|| format!("average number of {} per {}", words.text(from, does), words.text(does + 2, verb)));
     }
-    let per = (from..words.all.len())
+    let per = (from..words.len())
         .find(|at| words.at(*at) == "per" || words.has(*at, "for each") || words.has(*at, "in each"))?;
     let there = (from..per).find(|at| ARE_THERE.iter().any(|phrase| words.has(*at, phrase)));
     let what = match there {
@@ -140,7 +104,7 @@ fn averaged(question: &str) -> Option<String> {
         .join(" ");
     let simple = !what.split(' ').any(|word| matches!(word, "does" | "do" | "did" | "average" | "the"));
     let number = if count { "number of " } else { "" };
-    simple.then(|| format!("average {number}{} {}", what.trim(), words.text(per, words.all.len())))
+    simple.then(|| format!("average {number}{} {}", what.trim(), words.text(per, words.len())))
 }
 
 /// "how many orders does the average customer have": of each one, on average.
@@ -148,29 +112,25 @@ fn average_one(words: &Words<'_>) -> Option<String> {
     if !words.has(0, "how many") {
         return None;
     }
-    let does = (2..words.all.len()).find(|at| matches!(words.at(*at), "does" | "do" | "did"))?;
+    let does = (2..words.len()).find(|at| matches!(words.at(*at), "does" | "do" | "did"))?;
     let one = ["the average", "an average", "the typical", "a typical"].iter().any(|one| words.has(does + 1, one));
     // The verb says no more than that the one has the others.
-    let verb = words.all.len() - 1;
-    let plain = super::grammar::is_relation(words.at(verb)) && verb > does + 3;
+    let verb = words.len() - 1;
+    let plain = grammar::is_relation(words.at(verb)) && verb > does + 3;
     (one && plain).then(|| format!("average number of {} per {}", words.text(2, does), words.text(does + 3, verb)))
 }
 
 /// "how much more X was there in A than in B": X in A compared with B.
 fn exceeded(question: &str, now: DateTime, calendar: &Calendar) -> Option<String> {
-    let all: Vec<Token> =
-        tokens(question).into_iter().filter(|token| !matches!(token.text.as_str(), "?" | ".")).collect();
-    let word = |at: usize| all.get(at).map_or("", |token| token.norm.as_str());
+    let words = Words::of(question);
+    let word = |at: usize| words.at(at);
     let more = matches!(word(2), "more" | "less" | "fewer" | "higher" | "lower");
     if word(0) != "how" || !matches!(word(1), "much" | "many") || !more {
         return None;
     }
-    let than = (4..all.len()).find(|at| word(*at) == "than")?;
-    let piece = |from: usize, to: usize| -> Option<&str> {
-        let (first, last) = (all.get(from)?, all.get(to.checked_sub(1)?)?);
-        question.get(first.start..last.end)
-    };
-    let second = piece(than + 1, all.len())?.trim_start_matches("in ").to_owned();
+    let than = (4..words.len()).find(|at| word(*at) == "than")?;
+    let piece = |from: usize, to: usize| Some(words.text(from, to)).filter(|text| !text.is_empty());
+    let second = piece(than + 1, words.len())?.trim_start_matches("in ").to_owned();
     window(&second, now, calendar)?;
     let verb =
         (3..than).find(|at| matches!(word(*at), "did" | "do" | "was" | "were" | "is" | "are" | "had" | "have"))?;
@@ -178,9 +138,8 @@ fn exceeded(question: &str, now: DateTime, calendar: &Calendar) -> Option<String
     window(piece(first + 1, than)?, now, calendar)?;
     // "was revenue" names it after the verb; "premium did we write" before.
     let subject = if verb > 3 {
-        let plain = |word: &str| {
-            matches!(word, "we" | "you" | "they" | "i" | "there" | "it") || super::grammar::is_relation(word)
-        };
+        let plain =
+            |word: &str| matches!(word, "we" | "you" | "they" | "i" | "there" | "it") || grammar::is_relation(word);
         if !(verb + 1..first).all(|at| plain(word(at))) {
             return None;
         }
@@ -194,9 +153,8 @@ fn exceeded(question: &str, now: DateTime, calendar: &Calendar) -> Option<String
 
 /// "by how much did X grow from A to B", where A and B are times and B is the later one.
 fn changed(question: &str, now: DateTime, calendar: &Calendar) -> Option<String> {
-    let all: Vec<Token> =
-        tokens(question).into_iter().filter(|token| !matches!(token.text.as_str(), "?" | ".")).collect();
-    let word = |at: usize| all.get(at).map_or("", |token| token.norm.as_str());
+    let words = Words::of(question);
+    let word = |at: usize| words.at(at);
     let mut at = usize::from(word(0) == "by");
     match word(at) {
         "how" => at += 1 + usize::from(word(at + 1) == "much"),
@@ -212,25 +170,22 @@ fn changed(question: &str, now: DateTime, calendar: &Calendar) -> Option<String>
     // "went up"
     let moved =
         |at: usize| matches!(word(at), "go" | "goes" | "went" | "gone") && matches!(word(at + 1), "up" | "down");
-    let said = (what + 1..all.len()).find(|at| CHANGE.contains(&word(*at)) || moved(*at))?;
+    let said = (what + 1..words.len()).find(|at| CHANGE.contains(&word(*at)) || moved(*at))?;
     let verb = said + usize::from(moved(said));
-    let piece = |from: usize, to: usize| -> Option<&str> {
-        let (first, last) = (all.get(from)?, all.get(to.checked_sub(1)?)?);
-        question.get(first.start..last.end)
-    };
+    let piece = |from: usize, to: usize| Some(words.text(from, to)).filter(|text| !text.is_empty());
     let split = match word(verb + 1) {
         "from" => "to",
         "between" => "and",
         _ => {
             // "how much did revenue grow in 2024": beside the time before.
-            let (subject, time) = (piece(what, said)?, piece(verb + 1, all.len())?);
+            let (subject, time) = (piece(what, said)?, piece(verb + 1, words.len())?);
             let found = time::find(&tokens(time), now, calendar).into_iter().next()?;
             let whole = found.tokens == (0..tokens(time).len()) && matches!(found.phrase, TimePhrase::Window(_));
             return whole.then(|| format!("{subject} {time} compared with the previous period"));
         }
     };
-    let middle = (verb + 3..all.len()).find(|at| word(*at) == split)?;
-    let (subject, first, second) = (piece(what, said)?, piece(verb + 2, middle)?, piece(middle + 1, all.len())?);
+    let middle = (verb + 3..words.len()).find(|at| word(*at) == split)?;
+    let (subject, first, second) = (piece(what, said)?, piece(verb + 2, middle)?, piece(middle + 1, words.len())?);
     let (early, late) = (window(first, now, calendar)?, window(second, now, calendar)?);
     // "from November to January" without years may be anything.
     if early.start >= late.start {

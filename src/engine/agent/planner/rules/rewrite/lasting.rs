@@ -4,11 +4,18 @@ use crate::engine::agent::lexicon::{Lexicon, Sense, words};
 use crate::engine::agent::token::{Token, tokens};
 use crate::model::ontology::{Entity, Field, FieldRole, Ontology, in_words};
 
-use super::grammar;
+use super::super::grammar;
+
+/// The question with the time that is asked for named as what it is.
+pub(super) fn plainly(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
+    named(question, on, ontology)
+        .or_else(|| lasted(question, on, ontology))
+        .or_else(|| happened(question, on, ontology))
+}
 
 /// A question that asks "how long …" in the words of the one field that it can mean; `None` where none or several may
 /// be meant.
-pub(super) fn named(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
+fn named(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
     let all: Vec<Token> = tokens(question);
     let list: Vec<String> = all.iter().map(|token| words::split(&token.text).join(" ")).collect();
     let is = |at: usize, words: &[&str]| list.get(at).is_some_and(|word| words.contains(&word.as_str()));
@@ -74,7 +81,7 @@ fn names(field: &Field) -> Vec<String> {
 
 /// "took the longest to close", "the longest claim to close", "that took more than 20 days to close": in the words of
 /// the field that it can mean.
-pub(super) fn lasted(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
+fn lasted(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
     let all: Vec<Token> = tokens(question);
     let list: Vec<String> = all.iter().map(|token| words::split(&token.text).join(" ")).collect();
     let is = |at: usize, words: &[&str]| list.get(at).is_some_and(|word| words.contains(&word.as_str()));
@@ -159,7 +166,7 @@ fn for_purpose<'o>(entity: &'o Entity, list: &[String], purpose: Option<&String>
 }
 
 /// "When did the loss of each claim happen?" in the words of the time that has this name: "loss date".
-pub(super) fn happened(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
+fn happened(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
     let all: Vec<Token> = tokens(question);
     let list: Vec<String> = all.iter().map(|token| words::split(&token.text).join(" ")).collect();
     let is = |at: usize, words: &[&str]| list.get(at).is_some_and(|word| words.contains(&word.as_str()));
