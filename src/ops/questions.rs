@@ -110,6 +110,12 @@ pub struct Traced {
     pub trace: Trace,
 }
 
+impl From<Run> for Traced {
+    fn from(run: Run) -> Self {
+        Self { asked: asked(&run), ontology_id: run.ontology, trace: run.trace }
+    }
+}
+
 impl Operation for GetTrace {
     const INFO: Info = Info {
         name: "get_trace",
@@ -131,8 +137,7 @@ impl Operation for GetTrace {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Traced> {
-        let run = on.engines.questions.run(job, self.trace_id).await?;
-        Ok(Traced { asked: asked(&run), ontology_id: run.ontology, trace: run.trace })
+        Ok(on.engines.questions.run(job, self.trace_id).await?.into())
     }
 }
 
@@ -165,8 +170,7 @@ impl Operation for InspectTrace {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Traced> {
-        let run = on.engines.questions.anybodys_run(job, self.trace_id).await?;
-        Ok(Traced { asked: asked(&run), ontology_id: run.ontology, trace: run.trace })
+        Ok(on.engines.questions.anybodys_run(job, self.trace_id).await?.into())
     }
 }
 
