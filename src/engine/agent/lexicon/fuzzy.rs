@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use fst::{IntoStreamer as _, Set, Streamer as _};
 use levenshtein_automata::{Distance, LevenshteinAutomatonBuilder};
 
+use super::english::is_english;
 use super::store::Store;
 
 pub(super) struct Fuzzy {
@@ -37,7 +38,7 @@ impl Fuzzy {
 
     /// The words nearest to a misspelt one, with the number of edits: all of the least distance, at most eight.
     pub(super) fn near(&self, word: &str) -> Vec<(String, u8)> {
-        if !may_be_misspelt(word) || MEANT.contains(&word) {
+        if !may_be_misspelt(word) || is_english(word) {
             return Vec::new();
         }
         let length = word.chars().count();
@@ -58,9 +59,6 @@ impl Fuzzy {
         Vec::new()
     }
 }
-
-/// Words of arithmetic that are one letter away from many others, and are never those.
-const MEANT: &[&str] = &["rate", "rates", "ratio", "share", "shares"];
 
 /// Numbers, codes and short words are taken as they are.
 fn may_be_misspelt(word: &str) -> bool {

@@ -4,6 +4,7 @@
 
 mod build;
 mod effort;
+mod english;
 mod fuzzy;
 mod near;
 mod parts;
@@ -196,7 +197,7 @@ impl Lexicon {
                 forms.push(Form { word, cost, corrected: None });
             }
         }
-        if forms.is_empty() && fuzzy {
+        if forms.is_empty() && fuzzy && !english::is_english(word) {
             let singular = words::singular(word);
             for (right, distance) in self.fuzzy.near(&singular) {
                 let Some(id) = self.store.word(&right) else { continue };
