@@ -283,8 +283,12 @@ impl Phrases<'_> {
         if !preposition.is_empty() {
             return !matches!(preposition, "over" | "at" | "on");
         }
-        let before = self.words.before(at);
-        !BEFORE_NUMBER.contains(&before) && (self.words.ends(point.to) || self.words.any(point.to, &AFTER_YEAR))
+        !BEFORE_NUMBER.contains(&self.words.before(at)) && self.is_over(point.to)
+    }
+
+    /// Whether a year in figures may have ended here.
+    pub(super) fn is_over(&self, at: usize) -> bool {
+        self.words.ends(at) || self.words.any(at, &AFTER_YEAR)
     }
 
     /// `7-day moving average`, `rolling 3 months`.

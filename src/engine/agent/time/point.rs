@@ -119,8 +119,9 @@ impl Phrases<'_> {
 
     /// A name that is not made of another, so that nobody can nest them without end.
     fn name(&self, at: usize) -> Option<Point> {
-        let kinds: [fn(&Self, usize) -> Option<Point>; 7] = [
+        let kinds: [fn(&Self, usize) -> Option<Point>; 8] = [
             Self::relative,
+            Self::holiday,
             Self::written,
             Self::fiscal_year,
             Self::part,
@@ -202,6 +203,9 @@ impl Phrases<'_> {
     /// one, and the place after it.
     fn year_of(&self, at: usize) -> Option<(i16, bool, usize)> {
         let place = self.words.skip(at, &[",", "of", "in", "/"]);
+        if let Some(to) = self.this_year(place).filter(|_| place > at) {
+            return Some((self.now.year(), false, to));
+        }
         let place = self.words.skip(place, &["the"]);
         if let Some((year, to)) = self.fiscal_number(place) {
             return Some((year, true, to));
@@ -226,6 +230,13 @@ impl Phrases<'_> {
         let span = unit.around(self.now, back, back + 1, self.calendar)?;
         let last = span.end.checked_sub(jiff::Span::new().days(1)).ok()?;
         Some((last.year(), fiscal, to + 1))
+    }
+
+    /// "the year" and no other: the place after it.
+    fn this_year(&self, at: usize) -> Option<usize> {
+        let to = self.words.after(at, "the year")?;
+        let another = year(self.words.at(to)).is_some() || self.words.any(to, &["before", "after", "to"]);
+        (!another).then_some(to)
     }
 
     /// A quarter or half: unit, number, year when it is written onto it, and the place after.
@@ -299,9 +310,31 @@ impl Phrases<'_> {
         let mut year = None;
         if let Some((found, false, after)) = self.year_of(to) {
             (year, to, doubtful) = (Some(found), after, false);
+        } else if let Some(found) = short_year(self.words.at(to)).filter(|_| self.is_over(to + 1)) {
+            // "July 98": no month has so many days.
+            (year, to, doubtful) = (Some(found), to + 1, false);
         }
         let named = Named::Months { skip: i32::from(number) - 1, count: 1, fiscal: false, year };
         Some(Point { named, to, unit: Some(Unit::Month), doubtful, bare_number: false })
+    }
+
+    /// `Christmas Day`, `New Year's Eve 2013`: days whose date is the same in every year. A holiday that moves, or that
+    /// is on another day elsewhere, is none.
+    fn holiday(&self, at: usize) -> Option<Point> {
+        const DAYS: [(&str, i8, i8); 8] = [
+            ("christmas day", 12, 25),
+            ("christmas eve", 12, 24),
+            ("boxing day", 12, 26),
+            ("new year day", 1, 1),
+            ("new years day", 1, 1),
+            ("new year eve", 12, 31),
+            ("new years eve", 12, 31),
+            ("valentine day", 2, 14),
+        ];
+        let place = self.words.skip(at, &["the"]);
+        let (to, month, day) =
+            DAYS.iter().find_map(|(words, month, day)| Some((self.words.after(place, words)?, *month, *day)))?;
+        self.day_of(month, day, to)
     }
 
     /// `4 March`, `the 4th of March 2013`.
@@ -409,8 +442,13 @@ impl Phrases<'_> {
         {
             return None;
         }
-        let whole = self.name(self.words.skip(place + 2, &["the"]))?;
-        let span = whole.named.latest(self.now, self.calendar)?;
+        let (span, to) = match self.this_year(place + 2) {
+            Some(to) => (Span::months(self.now.year(), 1, 12)?, to),
+            None => {
+                let whole = self.name(self.words.skip(place + 2, &["the"]))?;
+                (whole.named.latest(self.now, self.calendar)?, whole.to)
+            }
+        };
         let count = i64::from(count);
         let found = match nth {
             Some(nth) => {
@@ -420,7 +458,7 @@ impl Phrases<'_> {
             None => Span::new(unit.add(span.end, -count)?, span.end)?,
         };
         let inside = span.start <= found.start && found.end <= span.end;
-        inside.then(|| Point::span(found, Some(unit), whole.to))
+        inside.then(|| Point::span(found, Some(unit), to))
     }
 }
 

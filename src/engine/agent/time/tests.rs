@@ -626,3 +626,51 @@ fn no_order_of_words_breaks_the_rules() {
         assert!(end <= tokens.len());
     }
 }
+
+#[test]
+fn parts_of_the_year_are_those_of_this_one() {
+    check(
+        "2026-11-30T10:30:00",
+        &calendar(1, 1),
+        &[
+            ("sales in the last quarter of the year", "2026-10-01..2027-01-01"),
+            ("sales in the first half of the year", "2026-01-01..2026-07-01"),
+            ("in the third quarter of the year by shop", "2026-07-01..2026-10-01"),
+            ("on the last day of the year", "2026-12-31..2027-01-01"),
+            ("sales in the first 2 weeks of the year", "2026-01-01..2026-01-15"),
+            ("the first quarter of the year 2024", "2024-01-01..2024-04-01"),
+            ("busiest quarter of the year", "@quarter_of_year"),
+            ("on which day of the year", "@day"),
+        ],
+    );
+}
+
+#[test]
+fn holidays_of_one_date_are_days() {
+    check(
+        NOW,
+        &calendar(1, 1),
+        &[
+            ("sales on Christmas day", "2025-12-25..2025-12-26"),
+            ("orders on New Year's Eve 2024", "2024-12-31..2025-01-01"),
+            ("orders on New Year's Day", "2026-01-01..2026-01-02"),
+            ("from Christmas Eve to New Year's Eve 2024", "2024-12-24..2025-01-01"),
+            ("sales of Christmas trees", ""),
+            ("sales of Christmas day trips in 2024", "2025-12-25..2025-12-26 2024-01-01..2025-01-01"),
+        ],
+    );
+}
+
+#[test]
+fn a_month_is_followed_by_a_year_of_two_digits_that_is_no_day() {
+    check(
+        NOW,
+        &calendar(1, 1),
+        &[
+            ("orders in july 98", "1998-07-01..1998-08-01"),
+            ("orders in july 98, and how many in july 97", "1998-07-01..1998-08-01 1997-07-01..1997-08-01"),
+            ("orders in may 24 by shop", "2025-05-24..2025-05-25"),
+            ("in july 98 customers ordered", "2025-07-01..2025-08-01"),
+        ],
+    );
+}
