@@ -188,6 +188,15 @@ pub enum Condition {
         #[serde(default)]
         negated: bool,
     },
+    /// Rows whose hour of the day, in the ontology's time zone, is from one (0 to 23) up to but not with another (1 to
+    /// 24). Where the second is not after the first, the night between them.
+    AtHours {
+        field: FieldRef,
+        from: u8,
+        to: u8,
+        #[serde(default)]
+        negated: bool,
+    },
     /// A named condition of the ontology.
     Segment {
         name: String,

@@ -44,6 +44,7 @@ fn of_condition(condition: &mut Condition, anew: &impl Fn(&mut Window)) {
         | Condition::Like { .. }
         | Condition::IsNull { .. }
         | Condition::OnDays { .. }
+        | Condition::AtHours { .. }
         | Condition::Segment { .. }
         | Condition::AgainstOverall { .. } => {}
     }

@@ -65,7 +65,8 @@ fn is_positive(condition: &Condition) -> bool {
         Condition::In { negated, .. }
         | Condition::Like { negated, .. }
         | Condition::Within { negated, .. }
-        | Condition::OnDays { negated, .. } => !negated,
+        | Condition::OnDays { negated, .. }
+        | Condition::AtHours { negated, .. } => !negated,
         Condition::IsNull { negated, .. } => *negated,
         _ => false,
     }

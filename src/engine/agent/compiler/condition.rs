@@ -92,6 +92,7 @@ fn subjects(work: &Work<'_>, condition: &Condition) -> Result<Vec<(usize, Vec<St
         | Condition::IsNull { field, .. }
         | Condition::Within { field, .. }
         | Condition::OnDays { field, .. }
+        | Condition::AtHours { field, .. }
         | Condition::AgainstOverall { field, .. } => vec![of(field)?],
         Condition::CompareFields { left, right, .. } => vec![of(left)?, of(right)?],
         Condition::Segment { name, .. } => {
@@ -205,6 +206,16 @@ fn one(work: &mut Work<'_>, scope: &mut Scope, condition: &Condition) -> Result<
             let days: Vec<String> = days.iter().map(u8::to_string).collect();
             let on = format!("{day} IN ({})", days.join(", "));
             Ok(if *negated { not(&on) } else { on })
+        }
+        Condition::AtHours { field, from, to, negated } => {
+            let (sql, known) = column(work, scope, field)?;
+            let hour = work.grained(&sql, known, Grain::HourOfDay)?;
+            if *from > 23 || !(1..=24).contains(to) {
+                return Err(CompileError::Unsupported("hours of the day are 0 to 24".into()));
+            }
+            let joint = if from < to { "AND" } else { "OR" };
+            let at = format!("({hour} >= {from} {joint} {hour} < {to})");
+            Ok(if *negated { not(&at) } else { at })
         }
         Condition::Segment { name, negated } => {
             let scalar = segment(work, name)?;

@@ -101,6 +101,7 @@ fn of_condition(condition: &mut Condition, set: &mut impl FnMut(&mut FieldRef)) 
         | Condition::IsNull { field, .. }
         | Condition::Within { field, .. }
         | Condition::OnDays { field, .. }
+        | Condition::AtHours { field, .. }
         | Condition::AgainstOverall { field, .. } => set(field),
         Condition::CompareFields { left, right, .. } => {
             set(left);

@@ -64,6 +64,15 @@ fn one(condition: &Condition, ontology: &Ontology) -> String {
             let days: Vec<String> = days.iter().map(|day| weekday(*day).to_owned()).collect();
             format!("{} {verb} {}", field(at, ontology), listed(&days, "or"))
         }
+        Condition::AtHours { field: at, from, to, negated } => {
+            let verb = if *negated { "is not at a time" } else { "is at a time" };
+            let hours = match (from, to) {
+                (0, to) => format!("before {to:02}:00"),
+                (from, 24) => format!("from {from:02}:00 on"),
+                (from, to) => format!("from {from:02}:00 up to, not with, {to:02}:00"),
+            };
+            format!("{} {verb} {hours}", field(at, ontology))
+        }
         Condition::Segment { name, negated: false } => format!("in the segment “{name}”"),
         Condition::Segment { name, negated: true } => format!("not in the segment “{name}”"),
         Condition::Exists { of, dataset, via, filters, negated } => {

@@ -38,16 +38,20 @@ impl Fuzzy {
 
     /// The words nearest to a misspelt one, with the number of edits: all of the least distance, at most eight.
     pub(super) fn near(&self, word: &str) -> Vec<(String, u8)> {
-        if !may_be_misspelt(word) || is_english(word) {
+        if !may_be_misspelt(word) || MEANT.contains(&word) {
             return Vec::new();
         }
         let length = word.chars().count();
+        // "Polices" may be policies, and "night" is no sight.
+        let begun = if is_english(word) { (length / 2).max(3) } else { 1 };
         for edits in 1..=if length >= 8 { 2 } else { 1 } {
             let dfa = builder(edits).build_dfa(word);
             let mut stream = self.words.search(Alike { dfa: &dfa, edits }).into_stream();
             let mut found = Vec::new();
             while let Some(key) = stream.next() {
-                if let Ok(text) = std::str::from_utf8(key) {
+                if let Ok(text) = std::str::from_utf8(key)
+                    && is_near(word, text, begun)
+                {
                     found.push((text.to_owned(), edits));
                 }
             }
@@ -58,6 +62,14 @@ impl Fuzzy {
         }
         Vec::new()
     }
+}
+
+/// Words of arithmetic that are one letter away from many others, and are never those.
+const MEANT: &[&str] = &["rate", "rates", "ratio", "share", "shares"];
+
+/// Whether two words begin with the same letters: so many, or nearly, where two of them changed places.
+fn is_near(word: &str, other: &str, begun: usize) -> bool {
+    word.chars().zip(other.chars()).take_while(|(one, other)| one == other).count() >= begun
 }
 
 /// Numbers, codes and short words are taken as they are.

@@ -164,7 +164,9 @@ impl Lexicon {
                 let by_ending = state.cost > 0.02 && state.cost < words::FAMILY && state.corrected.is_empty();
                 let by_family = state.cost >= words::FAMILY && state.corrected.is_empty();
                 let value = leaf.is_value();
-                if by_ending && (own || value) || by_family && (leaf.partial || value) {
+                // "Customers ordered" says what they did, and is no "customer order".
+                let clause = words > 1 && leaf.is_entity() && (by_ending || by_family);
+                if by_ending && (own || value) || by_family && (leaf.partial || value) || clause {
                     continue;
                 }
                 found.push((leaf, leaf.quality - state.cost));
@@ -197,7 +199,7 @@ impl Lexicon {
                 forms.push(Form { word, cost, corrected: None });
             }
         }
-        if forms.is_empty() && fuzzy && !english::is_english(word) {
+        if forms.is_empty() && fuzzy {
             let singular = words::singular(word);
             for (right, distance) in self.fuzzy.near(&singular) {
                 let Some(id) = self.store.word(&right) else { continue };

@@ -28,6 +28,10 @@ impl Leaf {
     pub(super) fn is_value(&self) -> bool {
         matches!(self.kept, Kept::Value(..))
     }
+
+    pub(super) fn is_entity(&self) -> bool {
+        matches!(self.kept, Kept::Entity(_))
+    }
 }
 
 /// Values of one field that a phrase may stand for: one more than are ever told apart. Values that differ in nothing but

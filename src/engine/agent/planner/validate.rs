@@ -300,6 +300,19 @@ impl<'a> Check<'a> {
                     self.say(&format!("{at}.days"), "numbers from 1 for Monday to 7 for Sunday, at least one");
                 }
             }
+            Condition::AtHours { field, from, to, .. } => {
+                let at = format!("{at}.at_hours");
+                self.time_field(&format!("{at}.field"), field);
+                if *from > 23 {
+                    self.say(&format!("{at}.from"), "an hour from 0 to 23");
+                }
+                if !(1..=24).contains(to) {
+                    self.say(&format!("{at}.to"), "an hour from 1 to 24");
+                }
+                if self.field(&format!("{at}.field"), field).is_some_and(|field| field.datatype == DataType::Date) {
+                    self.say(&format!("{at}.field"), format!("{} holds days without a time", name_of(field)));
+                }
+            }
             Condition::Segment { name, .. } => self.segment(&format!("{at}.segment.name"), name),
             Condition::Exists { of, dataset, via, filters, .. } => {
                 let at = format!("{at}.exists");

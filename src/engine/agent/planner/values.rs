@@ -61,6 +61,7 @@ fn of_condition(condition: &mut Condition, see: &mut dyn FnMut(Met<'_>)) {
         | Condition::IsNull { .. }
         | Condition::Within { .. }
         | Condition::OnDays { .. }
+        | Condition::AtHours { .. }
         | Condition::Segment { .. }
         | Condition::AgainstOverall { .. } => {}
     }

@@ -17,6 +17,7 @@
 //!   end of the question, or before a comma or a connecting word such as "by". In "2013 flights" they are none.
 //! - `3/4/2013` may be two days, and is none: see [`ambiguous`].
 
+mod clock;
 mod compare;
 mod describe;
 mod phrase;
@@ -57,6 +58,8 @@ pub struct Found {
 pub enum TimePhrase {
     /// A stretch of time. Without start and end it is "all time".
     Window(Window),
+    /// Hours of the day: from one up to but not with the other, which may be 24.
+    Hours(u8, u8),
     /// A unit or cycle of the calendar, as in "monthly" or the last word of "by month". A unit alone is always found,
     /// but not after a number; whether anything is grouped by it is for the caller to know.
     Grain(Grain),

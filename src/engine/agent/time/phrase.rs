@@ -34,6 +34,7 @@ pub(super) struct Match {
 #[derive(Clone, Debug)]
 pub(super) enum What {
     Window(Option<DateTime>, Option<DateTime>),
+    Hours(u8, u8),
     Grain(Grain),
     Rolling(u32, Grain),
     Compare(compare::Other),
@@ -198,8 +199,8 @@ impl Phrases<'_> {
     }
 
     fn longest(&self, at: usize) -> Option<Match> {
-        let kinds: [fn(&Self, usize) -> Option<Match>; 5] =
-            [Self::compare, Self::rolling, Self::range, Self::plain, Self::grain];
+        let kinds: [fn(&Self, usize) -> Option<Match>; 6] =
+            [Self::compare, Self::rolling, Self::range, Self::plain, Self::hours, Self::grain];
         let mut longest: Option<Match> = None;
         let whole = |found: &Match| self.words.tokens(found.from, found.to).is_some();
         for found in kinds.iter().filter_map(|kind| kind(self, at)).filter(whole) {
@@ -219,6 +220,7 @@ impl Phrases<'_> {
                 end: end.map(text),
                 phrase: Some(written(&tokens[core])),
             }),
+            What::Hours(from, to) => TimePhrase::Hours(from, to),
             What::Grain(grain) => TimePhrase::Grain(grain),
             What::Rolling(count, grain) => TimePhrase::Rolling(count, grain),
             What::Compare(other) => TimePhrase::Compare(self.resolved(other, main, written(&tokens[core]))?),

@@ -19,6 +19,7 @@ fn shown(question: &str, now: &str, calendar: &Calendar) -> String {
     let grain = |grain| serde_json::to_value(grain).unwrap().as_str().unwrap().to_owned();
     let phrases = found.iter().map(|found| match &found.phrase {
         TimePhrase::Window(found) => window(found),
+        TimePhrase::Hours(from, to) => format!("#{from}-{to}"),
         TimePhrase::Grain(found) => format!("@{}", grain(*found)),
         TimePhrase::Compare(CompareWith::PreviousPeriod) => "~previous".into(),
         TimePhrase::Compare(CompareWith::YearBefore) => "~year".into(),
@@ -671,6 +672,38 @@ fn a_month_is_followed_by_a_year_of_two_digits_that_is_no_day() {
             ("orders in july 98, and how many in july 97", "1998-07-01..1998-08-01 1997-07-01..1997-08-01"),
             ("orders in may 24 by shop", "2025-05-24..2025-05-25"),
             ("in july 98 customers ordered", "2025-07-01..2025-08-01"),
+        ],
+    );
+}
+
+#[test]
+fn times_of_the_day_are_whole_hours() {
+    check(
+        NOW,
+        &calendar(1, 1),
+        &[
+            ("orders after 10 pm", "#22-24"),
+            ("orders at 10 pm or later", "#22-24"),
+            ("orders at 22:00 or later in May 2025", "#22-24 2025-05-01..2025-06-01"),
+            ("orders before 6 a.m.", "#0-6"),
+            ("orders until 6 am", "#0-6"),
+            ("orders from 9pm on", "#21-24"),
+            ("orders between 6 and 9 am", "#6-9"),
+            ("orders between 6 am and noon by shop", "#6-12"),
+            ("orders from 10 to 1 pm", "#10-13"),
+            ("orders from 2 to 5 pm", "#14-17"),
+            ("orders from 22:00 to 02:00", "#22-2"),
+            ("orders from 8 pm to midnight", "#20-24"),
+            ("orders 9-11 am", "#9-11"),
+            ("orders at 10 pm", ""),
+            ("orders after 10", ""),
+            ("orders before midnight", ""),
+            ("orders after midnight", ""),
+            ("orders before 6:30 am", ""),
+            ("orders after 13 pm", ""),
+            ("orders after 4000000000 pm", ""),
+            ("orders between 6 and 9", ""),
+            ("who am I after 6", ""),
         ],
     );
 }

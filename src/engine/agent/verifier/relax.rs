@@ -137,6 +137,9 @@ fn words(condition: &Condition, ontology: &Ontology) -> String {
             format!("{} {}{phrase}", field(of), not(negated))
         }
         Condition::OnDays { field: of, negated, .. } => format!("{} {}on the days", field(of), not(negated)),
+        Condition::AtHours { field: of, from, to, negated } => {
+            format!("{} {}from {from} to {to} o’clock", field(of), not(negated))
+        }
         Condition::Segment { name, negated } => format!("{}{}", not(negated), in_words(name)),
         Condition::Exists { of, dataset, negated, .. } => {
             format!("{} with {}{}", in_words(of), if *negated { "no " } else { "a " }, in_words(dataset))

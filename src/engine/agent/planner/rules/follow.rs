@@ -215,6 +215,7 @@ fn fields(condition: &Condition) -> Vec<FieldRef> {
         | Condition::IsNull { field, .. }
         | Condition::Within { field, .. }
         | Condition::OnDays { field, .. }
+        | Condition::AtHours { field, .. }
         | Condition::AgainstOverall { field, .. } => vec![field.clone()],
         Condition::Exists { filters, .. } => filters.iter().flat_map(fields).collect(),
         _ => Vec::new(),

@@ -138,6 +138,13 @@ pub(super) enum Cond {
         days: Vec<u8>,
         negated: bool,
     },
+    /// At some hours of the day: from one up to but not with another.
+    Hours {
+        field: Option<NounAt>,
+        from: u8,
+        to: u8,
+        negated: bool,
+    },
     Exists {
         thing: NounAt,
         inner: Vec<Cond>,

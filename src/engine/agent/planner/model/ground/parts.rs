@@ -72,7 +72,7 @@ fn of_conditions(conditions: &[Condition], found: &mut BTreeSet<Part>) {
                 found.insert(field(named));
             }
             Condition::CompareFields { left, right, .. } => found.extend([field(left), field(right)]),
-            Condition::Within { .. } | Condition::OnDays { .. } => {}
+            Condition::Within { .. } | Condition::OnDays { .. } | Condition::AtHours { .. } => {}
             Condition::Segment { name, .. } => {
                 found.insert(Part::Segment(name.to_lowercase()));
             }

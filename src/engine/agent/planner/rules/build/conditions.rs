@@ -3,13 +3,16 @@
 use super::spans::{overlap, united, within_any};
 use super::*;
 use crate::engine::agent::time::describe;
+use crate::model::ontology::DataType;
 
 impl Builder<'_> {
     pub(super) fn conditions(&mut self) -> Result<(), Fault> {
         let mut known: Option<(Option<FieldRef>, Vec<Window>)> = None;
         let state = self.state_at()?;
+        let part = self.took_part()?;
         let conds = self.sketch.conds.iter().enumerate();
-        let conds = conds.filter(|(at, _)| state.as_ref().is_none_or(|(_, read)| !read.contains(at)));
+        let conds =
+            conds.filter(|(at, _)| state.as_ref().is_none_or(|(_, read)| !read.contains(at)) && !part.contains(at));
         let mut conds: Vec<&Cond> = conds.map(|(_, cond)| cond).collect();
         let within = self.window_of_bound(&conds)?;
         conds.retain(|cond| within.is_none() || !matches!(cond, Cond::Window { .. }));
@@ -308,6 +311,18 @@ impl Builder<'_> {
                     None => self.time_of(from)?,
                 };
                 return Ok(vec![Condition::OnDays { field, days: days.clone(), negated: *negated }]);
+            }
+            Cond::Hours { field, from: start, to, negated } => {
+                let field = match field {
+                    Some(noun) => self.field_ref(*noun)?,
+                    None if from == self.anchor => self.time_field()?,
+                    None => self.time_of(from)?,
+                };
+                let known = self.resolver.ontology.field(&field.dataset, &field.field);
+                if let Some(known) = known.filter(|known| known.datatype == DataType::Date) {
+                    return cannot(format!("“{}” holds days without a time of the day.", known.words()));
+                }
+                return Ok(vec![Condition::AtHours { field, from: *start, to: *to, negated: *negated }]);
             }
             Cond::Exists { thing, inner, negated } => return self.exists(*thing, inner, *negated, from),
             Cond::Measured { quantity, op, value } => {

@@ -2,6 +2,7 @@
 
 mod asked;
 mod conditions;
+mod events;
 mod lists;
 mod measures;
 mod ranks;

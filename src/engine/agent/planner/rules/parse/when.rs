@@ -244,6 +244,10 @@ impl Parser<'_> {
                 let group = super::super::sketch::Group { noun: None, grain: Some(grain), each: false, per: false };
                 self.sketch.groups.push(group);
             }
+            TimePhrase::Hours(from, to) => {
+                let negated = self.negated_before(start);
+                self.add(Cond::Hours { field: None, from, to, negated });
+            }
             TimePhrase::Compare(with) => self.sketch.compare = Some(with),
             TimePhrase::Rolling(rows, grain) => {
                 self.sketch.display = Some(super::super::sketch::Display::MovingAverage(rows));

@@ -407,12 +407,12 @@ fn cost(way: &[crate::engine::ontology::graph::Step]) -> f32 {
 }
 
 /// The noun of a condition.
-fn spoken(cond: &Cond) -> Option<NounAt> {
+pub(super) fn spoken(cond: &Cond) -> Option<NounAt> {
     match cond {
         Cond::Values { nouns, .. } => nouns.first().copied(),
         Cond::Compare { field, .. } | Cond::Like { field, .. } | Cond::Null { field, .. } => Some(*field),
         Cond::Flag { noun, .. } => Some(*noun),
-        Cond::Window { field, .. } | Cond::Days { field, .. } => *field,
+        Cond::Window { field, .. } | Cond::Days { field, .. } | Cond::Hours { field, .. } => *field,
         Cond::Exists { .. } | Cond::Measured { .. } => None,
     }
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod clauses;
 mod conversations;
+mod events;
 mod forms;
 mod others;
 mod refusals;

@@ -86,6 +86,7 @@ fn condition(one: &Condition) -> String {
             format!("{} {}within {}", field(f), not(*negated), window(w))
         }
         Condition::OnDays { field: f, days, negated } => format!("{} {}on {days:?}", field(f), not(*negated)),
+        Condition::AtHours { field: f, from, to, negated } => format!("{} {}at {from}-{to}", field(f), not(*negated)),
         Condition::Segment { name, negated } => format!("{}{name}", not(*negated)),
         Condition::Exists { of, dataset, filters, negated, .. } => {
             format!("{of} has {}{dataset}({})", if *negated { "no " } else { "" }, list(filters, condition))
