@@ -22,6 +22,7 @@ mod sketch;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod unclear;
 mod vague;
 mod years;
 
@@ -99,6 +100,11 @@ pub fn plan_within(
     let goes_on = !context.previous.is_empty();
     let outcome = match meant.filter(|_| !goes_on) {
         Some(text) => as_meant(text),
+        None if unclear::parts_of_months(question).is_some() => cannot(
+            "It is not clear which days of the month are meant: name the first and the last.".into(),
+            vec![],
+            vec![],
+        ),
         None => bounded(question, on, ontology, graph, context, effort),
     };
     match outcome {

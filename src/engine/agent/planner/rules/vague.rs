@@ -5,7 +5,7 @@ use crate::engine::agent::lexicon::words;
 use crate::model::ontology::{Entity, FieldRole, Ontology, in_words};
 use crate::model::reading::{Choice, Clarification, Outcome};
 
-use super::grammar;
+use super::{grammar, unclear};
 
 /// How the keys of choices begin that stand for a whole question.
 const OF_A_QUESTION: &str = "question:";
@@ -33,10 +33,12 @@ pub(super) fn as_chosen(mut outcome: Outcome, text: &str) -> Outcome {
 pub(super) fn asked_back(question: &str, ontology: &Ontology, tried: &dyn Fn(&str) -> bool) -> Option<Clarification> {
     let said = words::split(question);
     let list: Vec<&str> = said.iter().map(String::as_str).collect();
-    let may = on_its_own(question, &list, ontology)
+    let may = unclear::parts_of_months(question)
+        .or_else(|| on_its_own(question, &list, ontology))
         .or_else(|| ranked(&list, ontology))
         .or_else(|| counted(&list, ontology))
-        .or_else(|| lasting(&list, ontology))?;
+        .or_else(|| lasting(&list, ontology))
+        .or_else(|| unclear::times(question))?;
     let mut options: Vec<Choice> = Vec::new();
     for text in may.into_iter().take(12) {
         if options.len() < 4 && options.iter().all(|known| known.value != text) && tried(&text) {

@@ -33,3 +33,25 @@ fn hours_are_those_of_a_time_of_the_day() {
         ],
     );
 }
+
+#[test]
+fn times_without_agreed_ends_are_asked_about() {
+    let bakery = bakery();
+    for (question, options) in [
+        ("revenue in summer", ["revenue from June to August", "revenue from June 21 to September 22"]),
+        (
+            "revenue by shop in the spring of 2024",
+            ["revenue by shop from March to May 2024", "revenue by shop from March 20 to June 20 2024"],
+        ),
+        ("how many trips at night", ["how many trips between 10 pm and 6 am", "how many trips between 9 pm and 5 am"]),
+        ("revenue at the end of May", ["revenue in the last 10 days of May", "revenue in the last week of May"]),
+    ] {
+        let outcome = plan(question, &bakery.lexicon, &bakery.ontology, &bakery.graph, &context());
+        let Outcome::Clarify(asked) = outcome else { panic!("{question}: {outcome:?}") };
+        let offered: Vec<&str> = asked[0].options.iter().map(|option| option.value.as_str()).collect();
+        assert_eq!(offered, options, "{question}");
+    }
+    // A sale has no hour, and all of May ends with its end.
+    assert_eq!(bakery.said("revenue in the morning"), "cannot morning");
+    assert_eq!(bakery.said("revenue until the end of May"), "revenue; time ..2025-06-01");
+}
