@@ -111,6 +111,9 @@ pub enum Value {
     Aggregate { function: Aggregation, field: FieldRef },
     /// One measure divided by another, NULL where that is 0.
     Ratio { numerator: Box<Measure>, denominator: Box<Measure> },
+    /// An aggregate of the days from one date to another, of the same row or of rows that it belongs to: 0 on the same
+    /// day, less than 0 where the second date is the earlier one. Times of the day do not count.
+    Days { function: Aggregation, from: FieldRef, to: FieldRef },
     /// Measures added up; one without a row counts as 0.
     Sum(Vec<Measure>),
     /// The first less the second.

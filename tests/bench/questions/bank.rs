@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 use dragoman::app::App;
 use dragoman::base::clock::Clock;
 use dragoman::config::Config;
+use dragoman::engine::agent::lexicon::{FieldValues, Lexicon};
+use dragoman::engine::ontology::graph::Graph;
 use dragoman::gateway::operation::Operation;
 use dragoman::gateway::{Gateway, Via};
 use dragoman::model::access::{Rights, Role};
 use dragoman::model::caller::{Caller, Client, Proof};
+use dragoman::model::ontology::Ontology;
 use dragoman::model::org::Org;
 use dragoman::ops::ask_question::AskQuestion;
 use dragoman::ops::draft_ontology::DraftOntology;
@@ -71,7 +74,7 @@ impl Question {
     /// Whether it is of a series that was written by somebody who did not know how questions are understood, and asked
     /// when it was finished: the letter of its number says so.
     pub fn is_unseen(&self) -> bool {
-        self.id.split('-').nth(1).is_some_and(|number| number.starts_with(['h', 'k']))
+        self.id.split('-').nth(1).is_some_and(|number| number.starts_with(['h', 'k', 'm']))
     }
 }
 
@@ -156,11 +159,15 @@ async fn load(place: &Place, bank: &Bank, set: &str, with: With) -> Value {
         let files = vec![Staged { name, path: file }];
         place.call(Import { name: None, description: String::new(), publish: true, files }).await.unwrap();
     }
-    let steward = match &bank.ontology {
+    install(place, bank, set, with, &steward(bank, set)).await
+}
+
+/// The file of a set's ontology.
+fn steward(bank: &Bank, set: &str) -> PathBuf {
+    match &bank.ontology {
         Some(file) => Path::new(env!("CARGO_MANIFEST_DIR")).join(file),
         None => here().join(set).join("ontology.yaml"),
-    };
-    install(place, bank, set, with, &steward).await
+    }
 }
 
 /// A workspace with the flights and their ontology.
@@ -169,6 +176,59 @@ pub async fn demo(app: &App) -> (Org, Value) {
     let place = Place { gateway: app.gateway.clone(), caller: operator(&org) };
     let ontology = load(&place, &read("flights"), "flights", With::Steward).await;
     (org, ontology)
+}
+
+/// One set as the planner knows it.
+pub struct Reader {
+    pub ontology: Ontology,
+    pub lexicon: Lexicon,
+    pub graph: Graph,
+    pub now: jiff::civil::DateTime,
+    /// Those that stand alone.
+    pub questions: Vec<String>,
+}
+
+/// A set as the planner knows it: its ontology with the values of its tables.
+pub async fn reader(set: &str) -> Reader {
+    let bank = read(set);
+    let folder = tempfile::tempdir().unwrap();
+    let now: jiff::Timestamp = bank.now.parse().unwrap();
+    let app = open(folder.path(), Clock::manual(now.as_millisecond())).await;
+    let org = app.office.identity.create_org("bench", "Bench").await.unwrap();
+    let place = Place { gateway: app.gateway.clone(), caller: operator(&org) };
+    load(&place, &bank, set, With::Steward).await;
+    let text = std::fs::read_to_string(steward(&bank, set)).unwrap();
+    let ontology = dragoman::engine::ontology::read::read(&text).unwrap().ontology;
+    let mut values: Vec<FieldValues> = Vec::new();
+    for entity in ontology.datasets.iter().filter(|entity| !entity.hidden) {
+        for field in entity.fields.iter().filter(|field| field.index_values && !field.hidden) {
+            let (expression, dataset) = (&field.expression, &entity.name);
+            let sql = format!(
+                "SELECT DISTINCT CAST({expression} AS VARCHAR) FROM (SELECT * FROM {}) AS {dataset} \
+                 WHERE {expression} IS NOT NULL ORDER BY 1",
+                entity.source
+            );
+            let found = place.call(Sql { sql, dataset_id: None, cursor: None }).await.unwrap();
+            let rows: Vec<Vec<Value>> = serde_json::from_value(found["rows"].clone()).unwrap();
+            values.push(FieldValues {
+                dataset: entity.name.clone(),
+                field: field.name.clone(),
+                values: rows.iter().filter_map(|row| row.first()?.as_str().map(str::to_owned)).collect(),
+                complete: found["truncated"] == false,
+            });
+        }
+    }
+    drop(place);
+    app.close().await;
+    let zone = jiff::tz::TimeZone::get(&bank.timezone).unwrap();
+    let alone = bank.questions.into_iter().filter(|question| question.after.is_none());
+    Reader {
+        lexicon: Lexicon::build(&ontology, &values),
+        graph: Graph::new(&ontology),
+        ontology,
+        now: now.to_zoned(zone).datetime(),
+        questions: alone.map(|question| question.question).collect(),
+    }
 }
 
 fn id_of<T>(id: &Value) -> dragoman::base::id::Id<T> {

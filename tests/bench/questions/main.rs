@@ -1,5 +1,5 @@
 //! Asks the question sets and prints how many were answered, how many of those rightly, and how many wrongly without a
-//! word: `tests/bench/questions/run [--draft] [SET…]`.
+//! word: `tests/bench/questions/run [--draft] [SET…]`. `dropped` looks for words that reading loses, `speed` measures.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -7,10 +7,14 @@
 )]
 
 mod bank;
+mod dropped;
 mod speed;
 
 use bank::judge::Verdict;
 use bank::{Asked, SETS, With};
+
+/// Questions of each set that are put together of two: 20,000 in all.
+const RECOMBINED: usize = 3_334;
 
 #[tokio::main]
 async fn main() {
@@ -18,6 +22,13 @@ async fn main() {
     if arguments.first().is_some_and(|it| it == "speed") {
         speed::answers().await;
         speed::growth();
+        return;
+    }
+    if arguments.first().is_some_and(|it| it == "dropped") {
+        let named: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
+        for set in if named.is_empty() { SETS.to_vec() } else { named } {
+            lost(set, &bank::reader(set).await);
+        }
         return;
     }
     let with = if arguments.iter().any(|it| it == "--draft") { With::Draft } else { With::Steward };
@@ -46,6 +57,22 @@ async fn main() {
             "{:?} {} {:?} {}\n    {}",
             it.verdict, it.question.id, it.question.kind, it.question.question, it.said
         );
+    }
+}
+
+/// Prints the questions of a set that lose a word.
+fn lost(set: &str, reader: &bank::Reader) {
+    for (how, found) in [("one more word", reader.inserted()), ("put together", reader.recombined(RECOMBINED))] {
+        println!(
+            "{set:8} {how:14} {:>6} asked {:>6} answered {:>4} lost a word {:>2} panics",
+            found.asked,
+            found.answered,
+            found.lost.len(),
+            found.panics.len()
+        );
+        for line in found.lost.iter().chain(&found.panics) {
+            println!("    {line}");
+        }
     }
 }
 

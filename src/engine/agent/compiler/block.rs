@@ -8,7 +8,7 @@ use super::checks::Total;
 use super::condition;
 use super::error::CompileError;
 use super::measure::{self, Calc, Frame, Leaf, What};
-use super::names::{Names, quote};
+use super::names::{Names, plural, quote};
 use super::rows::{self, Dim, Part, clause, list};
 use super::scope::Scope;
 use super::work::Work;
@@ -291,7 +291,7 @@ fn subject_of(
     if !tells {
         let all: Vec<Dim> = dims.iter().cloned().chain(key_dims).collect();
         let all_names = names.iter().chain(&keys).cloned().collect();
-        work.note(format!("Only {} with a row are shown.", measure::plural(&entity.noun())));
+        work.note(format!("Only {} with a row are shown.", plural(&entity.noun())));
         return Ok(Subject { dims: all, names: all_names, keys, body: None });
     }
     let mut scope = Scope::new(work, dataset);

@@ -7,8 +7,8 @@ use crate::model::lineage::JoinUse;
 use crate::model::plan::{Comparator, Condition, Grain};
 
 use super::error::CompileError;
-use super::measure::{Leaf, Rows, plural};
-use super::names::{indented, quote};
+use super::measure::{Leaf, Rows};
+use super::names::{indented, plural, quote};
 use super::rows::{self, clause};
 use super::scope::{Scope, pairs};
 use super::work::Work;

@@ -26,7 +26,7 @@ pub fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColu
         add(heading, sql, column);
     }
     for (at, (measure, number)) in plan.measures.iter().zip(&layer.numbers).enumerate() {
-        let heading = words(work, measure);
+        let heading = heading(work, measure);
         let column = of_measure(work, measure, at, block.values[at].counts);
         add(heading.clone(), &number.0, column.clone());
         if let (Some(other), Some(comparison)) = (&number.1, &plan.comparison) {
@@ -46,6 +46,19 @@ pub fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColu
         }
     }
     (columns, select)
+}
+
+/// What a number is called: its change beside itself is told from it, as in a comparison.
+fn heading(work: &Work<'_>, measure: &Measure) -> String {
+    let words = words(work, measure);
+    let itself =
+        |other: &Measure| other.shown_as.is_none() && other.value == measure.value && other.filters == measure.filters;
+    let said = match &measure.shown_as {
+        Some(Shown::Change) => "difference",
+        Some(Shown::ChangePercent) => "change",
+        _ => return words,
+    };
+    if work.plan.measures.iter().any(itself) { format!("{words}, {said}") } else { words }
 }
 
 pub fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) -> (String, OutputColumn) {
@@ -95,6 +108,10 @@ fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> Ou
             let same = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max);
             let datatype = field.filter(|_| same).map_or(DataType::Float, |field| field.datatype);
             (datatype, field.and_then(|field| field.unit.clone()), field.and_then(|field| field.format.clone()))
+        }
+        Value::Days { function, .. } => {
+            let whole = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max);
+            (if whole { DataType::Integer } else { DataType::Float }, Some("days".to_owned()), None)
         }
         Value::Sum(parts) => match parts.first() {
             Some(part) => {

@@ -14,8 +14,7 @@ use super::block;
 use super::error::CompileError;
 use super::fields::broken;
 use super::literal::Written;
-use super::measure::plural;
-use super::names::{capital, indented, quote, text};
+use super::names::{capital, indented, plural, quote, text};
 use super::scope::{Reached, Scope, equal, pairs};
 use super::work::Work;
 

@@ -89,7 +89,7 @@ fn of_measure(measure: &mut Measure, set: &mut impl FnMut(&mut FieldRef)) {
             of_measure(measure, set);
             by.iter_mut().for_each(|dimension| set(&mut dimension.field));
         }
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Number(_) => {}
+        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
     }
 }
 

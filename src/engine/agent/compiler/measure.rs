@@ -9,7 +9,7 @@ use crate::model::source::Dialect;
 use super::error::CompileError;
 use super::fields::broken;
 use super::literal::number_text;
-use super::names::capital;
+use super::names::{capital, plural};
 use super::work::{Work, unknown};
 
 /// The rows that a leaf is computed from. Leaves of the same rows share a part of the statement.
@@ -43,6 +43,12 @@ pub enum What {
     Count,
     Aggregate(Aggregation, String),
     Call(Box<Call>),
+    /// Of the days from one date to another; both are of the rows' dataset or of one that each row belongs to.
+    Days {
+        function: Aggregation,
+        from: FieldRef,
+        to: FieldRef,
+    },
     /// An aggregate of another measure's groups.
     Over {
         function: Aggregation,
@@ -81,7 +87,7 @@ impl Leaf {
         match &self.what {
             What::Count | What::Aggregate(Aggregation::Count | Aggregation::CountDistinct, _) => true,
             What::Call(call) => call.counts(),
-            What::Aggregate(..) | What::Over { .. } => false,
+            What::Aggregate(..) | What::Days { .. } | What::Over { .. } => false,
         }
     }
 
@@ -91,6 +97,7 @@ impl Leaf {
             && match &self.what {
                 What::Count | What::Aggregate(Aggregation::Count | Aggregation::Sum, _) => true,
                 What::Call(call) => call.adds_up(),
+                What::Days { function, .. } => *function == Aggregation::Sum,
                 What::Aggregate(..) | What::Over { .. } => false,
             }
     }
@@ -100,6 +107,7 @@ impl Leaf {
         match &self.what {
             What::Aggregate(Aggregation::CountDistinct | Aggregation::Min | Aggregation::Max, _) => true,
             What::Call(call) => call.ignores_repetition(),
+            What::Days { function, .. } => matches!(function, Aggregation::Min | Aggregation::Max),
             What::Count | What::Aggregate(..) | What::Over { .. } => false,
         }
     }
@@ -231,6 +239,11 @@ fn value(work: &mut Work<'_>, measure: &Measure, frame: &Frame, leaves: &mut Vec
                 });
             }
             let what = What::Aggregate(*function, known.name.clone());
+            leaf(leaves, Leaf { rows: rows(work, home, None, frame)?, what, name })
+        }
+        Value::Days { function, from, to } => {
+            let home = super::days::home(work, from, to)?;
+            let what = What::Days { function: *function, from: from.clone(), to: to.clone() };
             leaf(leaves, Leaf { rows: rows(work, home, None, frame)?, what, name })
         }
         Value::Metric(metric) => return self::metric(work, metric, frame, leaves, &mut Vec::new()),
@@ -463,6 +476,9 @@ pub fn words(work: &Work<'_>, measure: &Measure) -> String {
             let words = if *function == Aggregation::CountDistinct { plural(&words) } else { words };
             format!("{} {words}", aggregate_words(*function))
         }
+        Value::Days { function, from, to } => {
+            format!("{} {}", aggregate_words(*function), super::days::words(work, from, to))
+        }
         Value::Ratio { numerator, denominator }
             if numerator.value == denominator.value && numerator.filters.len() > denominator.filters.len() =>
         {
@@ -481,17 +497,4 @@ pub fn words(work: &Work<'_>, measure: &Measure) -> String {
         Value::Number(number) => number.to_string(),
     };
     capital(&text)
-}
-
-/// A noun for several.
-pub fn plural(noun: &str) -> String {
-    let lower = noun.to_lowercase();
-    let vowel = |c: char| "aeiou".contains(c);
-    if let Some(stem) = lower.strip_suffix('y').filter(|stem| !stem.ends_with(vowel)) {
-        return format!("{stem}ies");
-    }
-    if ["s", "x", "z", "ch", "sh"].iter().any(|end| lower.ends_with(end)) {
-        return if lower.ends_with("ss") || !lower.ends_with('s') { format!("{noun}es") } else { noun.to_owned() };
-    }
-    format!("{noun}s")
 }

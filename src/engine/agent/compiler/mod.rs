@@ -12,6 +12,7 @@ mod calendar;
 mod checks;
 mod columns;
 mod condition;
+mod days;
 mod error;
 mod fields;
 mod listing;

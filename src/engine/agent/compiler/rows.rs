@@ -2,7 +2,7 @@
 
 use crate::engine::ontology::graph::Steps;
 use crate::model::ontology::{Aggregation, DataType, Field};
-use crate::model::plan::{Condition, Dimension, Grain};
+use crate::model::plan::{Condition, Dimension, FieldRef, Grain};
 
 use super::block;
 use super::calendar::aligned;
@@ -11,8 +11,8 @@ use super::condition;
 use super::error::CompileError;
 use super::fields::broken;
 use super::literal::number_text;
-use super::measure::{Leaf, Rows, What, aggregate, plural};
-use super::names::{Names, capital, indented, quote};
+use super::measure::{Leaf, Rows, What, aggregate};
+use super::names::{Names, capital, indented, plural, quote};
 use super::scope::{Reached, Scope};
 use super::work::Work;
 
@@ -284,33 +284,42 @@ fn cut(work: &Work<'_>, sql: &str, field: &Field, dimension: &Dimension) -> Resu
 fn call(work: &mut Work<'_>, scope: &mut Scope, leaf: &Leaf, inner: &mut Inner) -> Result<String, CompileError> {
     let dialect = work.dialect;
     let home = leaf.rows.home;
-    let mut column = |work: &mut Work<'_>, dataset: usize, name: &str| -> Result<String, CompileError> {
-        let field = work.field_of(dataset, name).map(|field| field.name.clone());
-        let way = work.way(home, dataset, &[], Steps::ToOne)?;
-        let Reached::At(node) = scope.reach(work, &way, false)? else {
-            return Err(CompileError::Unsupported("a field that is not reached".into()));
+    let mut column =
+        |work: &mut Work<'_>, dataset: usize, name: &str, via: &[String]| -> Result<String, CompileError> {
+            let field = work.field_of(dataset, name).map(|field| field.name.clone());
+            let way = work.way(home, dataset, via, Steps::ToOne)?;
+            let Reached::At(node) = scope.reach(work, &way, false)? else {
+                return Err(CompileError::Unsupported("a field that is not reached".into()));
+            };
+            let sql = scope.field(work, node, &field?)?;
+            if !inner.needed {
+                return Ok(sql);
+            }
+            if let Some((_, name)) = inner.columns.iter().find(|(other, _)| *other == sql) {
+                return Ok(quote(name));
+            }
+            let name = inner.names.fresh(name);
+            inner.columns.push((sql, name.clone()));
+            Ok(quote(&name))
         };
-        let sql = scope.field(work, node, &field?)?;
-        if !inner.needed {
-            return Ok(sql);
-        }
-        if let Some((_, name)) = inner.columns.iter().find(|(other, _)| *other == sql) {
-            return Ok(quote(name));
-        }
-        let name = inner.names.fresh(name);
-        inner.columns.push((sql, name.clone()));
-        Ok(quote(&name))
-    };
     match &leaf.what {
         What::Count => Ok("COUNT(*)".to_owned()),
-        What::Aggregate(function, field) => Ok(aggregate(dialect, *function, &column(work, home, field)?)),
+        What::Aggregate(function, field) => Ok(aggregate(dialect, *function, &column(work, home, field, &[])?)),
         What::Call(call) => call.write(dialect, &mut |dataset, name| {
             let dataset = match dataset {
                 Some(dataset) => work.dataset(dataset)?,
                 None => home,
             };
-            column(work, dataset, name)
+            column(work, dataset, name, &[])
         }),
+        What::Days { function, from, to } => {
+            let mut date = |work: &mut Work<'_>, at: &FieldRef| {
+                let dataset = work.dataset(&at.dataset)?;
+                column(work, dataset, &at.field, &at.via)
+            };
+            let (begin, end) = (date(work, from)?, date(work, to)?);
+            Ok(aggregate(dialect, *function, &super::days::between(work, (from, &begin), (to, &end))?))
+        }
         What::Over { .. } => Err(CompileError::Unsupported("an aggregate over groups inside rows".into())),
     }
 }

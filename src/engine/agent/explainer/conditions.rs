@@ -53,6 +53,12 @@ fn one(condition: &Condition, ontology: &Ontology) -> String {
             };
             format!("{} {verb} “{text}”", field(at, ontology))
         }
+        Condition::IsNull { field: at, negated } if is_key(at, ontology) => {
+            // There is a row by this key, or none.
+            let noun = noun(&at.dataset, ontology);
+            let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+            format!("it is {} {noun}", if *negated { article } else { "no" })
+        }
         Condition::IsNull { field: at, negated: false } => format!("{} has no value", field(at, ontology)),
         Condition::IsNull { field: at, negated: true } => format!("{} has a value", field(at, ontology)),
         Condition::Within { field: at, window, negated } => {
@@ -176,4 +182,12 @@ fn literal(value: &Literal, at: Option<&FieldRef>, ontology: &Ontology) -> Strin
         Some(name) => format!("{shown} ({name})"),
         None => shown,
     }
+}
+
+/// Whether a field that nobody sees is the key of its dataset.
+fn is_key(at: &FieldRef, ontology: &Ontology) -> bool {
+    let Some(entity) = ontology.entity(&at.dataset) else { return false };
+    let Some(field) = entity.field(&at.field).filter(|field| field.hidden) else { return false };
+    let is = |key: &String| key.eq_ignore_ascii_case(&field.name) || key.eq_ignore_ascii_case(&field.expression);
+    matches!(entity.primary_key.as_slice(), [key] if is(key))
 }

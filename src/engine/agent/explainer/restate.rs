@@ -99,6 +99,12 @@ fn value(of: &Value, ontology: &Ontology) -> String {
                 function => format!("{} {}", aggregation(*function, datatype), field(at, ontology)),
             }
         }
+        Value::Days { function, from, to } => format!(
+            "{} days from {} to {}",
+            aggregation(*function, DataType::Integer),
+            field(from, ontology),
+            field(to, ontology)
+        ),
         Value::Ratio { numerator, denominator } => ratio(numerator, denominator, ontology),
         Value::Sum(parts) => {
             let parts: Vec<String> = parts.iter().map(|part| operand(part, ontology)).collect();
@@ -213,6 +219,7 @@ fn has_time(plan: &Plan, ontology: &Ontology) -> bool {
             Value::Metric(_) => true,
             Value::Count(dataset) => dated(dataset),
             Value::Aggregate { field, .. } => dated(&field.dataset),
+            Value::Days { .. } => true,
             Value::Ratio { numerator: left, denominator: right } | Value::Difference(left, right) => {
                 any(left, dated) || any(right, dated)
             }

@@ -76,7 +76,12 @@ pub(super) fn build(ontology: &Ontology, values: &Values) -> Lexicon {
     }
     for (at, relationship) in ontology.relationships.iter().enumerate() {
         for role in relationship.role.iter().chain(&relationship.ai.synonyms) {
-            on.store.add(&phrase(role), &Sense::Role(at), SYNONYM, false);
+            let phrase = phrase(role);
+            on.store.add(&phrase, &Sense::Role(at), SYNONYM, false);
+            // "broken machine", where the "broken tool" is a tool, and tools are machines.
+            for other in with_other_heads(&phrase, ontology.entity(&relationship.to)) {
+                on.store.add(&other, &Sense::Role(at), SYNONYM - 0.03, false);
+            }
         }
     }
     let mut indexed = BTreeMap::new();
@@ -113,6 +118,19 @@ pub(super) fn build(ontology: &Ontology, values: &Values) -> Lexicon {
     let fuzzy = Fuzzy::new(&on.store);
     on.store.finish();
     Lexicon { store: on.store, fuzzy, indexed, personal: on.personal }
+}
+
+/// A role of several words with the other names of what it leads to in place of the one that it ends with.
+fn with_other_heads(role: &[String], to: Option<&Entity>) -> Vec<Vec<String>> {
+    let (Some((last, before)), Some(to)) = (role.split_last(), to) else { return Vec::new() };
+    let grain = to.grain.clone().unwrap_or_default();
+    let nouns: Vec<Vec<String>> =
+        named(&to.name, &grain, &to.ai.synonyms).iter().map(|(noun, _)| phrase(noun)).collect();
+    if before.is_empty() || !nouns.iter().any(|noun| noun.last() == Some(last)) {
+        return Vec::new();
+    }
+    let heads = nouns.iter().filter_map(|noun| noun.last()).filter(|head| *head != last);
+    heads.map(|head| before.iter().chain([head]).cloned().collect()).collect()
 }
 
 /// The fields of personal data.

@@ -50,17 +50,76 @@ impl Fuzzy {
             let mut found = Vec::new();
             while let Some(key) = stream.next() {
                 if let Ok(text) = std::str::from_utf8(key)
+                    && begins_alike(word, text)
                     && is_near(word, text, begun)
                 {
                     found.push((text.to_owned(), edits));
                 }
+            }
+            if found.iter().any(|(right, _)| is_slip(word, right)) {
+                found.retain(|(right, _)| is_slip(word, right));
             }
             if !found.is_empty() {
                 found.truncate(8);
                 return found;
             }
         }
-        Vec::new()
+        if length < 5 { Vec::new() } else { self.sounding(word) }
+    }
+
+    /// The words two edits away with the same consonants in the same order: "trane" for "train".
+    fn sounding(&self, word: &str) -> Vec<(String, u8)> {
+        let dfa = builder(2).build_dfa(word);
+        let mut stream = self.words.search(Alike { dfa: &dfa, edits: 2 }).into_stream();
+        let mut found = Vec::new();
+        let own = consonants(word);
+        while let Some(key) = stream.next() {
+            let Ok(text) = std::str::from_utf8(key) else { continue };
+            let alike = own.len() > 2 && text.chars().next() == word.chars().next() && consonants(text) == own;
+            if alike && found.len() < 8 {
+                found.push((text.to_owned(), 2));
+            }
+        }
+        found
+    }
+}
+
+fn is_vowel(c: char) -> bool {
+    matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
+}
+
+/// The consonants of a word as they sound, each once where it is said twice.
+fn consonants(word: &str) -> String {
+    let mut sounds: String = word
+        .chars()
+        .filter(|c| !is_vowel(*c))
+        .map(|c| match c {
+            'c' | 'q' => 'k',
+            'z' => 's',
+            other => other,
+        })
+        .collect();
+    let mut before = None;
+    sounds.retain(|c| before.replace(c) != Some(c));
+    sounds
+}
+
+/// Whether one edit is of the kind that people make most: two letters swapped, a letter doubled or not, or a vowel that
+/// is another one, is missing or is too many.
+fn is_slip(word: &str, right: &str) -> bool {
+    let (short, long) = (word.chars().count(), right.chars().count());
+    let (a, b): (Vec<char>, Vec<char>) = (word.chars().collect(), right.chars().collect());
+    let from = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    match short.cmp(&long) {
+        std::cmp::Ordering::Equal => {
+            let swapped = a.get(from) == b.get(from + 1) && a.get(from + 1) == b.get(from);
+            swapped || [&a, &b].iter().all(|word| word.get(from).is_some_and(|c| is_vowel(*c)))
+        }
+        order => {
+            let longer = if order == std::cmp::Ordering::Less { &b } else { &a };
+            let more = longer.get(from).copied().unwrap_or_default();
+            is_vowel(more) || from > 0 && longer.get(from - 1) == Some(&more)
+        }
     }
 }
 
@@ -70,6 +129,13 @@ const MEANT: &[&str] = &["rate", "rates", "ratio", "share", "shares"];
 /// Whether two words begin with the same letters: so many, or nearly, where two of them changed places.
 fn is_near(word: &str, other: &str, begun: usize) -> bool {
     word.chars().zip(other.chars()).take_while(|(one, other)| one == other).count() >= begun
+}
+
+/// The first letter is seldom misspelt: "hotel" is no "motel". It may be swapped with the second.
+fn begins_alike(word: &str, other: &str) -> bool {
+    let first = |word: &str| (word.chars().next(), word.chars().nth(1));
+    let ((one, two), (own, next)) = (first(word), first(other));
+    one == own || one == next && two == own
 }
 
 /// Numbers, codes and short words are taken as they are.
@@ -100,5 +166,16 @@ impl fst::Automaton for Alike<'_> {
 
     fn accept(&self, state: &u32, byte: u8) -> u32 {
         self.dfa.transition(*state, byte)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelt_words_begin_as_the_right_ones_do() {
+        assert!(begins_alike("motle", "motel") && begins_alike("omtel", "motel"));
+        assert!(!begins_alike("hotel", "motel") && !begins_alike("otel", "motel"));
     }
 }

@@ -3,6 +3,7 @@
 //! kept: which one is meant is for the planner to find out.
 
 mod build;
+mod doers;
 mod effort;
 mod english;
 mod fuzzy;
@@ -14,6 +15,7 @@ mod tests;
 pub mod words;
 
 pub use build::{FieldValues, MOST_CHARS, Values};
+pub use doers::PARTICLES;
 pub use effort::{Effort, MOST_STEPS};
 use store::{Leaf, Store};
 
@@ -126,7 +128,7 @@ impl Lexicon {
             states = next;
             states.sort_by(|a, b| a.cost.total_cmp(&b.cost));
             states.truncate(24);
-            found.extend(self.at(&states, at + 1));
+            found.extend(self.at(&states, &words[..=at]));
         }
         found
     }
@@ -134,6 +136,12 @@ impl Lexicon {
     /// Whether the values of a field are known, and if so whether all of them are.
     pub fn indexed(&self, dataset: usize, field: usize) -> Option<bool> {
         self.indexed.get(&(dataset, field)).copied()
+    }
+
+    /// How many values a field has, where all of them are known.
+    pub fn how_many(&self, dataset: usize, field: usize) -> Option<f64> {
+        let all = self.indexed(dataset, field) == Some(true);
+        all.then(|| self.store.values_of(dataset, field).fold(0.0, |count, _| count + 1.0))
     }
 
     /// Whether a word is part of any phrase.
@@ -151,7 +159,7 @@ impl Lexicon {
         self.store.bytes() + self.fuzzy.bytes()
     }
 
-    fn at(&self, states: &[Walk], words: usize) -> Option<Match> {
+    fn at(&self, states: &[Walk], said: &[&str]) -> Option<Match> {
         let mut found: Vec<(&Leaf, f32)> = Vec::new();
         let mut corrected = None;
         let exact = states.iter().any(|state| state.corrected.is_empty() && !self.store.leaves(state.node).is_empty());
@@ -165,14 +173,17 @@ impl Lexicon {
                 let by_family = state.cost >= words::FAMILY && state.corrected.is_empty();
                 let value = leaf.is_value();
                 // "Customers ordered" says what they did, and is no "customer order".
-                let clause = words > 1 && leaf.is_entity() && (by_ending || by_family);
+                let clause = said.len() > 1 && leaf.is_entity() && (by_ending || by_family);
                 if by_ending && (own || value) || by_family && (leaf.partial || value) || clause {
                     continue;
                 }
                 found.push((leaf, leaf.quality - state.cost));
                 if !state.corrected.is_empty() && corrected.is_none() {
-                    let right: Vec<String> = state.corrected.iter().map(|(_, right)| right.clone()).collect();
-                    corrected = Some(right.join(" "));
+                    let right = |word: &&str| {
+                        let known = state.corrected.iter().find(|(wrong, _)| wrong == word);
+                        known.map_or_else(|| (*word).to_owned(), |(_, right)| right.clone())
+                    };
+                    corrected = Some(said.iter().map(right).collect::<Vec<_>>().join(" "));
                 }
             }
         }
@@ -189,7 +200,7 @@ impl Lexicon {
         found.sort_by(|a, b| self.store.order(*a, *b));
         found.truncate(MOST_ENTRIES);
         let entries = found.into_iter().map(|(leaf, quality)| self.store.entry(leaf, quality)).collect();
-        Some(Match { words, entries, corrected })
+        Some(Match { words: said.len(), entries, corrected })
     }
 
     fn forms(&self, word: &str, fuzzy: bool) -> Vec<Form> {

@@ -282,7 +282,7 @@ fn personal_values_are_known_by_names_and_correct_nobody() {
         assert!(lexicon.containing(&["smith".into()], &Effort::default()).is_empty(), "{}", of.name);
     }
     let open = personal(field("title", ""));
-    assert_eq!(open.matches(&["ada", "smiht"], &[true; 2])[0].corrected.as_deref(), Some("smith"));
+    assert_eq!(open.matches(&["ada", "smiht"], &[true; 2])[0].corrected.as_deref(), Some("ada smith"));
     // A word that something else has too is corrected.
     ontology.datasets[0].ai.synonyms = vec!["smith".into()];
     ontology.datasets[0].fields[0].pii = Some("name".into());

@@ -203,6 +203,11 @@ const IRREGULAR: &[&str] = &[
     "withdrawn",
 ];
 
+/// Whether a word is a past form of a verb that does not end in -ed.
+pub fn is_irregular(word: &str) -> bool {
+    IRREGULAR.contains(&word)
+}
+
 /// What a word of a question may be a form of, the likeliest first, each with what that costs. The word itself is the
 /// first.
 pub fn forms(word: &str) -> Vec<(String, f32)> {
@@ -236,6 +241,8 @@ pub fn forms(word: &str) -> Vec<(String, f32)> {
             continue;
         }
         add(stem.to_owned(), ENDING);
+        // "landed in" is "landing in".
+        add(format!("{stem}{}", if ending == "ed" { "ing" } else { "ed" }), ENDING);
         add(format!("{stem}e"), ENDING);
         let twice = stem.chars().last().filter(|last| stem[..stem.len() - last.len_utf8()].ends_with(*last));
         if let Some(last) = twice {

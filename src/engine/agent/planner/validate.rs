@@ -168,6 +168,18 @@ impl<'a> Check<'a> {
                     self.aggregate(&place, *function, found, field);
                 }
             }
+            Value::Days { function, from, to } => {
+                let place = format!("{value}.days");
+                for (end, named) in [("from", from), ("to", to)] {
+                    let place = format!("{place}.{end}");
+                    if self.field(&place, named).is_some_and(|field| !field.datatype.is_calendar()) {
+                        self.say(&place, format!("{} is no date", name_of(named)));
+                    }
+                }
+                if matches!(function, Aggregation::Count | Aggregation::CountDistinct) {
+                    self.say(&place, "days are added up or averaged, not counted");
+                }
+            }
             Value::Ratio { numerator, denominator } => {
                 inner(self, &format!("{value}.ratio.numerator"), numerator);
                 inner(self, &format!("{value}.ratio.denominator"), denominator);

@@ -30,7 +30,7 @@ pub(super) fn each_value(plan: &mut Plan, see: &mut dyn FnMut(Met<'_>)) {
 
 fn of_measure(measure: &mut Measure, see: &mut dyn FnMut(Met<'_>)) {
     match &mut measure.value {
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Number(_) => {}
+        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
         Value::Ratio { numerator, denominator } => {
             of_measure(numerator, see);
             of_measure(denominator, see);

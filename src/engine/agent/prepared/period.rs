@@ -41,7 +41,9 @@ impl Prepared {
             match &measure.value {
                 Value::Metric(name) => found.extend(self.time_of(name)),
                 Value::Count(dataset) => found.push((dataset.clone(), None)),
-                Value::Aggregate { field, .. } => found.push((field.dataset.clone(), None)),
+                Value::Aggregate { field, .. } | Value::Days { to: field, .. } => {
+                    found.push((field.dataset.clone(), None));
+                }
                 Value::Ratio { numerator: one, denominator: other } | Value::Difference(one, other) => {
                     open.extend([&**one, &**other]);
                 }

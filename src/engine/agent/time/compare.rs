@@ -2,7 +2,7 @@
 
 use crate::engine::agent::time::CompareWith;
 use crate::engine::agent::time::phrase::{Match, Phrases, What};
-use crate::engine::agent::time::span::{Span, Unit};
+use crate::engine::agent::time::span::{Span, Unit, midnight};
 use crate::model::plan::Grain;
 
 /// The other time as the words have it, before the first is known.
@@ -16,6 +16,8 @@ pub(super) enum Other {
         count: i64,
         by_now: bool,
     },
+    /// As much of the unit before as has passed of this one.
+    SameDays(Unit),
     Named(Span),
 }
 
@@ -43,12 +45,17 @@ impl Phrases<'_> {
             Some(Match { from: at, core: place, to, what: What::Compare(other), unit, bare_number: false, named: None })
         };
         if let Some((to, unit)) = self.same_period(place) {
-            return found(to, Other::YearBefore, unit);
+            // "The same month" is a whole one; "the same period" is as much as there is of this one.
+            let other = if unit.is_some() { Other::YearBefore } else { Other::SameDays(Unit::Year) };
+            return found(to, other, unit);
         }
         if let Some((to, other, unit)) = self.over_itself(place) {
             return found(to, other, unit);
         }
         let start = start?;
+        if let Some((to, unit)) = self.same_days(place) {
+            return found(to, Other::SameDays(unit), unit.grain());
+        }
         let place = self.words.skip(start, &["in", "for", "during", "on"]);
         let place = self.words.skip(place, &["the", "that", "those"]);
         if let Some(to) = self
@@ -57,7 +64,11 @@ impl Phrases<'_> {
         {
             return found(to, Other::PreviousPeriod, None);
         }
-        if let Some((unit, count, by_now, to)) = self.units_before(place) {
+        // "More than 30 days before the end" is a bound.
+        let bound = |to: usize| self.words.at(at) == "than" && !self.words.at(to).is_empty();
+        if let Some((unit, count, by_now, to)) =
+            self.units_before(place).filter(|(_, _, by_now, to)| *by_now || !bound(*to))
+        {
             return found(to, Other::Units { unit, count, by_now }, unit.grain());
         }
         let point = self.point(place)?;
@@ -82,6 +93,21 @@ impl Phrases<'_> {
         let tails =
             ["last year", "previous year", "prior year", "year before", "year ago", "year earlier", "preceding year"];
         Some((self.words.after_any(place, &tails)?, unit))
+    }
+
+    /// `the same days last month`, `same period of the previous quarter`.
+    fn same_days(&self, at: usize) -> Option<(usize, Unit)> {
+        let place = self.words.after(self.words.skip(at, &["the"]), "same")?;
+        let place = self.words.after_any(place, &["days", "dates", "period", "time", "part", "stretch"])?;
+        let place = self.words.skip(place, &["in", "of", "a", "one"]);
+        let place = self.words.skip(place, &["the"]);
+        let (unit, to) = if self.words.any(place, &["last", "previous", "prior", "preceding"]) {
+            self.unit(place + 1)?
+        } else {
+            let (unit, place) = self.unit(place)?;
+            (unit, self.words.after_any(place, &["before", "earlier", "ago"])?)
+        };
+        matches!(unit, Unit::Week | Unit::Month | Unit::Quarter | Unit::FiscalQuarter).then_some((to, unit))
     }
 
     /// `year over year`, `MoM`.
@@ -125,6 +151,29 @@ impl Phrases<'_> {
         Some((unit, i64::from(count), false, self.words.after_any(place, tails)?))
     }
 
+    /// As much of the unit before as there is of this one: of one that goes on up to the end of today.
+    fn passed_before(&self, unit: Unit, main: Span) -> Option<Span> {
+        let next = unit.add(main.start, 1)?;
+        if unit.start(main.start, self.calendar)? != main.start || main.end > next || main.start > self.now {
+            return None;
+        }
+        let before = unit.add(main.start, -1)?;
+        // A unit that is over is held against the whole one before it.
+        if main.end == next && main.end <= self.now {
+            return Span::new(before, main.start);
+        }
+        let today = midnight(self.now.date().tomorrow().ok()?);
+        let passed = main.end.min(today).duration_since(main.start);
+        Span::new(before, before.checked_add(passed).ok()?.min(main.start))
+    }
+
+    /// The days a year before those that have passed of a time that goes on; `None` for one that is over.
+    fn year_before_of(&self, main: Span) -> Option<Span> {
+        let today = midnight(self.now.date().tomorrow().ok()?);
+        let goes_on = main.start <= self.now && main.end > today;
+        goes_on.then(|| Span::new(main.start, today)?.year_before())?
+    }
+
     /// The other time, now that the first is known.
     ///
     /// A year before, or as much time right before, wherever the first has that length; otherwise the units that are
@@ -135,6 +184,11 @@ impl Phrases<'_> {
             Other::PreviousPeriod => CompareWith::PreviousPeriod,
             Other::YearBefore => CompareWith::YearBefore,
             Other::Named(span) => window(span),
+            Other::SameDays(Unit::Year) => match main.and_then(|main| self.year_before_of(main)) {
+                Some(passed) => window(passed),
+                None => CompareWith::YearBefore,
+            },
+            Other::SameDays(unit) => window(self.passed_before(unit, main?)?),
             Other::Units { unit: Unit::Year, count: 1, .. } => CompareWith::YearBefore,
             Other::Units { unit, count, by_now } => {
                 let Some(main) = main else { return Some(CompareWith::PreviousPeriod) };

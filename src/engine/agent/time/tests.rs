@@ -393,6 +393,12 @@ fn comparisons_name_another_time() {
             ("YTD vs the same period of the previous year", "2026-01-01..2026-04-01 ~year"),
             ("March 2013 versus the same month last year", "2013-03-01..2013-04-01 ~year"),
             ("March 2013 versus a year earlier", "2013-03-01..2013-04-01 ~year"),
+            // As much of the other time as has passed of this one.
+            ("this year vs the same period last year", "2026-01-01..2027-01-01 ~2025-01-01..2025-04-01"),
+            ("this week compared with the same days last week", "2026-03-30..2026-04-06 ~2026-03-23..2026-03-25"),
+            ("this month vs the same days last month", "2026-03-01..2026-04-01 ~2026-02-01..2026-03-01"),
+            ("March 2013 vs the same days of the month before", "2013-03-01..2013-04-01 ~2013-02-01..2013-03-01"),
+            ("more than 30 days before the end", ""),
             ("last 7 days vs previous 7 days", "2026-03-24..2026-03-31 ~previous"),
             ("last 7 days vs the 7 days before", "2026-03-24..2026-03-31 ~previous"),
             ("last quarter against the previous period", "2025-10-01..2026-01-01 ~previous"),

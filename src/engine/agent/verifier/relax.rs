@@ -84,7 +84,7 @@ fn of_measure(measure: &Measure, ontology: &Ontology, depth: usize) -> Option<St
     }
     match &measure.value {
         Value::Count(dataset) => Some(dataset.clone()),
-        Value::Aggregate { field, .. } => Some(field.dataset.clone()),
+        Value::Aggregate { field, .. } | Value::Days { to: field, .. } => Some(field.dataset.clone()),
         Value::Metric(name) => of_metric(name, ontology, depth),
         Value::Ratio { numerator: measure, .. } | Value::Difference(measure, _) | Value::Over { measure, .. } => {
             of_measure(measure, ontology, depth + 1)

@@ -67,7 +67,12 @@ pub fn ontology() -> Ontology {
             },
             Entity {
                 name: "complaints".into(),
-                fields: vec![field("text", DataType::String), field("made_on", DataType::Date)],
+                primary_key: vec!["complaint_no".into()],
+                fields: vec![
+                    field("text", DataType::String),
+                    field("made_on", DataType::Date),
+                    Field { hidden: true, ..field("complaint_no", DataType::Integer) },
+                ],
                 ..Entity::default()
             },
         ],
@@ -157,6 +162,14 @@ fn measures_are_noun_phrases() {
         (one(aggregate(Aggregation::Avg, "trips.delay")), "Average arrival delay, all time"),
         (one(aggregate(Aggregation::Max, "trips.departed_at")), "Latest departed at, all time"),
         (one(aggregate(Aggregation::Max, "trips.delay")), "Highest arrival delay, all time"),
+        (
+            one(Measure::of(Value::Days {
+                function: Aggregation::Avg,
+                from: at("trips.departed_at"),
+                to: at("trips.arrived_on"),
+            })),
+            "Average days from departed at to arrived on, all time",
+        ),
         (one(aggregate(Aggregation::CountDistinct, "people.city")), "Number of distinct home cities"),
         (one(aggregate(Aggregation::Count, "people.city")), "Number of people with home city"),
         (one(aggregate(Aggregation::Stddev, "trips.delay")), "Standard deviation of arrival delay, all time"),
@@ -322,6 +335,8 @@ fn conditions_say_what_they_keep() {
         ),
         (vec![Condition::IsNull { field: at("trips.firm"), negated: false }], "firm has no value"),
         (vec![Condition::IsNull { field: at("trips.firm"), negated: true }], "firm has a value"),
+        (vec![Condition::IsNull { field: at("complaints.complaint_no"), negated: true }], "it is a complaint"),
+        (vec![Condition::IsNull { field: at("complaints.complaint_no"), negated: false }], "it is no complaint"),
         (
             vec![Condition::Within {
                 field: at("trips.arrived_on"),

@@ -27,7 +27,7 @@ Your answer is one JSON object with one of these:
 Rules:
 1. Use only names that stand in the ontology, letter by letter. A field is named with its dataset.
 2. Every word of the question that carries meaning is in the plan. If the ontology has nothing for one, answer "cannot" with that word. Never leave a condition out, and never take something that is only similar.
-3. A number with an agreed definition is a metric: use it when its name or a synonym is meant. Otherwise count rows ("count") or aggregate a field.
+3. A number with an agreed definition is a metric: use it when its name or a synonym is meant. Otherwise count rows ("count"), aggregate a field, or aggregate the "days" from one date to another.
 4. "dimensions" are what the answer has a row for each of ("by", "per", "for each"); a field of time takes a "grain". Without dimensions the answer is one row.
 5. A time that limits the whole question goes into "time": "start" is included and "end" is not, both as YYYY-MM-DD in the calendar's zone, "phrase" has the question's words. Weeks, quarters and years begin as the calendar says. If the question names no time, leave "time" out.
 6. Values in conditions are written as in the question, or exactly as a listed value. "@value1" and the like stand for values that you may not see: use them as they are.

@@ -143,7 +143,7 @@ fn is_name(value: &str, ontology: &Ontology) -> bool {
 fn without_labels(measure: &mut crate::model::plan::Measure) {
     measure.label = None;
     match &mut measure.value {
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Number(_) => {}
+        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
         Value::Ratio { numerator: one, denominator: other } | Value::Difference(one, other) => {
             without_labels(one);
             without_labels(other);

@@ -181,6 +181,12 @@ pub(super) fn of_them(question: &str, before: &Plan, ontology: &Ontology) -> Opt
     let words = Words::of(question);
     let from = usize::from(matches!(words.at(0), "and" | "but" | "so"));
     let them = ["them", "those", "these"].iter().any(|them| words.has(from, &format!("how many of {them}")));
+    // "how many are there?" after a list.
+    let bare = before.measures.is_empty()
+        && ["how many", "how many are there", "how many are they", "how many is that", "how many are those"]
+            .iter()
+            .chain(&["how many in total", "how many were there", "how many are that"])
+            .any(|bare| words.has(from, bare) && words.len() == from + bare.split(' ').count());
     let counted = match before.measures.as_slice() {
         [] => before.subject.as_deref(),
         [one] => match &one.value {
@@ -197,13 +203,16 @@ pub(super) fn of_them(question: &str, before: &Plan, ontology: &Ontology) -> Opt
         && before.comparison.is_none()
         && !before.distinct
         && (before.measures.is_empty() || before.dimensions.is_empty());
-    if !them || !rows {
+    if !(them || bare) || !rows {
         return None;
     }
     let entity = ontology.entity(counted?)?;
     let rest = words.text(from + 4, words.len());
+    if rest.is_empty() || bare {
+        return Some(format!("number of {}", vague::many(&entity.noun())));
+    }
     let that = if matches!(words.at(from + 4), "with" | "without" | "from" | "in" | "to") { "" } else { "that " };
-    (!rest.is_empty()).then(|| format!("number of {} {that}{rest}", vague::many(&entity.noun())))
+    Some(format!("number of {} {that}{rest}", vague::many(&entity.noun())))
 }
 
 /// The dataset all of whose rows a metric counts.
@@ -214,8 +223,13 @@ pub(super) fn counted_by<'o>(metric: &str, ontology: &'o Ontology) -> Option<&'o
     let (dataset, field) = inner.strip_prefix("distinct ").unwrap_or(inner).split_once('.')?;
     let entity = ontology.entity(dataset)?;
     let column = entity.field(field).map_or(field, |field| field.expression.as_str());
-    matches!(entity.primary_key.as_slice(), [key] if key.eq_ignore_ascii_case(column) || key.eq_ignore_ascii_case(field))
-        .then_some(entity.name.as_str())
+    let is = |key: &String| key.eq_ignore_ascii_case(column) || key.eq_ignore_ascii_case(field);
+    // A part of a key is never missing, so that it counts all rows, unless each of its values counts once.
+    let whole = match entity.primary_key.as_slice() {
+        [key] => is(key),
+        keys => !inner.starts_with("distinct ") && keys.iter().any(is),
+    };
+    whole.then_some(entity.name.as_str())
 }
 
 /// The plan of a question about some of the rows of the one before: what held for those holds still.

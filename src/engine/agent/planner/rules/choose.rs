@@ -46,6 +46,16 @@ fn option<'o>(reply: &str, options: &'o [Choice]) -> Option<&'o Choice> {
     if exact.is_some() {
         return exact;
     }
+    // "yes" and "no" where all that is asked is whether it is meant.
+    if let ([word], [yes, no]) = (said.as_slice(), options)
+        && no.label.starts_with("No, ")
+    {
+        match word.as_str() {
+            "yes" | "y" | "right" | "correct" => return Some(yes),
+            "no" | "n" | "wrong" => return Some(no),
+            _ => {}
+        }
+    }
     let mut told: Vec<&String> = said.iter().filter(|word| !AROUND.contains(&word.as_str())).collect();
     if told.is_empty() {
         told = said.iter().filter(|word| *word == "one" || *word == "a").collect();

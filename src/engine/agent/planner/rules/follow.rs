@@ -44,7 +44,19 @@ pub(super) fn lead(items: &[Item]) -> Option<(usize, bool)> {
     let more = matches!(word(0), "also" | "additionally") || word(0) == "and" && word(1) == "also";
     let starts = matches!(
         word(0),
-        "and" | "now" | "only" | "just" | "also" | "but" | "same" | "instead" | "additionally" | "or"
+        "and"
+            | "now"
+            | "only"
+            | "just"
+            | "also"
+            | "but"
+            | "same"
+            | "instead"
+            | "additionally"
+            | "or"
+            | "sorted"
+            | "ordered"
+            | "ranked"
     ) || matches!(
         (word(0), word(1)),
         ("what" | "how", "about") | ("the", "same") | ("make", "it") | ("ok", "and") | ("ok", "now")
@@ -116,6 +128,9 @@ fn inner(value: &Value) -> Option<&Value> {
 /// The plan before with what a fragment changes.
 pub(super) fn merge(builder: &mut Builder, before: &Plan, more: bool) -> Result<Plan, Fault> {
     let sketch = builder.sketch;
+    if sorts_alone(sketch) {
+        return sorted(builder, before);
+    }
     let mut plan = before.clone();
     builder.plan = Plan { subject: before.subject.clone(), measures: before.measures.clone(), ..Plan::default() };
     if sketch.display.is_some() && sketch.groups.is_empty() {
@@ -199,11 +214,50 @@ pub(super) fn merge(builder: &mut Builder, before: &Plan, more: bool) -> Result<
         plan.order = new.order;
     }
     if let Some(shown) = new.measures.first().and_then(|measure| measure.shown_as.clone()) {
+        if !plan.having.is_empty() {
+            let reason = "The answer before has a bound on its numbers: ask for their shares in a whole question.";
+            return Err(Fault::Cannot(reason.into()));
+        }
         for measure in &mut plan.measures {
             measure.shown_as = Some(shown.clone());
         }
     }
     Ok(plan)
+}
+
+/// Whether a sketch says nothing but an order.
+fn sorts_alone(sketch: &Sketch) -> bool {
+    sketch.order.is_some()
+        && sketch.groups.is_empty()
+        && sketch.columns.is_empty()
+        && sketch.conds.is_empty()
+        && sketch.rank.is_none()
+        && sketch.display.is_none()
+        && sketch.compare.is_none()
+        && sketch.measures.len() < 2
+}
+
+/// "sort it by price", "longest first": the rows of before in another order.
+fn sorted(builder: &mut Builder, before: &Plan) -> Result<Plan, Fault> {
+    if before.limit.is_some() {
+        let reason = "The first of one order cannot be shown in another one: say the whole question again.";
+        return Err(Fault::Cannot(reason.into()));
+    }
+    builder.plan = Plan { order: Vec::new(), ..before.clone() };
+    let sketch = builder.sketch;
+    match (sketch.measures.first(), &sketch.order) {
+        (Some(quantity), Some((_, descending))) => {
+            let measure = builder.measure(quantity)?;
+            let known = builder.plan.measures.iter().position(|known| known.value == measure.value);
+            let Some(at) = known.filter(|_| !before.is_listing()) else {
+                let reason = "The answer before does not show that number: say the whole question again.";
+                return Err(Fault::Cannot(reason.into()));
+            };
+            builder.plan.order.push(Order { by: By::Measure(at), descending: *descending });
+        }
+        _ => builder.order()?,
+    }
+    Ok(std::mem::take(&mut builder.plan))
 }
 
 /// The fields that a condition is about, with the datasets and segments.
@@ -245,9 +299,11 @@ fn replaces(places: &[FieldRef], known: &Condition, new: &Condition) -> bool {
                 | Condition::Exists { .. }
         )
     };
-    old.iter()
-        .any(|old| places.iter().any(|new| new.dataset == old.dataset && new.via == old.via && new.field == old.field))
-        || value(known)
-            && value(new)
-            && old.iter().any(|old| places.iter().any(|new| new.dataset == old.dataset && new.via == old.via))
+    old.iter().any(|old| places.iter().any(|new| same_way(old, new) && new.field == old.field))
+        || value(known) && value(new) && old.iter().any(|old| places.iter().any(|new| same_way(old, new)))
+}
+
+/// Whether two fields may be reached by the same way: where none is named, it is the usual one.
+fn same_way(old: &FieldRef, new: &FieldRef) -> bool {
+    old.dataset == new.dataset && (old.via == new.via || old.via.is_empty() || new.via.is_empty())
 }

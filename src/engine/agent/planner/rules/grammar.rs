@@ -37,7 +37,10 @@ const RELATION: &str = "\
     supplying star stars starred starring featuring feature features featured starting involved involving involve \
     contribute contributed contributes generate generated generates bring brings earn earns earned brought perform \
     performed manage managed manages hold held holds depart departed departs departing arrive arrived arrives \
-    arriving leave left leaving land landed landing give gives gave given grant grants granted write writes";
+    arriving leave left leaving land landed landing saw give gives gave given grant grants granted write writes hand handed hands housed resident";
+
+/// Verbs of being somewhere, which say nothing before what says where.
+const POSTURE: &str = "sit sits sat sitting lie lies lay lying stand stands stood standing situated";
 
 type Words = OnceLock<BTreeSet<&'static str>>;
 
@@ -53,6 +56,12 @@ pub fn is_filler(word: &str) -> bool {
 pub fn is_relation(word: &str) -> bool {
     static SET: Words = OnceLock::new();
     among(&SET, RELATION, word)
+}
+
+/// Whether a verb says where something is, and nothing else.
+pub fn is_posture(word: &str) -> bool {
+    static SET: Words = OnceLock::new();
+    among(&SET, POSTURE, word)
 }
 
 pub fn is_show(word: &str) -> bool {
@@ -78,9 +87,11 @@ const ORDINARY: &str = "\
     nobody latest newest oldest recent earliest combined separately alphabetical alphabetically ascending descending \
     cumulative running moving rolling difference minus plus divided multiplied sum starting ending containing named \
     called like missing empty blank known unknown busiest popular cheapest expensive youngest fastest slowest \
-    heaviest lightest late early hello could would should about against among around through toward while have that \
+    heaviest lightest farthest furthest nearest closest peak peaked strongest weakest late early hello could would should about against among around through toward while have that \
     this these those there their they then thus will were been being does done your mine ours some also just instead \
-    again please tell show list";
+    again please tell show list \
+    band bands bucket buckets interval intervals bin bins increment increments bracket brackets decade decades \
+    rise rises grow grew increase increased decrease decreased decline declined";
 
 /// Whether a word is one of the grammar or of everyday language.
 pub fn is_ordinary(word: &str) -> bool {
@@ -103,6 +114,7 @@ pub fn aggregate(word: &str) -> Option<Aggregation> {
 /// Superlatives: whether the most of it is meant, and which nouns they speak of (none: any).
 pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
     const LENGTH: &[&str] = &["length", "duration", "distance", "time", "long", "run time", "minutes"];
+    const DISTANCE: &[&str] = &["distance", "miles", "kilometers", "kilometres", "km"];
     const PRICE: &[&str] = &["price", "cost", "rate", "amount", "fee", "fare", "charge", "total"];
     const TIME: &[&str] = &["@time"];
     const SIZE: &[&str] = &[
@@ -123,8 +135,8 @@ pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
     const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
     const AGE: &[&str] = &["@age"];
     Some(match word {
-        "highest" | "greatest" | "most" | "top" | "maximum" | "max" => (true, &[]),
-        "lowest" | "least" | "fewest" | "bottom" | "minimum" | "min" => (false, &[]),
+        "highest" | "greatest" | "most" | "top" | "maximum" | "max" | "peak" | "peaked" | "strongest" => (true, &[]),
+        "lowest" | "least" | "fewest" | "bottom" | "minimum" | "min" | "weakest" => (false, &[]),
         "largest" | "biggest" => (true, SIZE),
         "smallest" => (false, SIZE),
         "longest" => (true, LENGTH),
@@ -133,6 +145,8 @@ pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
         "costliest" | "priciest" | "dearest" => (true, PRICE),
         "newest" | "latest" => (true, TIME),
         "earliest" => (false, TIME),
+        "farthest" | "furthest" => (true, DISTANCE),
+        "nearest" | "closest" => (false, DISTANCE),
         "fastest" => (true, SPEED),
         "slowest" => (false, SPEED),
         "heaviest" => (true, WEIGHT),
@@ -145,6 +159,50 @@ pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
         "busiest" => (true, &["@count"]),
         _ => return None,
     })
+}
+
+/// The adjectives that a superlative in "-est" may be of: "windy" for "windiest", "hot" for "hottest".
+pub fn positives(word: &str) -> Vec<String> {
+    let Some(stem) = word.strip_suffix("est").filter(|stem| stem.len() > 2) else { return Vec::new() };
+    let mut positives = vec![stem.to_owned(), format!("{stem}e")];
+    if let Some(stem) = stem.strip_suffix('i') {
+        // "rainiest" is what there is most rain of.
+        positives.extend([format!("{stem}y"), stem.to_owned()]);
+    }
+    let last = stem.chars().next_back();
+    if let Some(once) = last.and_then(|last| stem.strip_suffix(last)).filter(|once| once.chars().next_back() == last) {
+        positives.push(once.to_owned());
+    }
+    positives
+}
+
+/// Whether the most of an adjective is the least of its number: the coldest has the lowest temperature.
+pub fn is_little(adjective: &str) -> bool {
+    matches!(
+        adjective,
+        "cold"
+            | "cool"
+            | "low"
+            | "short"
+            | "small"
+            | "little"
+            | "few"
+            | "cheap"
+            | "light"
+            | "slow"
+            | "near"
+            | "close"
+            | "shallow"
+            | "thin"
+            | "narrow"
+            | "weak"
+            | "poor"
+            | "dry"
+            | "quiet"
+            | "calm"
+            | "young"
+            | "rare"
+    )
 }
 
 /// Comparatives with the nouns they speak of.

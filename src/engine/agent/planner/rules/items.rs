@@ -67,7 +67,12 @@ fn is_silent(token: &Token) -> bool {
 
 /// The items of a question.
 pub(super) fn items(question: &str, on: &Lexicon, now: jiff::civil::DateTime, calendar: &Calendar) -> Vec<Item> {
-    let tokens: Vec<Token> = tokens(question).into_iter().filter(|token| !is_silent(token)).collect();
+    let all = tokens(question);
+    // "sale 7: shop and customer" does not speak of seven shops, and what is behind "Rye Loaf:" is a list.
+    let named = |at: usize| all[at].kind == TokenKind::Number || at > 0 && all[at].text.starts_with(char::is_uppercase);
+    let colon = |at: usize| all[at].is(":") && at.checked_sub(1).is_some_and(named);
+    let keep: Vec<bool> = (0..all.len()).map(|at| !is_silent(&all[at]) || colon(at)).collect();
+    let tokens: Vec<Token> = all.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(token, _)| token).collect();
     let folded: Vec<Vec<String>> = tokens.iter().map(|token| words::split(&token.text)).collect();
     let shouted = tokens.iter().all(|token| !token.text.chars().any(char::is_lowercase));
     let mut choices: Vec<Vec<Choice>> = (0..tokens.len()).map(|_| Vec::new()).collect();
@@ -137,6 +142,14 @@ fn phrases(
     on: &Lexicon,
     choices: &mut Vec<Choice>,
 ) {
+    // A sign begins no name.
+    if tokens[at].kind == TokenKind::Punct && folded[at].is_empty() && tokens[at].norm != "#" {
+        return;
+    }
+    // "I'd like" is no id.
+    if tokens[at].text.contains(['\'', '’']) && grammar::is_filler(&folded[at].join(" ")) {
+        return;
+    }
     // A token may be several words ("AC/DC"); a phrase ends where a token does.
     let mut list: Vec<&str> = Vec::new();
     let mut fuzzy: Vec<bool> = Vec::new();
@@ -170,8 +183,11 @@ fn phrases(
             && let Some((_, entries)) = shorter.as_ref().filter(|(count, _)| count + 1 == found.words)
         {
             for entry in entries.iter().filter(|entry| !entry.partial && matches!(entry.sense, Sense::Field(..))) {
+                let Sense::Field(of, _) = entry.sense else { continue };
+                let own = |known: &Entry| !known.partial && matches!(known.sense, Sense::Field(d, _) if d == of);
+                let cost = if found.entries.iter().any(own) { 0.15 } else { 0.05 };
                 if found.entries.iter().all(|known| known.sense != entry.sense) {
-                    found.entries.push(Entry { quality: entry.quality - 0.05, ..entry.clone() });
+                    found.entries.push(Entry { quality: entry.quality - cost, ..entry.clone() });
                 }
             }
         }
@@ -180,11 +196,39 @@ fn phrases(
     for found in matches {
         let Some((_, end)) = ends.iter().find(|(words, _)| *words == found.words) else { continue };
         let range = at..*end;
+        // "losses: claims" and "orders (status" are no names, but a value may have such a sign in it.
+        let parted = is_parted(question, &tokens[range.clone()]);
+        let value = |entry: &Entry| matches!(entry.sense, Sense::Value { .. });
+        if parted && !found.entries.iter().any(value) {
+            continue;
+        }
         if range.len() > 1 && (is_share(tokens, &range) || is_mean_count(tokens, &range, &list, found.words, on)) {
             continue;
         }
+        // "which shop made the most bread" asks for the shop, and not for its maker.
+        if range.len() > 1 && is_deed(tokens, &range, &list[..found.words], &found.entries) {
+            continue;
+        }
+        // "date of order 7" is the date of one of them.
+        let of = list[..found.words].iter().rposition(|word| *word == "of").filter(|of| *of > 0);
+        let one = tokens.get(*end).is_some_and(|next| next.kind == TokenKind::Number);
+        if of.is_some_and(|of| one && is_thing(&list[of + 1..found.words], on)) {
+            continue;
+        }
+        // "passes held by Ada" is not "pass holder".
+        let derived = found.entries.iter().all(|entry| entry.quality < 0.96);
+        if derived
+            && range.len() > 1
+            && is_done(&list, found.words)
+            && tokens.get(*end).is_some_and(|next| next.is("by"))
+        {
+            continue;
+        }
         // "claims per policy" is no part of "claims per policy holder".
-        if range.len() > 1 && goes_on(&list, found.words, on) && found.entries.iter().all(is_metric) {
+        let of = |entry: &Entry| {
+            is_metric(entry) || matches!(entry.sense, Sense::Field(..)) && list[..found.words].contains(&"of")
+        };
+        if range.len() > 1 && goes_on(&list, found.words, on) && found.entries.iter().all(of) {
             continue;
         }
         // "customers from" before a place, though a role may be called so, begins with the customers themselves.
@@ -209,6 +253,9 @@ fn phrases(
         }
         item.corrected = found.corrected;
         item.entries = found.entries;
+        if parted {
+            item.entries.retain(value);
+        }
         if !quoted {
             let ordinary = list[..found.words].iter().all(|word| grammar::is_ordinary(word));
             let numeric = list[..found.words].iter().all(|word| word.chars().all(|c| c.is_ascii_digit()));
@@ -221,6 +268,12 @@ fn phrases(
                 && !marked
                 && !(capital && range.len() > 1)
                 && !(capital && found.words == 1 && list[0].len() > 3)
+            {
+                item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
+            }
+            // "the holder", written small, is the part that someone plays, whoever has that name.
+            let part = |entry: &Entry| matches!(entry.sense, Sense::Role(_)) && entry.quality > 0.95;
+            if !marked && !ordinary && tokens[at].text.starts_with(char::is_lowercase) && item.entries.iter().any(part)
             {
                 item.entries.retain(|entry| !matches!(entry.sense, Sense::Value { .. }));
             }
@@ -266,6 +319,16 @@ fn phrases(
     }
 }
 
+/// Whether a sign that ends a part of a sentence stands between tokens.
+fn is_parted(question: &str, tokens: &[Token]) -> bool {
+    tokens.windows(2).any(|pair| {
+        let gap = question.get(pair[0].end..pair[1].start).unwrap_or_default();
+        // "No. of loaves" is one name, "… in 2019. Show the names" are two sentences.
+        let sentence = gap.starts_with(". ") && pair[1].text.starts_with(char::is_uppercase);
+        gap.contains([':', '(', ')', '?', '!', ';']) || sentence
+    })
+}
+
 /// Whether a name such as "percentage of late sales" is a share in words here: a clause or a verb after it says which
 /// part of them is meant.
 fn is_share(tokens: &[Token], range: &Range<usize>) -> bool {
@@ -276,6 +339,32 @@ fn is_share(tokens: &[Token], range: &Range<usize>) -> bool {
     part && word(range.start + 1) == "of"
         && (matches!(next, "were" | "are" | "that" | "which" | "who" | "have" | "had" | "come" | "came" | "did" | "do")
             || asked && matches!(next, "is" | "was" | "has" | "comes"))
+}
+
+/// Whether the last of some words is a verb with "the most" or "last" behind it: by its form alone it may be part of a name.
+fn is_deed(tokens: &[Token], range: &Range<usize>, list: &[&str], entries: &[Entry]) -> bool {
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.norm.as_str());
+    let most = word(range.end) == "the"
+        && matches!(word(range.end + 1), "most" | "fewest" | "least" | "largest" | "highest" | "biggest" | "lowest");
+    let when = matches!(word(range.end), "last" | "first" | "latest" | "earliest")
+        || matches!((word(range.end), word(range.end + 1)), ("most" | "least", "recently"));
+    (most || when)
+        && list.last().is_some_and(|last| grammar::is_relation(last))
+        && entries.iter().all(|entry| entry.partial || entry.quality <= 1.0 - words::ENDING)
+}
+
+/// Whether some words are the name of a thing.
+fn is_thing(list: &[&str], on: &Lexicon) -> bool {
+    let thing = |entry: &Entry| matches!(entry.sense, Sense::Entity(_)) && !entry.partial;
+    on.matches(list, &vec![false; list.len()])
+        .iter()
+        .any(|found| found.words == list.len() && found.entries.iter().any(thing))
+}
+
+/// Whether some words end with what was done to the thing that they begin with, and are not a name as they are.
+fn is_done(list: &[&str], count: usize) -> bool {
+    let last = list.get(count.saturating_sub(1)).copied().unwrap_or_default();
+    words::is_irregular(last)
 }
 
 fn is_metric(entry: &Entry) -> bool {
@@ -317,7 +406,13 @@ fn is_clause(words: &[&str], tokens: &[Token], range: &Range<usize>, entries: &[
     let inner = words.iter().skip(1).any(|word| matches!(*word, "who" | "that" | "which"));
     let counted = range.start.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|before| before.norm == "many")
         || range.start > 1 && tokens[range.start - 1].norm == "of" && tokens[range.start - 2].norm == "number";
-    inner
+    // "towns served by only two lines" says a number of lines, although "towns served" may be one of towns.
+    let next = |ahead: usize| tokens.get(range.end + ahead).map_or("", |token| token.norm.as_str());
+    let few = matches!(next(1), "only" | "just" | "exactly" | "at" | "more" | "fewer" | "less" | "over");
+    let bounded = few || tokens.get(range.end + 1).is_some_and(|token| token.kind == TokenKind::Number);
+    let passive =
+        words.len() > 1 && words.last().is_some_and(|word| word.ends_with("ed")) && next(0) == "by" && bounded;
+    (inner || passive)
         && !counted
         && range.end < tokens.len()
         && !entries.is_empty()

@@ -1,29 +1,36 @@
 //! The built-in planner: from a question to a plan without a language model. It reads a question as [`items`], makes a
 //! [`sketch`] of what it says, finds out which things of the ontology its nouns are, and builds a plan. It answers only
 //! when every word that means something was understood and one reading is clearly the best; otherwise it asks back or
-//! says what it does not know.
+//! says what it does not know. What is said and has left no trace in the plan is found last, by [`account`].
 
+mod account;
 mod advice;
 mod again;
+mod booked;
 mod build;
 mod choose;
+mod counted;
 mod ends;
 mod extent;
 mod follow;
 mod future;
 mod grammar;
 mod items;
+mod otherwise;
 mod parse;
 mod parts;
 mod refuse;
+mod regroup;
 mod resolve;
 mod rewrite;
 mod sketch;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod them;
 mod unclear;
 mod vague;
+mod without;
 mod years;
 
 use std::cell::Cell;
@@ -121,7 +128,24 @@ pub fn plan_within(
                 left.set(left.get() - 1);
                 matches!(bounded(text, on, ontology, graph, context, effort), Outcome::Plan(_))
             };
-            match vague::asked_back(question, ontology, &tried) {
+            for text in otherwise::ways(question) {
+                if left.get() == 0 || effort.is_over() {
+                    break;
+                }
+                left.set(left.get() - 1);
+                if let plan @ Outcome::Plan(_) = bounded(&text, on, ontology, graph, context, effort) {
+                    return plan;
+                }
+            }
+            // What was chosen already is not asked again.
+            let read = |text: &str| {
+                let may = meant.is_none() && left.get() > 0 && !effort.is_over();
+                left.set(left.get().saturating_sub(1));
+                may.then(|| bounded(text, on, ontology, graph, context, effort))
+            };
+            let open = vague::asked_back(question, ontology, &tried)
+                .or_else(|| without::asked_back(question, &cannot, on, ontology, &read));
+            match open {
                 Some(open) => Outcome::Clarify(vec![open]),
                 None => Outcome::Cannot(advice::said_better(cannot, on, ontology, &tried)),
             }
@@ -169,10 +193,18 @@ fn read(
     context: &Context,
     effort: &Effort<'_>,
 ) -> Outcome {
+    let asked = question;
     let (question, misspelt) = spelling::corrected(question, on);
     let rewriter = rewrite::Rewriter { on, ontology, now: context.now };
-    let question = rewriter.whole(question);
+    let question = rewriter.around(question);
+    let whole = rewriter.whole(question.clone());
+    let lost = rewrite::lost(&question, &whole);
+    let question = whole;
     let last = context.previous.last().map(|turn| &turn.plan);
+    let list = last.and_then(|plan| them::listed(&question, plan, ontology));
+    let counted = last.filter(|_| list.is_some());
+    let last = last.filter(|_| list.is_none());
+    let question = list.unwrap_or(question);
     let some = last.and_then(|plan| again::of_them(&question, plan, ontology));
     let narrows_rows = some.is_some();
     let question = some.unwrap_or(question);
@@ -180,14 +212,38 @@ fn read(
     if let Some(plan) = last.and_then(|plan| again::told(&question, plan, ontology)) {
         return again(plan);
     }
-    match last.and_then(|plan| again::of_the_others(&question, plan, ontology)) {
+    let of_it =
+        |plan| them::asked(&question, plan, ontology).or_else(|| again::of_the_others(&question, plan, ontology));
+    match last.and_then(of_it) {
         Some(Ok(plan)) => return again(plan),
         Some(Err(reason)) => return cannot(reason, Vec::new(), Vec::new()),
         None => {}
     }
+    let regrouped = regroup::by_what(&question, last);
+    if regrouped.is_some() {
+        match last {
+            None => return goes_on(),
+            Some(before) if before.is_listing() || before.limit.is_some() => {
+                let reason = "The answer before is a list or the first of one, which is not divided: say the whole \
+                              question with what the number is by.";
+                return cannot(reason.into(), Vec::new(), Vec::new());
+            }
+            Some(_) => {}
+        }
+    }
+    let question = regrouped.unwrap_or(question);
     let beside = last.and_then(|plan| again::beside(&question, plan));
     let leans = beside.is_some();
-    let question = rewriter.parts(beside.unwrap_or(question));
+    let question = beside.unwrap_or(question);
+    let parts = rewriter.parts(question.clone());
+    if let Some(lost) = lost.or_else(|| rewrite::lost(&question, &parts)) {
+        return cannot(
+            format!("It is not understood what “{lost}” says here: say that part in other words."),
+            vec![lost],
+            Vec::new(),
+        );
+    }
+    let question = parts;
     let mut items = items::items(&question, on, context.now, &ontology.calendar);
     years::settle(&mut items, ontology, context.now.year());
     if let Some(at) = ends::begin_without_from(&items) {
@@ -198,17 +254,15 @@ fn read(
         return cannot(reason.to_owned(), Vec::new(), Vec::new());
     }
     parts::find(&mut items, on, effort);
+    counted::settle(&mut items, on, ontology);
     let lead = last.and_then(|_| follow::lead(&items));
-    let goes_on = || {
-        let reason = "The question goes on from another one, and there is none before it.";
-        cannot(reason.into(), Vec::new(), Vec::new())
-    };
     let leads = last.is_none() && follow::lead(&items).is_some_and(|(lead, _)| lead > 0);
     let narrows = items.first().is_some_and(|item| item.any(&["only", "just", "now"]));
     if leads && !narrows {
         return goes_on();
     }
-    let mut sketch = parse::sketch(&items[lead.map_or(0, |(lead, _)| lead)..], on, ontology);
+    let said = &items[lead.map_or(0, |(lead, _)| lead)..];
+    let mut sketch = parse::sketch(said, on, ontology);
     // "Only from JFK" narrows what nobody asked for.
     if leads && follow::is_fragment(&sketch) {
         return goes_on();
@@ -285,7 +339,14 @@ fn read(
             builder.plan = plan.ok_or_else(open)?;
             Ok(())
         }),
-        None => builder.build(),
+        None => match (builder.build(), counted) {
+            (Ok(()), Some(before)) => {
+                let list = std::mem::take(&mut builder.plan);
+                let listed = them::with_conditions(list, before, ontology).map_err(Fault::Cannot);
+                listed.map(|plan| builder.plan = plan)
+            }
+            (built, _) => built,
+        },
     };
     match built {
         Ok(()) => {}
@@ -302,6 +363,25 @@ fn read(
     }
     if let Some(reason) = nonsense(&builder.plan, ontology).into_iter().next() {
         return cannot(reason, Vec::new(), Vec::new());
+    }
+    let account = account::Account {
+        question: asked,
+        items: said,
+        sketch: &sketch,
+        found: &found,
+        resolver: &resolver,
+        on,
+        effort,
+        anchor,
+        plan: &builder.plan,
+        follows: follows.is_some(),
+    };
+    if let Some(lost) = account::lost(&account) {
+        return cannot(
+            format!("It is not clear what “{lost}” says here: say that part in other words."),
+            vec![lost],
+            Vec::new(),
+        );
     }
     if let Some(open) = future::not_begun(&mut builder.plan, context) {
         return Outcome::Clarify(vec![open]);
@@ -325,7 +405,13 @@ fn read(
     assumptions.extend(parts::begun_alike(values, on, effort));
     phrases.extend(items.iter().filter_map(time_phrase));
     let candidates = resolver.others(anchor, &found);
-    Outcome::Plan(Box::new(Reading { plan, phrases, assumptions, follows: leans || follows.is_some(), candidates }))
+    Outcome::Plan(Box::new(Reading {
+        plan,
+        phrases,
+        assumptions,
+        follows: leans || counted.is_some() || follows.is_some(),
+        candidates,
+    }))
 }
 
 /// The words that were not understood; those of the grammar only when there are no others.
@@ -334,6 +420,11 @@ fn unknown(words: &[String]) -> Option<Vec<String>> {
     let strange: Vec<String> = words.iter().filter(|word| !grammar::is_ordinary(&folded(word))).cloned().collect();
     let words = if strange.is_empty() { words.to_vec() } else { strange };
     (!words.is_empty()).then_some(words)
+}
+
+/// What only means something after another question.
+fn goes_on() -> Outcome {
+    cannot("The question goes on from another one, and there is none before it.".into(), Vec::new(), Vec::new())
 }
 
 fn cannot(reason: String, unknown: Vec<String>, instead: Vec<String>) -> Outcome {

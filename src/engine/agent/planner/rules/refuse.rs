@@ -47,43 +47,13 @@ pub(super) fn refusal(items: &[Item]) -> Option<&'static str> {
     if opinion {
         return Some("Opinions and recommendations are not given here, only what is in the data.");
     }
-    const CHANGES: &[&str] = &[
-        "delete",
-        "remove",
-        "drop",
-        "update",
-        "insert",
-        "truncate",
-        "alter",
-        "create",
-        "send",
-        "email",
-        "mail",
-        "change",
-        "set",
-        "add",
-        "rename",
-        "edit",
-        "modify",
-        "overwrite",
-        "erase",
-        "refund",
-        "book",
-        "buy",
-        "notify",
-        "call",
-        "grant",
-        "ignore",
-        "forget",
-        "pretend",
-        "write",
-        "translate",
-        "draw",
-        "execute",
-    ];
+    const CHANGES: &str = "\
+        delete remove drop update insert truncate alter create send email mail change set add rename edit \
+        modify overwrite erase refund book buy notify call grant ignore forget pretend write translate draw \
+        execute";
     let begins = items.iter().find(|item| !polite.contains(&item.norm.as_str())).is_some_and(|item| item.is(first));
     let imperative = begins
-        && CHANGES.contains(&first)
+        && CHANGES.split(' ').any(|word| word == first)
         && words.len() > 1
         && !items.first().is_some_and(|item| item.norm.contains(' '));
     if imperative
@@ -94,10 +64,22 @@ pub(super) fn refusal(items: &[Item]) -> Option<&'static str> {
     None
 }
 
+/// Words that ask, and say nothing of what.
+const ASKING: &[&str] = &[
+    "how", "many", "much", "what", "which", "who", "when", "where", "show", "list", "give", "how many", "how much",
+    "have", "has", "do", "does", "did", "can",
+];
+
 /// Why there is no answer where words were not understood: one that means nothing here, one that is known but has
 /// nothing to do where it stands, or one of the grammar that could not be read. What was refused is never suggested.
 pub(super) fn unread(unknown: Vec<String>, items: &[Item], on: &Lexicon, ontology: &Ontology) -> Outcome {
-    let first = unknown.first().cloned().unwrap_or_default();
+    // A word that only asks is understood; what it asks for is not.
+    let asks = |word: &&String| ASKING.contains(&words::fold(word).as_str());
+    let Some(first) = unknown.iter().find(|word| !asks(word)).cloned() else {
+        let reason = "It is not understood how the parts of this question belong together: ask for one thing at a time, \
+                      in a short sentence.";
+        return Outcome::Cannot(Cannot { reason: reason.into(), unknown, instead: Vec::new() });
+    };
     let folded = words::fold(&first);
     let known = items.iter().any(|item| item.text == first && (item.is_named() || item.has_value()));
     let reason = if known {

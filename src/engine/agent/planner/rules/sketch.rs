@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::engine::agent::lexicon::Entry;
 use crate::engine::agent::time::CompareWith;
 use crate::model::ontology::Aggregation;
-use crate::model::plan::{Comparator, Grain, Pattern, Window};
+use crate::model::plan::{Comparator, Condition, Grain, Pattern, Window};
 
 pub(super) type NounAt = usize;
 
@@ -60,6 +60,8 @@ pub(super) struct Noun {
     pub corrected: Option<String>,
     /// The dataset that stands right before a value.
     pub near: Option<NounAt>,
+    /// How wide the ranges are that its numbers are put in, with their unit.
+    pub width: Option<(f64, Option<String>)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -72,12 +74,27 @@ pub(super) enum Quantity {
     Sum(Vec<Quantity>),
     Difference(Box<Quantity>, Box<Quantity>),
     Over(Aggregation, Box<Quantity>, Vec<Group>),
+    /// The days from one date to another: their mean where no aggregate was named.
+    Days {
+        function: Option<Aggregation>,
+        from: NounAt,
+        to: NounAt,
+    },
     /// The part of what is counted for which the conditions hold. Those of `doubtful` may be the whole's as well.
     Part {
         whole: Box<Quantity>,
         conds: Vec<Cond>,
         doubtful: Vec<Cond>,
         said: String,
+    },
+    /// How many different ones of what is counted there are among the rows of a thing for which the conditions hold:
+    /// the towns among the sales of a customer in "bought in at least 3 towns".
+    Across {
+        counted: NounAt,
+        thing: NounAt,
+        inner: Vec<Cond>,
+        /// What each row is of, where the rows themselves are counted: the books in "borrowed more than 3 books".
+        object: Option<NounAt>,
     },
 }
 
@@ -150,6 +167,20 @@ pub(super) enum Cond {
         inner: Vec<Cond>,
         negated: bool,
     },
+    /// There are rows of the thing with other values or at other times than these.
+    Others {
+        thing: NounAt,
+        inner: Vec<Cond>,
+        negated: bool,
+    },
+    /// One field of a row against another one of it.
+    Fields {
+        left: NounAt,
+        op: Comparator,
+        right: NounAt,
+    },
+    /// What the rows of a metric are beside being rows of a dataset.
+    Booked(Vec<Condition>),
     Measured {
         quantity: Quantity,
         op: Comparator,
@@ -176,6 +207,24 @@ pub(super) struct Rank {
     pub text: String,
 }
 
+impl Rank {
+    /// Without what it is by. No number of rows asks for one of them.
+    pub(super) fn new(descending: bool, rows: Option<u32>, skip: u32, text: String) -> Self {
+        Self {
+            rows: rows.unwrap_or(1),
+            skip,
+            descending,
+            single: rows.is_none(),
+            by: None,
+            field: None,
+            quality: false,
+            judged: None,
+            frequency: false,
+            text,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Display {
     Share,
@@ -183,6 +232,14 @@ pub(super) enum Display {
     Change,
     ChangePercent,
     MovingAverage(u32),
+}
+
+/// From which time to the next a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stride {
+    /// That of the numbers' own groups.
+    Any,
+    Of(Grain),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -212,11 +269,13 @@ pub(super) struct Sketch {
     pub compare: Option<CompareWith>,
     pub rank: Option<Rank>,
     pub display: Option<Display>,
+    /// The change to the time before is shown beside each number.
+    pub change_beside: Option<Stride>,
     /// A column to sort by, and whether downwards.
     pub order: Option<(OrderBy, bool)>,
     pub distinct: bool,
-    /// What a definition inside the question says, and the words that it defines.
-    pub definition: Option<(String, Quantity)>,
+    /// Where the words stand that a definition inside the question defines.
+    pub definition: Vec<Range<usize>>,
     /// Values that are not there: the field's noun and the text.
     pub absent: Vec<(NounAt, String)>,
     /// Words that mean nothing here.
@@ -232,6 +291,16 @@ pub(super) struct Sketch {
     /// Things that were said with "with": they may be those of the rows that numbers are of.
     pub beside: Vec<NounAt>,
     pub each: Vec<NounAt>,
+    /// Columns that are what a relationship of the subject leads to.
+    pub parts: Vec<NounAt>,
+    /// Rows that were said to be counted, too, as all are.
+    pub included: Vec<NounAt>,
+    /// Who does something is asked for: the columns, without the rows that they do it to.
+    pub only_columns: bool,
+    /// Conditions that were said with "ever" or "never": of all rows that there may be.
+    pub ever: Vec<NounAt>,
+    /// Things whose rows are others than those of the same dataset that were spoken of before.
+    pub apart: Vec<NounAt>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -239,4 +308,6 @@ pub(super) enum OrderBy {
     Noun(NounAt),
     Measure,
     Time,
+    /// By a number whose better end the ontology tells, with the word that judges: "worst first".
+    Judged(String),
 }

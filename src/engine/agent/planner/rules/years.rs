@@ -13,6 +13,15 @@ use super::items::{Item, Kind};
 pub(super) fn settle(items: &mut [Item], ontology: &Ontology, this_year: i16) {
     let picked = items.iter().any(|item| grammar::superlative(&item.norm).is_some());
     for at in 0..items.len().saturating_sub(1) {
+        // "revenue 2023 Lund"
+        let metric = at.checked_sub(1).and_then(|before| items.get(before)).is_some_and(|before| {
+            before.entries.iter().any(|entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial)
+        });
+        let value = items.get(at + 1).is_some_and(|next| next.has_value() && !next.is_named());
+        if let Some(year) = items.get(at).and_then(year).filter(|year| metric && value && *year <= this_year) {
+            items[at].kind = window(year);
+            continue;
+        }
         let begins = at.checked_sub(1).and_then(|before| items.get(before)).is_none_or(|before| {
             before.has_value()
                 || before.any(&[
@@ -32,14 +41,18 @@ pub(super) fn settle(items: &mut [Item], ontology: &Ontology, this_year: i16) {
             })
         };
         if items.get(at + 1).is_some_and(of) {
-            items[at].kind = Kind::Time(TimePhrase::Window(Window {
-                start: Some(format!("{year}-01-01")),
-                end: Some(format!("{}-01-01", year + 1)),
-                phrase: Some(year.to_string()),
-            }));
+            items[at].kind = window(year);
             items.swap(at, at + 1);
         }
     }
+}
+
+fn window(year: i16) -> Kind {
+    Kind::Time(TimePhrase::Window(Window {
+        start: Some(format!("{year}-01-01")),
+        end: Some(format!("{}-01-01", year + 1)),
+        phrase: Some(year.to_string()),
+    }))
 }
 
 /// The year that a number can be.

@@ -1,7 +1,7 @@
 //! Whether a plan asks for something: conditions that exclude each other, a rank of one number and a share of itself are
 //! well formed, and each gives a number that means nothing.
 
-use crate::model::ontology::Ontology;
+use crate::model::ontology::{Aggregation, Ontology};
 use crate::model::plan::{Condition, FieldRef, Measure, Plan, Shown, Value, Window};
 
 /// Every reason why the answer to a plan would mean nothing, as sentences for people. Empty when there is none.
@@ -13,6 +13,20 @@ pub fn nonsense(plan: &Plan, ontology: &Ontology) -> Vec<String> {
              ask for the “maximum” of the single values."
                 .to_owned(),
         );
+    }
+    if !plan.order.is_empty() && plan.dimensions.is_empty() && plan.subject.is_none() && !plan.measures.is_empty() {
+        said.push("There is one number, and nothing to sort: say what it is to be broken down by.".to_owned());
+    }
+    if plan.limit.as_ref().is_some_and(|limit| ranks_alone(plan, &limit.per, ontology)) {
+        said.push(
+            "Each row would be ranked alone, and so be the first: say what it is to be ranked within.".to_owned(),
+        );
+    }
+    if let Some(thing) = plan.measures.iter().find_map(|measure| other_rows(measure, &plan.filters, ontology)) {
+        said.push(format!(
+            "It is not clear whether the extreme is that of the {thing} which is named, or of any {thing} of those that \
+             have it: ask for one of them."
+        ));
     }
     if plan.dimensions.iter().any(|dimension| counts_itself(plan, &dimension.field, ontology)) {
         said.push("Each row would be counted alone, and so be 1: say what the rows are counted by.".to_owned());
@@ -28,6 +42,35 @@ pub fn nonsense(plan: &Plan, ontology: &Ontology) -> Vec<String> {
         parts(measure, &plan.filters, &mut said);
     }
     said
+}
+
+/// Whether a ranking within groups is within single rows of a dataset, by its whole key.
+fn ranks_alone(plan: &Plan, per: &[usize], ontology: &Ontology) -> bool {
+    let fields: Vec<&FieldRef> =
+        per.iter().filter_map(|at| plan.dimensions.get(*at)).map(|dimension| &dimension.field).collect();
+    let Some(entity) = fields.first().and_then(|field| ontology.entity(&field.dataset)) else { return false };
+    let is = |key: &String, field: &FieldRef| {
+        let column = entity.field(&field.field).map_or(field.field.as_str(), |field| field.expression.as_str());
+        field.dataset.eq_ignore_ascii_case(&entity.name)
+            && (key.eq_ignore_ascii_case(&field.field) || key.eq_ignore_ascii_case(column))
+    };
+    entity.primary_key.len() > 1 && entity.primary_key.iter().all(|key| fields.iter().any(|field| is(key, field)))
+}
+
+/// What an extreme is of, where a condition says only that there is such a row among several of each thing: "the
+/// supplier of part 7 at the lowest cost" is not the one with the lowest cost of any part.
+fn other_rows(measure: &Measure, filters: &[Condition], ontology: &Ontology) -> Option<String> {
+    let Value::Aggregate { function: Aggregation::Min | Aggregation::Max, field } = &measure.value else { return None };
+    filters.iter().find_map(|filter| match filter {
+        Condition::Exists { of, dataset, filters, negated: false, .. }
+            if dataset.eq_ignore_ascii_case(&field.dataset)
+                && !of.eq_ignore_ascii_case(&field.dataset)
+                && !filters.is_empty() =>
+        {
+            ontology.entity(dataset).map(|entity| entity.noun())
+        }
+        _ => None,
+    })
 }
 
 /// Whether all that is asked for is how many rows of a dataset have each of its keys.
@@ -66,7 +109,7 @@ fn parts(measure: &Measure, all: &[Condition], said: &mut Vec<String>) {
             parts(right, all, said);
         }
         Value::Over { measure, .. } => parts(measure, all, said),
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Number(_) => {}
+        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
     }
 }
 

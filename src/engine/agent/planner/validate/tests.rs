@@ -87,6 +87,7 @@ fn what_makes_sense_passes() {
                 { "value": { "over": { "function": "max", "measure": count(), "by": [{ "field": of("day") }] } } },
                 { "value": { "aggregate": { "function": "sum", "field": of("extra") } } },
                 { "value": { "aggregate": { "function": "max", "field": of("day") } } },
+                { "value": { "days": { "function": "avg", "from": of("day"), "to": of("started_at") } } },
             ],
             "filters": [
                 { "compare": { "field": of("day"), "op": "at_least", "value": "2024-02-29" } },
@@ -142,6 +143,16 @@ fn each_thing_that_is_wrong_is_named_with_its_place() {
             one(json!({ "aggregate": { "function": "sum", "field": of("kind") } })),
             "measures[0].value.aggregate: ",
             "not a number",
+        ),
+        (
+            one(json!({ "days": { "function": "avg", "from": of("kind"), "to": of("day") } })),
+            "measures[0].value.days.from: ",
+            "no date",
+        ),
+        (
+            one(json!({ "days": { "function": "count", "from": of("started_at"), "to": of("day") } })),
+            "measures[0].value.days: ",
+            "not counted",
         ),
         (one(json!({ "sum": [] })), "measures[0].value.sum: ", "nothing"),
         (

@@ -34,7 +34,7 @@ fn of_measure(measure: &Measure, held: &[Allowed<'_>], plan: &Plan, ontology: &O
         }
         Value::Sum(measures) => measures.iter().for_each(|part| of_measure(part, &own, plan, ontology, said)),
         Value::Over { measure, .. } => of_measure(measure, &own, plan, ontology, said),
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Number(_) => {}
+        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
     }
 }
 

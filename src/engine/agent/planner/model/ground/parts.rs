@@ -47,6 +47,8 @@ fn of_measure(measure: &Measure, found: &mut BTreeSet<Part>) {
         Value::Aggregate { field: named, .. } => {
             found.insert(field(named));
         }
+        // When something was is said by verbs ("until it was closed"), as in a condition.
+        Value::Days { .. } => {}
         Value::Ratio { numerator: one, denominator: other } | Value::Difference(one, other) => {
             of_measure(one, found);
             of_measure(other, found);

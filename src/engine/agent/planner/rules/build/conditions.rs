@@ -97,7 +97,9 @@ impl Builder<'_> {
         let bounds = conds.iter().filter(|cond| matches!(cond, Cond::Measured { .. })).count();
         let named = self.entity(self.anchor)?.default_time_field.is_some();
         let behind = conds.windows(2).any(|two| matches!(two, [Cond::Measured { .. }, Cond::Window { .. }]));
-        if bounds != 1 || !self.sketch.measures.is_empty() || named && !behind {
+        // "how many customers have more than 3 orders in 2023", where customers have no time of their own.
+        let counted = behind && !named && matches!(self.sketch.measures.as_slice(), [Quantity::Count(_)]);
+        if bounds != 1 || !self.sketch.measures.is_empty() && !counted || named && !behind {
             return Ok(None);
         }
         // "orders with more than 5 items in 2023": orders have numbers with a time of their own, too. Customers that
@@ -239,8 +241,12 @@ impl Builder<'_> {
             return finite(number);
         };
         let measure = self.measure(quantity)?;
+        if kind == "money" {
+            self.same_currency(unit, self.unit_of(&measure).as_deref(), "the number")?;
+        }
         match self.unit_of(&measure).as_deref().and_then(grammar::unit) {
             Some(own) if own == (kind, factor) => finite(number),
+            Some((own, own_factor)) if own == kind => finite(number * factor / own_factor),
             None if kind == "percent" => finite(number / 100.0),
             None if kind == "money" => finite(number),
             _ => cannot(format!("It is not clear what “{number} {unit}” is of: name the field with the bound.")),
@@ -278,6 +284,9 @@ impl Builder<'_> {
                     },
                     _ => return cannot(format!("“{}” is no condition.", self.sketch.nouns[*noun].text)),
                 };
+                if self.sketch.ever.contains(noun) {
+                    return Ok(self.ever(condition, *noun, *negated, from));
+                }
                 self.said_of(*noun, &found, from)?;
                 (vec![condition], Some(*noun), false)
             }
@@ -325,6 +334,9 @@ impl Builder<'_> {
                 return Ok(vec![Condition::AtHours { field, from: *start, to: *to, negated: *negated }]);
             }
             Cond::Exists { thing, inner, negated } => return self.exists(*thing, inner, *negated, from),
+            Cond::Others { thing, inner, negated } => return self.others(*thing, inner, *negated, from),
+            Cond::Fields { left, op, right } => return self.fields_compared(*left, *op, *right, from),
+            Cond::Booked(conditions) => return Ok(conditions.clone()),
             Cond::Measured { quantity, op, value } => {
                 let Bound::Number(number, unit) = value else { return cannot("A bound needs a number.") };
                 let number = self.bound(quantity, *number, unit.as_deref())?;
@@ -434,8 +446,12 @@ impl Builder<'_> {
             }
         }
         let mut conditions = Vec::new();
-        for (field, values, noun) in lists {
+        for (mut field, values, noun) in lists {
             let to = self.found(noun).ok().and_then(|found| self.resolver.dataset_of(&found.target));
+            // A row itself, not one of those that have to do with the same others.
+            if to == Some(from) && self.resolver.graph.way(from, from, &field.via, Steps::ToOne).is_err() {
+                field.via.clear();
+            }
             let many = to.is_some_and(|to| {
                 self.resolver
                     .graph
@@ -478,30 +494,6 @@ impl Builder<'_> {
                 let number = self.converted(*number, unit.as_deref(), &own)?;
                 Ok(Condition::Compare { field, op, value: Literal::Number(finite(number)?) })
             }
-        }
-    }
-
-    /// A number in a field's unit.
-    pub(super) fn converted(&mut self, number: f64, unit: Option<&str>, field: &Field) -> Result<f64, Fault> {
-        let Some(unit) = unit else { return Ok(number) };
-        let Some((kind, factor)) = grammar::unit(unit) else { return Ok(number) };
-        let own = field.unit.as_deref().and_then(grammar::unit);
-        match own {
-            Some((own_kind, own_factor)) if own_kind == kind => {
-                // Whole numbers of seconds are exact; what is divided last stays as exact as it can.
-                Ok(number * factor / own_factor)
-            }
-            Some(_) => cannot(format!(
-                "{} is in {}, not in {unit}.",
-                capital(&field.words()),
-                field.unit.clone().unwrap_or_default()
-            )),
-            None if kind == "money" => Ok(number),
-            None if kind == "percent" => Ok(number / 100.0),
-            None => cannot(format!(
-                "It is not known in which unit {} is, so it cannot be held against {number} {unit}.",
-                field.words()
-            )),
         }
     }
 }

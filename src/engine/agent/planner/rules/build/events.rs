@@ -42,6 +42,10 @@ impl Builder<'_> {
                 at.push(position);
             }
         }
+        // "how many items did we sell in May" names nothing of what was done but its time.
+        if at.iter().all(|position| timed(&conds[*position])) {
+            return Ok(Vec::new());
+        }
         let mut filters = Vec::new();
         for position in &at {
             filters.extend(self.condition(&conds[*position], event)?);
@@ -94,7 +98,7 @@ impl Builder<'_> {
         let datasets = self.resolver.ontology.datasets.iter().enumerate();
         let mut nearest: Option<(usize, usize)> = None;
         let mut alone = true;
-        for (at, entity) in datasets.filter(|(at, entity)| *at != self.anchor && !entity.hidden) {
+        for (at, _) in datasets.filter(|(at, entity)| *at != self.anchor && !entity.hidden) {
             let dated = |(at, _): &(usize, usize)| {
                 self.resolver.ontology.datasets.get(*at).is_some_and(|entity| entity.default_time_field.is_some())
             };

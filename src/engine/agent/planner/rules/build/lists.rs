@@ -41,6 +41,13 @@ impl Builder<'_> {
                 said.push(format!("“{}” goes by {taken}; it could also go by {others}.", noun.text));
             }
         }
+        for (at, found) in self.found.iter().enumerate() {
+            let Some(found) = found.as_ref().filter(|_| self.sketch.nouns[at].inside.is_none()) else { continue };
+            for other in self.resolver.qualified(at, self.anchor, found) {
+                let text = &self.sketch.nouns[at].text;
+                said.push(format!("“{text}”: the {} is taken, not the {other}.", self.resolver.words(found)));
+            }
+        }
         said.retain(|line| !self.assumptions.contains(line));
         self.assumptions.extend(said);
     }
@@ -86,7 +93,7 @@ impl Builder<'_> {
                 .iter()
                 .all(|column| sketch.nouns[*column].of.is_some() && sketch.nouns[*column].of == sketch.subject);
         // "phone numbers of the customers in Lund": with whose they are, but for one that is named itself.
-        let owned = owned && self.is_named(sketch.subject);
+        let owned = owned && self.is_named(sketch.subject) || sketch.only_columns;
         if let Some(subject) = sketch.subject {
             if !owned && sketch.groups.is_empty() && !ranked {
                 let mut dimensions = self.dims_of(subject)?;
@@ -146,7 +153,8 @@ impl Builder<'_> {
             .cloned()
             .collect();
         self.plan.filters.extend(there.into_iter().map(|field| Condition::IsNull { field, negated: true }));
-        self.plan.distinct = (sketch.subject.is_none() || to_many || self.who(self.anchor).is_some()) && !ranked;
+        let alone = sketch.subject.is_none() || sketch.only_columns;
+        self.plan.distinct = (alone || to_many || self.who(self.anchor).is_some()) && !ranked;
         Ok(())
     }
 
@@ -224,7 +232,8 @@ impl Builder<'_> {
                 .dimensions
                 .iter()
                 .any(|dimension| self.resolver.position(&dimension.field.dataset) == Some(to));
-            let one = self.resolver.graph.way(self.anchor, to, &found.via, Steps::ToOne).is_ok();
+            let one =
+                self.resolver.graph.way(self.anchor, to, &found.via, Steps::ToOne).is_ok() || self.counted_across(to);
             let filtered = format!("{:?}", self.plan.filters)
                 .to_lowercase()
                 .contains(&format!("\"{}\"", self.entity(to)?.name.to_lowercase()));

@@ -2,11 +2,15 @@
 
 use super::*;
 use crate::engine::agent::lexicon::words;
+use crate::model::ontology::Additivity;
 
 impl Builder<'_> {
     /// A unit that was asked for must be the one that the numbers are in.
     pub(super) fn unit(&mut self) -> Result<(), Fault> {
         let Some(asked) = &self.sketch.unit else { return Ok(()) };
+        if self.plan.measures.is_empty() {
+            return self.unit_of_ranked(asked);
+        }
         for at in 0..self.plan.measures.len() {
             let measure = &self.plan.measures[at];
             let own = self.unit_of(measure);
@@ -32,6 +36,21 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// "the farthest shop, and how many miles is it": of a list, the number that it is ranked by.
+    fn unit_of_ranked(&self, asked: &str) -> Result<(), Fault> {
+        let by = self.plan.order.first().and_then(|order| match order.by {
+            By::Dimension(at) => self.plan.dimensions.get(at),
+            _ => None,
+        });
+        let field = by.and_then(|by| self.resolver.ontology.field(&by.field.dataset, &by.field.field));
+        let own = field.and_then(|field| field.unit.clone());
+        if own.as_deref().and_then(grammar::unit) == grammar::unit(asked) && own.is_some() {
+            return Ok(());
+        }
+        let own = own.unwrap_or_else(|| "a unit that is not known".into());
+        cannot(format!("The number is in {own}, not in {asked}."))
+    }
+
     /// What a number is called in an answer.
     fn words_of(&self, measure: &Measure) -> String {
         match &measure.value {
@@ -41,6 +60,7 @@ impl Builder<'_> {
                 let words = own.map(Field::words).unwrap_or_else(|| in_words(&field.field)).to_lowercase();
                 capital(&format!("{} {words}", name_of(*function)))
             }
+            Value::Days { .. } => "Time".into(),
             _ => "Value".into(),
         }
     }
@@ -52,7 +72,21 @@ impl Builder<'_> {
         let noun = &self.sketch.nouns[*noun];
         let joined = matches!(
             noun.before.as_str(),
-            "of" | "from" | "in" | "on" | "for" | "by" | "at" | "to" | "who" | "that" | "which" | "whose"
+            "of" | "from"
+                | "in"
+                | "on"
+                | "for"
+                | "by"
+                | "at"
+                | "to"
+                | "who"
+                | "that"
+                | "which"
+                | "whose"
+                | "when"
+                | "if"
+                | "while"
+                | "whenever"
         );
         if !joined {
             return Ok(());
@@ -66,6 +100,7 @@ impl Builder<'_> {
         match &measure.value {
             Value::Metric(name) => ontology.metric(name)?.unit.clone(),
             Value::Aggregate { field, .. } => ontology.field(&field.dataset, &field.field)?.unit.clone(),
+            Value::Days { .. } => Some("days".to_owned()),
             _ => None,
         }
     }
@@ -119,7 +154,7 @@ impl Builder<'_> {
         Err(Fault::Ask(Box::new(Clarification { key, question, options, assumption })))
     }
 
-    pub(super) fn measure(&mut self, quantity: &Quantity) -> Result<Measure, Fault> {
+    pub(in crate::engine::agent::planner::rules) fn measure(&mut self, quantity: &Quantity) -> Result<Measure, Fault> {
         let value = match quantity {
             Quantity::Count(noun) => {
                 let found = self.found(*noun)?.clone();
@@ -132,7 +167,13 @@ impl Builder<'_> {
                             };
                             Value::Aggregate { function: Aggregation::CountDistinct, field }
                         }
-                        None => Value::Count(self.entity(d)?.name.clone()),
+                        None => match self.referring(self.anchor, d, &found.via)? {
+                            // By one of several ways: the places that flights come from.
+                            Some((_, field)) if d != self.anchor && !found.via.is_empty() => {
+                                Value::Aggregate { function: Aggregation::CountDistinct, field }
+                            }
+                            _ => Value::Count(self.entity(d)?.name.clone()),
+                        },
                     },
                     Target::Field(d, f) => {
                         let field = self.field(d, f)?;
@@ -170,20 +211,55 @@ impl Builder<'_> {
                 Value::Ratio { numerator: Box::new(self.measure(first)?), denominator: Box::new(self.measure(second)?) }
             }
             Quantity::Difference(first, second) => {
-                Value::Difference(Box::new(self.measure(first)?), Box::new(self.measure(second)?))
+                let (one, other) = (self.measure(first)?, self.measure(second)?);
+                let open = [first, second].iter().any(|part| matches!(***part, Quantity::Plain(_)));
+                if open && self.is_mean(&one).zip(self.is_mean(&other)).is_some_and(|(one, other)| one != other) {
+                    return cannot(
+                        "One of the numbers is a sum and the other a mean: say “total” or “average” of both.",
+                    );
+                }
+                Value::Difference(Box::new(one), Box::new(other))
             }
             Quantity::Sum(parts) => Value::Sum(parts.iter().map(|part| self.measure(part)).collect::<Result<_, _>>()?),
             Quantity::Over(function, inner, groups) => {
                 let measure = Box::new(self.measure(inner)?);
                 let mut by = Vec::new();
                 for group in groups {
+                    if let Some(grain) = group.grain.filter(|grain| grain.is_cycle()) {
+                        return cannot(format!(
+                            "Every {0} comes again and again: ask for it “by {0}”, or for the average per day.",
+                            in_words(&format!("{grain:?}")).to_lowercase()
+                        ));
+                    }
                     by.extend(self.group(group)?);
                 }
                 Value::Over { function: *function, measure, by }
             }
+            Quantity::Days { function, from, to } => return self.days(*function, *from, *to),
             Quantity::Part { whole, conds, doubtful, said } => return self.part(whole, conds, doubtful, said),
+            Quantity::Across { counted, thing, inner, object } => {
+                return self.across(*counted, *thing, inner, *object);
+            }
         };
         Ok(Measure::of(value))
+    }
+
+    /// Whether a number is a mean, or else a sum; `None` where it is something else.
+    fn is_mean(&self, measure: &Measure) -> Option<bool> {
+        let named = |function: &str| match function {
+            "avg" => Some(true),
+            "sum" | "count" => Some(false),
+            _ => None,
+        };
+        match &measure.value {
+            Value::Aggregate { function: Aggregation::Avg | Aggregation::Median, .. } => Some(true),
+            Value::Aggregate { function: Aggregation::Sum, .. } | Value::Count(_) => Some(false),
+            Value::Metric(name) => {
+                let metric = self.resolver.ontology.metric(name)?;
+                single(&metric.expression).and_then(|(function, _, _)| named(&function))
+            }
+            _ => None,
+        }
     }
 
     /// A share: the part for which conditions hold, of the whole. What restricts the whole is a filter of the plan.
@@ -242,7 +318,10 @@ impl Builder<'_> {
                 let inner = single(&metric.expression);
                 let own = match function {
                     Aggregation::Sum => {
-                        inner.as_ref().is_none_or(|(known, _, _)| matches!(known.as_str(), "sum" | "count"))
+                        // Shares and means have no total.
+                        let adds = metric.additivity != Additivity::NonAdditive
+                            || metric.expression.trim().to_lowercase().starts_with("count(");
+                        inner.as_ref().map_or(adds, |(known, _, _)| matches!(known.as_str(), "sum" | "count"))
                     }
                     Aggregation::Avg => {
                         says(&["average", "avg", "mean", "per"])

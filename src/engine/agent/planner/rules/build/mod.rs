@@ -1,15 +1,20 @@
 //! From a sketch whose nouns are known to a plan.
 
+mod across;
 mod asked;
+mod beside;
 mod conditions;
+mod days;
 mod events;
 mod lists;
 mod measures;
+mod orders;
 mod ranks;
 mod sets;
 mod spans;
 mod states;
 mod times;
+mod units;
 
 use crate::engine::agent::time::CompareWith;
 use crate::engine::ontology::graph::Steps;
@@ -57,7 +62,10 @@ impl Builder<'_> {
                 self.asked(quantity)?;
             }
             let measure = self.measure(quantity)?;
-            self.plan.measures.push(measure);
+            // What is sorted by may be what was asked for, in other words.
+            if !self.plan.measures.contains(&measure) {
+                self.plan.measures.push(measure);
+            }
         }
         if self.counts_groups()
             && let Some(subject) = sketch.subject
@@ -88,6 +96,7 @@ impl Builder<'_> {
         self.columns()?;
         self.compare()?;
         self.display()?;
+        self.change_beside()?;
         self.order()?;
         self.mentions()?;
         self.unit()?;
@@ -121,6 +130,9 @@ impl Builder<'_> {
         self.compare()?;
         if sketch.display.is_some() {
             self.display()?;
+        }
+        if sketch.change_beside.is_some() {
+            self.change_beside()?;
         }
         self.order()
     }
@@ -173,6 +185,9 @@ impl Builder<'_> {
         let label = entity.label_field.as_ref().and_then(|name| entity.field(name));
         let key: Vec<&Field> = entity.primary_key.iter().filter_map(by_column).collect();
         let Some(label) = label else { return Ok(key.into_iter().map(refer).collect()) };
+        if let Some(name) = self.name_of(entity, label, via) {
+            return Ok(vec![name]);
+        }
         if self.who(dataset).is_some() {
             return Ok(vec![refer(label)]);
         }
@@ -188,22 +203,57 @@ impl Builder<'_> {
         Ok(fields)
     }
 
+    /// "Who …" asks for a name: where rows are called by a number that refers to those who have one, by theirs.
+    fn name_of(&self, entity: &Entity, label: &Field, via: &[String]) -> Option<FieldRef> {
+        let numbered = label.role == FieldRole::Key || label.datatype.is_number();
+        if self.sketch.ask != Ask::Who || !numbered {
+            return None;
+        }
+        let is = |column: &String| {
+            column.eq_ignore_ascii_case(&label.name) || column.eq_ignore_ascii_case(&label.expression)
+        };
+        let ontology = self.resolver.ontology;
+        let mut names = ontology.relationships.iter().filter_map(|relationship| {
+            let refers = relationship.from.eq_ignore_ascii_case(&entity.name)
+                && matches!(relationship.from_columns.as_slice(), [column] if is(column));
+            let to = ontology.entity(&relationship.to).filter(|_| refers)?;
+            let name = to.label_field.as_ref().and_then(|name| to.field(name))?;
+            let via: Vec<String> = via.iter().chain([&relationship.name]).cloned().collect();
+            let text = name.role != FieldRole::Key && !name.datatype.is_number() && !name.hidden;
+            text.then(|| FieldRef { dataset: to.name.clone(), field: name.name.clone(), via })
+        });
+        names.next().filter(|_| names.next().is_none())
+    }
+
     fn dims_of(&self, noun: NounAt) -> Result<Vec<Dimension>, Fault> {
         let found = self.found(noun)?;
         match &found.target {
             Target::Entity(d) => Ok(self.label(*d, &found.via)?.into_iter().map(Dimension::of).collect()),
-            Target::Field(..) => Ok(vec![Dimension::of(self.field_ref(noun)?)]),
+            Target::Field(..) => {
+                let field = self.field_ref(noun)?;
+                Ok(vec![Dimension { bucket: self.bucket(noun, &field)?, ..Dimension::of(field) }])
+            }
             _ => cannot(format!("“{}” cannot be grouped by.", self.sketch.nouns[noun].text)),
         }
     }
 
+    /// How wide the ranges are that a noun's numbers are put in, in the unit of its field.
+    fn bucket(&self, noun: NounAt, field: &FieldRef) -> Result<Option<F64>, Fault> {
+        let Some((width, unit)) = &self.sketch.nouns[noun].width else { return Ok(None) };
+        let own = self.resolver.ontology.field(&field.dataset, &field.field).cloned().unwrap_or_default();
+        if !own.datatype.is_number() {
+            return cannot(format!(
+                "{} holds no numbers, so it cannot be put in ranges of {width}.",
+                capital(&own.words())
+            ));
+        }
+        finite(self.converted(*width, unit.as_deref(), &own)?).map(Some)
+    }
+
     fn add_dimension(&mut self, dimension: Dimension) -> usize {
-        match self
-            .plan
-            .dimensions
-            .iter()
-            .position(|known| known.field == dimension.field && known.grain == dimension.grain)
-        {
+        match self.plan.dimensions.iter().position(|known| {
+            known.field == dimension.field && known.grain == dimension.grain && known.bucket == dimension.bucket
+        }) {
             Some(at) => at,
             None => {
                 self.plan.dimensions.push(dimension);
@@ -303,7 +353,7 @@ pub(super) fn name_of(function: Aggregation) -> &'static str {
 }
 
 /// The function, dataset and field of a metric that is one aggregate of one field, and nothing else.
-fn single(expression: &str) -> Option<(String, String, String)> {
+pub(super) fn single(expression: &str) -> Option<(String, String, String)> {
     let (function, rest) = expression.trim().split_once('(')?;
     let inner = rest.strip_suffix(')')?.trim();
     let (dataset, field) = inner.split_once('.')?;

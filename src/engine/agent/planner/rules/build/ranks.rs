@@ -1,5 +1,6 @@
 //! Rankings and orders.
 
+use super::super::booked;
 use super::*;
 use crate::engine::agent::lexicon::words;
 
@@ -11,6 +12,9 @@ impl Builder<'_> {
             let reference = self.field_ref(field)?;
             if !self.plan.measures.is_empty() {
                 return cannot(format!("“{}” cannot be said beside other numbers.", rank.text));
+            }
+            if self.lone_extreme(rank, &reference)? {
+                return Ok(());
             }
             self.subject_dims()?;
             if self.sketch.nouns[field].hints == ["@age"] {
@@ -36,7 +40,12 @@ impl Builder<'_> {
         }
         let Some(by) = order else { return Err(self.by_what(rank)) };
         if matches!(by, By::Measure(_)) && self.plan.dimensions.is_empty() && self.sketch.groups.is_empty() {
-            return self.extreme(rank, by);
+            if self.sketch.ask != Ask::When {
+                return self.extreme(rank, by);
+            }
+            let grain = self.when_in(rank)?;
+            let field = self.time_field()?;
+            self.add_dimension(Dimension { grain: Some(grain), ..Dimension::of(field) });
         }
         let descending = match rank.judged {
             Some(best) => best == self.more_is_better(by, rank)?,
@@ -54,6 +63,29 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// "the latest date of sale": the value itself, where nothing else is shown with it.
+    fn lone_extreme(&mut self, rank: &Rank, field: &FieldRef) -> Result<bool, Fault> {
+        let [column] = self.sketch.columns.as_slice() else { return Ok(false) };
+        let alone = self.sketch.subject.is_none() && self.sketch.groups.is_empty() && self.plan.dimensions.is_empty();
+        let same = matches!(self.found(*column)?.target, Target::Field(..)) && self.field_ref(*column)? == *field;
+        if !alone || !same {
+            return Ok(false);
+        }
+        if self.sketch.ask == Ask::Which {
+            // "which leases ended last" asks for the leases.
+            for dimension in self.label(self.anchor, &[])?.into_iter().map(Dimension::of) {
+                self.add_dimension(dimension);
+            }
+            return Ok(false);
+        }
+        if !rank.single || rank.skip > 0 {
+            return Ok(false);
+        }
+        let function = if rank.descending { Aggregation::Max } else { Aggregation::Min };
+        self.plan.measures.push(Measure::of(Value::Aggregate { function, field: field.clone() }));
+        Ok(true)
+    }
+
     /// What has no row has no sum or mean, and is not the lowest: that is said.
     fn without_value(&mut self, at: usize) {
         let counted = |name: &String| {
@@ -68,6 +100,22 @@ impl Builder<'_> {
         if sum {
             self.assumptions.push("Only what has a value is compared.".into());
         }
+    }
+
+    /// "when was revenue highest": on which day, or in which month, is asked.
+    fn when_in(&self, rank: &Rank) -> Result<Grain, Fault> {
+        const UNITS: [(&str, Grain); 4] =
+            [("month", Grain::Month), ("day", Grain::Day), ("week", Grain::Week), ("year", Grain::Year)];
+        let key = format!("when:{}", words::split(&rank.text).join(" "));
+        let chosen = self.resolver.chosen.iter().rev().find(|chosen| chosen.key == key);
+        if let Some((_, grain)) = chosen.and_then(|chosen| UNITS.iter().find(|(name, _)| *name == chosen.value)) {
+            return Ok(*grain);
+        }
+        let options: Vec<Choice> =
+            UNITS.iter().map(|(name, _)| Choice { label: format!("the {name}"), value: (*name).into() }).collect();
+        let assumption = options[0].label.clone();
+        let question = format!("Which unit of time is meant by “when … {}”?", rank.text);
+        Err(Fault::Ask(Box::new(Clarification { key, question, options, assumption })))
     }
 
     /// "the largest payment": without anything that is ranked, the largest of its rows. The total of all is never meant.
@@ -103,23 +151,7 @@ impl Builder<'_> {
     /// by these words.
     pub(super) fn row_amount(&self, metric: &str, said: &str) -> Option<(FieldRef, Vec<Condition>)> {
         let ontology = self.resolver.ontology;
-        let metric = ontology.metric(metric)?;
-        let (function, dataset, field) = super::single(&metric.expression)?;
-        let mut filters = Vec::new();
-        let mut rows = vec![dataset.clone()];
-        for filter in &metric.filters {
-            let (name, negated) = match filter.trim().strip_suffix(" IS NOT NULL") {
-                Some(name) => (name, true),
-                None => (filter.trim().strip_suffix(" IS NULL")?, false),
-            };
-            let (of, name) = name.trim().split_once('.')?;
-            ontology.field(of, name)?;
-            filters.push(Condition::IsNull { field: FieldRef::new(of, name), negated });
-            rows.push(of.to_owned());
-        }
-        let said = words::split(said).iter().map(|word| words::singular(word)).collect::<Vec<_>>().join(" ");
-        let called = rows.iter().any(|row| ontology.entity(row).is_some_and(|row| row.noun().to_lowercase() == said));
-        (called && matches!(function.as_str(), "sum" | "avg")).then(|| (FieldRef::new(dataset, field), filters))
+        booked::rows(ontology.metric(metric)?, said, ontology)
     }
 
     /// Whether more of a number is better, as the ontology says. Where it does not, it is asked.
@@ -245,6 +277,7 @@ impl Builder<'_> {
                 if self.plan.measures.is_empty()
                     && rank.single
                     && grammar::superlative(rank.text.split(' ').next_back().unwrap_or_default()).is_some()
+                    && !matches!(rank.text.to_lowercase().as_str(), "most" | "least" | "fewest")
                 {
                     if rank.judged.is_some() {
                         let words = self.field(d, f)?.words().to_lowercase();
@@ -271,9 +304,16 @@ impl Builder<'_> {
     /// Positions of the dimensions for each of which a ranking is made.
     pub(super) fn each(&mut self) -> Result<Vec<usize>, Fault> {
         let mut per = Vec::new();
+        let one_of_all = self.sketch.rank.as_ref().is_some_and(|rank| rank.field.is_some());
         for group in &self.sketch.groups {
+            // "on which day was the largest sale": its day, and not the largest of each day.
+            let asked =
+                one_of_all && self.sketch.ask == Ask::Which && group.noun.is_none() && !(group.each || group.per);
             for dimension in self.group(group)? {
-                per.push(self.add_dimension(dimension));
+                let at = self.add_dimension(dimension);
+                if !asked {
+                    per.push(at);
+                }
             }
         }
         Ok(per)
@@ -361,30 +401,5 @@ impl Builder<'_> {
         Fault::Ask(Box::new(Clarification {
             key, question: format!("“{}” by what?", rank.text), options, assumption
         }))
-    }
-
-    pub(super) fn order(&mut self) -> Result<(), Fault> {
-        let Some((by, descending)) = &self.sketch.order else { return Ok(()) };
-        let by = match by {
-            OrderBy::Measure if self.plan.measures.is_empty() => return cannot("There is no number to sort by."),
-            OrderBy::Measure => By::Measure(self.plan.measures.len() - 1),
-            OrderBy::Noun(noun) => {
-                let dimension = self.dims_of(*noun)?.into_iter().next();
-                let Some(dimension) = dimension else { return cannot("There is nothing to sort by.") };
-                By::Dimension(self.add_dimension(dimension))
-            }
-            OrderBy::Time => {
-                let at = self.plan.dimensions.iter().position(|dimension| dimension.grain.is_some());
-                match at {
-                    Some(at) => By::Dimension(at),
-                    None => {
-                        let field = self.time_field()?;
-                        By::Dimension(self.add_dimension(Dimension::of(field)))
-                    }
-                }
-            }
-        };
-        self.plan.order.push(Order { by, descending: *descending });
-        Ok(())
     }
 }

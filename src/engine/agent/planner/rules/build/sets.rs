@@ -51,7 +51,7 @@ impl Builder<'_> {
     /// "revenue from customers with claims" is all revenue from these customers, not that with claims.
     pub(super) fn held(&mut self, cond: &Cond) -> Result<Vec<Condition>, Fault> {
         let said = match cond {
-            Cond::Exists { thing, .. } => Some(*thing),
+            Cond::Exists { thing, .. } | Cond::Others { thing, .. } => Some(*thing),
             Cond::Measured { quantity, .. } => first_noun(quantity),
             Cond::Values { nouns, .. } => nouns.first().copied(),
             Cond::Window { field, .. } => *field,
@@ -290,9 +290,17 @@ impl Builder<'_> {
         if negated {
             self.of_one(from, "what there is not")?;
         }
+        // "claims without payments in 2023", where only claims have a time: it is theirs.
+        let own = self.entity(from)?.name.clone();
+        let its_time = |filter: &Condition| matches!(filter, Condition::Within { field, .. } if field.dataset.eq_ignore_ascii_case(&own));
+        let (times, filters): (Vec<_>, Vec<_>) = filters.into_iter().partition(|filter| negated && its_time(filter));
         let of = self.entity(from)?.name.clone();
         let dataset = self.entity(d)?.name.clone();
-        Ok(vec![Condition::Exists { of, dataset, via: found.via, filters, negated }])
+        let booked = inner.iter().any(|cond| matches!(cond, Cond::Booked(_))) || self.sketch.apart.contains(&thing);
+        let exists = Condition::Exists { of, dataset, via: found.via, filters, negated };
+        // Rows of two kinds are different rows.
+        let exists = if booked && !negated { Condition::All(vec![exists]) } else { exists };
+        Ok(std::iter::once(exists).chain(times).collect())
     }
 
     /// The field that says who a row's thing is, where a dataset has a row for each thing and each of what it takes part

@@ -3,7 +3,8 @@
 use crate::engine::agent::lexicon::Sense;
 
 use super::super::grammar;
-use super::super::sketch::NounAt;
+use super::super::resolve::first_noun;
+use super::super::sketch::{NounAt, Quantity};
 use super::Parser;
 use super::nouns::thing;
 
@@ -48,6 +49,21 @@ impl Parser<'_> {
             })
     }
 
+    /// "did we open an account": what is done to things is no state of them.
+    pub(super) fn is_done_by_us(&self, start: usize) -> bool {
+        let item = self.items.get(start).map_or("", |item| item.norm.as_str());
+        let base = !item.ends_with("ed") && !item.contains(' ');
+        let asked = start.checked_sub(2).is_some_and(|at| matches!(self.previous_of(at + 1), "did" | "do" | "does"));
+        base && asked && matches!(self.previous_of(start), "we" | "you" | "they" | "i" | "he" | "she" | "it")
+    }
+
+    /// Whether a column with "'s" stands right before: "country's".
+    pub(super) fn is_owned_by_column(&self, start: usize) -> bool {
+        let owner = start.checked_sub(1).and_then(|at| self.items.get(at));
+        let possessive = owner.is_some_and(|item| item.text.ends_with("'s") || item.text.ends_with("’s"));
+        possessive && self.sketch.columns.last().is_some_and(|column| self.sketch.nouns[*column].items.end == start)
+    }
+
     /// "from suppliers in Lund and customers in Bergen": a thing beside one that was only mentioned, with a value of its
     /// own, is no column.
     pub(super) fn also_said(&self, start: usize) -> bool {
@@ -76,17 +92,49 @@ impl Parser<'_> {
     /// Whether what begins here stands in a list of columns.
     pub(super) fn listed(&self, start: usize) -> bool {
         let before = start.checked_sub(1).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str());
-        matches!(before, "and" | "," | "their" | "corresponding" | "its" | "including" | "with")
+        matches!(before, "and" | "," | ":" | "-" | "–" | "—" | "their" | "corresponding" | "its" | "including" | "with")
             || before == "the"
                 && start.checked_sub(2).and_then(|at| self.items.get(at)).is_some_and(|item| item.any(&["and", ","]))
+    }
+
+    /// "including cancelled ones", "cancelled sales included": they are counted, too, as all rows are. Takes the words
+    /// that say so.
+    pub(super) fn included(&mut self, start: usize, noun: NounAt) -> bool {
+        let before = matches!(self.previous_of(start), "including" | "incl");
+        let behind = usize::from(matches!(self.word(0), "are" | "is" | "being"));
+        let after = matches!(self.word(behind), "included" | "counted") && self.previous_of(start) != "not";
+        if !before && !after {
+            return false;
+        }
+        self.at += if after { behind + 1 } else { 0 };
+        self.sketch.included.push(noun);
+        // Where a number leaves some rows out, it cannot be said that it counts them.
+        let leaves_out = |quantity: &Quantity| {
+            let entries =
+                first_noun(quantity).map(|noun| self.sketch.nouns[noun].entries.as_slice()).unwrap_or_default();
+            entries.iter().any(|entry| match entry.sense {
+                Sense::Metric(metric) => {
+                    self.ontology.metrics.get(metric).is_some_and(|metric| !metric.filters.is_empty())
+                }
+                _ => false,
+            })
+        };
+        if self.sketch.measures.iter().any(leaves_out) {
+            let said = &self.sketch.nouns[noun].text;
+            self.sketch.refused =
+                Some(format!("Whether “{said}” are counted is said by each number's definition: ask without it."));
+        }
+        true
     }
 
     pub(super) fn negated_before(&self, start: usize) -> bool {
         let before = |back: usize| {
             start.checked_sub(back).and_then(|at| self.items.get(at)).map_or("", |item| item.norm.as_str())
         };
+        let verb = usize::from(matches!(before(1), "been" | "be" | "being"));
+        let verb = verb + usize::from(verb > 0 && matches!(before(2), "yet" | "ever"));
         matches!(
-            before(1),
+            before(1 + verb),
             "not" | "non" | "never" | "arent" | "isnt" | "werent" | "wasnt" | "dont" | "no" | "except" | "excluding"
         )
     }

@@ -1,5 +1,7 @@
 //! Definitions inside of questions: "…, which is the sum of A and B", "… where X is A divided by B".
 
+use std::ops::Range;
+
 use super::super::grammar;
 use super::super::sketch::Quantity;
 use super::Parser;
@@ -7,7 +9,7 @@ use super::Parser;
 impl Parser<'_> {
     /// Reads a definition ahead of everything else and takes its words, and those that it defines, out of the rest.
     pub(super) fn definition(&mut self) {
-        let Some((mark, body)) = self.definition_mark() else { return };
+        let Some((mark, again, body)) = self.definition_mark() else { return };
         self.at = body;
         let nouns = self.sketch.nouns.len();
         self.articles();
@@ -26,9 +28,13 @@ impl Parser<'_> {
         self.end = self.items.len();
         self.at = after;
         let head = self.head(mark);
-        let text = self.items[head.clone()].iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join(" ");
-        self.sketch.measures.push(quantity.clone());
-        self.sketch.definition = Some((text, quantity));
+        self.sketch.measures.push(quantity);
+        // "where total loss is …" says again what is defined, and nothing else.
+        let said = |at: &usize| self.items[head.clone()].iter().any(|item| item.norm == self.items[*at].norm);
+        if let Some(other) = again.clone().find(|at| !said(at) && !self.items[*at].any(&["the", "a", "an", "this"])) {
+            self.sketch.unknown.push(self.items[other].text.clone());
+        }
+        self.sketch.definition = vec![head.clone(), again];
         // Groups and conditions between the defined words and the definition.
         self.at = head.end;
         self.end = mark;
@@ -37,8 +43,8 @@ impl Parser<'_> {
         self.end = self.items.len();
     }
 
-    /// Where a definition begins with its introduction, and without.
-    fn definition_mark(&mut self) -> Option<(usize, usize)> {
+    /// Where a definition begins with its introduction, what it says again, and where it begins without both.
+    fn definition_mark(&mut self) -> Option<(usize, Range<usize>, usize)> {
         for at in 1..self.items.len() {
             self.at = at;
             let which = self.eat_any(&[
@@ -56,7 +62,7 @@ impl Parser<'_> {
             if which {
                 let body = self.at;
                 self.at = 0;
-                return Some((at, body));
+                return Some((at, body..body, body));
             }
             if self.eat("where") || self.eat("with") {
                 let is = (self.at + 1..self.items.len().min(self.at + 8))
@@ -67,9 +73,10 @@ impl Parser<'_> {
                         .take(4)
                         .any(|item| item.any(&["sum", "ratio", "difference", "divided", "total", "number"]));
                     if formula {
+                        let again = self.at..is;
                         self.at = 0;
                         let body = if self.items[is].is("defined") { is + 2 } else { is + 1 };
-                        return Some((at, body));
+                        return Some((at, again, body));
                     }
                 }
             }

@@ -23,6 +23,24 @@ impl Parser<'_> {
         if self.each_window() {
             return self.times();
         }
+        // "in price bands of 5"
+        if !self.sketch.measures.is_empty() || self.sketch.subject.is_some() {
+            if self.eat("in")
+                && let Some(group) = self.banded(false)
+            {
+                self.sketch.groups.push(group);
+                return true;
+            }
+            self.at = start;
+        }
+        if self.every_one() {
+            return true;
+        }
+        // "served by only one line" counts the lines.
+        let exact = matches!(self.word(1), "only" | "just" | "exactly" | "precisely");
+        if self.word(0) == "by" && exact && self.word(2) == "one" {
+            return false;
+        }
         let each = self.eat_any(&[
             "for each of the",
             "for each",
@@ -82,11 +100,12 @@ impl Parser<'_> {
         loop {
             let back = (self.at, self.sketch.nouns.len());
             let value = self.item(0).is_some_and(|item| item.has_value() && !item.is_named());
-            let quantity = !value && by && self.quantity_after_by(groups.is_empty());
+            let banded = if value { None } else { self.banded(each) };
+            let quantity = !value && banded.is_none() && by && self.quantity_after_by(groups.is_empty());
             if quantity {
                 return true;
             }
-            let group = if value { None } else { self.group_term(each) };
+            let group = if value { None } else { banded.or_else(|| self.group_term(each)) };
             let Some(group) = group else {
                 self.at = back.0;
                 self.drop_nouns(back.1);
@@ -175,10 +194,27 @@ impl Parser<'_> {
                 let start = matches!(self.word(ahead), "with" | "that" | "who" | "which");
                 start && (1..3).any(|more| grammar::superlative(self.word(ahead + more)).is_some())
             });
-        if ranked {
+        // "per customer, the number of orders": what is asked for, too.
+        let counted = item.norm == "the"
+            && matches!(self.word(1), "number" | "count" | "total" | "average" | "mean" | "median" | "sum")
+            && matches!(self.word(2), "of")
+            || matches!(self.word(1), "number of" | "how many");
+        if ranked || counted {
             return false;
         }
-        self.item(article).is_some_and(|item| item.is_named() && !matches!(item.kind, Kind::Time(_)))
+        // "for each town, revenue minus cost": a number that is asked for.
+        let reckoned = matches!(self.word(article + 1), "minus" | "plus" | "divided" | "between");
+        // "per town and the number of sales": another number.
+        let counted = self.item(article).is_some_and(|item| {
+            ["number of", "count of", "total number", "average "].iter().any(|start| item.norm.starts_with(start))
+        }) || matches!(self.word(article), "number" | "count") && self.word(article + 1) == "of";
+        // "by town, shop 2": one shop.
+        let one =
+            self.previous() == "," && matches!(self.item(article + 1).map(|item| &item.kind), Some(Kind::Number(_)));
+        !reckoned
+            && !one
+            && !counted
+            && self.item(article).is_some_and(|item| item.is_named() && !matches!(item.kind, Kind::Time(_)))
     }
 
     /// "customers by revenue": the number that things are compared by.

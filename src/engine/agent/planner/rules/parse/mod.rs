@@ -1,10 +1,22 @@
 //! From items to a sketch: a scan from left to right in which each rule takes the words that it knows. What no rule
 //! takes is unknown, and an unknown word forbids an answer.
 
+mod apart;
 mod around;
+mod bands;
+mod beside;
+mod besides;
 mod conditions;
+mod dates;
+mod deeds;
 mod define;
 mod display;
+mod doers;
+mod each;
+mod either;
+mod elapsed;
+mod fields;
+mod grains;
 mod groups;
 mod judged;
 mod kinds;
@@ -12,27 +24,39 @@ mod later;
 mod nouns;
 mod objects;
 mod occasions;
+mod orders;
+mod owners;
+mod patrons;
 mod portion;
 mod quantities;
 mod ranked;
 mod ranks;
 mod shares;
+mod superlatives;
 mod weekdays;
 mod when;
 
 use crate::engine::agent::lexicon::{Lexicon, Sense};
-use crate::engine::agent::time::TimePhrase;
 use crate::model::ontology::{Field, FieldRole, Ontology};
+use crate::model::plan::Comparator;
+
+pub(super) use bands::is_band;
 
 use super::grammar;
 use super::items::{Item, Kind};
-use super::sketch::{Ask, Cond, NounAt, Sketch};
+use super::sketch::{Ask, Bound, Cond, NounAt, Sketch};
 
 /// A dataset whose rows the conditions that follow are about.
 struct Frame {
     thing: NounAt,
     conds: Vec<Cond>,
     negated: bool,
+    /// "who bought only …": there are no others.
+    only: bool,
+    /// How many different ones of something its rows have: "who bought in at least 3 towns".
+    across: Vec<(NounAt, Comparator, Bound)>,
+    /// What each of its rows is of, where these are counted: "who borrowed more than 3 books".
+    object: Option<NounAt>,
 }
 
 /// What must or must not be, said again: "but not jazz" after "who bought rock".
@@ -54,8 +78,12 @@ pub(super) struct Parser<'a> {
     frames: Vec<Frame>,
     /// The frame that was closed last.
     again: Option<Again>,
+    /// "with both a … and a …" was said, and the second is not read yet.
+    both: bool,
     /// The dataset that was spoken of last.
     focus: Option<NounAt>,
+    /// The dataset of those who are asked for by what they do: what they do it to is none of them.
+    doing: Option<usize>,
     /// A number before the things themselves, with its text: "5 shops with the highest revenue".
     first: Option<(u32, String)>,
 }
@@ -71,7 +99,9 @@ pub(super) fn sketch(items: &[Item], on: &Lexicon, ontology: &Ontology) -> Sketc
         sketch: Sketch::default(),
         frames: Vec::new(),
         again: None,
+        both: false,
         focus: None,
+        doing: None,
         first: None,
     };
     parser.run();
@@ -86,15 +116,24 @@ impl Parser<'_> {
                 self.close_frame();
             }
             let taken = self.nothing_else()
+                || self.and_when()
                 || self.comparing()
                 || self.opening()
                 || self.portion()
+                || self.with_and_without()
+                || self.change_beside()
+                || self.besides()
                 || self.display()
                 || self.ordering()
+                || self.deed()
                 || self.ranking()
+                || self.each_of_values()
                 || self.grouping()
                 || self.happened_often()
                 || self.with_its_number()
+                || self.guarded(Self::done_by)
+                || self.which_does()
+                || self.fields_compared()
                 || self.existence()
                 || self.condition()
                 || self.weekdays(None)
@@ -110,6 +149,10 @@ impl Parser<'_> {
         while !self.frames.is_empty() {
             self.close_frame();
         }
+        self.listed_by();
+        self.settle_order();
+        self.ranks_counts();
+        self.owners();
         self.turned();
         self.counted_per();
         self.rank_some();
@@ -193,12 +236,30 @@ impl Parser<'_> {
 
     fn filler(&mut self) -> bool {
         let Some(item) = self.item(0) else { return false };
-        let silent =
-            matches!(item.kind, Kind::Punct) && matches!(item.norm.as_str(), "," | ";" | "-" | "–" | "—" | "/" | "&");
+        let silent = matches!(item.kind, Kind::Punct)
+            && matches!(item.norm.as_str(), "," | ";" | ":" | "-" | "–" | "—" | "/" | "&");
         // "From the US" names a place, whatever the data call it; "tell us" does not.
         let place = item.text == "US";
         if silent || matches!(item.kind, Kind::Word) && grammar::is_filler(&item.norm) && !place {
             self.at += 1;
+            return true;
+        }
+        // "airports that lie above 5000 feet", "customers who sit in Lund"; not "tracks that lie".
+        let placed = self.item(1).is_some_and(|next| {
+            next.has_value()
+                || next.any(&[
+                    "in", "on", "at", "over", "above", "below", "under", "more", "less", "between", "higher", "lower",
+                    "within", "from", "farther", "further", "fewer", "at least", "at most",
+                ])
+        });
+        if grammar::is_posture(&item.norm) && placed && self.at > 0 && matches!(item.kind, Kind::Word) {
+            self.at += 1;
+            return true;
+        }
+        // "for every shop show me the revenue"
+        let us = self.item(1).is_some_and(|next| next.any(&["me", "us"]) && next.text != "US");
+        if self.at > 0 && grammar::is_show(&item.norm) && us {
+            self.at += 2;
             return true;
         }
         // A verb that only joins two things that are both named.
@@ -220,6 +281,12 @@ impl Parser<'_> {
             && !self.sketch.measures.is_empty()
             && self.at.checked_sub(1).and_then(|at| self.items.get(at)).is_some_and(Item::has_value);
         if (money && self.sketch.subject.is_some() || payer) && matches!(item.kind, Kind::Word) {
+            self.at += 1;
+            return true;
+        }
+        // "is rented out the most"
+        let out = matches!(item.norm.as_str(), "out" | "up") && matches!(self.word(1), "the" | "most" | "least");
+        if out && self.sketch.subject.is_some() && self.at > 0 && self.verb_at(self.at - 1) {
             self.at += 1;
             return true;
         }
@@ -273,6 +340,9 @@ impl Parser<'_> {
             }
             return false;
         }
+        if self.doers() {
+            return true;
+        }
         for (phrase, ask) in [
             ("is there", Ask::Whether),
             ("are there", Ask::Whether),
@@ -291,28 +361,10 @@ impl Parser<'_> {
                 return true;
             }
         }
-        // "in which month", "what day"
-        let ahead = usize::from(matches!(word.as_str(), "in" | "on" | "at" | "during" | "for"));
-        if matches!(self.word(ahead), "which" | "what")
-            && let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(ahead + 1).map(|item| item.kind.clone())
-        {
-            self.sketch.ask = Ask::Which;
-            self.sketch.groups.push(super::sketch::Group { noun: None, grain: Some(grain), each: false, per: false });
-            self.at += ahead + 2;
+        if self.time_asked() {
             return true;
         }
-        // "month with the most orders"
-        let at = usize::from(matches!(word.as_str(), "the" | "a"));
-        if matches!(self.word(at + 1), "with" | "when" | "that" | "having" | "in")
-            && let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(at).map(|item| item.kind.clone())
-            && (at + 2..at + 5).any(|ahead| grammar::superlative(self.word(ahead)).is_some())
-        {
-            self.sketch.ask = Ask::Which;
-            self.sketch.groups.push(super::sketch::Group { noun: None, grain: Some(grain), each: false, per: false });
-            self.at += at + 2;
-            return true;
-        }
-        if self.sketch.ask == Ask::Who && self.who_by_time() {
+        if self.sketch.ask == Ask::Who && (self.who_by_time() || self.who_does()) {
             return true;
         }
         if matches!(word.as_str(), "which" | "what") && self.sketch.ask != Ask::Which {
@@ -351,8 +403,7 @@ impl Parser<'_> {
     fn close_frame(&mut self) {
         if let Some(frame) = self.frames.pop() {
             self.again = Some(Again { thing: frame.thing, at: self.at });
-            let cond = Cond::Exists { thing: frame.thing, inner: frame.conds, negated: frame.negated };
-            self.add(cond);
+            self.say(frame);
         }
     }
 
@@ -366,11 +417,12 @@ impl Parser<'_> {
         let doer = self.item(1).is_some_and(|item| item.has_value() && !item.is_named());
         match self.word(0) {
             "by" if doer => false,
-            "by" | "per" | "but" | "," | ";" | "sorted" | "grouped" | "broken" | "split" | "for"
+            "by" | "per" | "but" | "nor" | "," | ";" | "sorted" | "grouped" | "broken" | "split" | "for"
                 if self.word(0) != "for" || matches!(next, "each" | "every") =>
             {
                 true
             }
+            "are" | "were" | "is" | "was" => self.main_verb(),
             "and" => {
                 matches!(
                     next,

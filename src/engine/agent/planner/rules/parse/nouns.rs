@@ -26,7 +26,13 @@ impl Parser<'_> {
             let next =
                 self.item(1).is_some_and(|item| item.entries.iter().any(|entry| is_thing(entry) || is_field(entry)));
             // "customers bought …" says no role of what is bought.
-            let verb = self.item(1).is_some_and(|item| grammar::is_ordinary(&item.norm));
+            // "customers joined …" neither, where customers are things themselves.
+            let itself = self.item(0).is_some_and(|item| item.entries.iter().any(is_thing));
+            let when = matches!(self.word(2), "first" | "last" | "most" | "least" | "earliest" | "latest");
+            let verb = self.item(1).is_some_and(|item| {
+                grammar::is_ordinary(&item.norm) && !matches!(item.norm.as_str(), "name" | "names")
+                    || itself && (item.norm.ends_with("ed") || when)
+            });
             if named.is_empty() || !next || verb {
                 break;
             }
@@ -69,7 +75,13 @@ impl Parser<'_> {
             });
             let free = !matches!(self.item(0).map(|item| &item.kind), Some(Kind::Number(_) | Kind::Time(_)));
             // "customers joined in 2024" says when, not which field.
-            let free = free && !self.word(0).ends_with("ed");
+            let when = matches!(self.word(1), "before" | "after" | "in" | "since" | "between" | "during" | "until")
+                || matches!(self.item(1).map(|item| &item.kind), Some(Kind::Time(_)));
+            let made = self.word(1) == "by" && self.item(2).is_some_and(|item| item.has_value());
+            let done = words::is_irregular(self.word(0)) && (made || when)
+                || self.word(0).ends_with("ed")
+                || want == Want::Counted && matches!(self.word(0), "built" | "made" | "born" | "sent" | "written");
+            let free = free && !done && !self.is_when_verb();
             if free && (!inner.is_empty() || generic && self.item(0).is_some()) {
                 let owner = self.push(Noun::new(self, first..first + 1, entries.clone(), Want::Thing, &before));
                 self.sketch.nouns[owner].roles.clone_from(&roles);
@@ -82,12 +94,16 @@ impl Parser<'_> {
         noun.roles = roles;
         noun.of = of;
         let at = self.push(noun);
+        if of.is_none() && self.part_of_one(at) {
+            return Some(at);
+        }
         // "name of the customer".
         if of.is_none() && self.word(0) == "of" && self.owned_thing(at) {
             self.at += 1;
             self.articles();
             self.sketch.nouns[at].of = self.noun(Want::Thing);
             self.focus_owner(at);
+            self.one_owner(at);
         } else if of.is_none()
             && self.word(0) == "of"
             && matches!(
@@ -100,6 +116,17 @@ impl Parser<'_> {
             self.articles();
             if matches!(self.word(0), "each" | "every") {
                 self.at = back;
+                return Some(at);
+            }
+            // "town of the broken tool", where that is a role.
+            let part: Vec<usize> = self
+                .item(0)
+                .filter(|item| item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_))))
+                .map(|item| item.entries.iter().filter_map(role).collect())
+                .unwrap_or_default();
+            if !part.is_empty() && !grammar::is_ordinary(self.word(0)) && self.value_at(1).is_none() {
+                self.sketch.nouns[at].roles.extend(part);
+                self.at += 1;
                 return Some(at);
             }
             let owns = self.item(0).is_some_and(|item| {
@@ -116,11 +143,17 @@ impl Parser<'_> {
                     self.sketch.subject = owner;
                     self.focus = owner;
                 }
+                self.one_owner(at);
             } else {
                 self.at = back;
             }
         }
         Some(at)
+    }
+
+    /// A value here.
+    fn value_at(&self, ahead: usize) -> Option<&super::super::items::Item> {
+        self.item(ahead).filter(|item| item.has_value() && !item.is_named())
     }
 
     /// "country of the customers who …": what follows is said of the customers.
@@ -140,17 +173,27 @@ impl Parser<'_> {
         next.iter().any(|entry| thing(entry).or_else(|| field_of(entry)).is_some_and(is))
     }
 
-    /// "town of the shop": a dataset that another one refers to.
+    /// "town of the shop": a dataset that another one refers to, or one that it refers to does.
     fn owned_thing(&self, noun: NounAt) -> bool {
         let article = if matches!(self.word(1), "the" | "a" | "its" | "their" | "our") { 2 } else { 1 };
         let Some(owner) = self.item(article) else { return false };
         let name = |dataset: usize| self.ontology.datasets.get(dataset).map_or("", |entity| entity.name.as_str());
         let owners: Vec<&str> = owner.entries.iter().filter_map(thing).map(name).collect();
         let owned: Vec<&str> = self.sketch.nouns[noun].entries.iter().filter_map(thing).map(name).collect();
-        self.ontology.relationships.iter().any(|relationship| {
-            owners.iter().any(|owner| owner.eq_ignore_ascii_case(&relationship.from))
-                && owned.iter().any(|owned| owned.eq_ignore_ascii_case(&relationship.to))
-        })
+        // "region of the shop", where the shop's town has one.
+        let mut reached = owners;
+        for _ in 0..3 {
+            let to = |from: &str| {
+                let from = from.to_owned();
+                let all = self.ontology.relationships.iter();
+                all.filter(move |known| known.from.eq_ignore_ascii_case(&from)).map(|known| known.to.as_str())
+            };
+            reached = reached.iter().flat_map(|from| to(from)).collect();
+            if reached.iter().any(|to| owned.iter().any(|owned| owned.eq_ignore_ascii_case(to))) {
+                return true;
+            }
+        }
+        false
     }
 
     /// What the next item is, if the lexicon knows more of it than values.
@@ -192,12 +235,20 @@ impl Parser<'_> {
             // "departed" alone is the condition of that name; with a place or a time behind it, it says how they belong.
             let named = item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)) && !entry.partial)
                 && !self.item(1).is_some_and(|next| next.any(&["from", "to", "for", "at", "by", "on"]));
-            verb && (begun && !thing_here && !timed && !named || item.entries.iter().all(|entry| entry.partial))
+            // "order 7" is one of the orders, whatever verb it may be.
+            let numbered = self.item(1).is_some_and(|next| matches!(next.kind, Kind::Number(_)));
+            let passive = self.done_here();
+            verb && (begun && !thing_here && !timed && !named && !numbered && !passive
+                || item.entries.iter().all(|entry| entry.partial))
         });
         if vague {
             return false;
         }
         let Some(at) = self.noun(Want::Column) else { return false };
+        if self.sketch.parts.contains(&at) {
+            self.sketch.columns.push(at);
+            return true;
+        }
         if self.sketch.nouns[at].entries.is_empty()
             && self.sketch.nouns[at].of.is_none()
             && self.sketch.subject.is_none()
@@ -211,6 +262,12 @@ impl Parser<'_> {
             self.sketch.nouns[at].entries.retain(|entry| matches!(entry.sense, Sense::Field(..)));
         }
         if self.bound_here(at) {
+            // "name and height of hills above 500 m": the height is asked for as well.
+            if self.listed(start) && self.sketch.nouns[at].of.is_some() && self.sketch.measures.is_empty() {
+                let asked = Noun { want: Want::Column, unit: None, ..self.sketch.nouns[at].clone() };
+                let asked = self.push(asked);
+                self.sketch.columns.push(asked);
+            }
             return true;
         }
         if self.is_time(at) && (self.dated(at) || self.happened(at)) {
@@ -234,12 +291,23 @@ impl Parser<'_> {
             self.add(Cond::Flag { noun: at, negated });
             return true;
         }
+        let asked = !self.sketch.groups.is_empty() || !self.sketch.columns.is_empty();
+        if (flag || entity && asked) && self.is_done_by_us(start) {
+            let text = self.sketch.nouns[at].text.clone();
+            self.sketch.unknown.push(text);
+            return true;
+        }
         if flag {
             self.sketch.nouns[at].entries.retain(|entry| matches!(entry.sense, Sense::Segment(_)));
+            if self.included(start, at) {
+                return true;
+            }
             let negated = self.negated_before(start);
             let free = self.focus.is_none()
                 && self.sketch.subject.is_none()
                 && self.sketch.measures.is_empty()
+                && self.sketch.rank.is_none()
+                && !self.sketch.conds.iter().any(|cond| matches!(cond, Cond::Measured { .. }))
                 && self.frames.is_empty();
             let before_thing = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
             if free && !before_thing && !negated {
@@ -269,6 +337,9 @@ impl Parser<'_> {
             self.ended_within(at);
             self.sketch.nouns[at].want = Want::Flag;
             self.add(Cond::Flag { noun: at, negated });
+            return true;
+        }
+        if !owned && self.column_of_one(at, start) {
             return true;
         }
         if entity {
@@ -305,6 +376,11 @@ impl Parser<'_> {
             let which = self.sketch.ask == Ask::Which && self.sketch.subject.is_none();
             self.sketch.nouns[at].want = Want::Thing;
             self.focus = Some(at);
+            // "which country's customers spend the most" asks for the country.
+            if which && self.is_owned_by_column(start) {
+                self.sketch.mentions.push(at);
+                return true;
+            }
             if self.sketch.subject.is_none() && (self.sketch.measures.is_empty() && self.sketch.rank.is_none() || which)
             {
                 self.sketch.subject = Some(at);
@@ -384,6 +460,7 @@ impl Noun {
             holder: None,
             corrected,
             near: None,
+            width: None,
         }
     }
 

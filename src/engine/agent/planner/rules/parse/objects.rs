@@ -12,11 +12,11 @@ impl Parser<'_> {
     /// "who bought only jazz" is said of all that they bought, which no condition here says.
     pub(super) fn nothing_else(&mut self) -> bool {
         let only = !self.frames.is_empty() && matches!(self.word(0), "only" | "exclusively" | "solely");
-        let all = only && self.item(1).is_some_and(|item| !matches!(item.kind, Kind::Time(_) | Kind::Number(_)));
-        if all {
-            let said = "“Only” is said of all of them, which cannot be asked here: ask for those with it, or for those \
-                        without any other.";
-            self.sketch.refused = Some(said.to_owned());
+        let all = only
+            && self.item(1).is_some_and(|item| !matches!(item.kind, Kind::Number(_)))
+            && !matches!(self.word(1), "after" | "before" | "since" | "until" | "later" | "when" | "if");
+        if let (true, Some(frame)) = (all, self.frames.last_mut()) {
+            frame.only = true;
             self.at += 1;
         }
         all

@@ -76,6 +76,9 @@ impl Parser<'_> {
 
     /// Counts, aggregates, and ratios, sums and differences of quantities.
     fn combined(&mut self) -> Option<Quantity> {
+        if let Some(days) = self.elapsed() {
+            return Some(days);
+        }
         self.articles();
         if self.eat_any(&["ratio of", "ratio between"]) {
             let first = self.quantity()?;
@@ -179,6 +182,15 @@ impl Parser<'_> {
             "how often",
         ]) {
             return self.counted();
+        }
+        // "customer count"
+        let named = self.item(0).is_some_and(|item| {
+            item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) && !item.norm.contains(' ')
+        });
+        if named && matches!(self.word(1), "count" | "counts") && !self.item(1).is_some_and(|item| item.is_named()) {
+            let noun = self.noun(Want::Counted)?;
+            self.at += 1;
+            return Some(Quantity::Count(noun));
         }
         if self.word(0) == "count" && self.sketch.nouns.is_empty() {
             self.at += 1;
@@ -361,7 +373,7 @@ impl Parser<'_> {
     }
 
     /// Whether a metric counts rows.
-    fn is_count(&self, sense: &Sense) -> bool {
+    pub(super) fn is_count(&self, sense: &Sense) -> bool {
         matches!(sense, Sense::Metric(metric) if self.ontology.metrics.get(*metric).is_some_and(|metric| {
             metric.expression.trim().to_lowercase().starts_with("count(") && metric.filters.is_empty()
         }))

@@ -6,19 +6,43 @@ use crate::model::ontology::Aggregation;
 
 use super::super::grammar;
 use super::super::items::{Item, Kind};
-use super::super::sketch::{Ask, Group, Noun, NounAt, Quantity, Rank, Want};
+use super::super::sketch::{Ask, Noun, NounAt, Quantity, Rank, Want};
 use super::Parser;
 use super::nouns::thing;
 
 impl Parser<'_> {
     pub(super) fn ranking(&mut self) -> bool {
+        // "at least 10" is a bound.
+        if self.previous() == "at" && matches!(self.word(0), "least" | "most") {
+            return false;
+        }
         let start = self.at;
         let sketch = self.sketch.clone();
-        if self.sketch.rank.is_none() && self.ranked() {
+        if self.sketch.rank.is_none() && self.ranked() || self.so_many() || self.on_average() {
             return true;
         }
         self.at = start;
         self.sketch = sketch;
+        false
+    }
+
+    /// "shops with the most sales, top 10": how many of them.
+    fn so_many(&mut self) -> bool {
+        let start = self.at;
+        self.eat(",");
+        self.eat_any(&["only", "just", "show", "show me"]);
+        self.eat("the");
+        let rows = if self.eat_any(&["top", "first"]) { self.small_number(0) } else { None };
+        let ended = self.at + 1 >= self.end || matches!(self.word(1), "," | "and" | "only");
+        if let (Some(rows), true, Some(rank)) = (rows, ended, &mut self.sketch.rank)
+            && rank.single
+            && rank.skip == 0
+        {
+            (rank.rows, rank.single) = (rows, false);
+            self.at += 1;
+            return true;
+        }
+        self.at = start;
         false
     }
 
@@ -76,9 +100,12 @@ impl Parser<'_> {
     }
 
     fn ranked(&mut self) -> bool {
-        if known_subject(&self.sketch) && self.sketch.ask == Ask::Which && self.who_by_time() {
+        let listed = matches!(self.sketch.ask, Ask::Which | Ask::List);
+        if known_subject(&self.sketch) && listed && self.who_by_time() {
             return true;
         }
+        // "revenue was at its highest"
+        self.eat_any(&["at its", "at their", "at the"]);
         self.articles();
         let text_from = self.at;
         let mut rows = None;
@@ -111,11 +138,19 @@ impl Parser<'_> {
             self.at += 1;
             return self.ranked_by_metric(descending, rows, skip);
         }
+        if matches!(self.word(0), "single" | "one") && self.superlative_at(1).is_some() {
+            self.at += 1;
+        }
+        if let Some(found) = self.adjective() {
+            return self.ranked_by_adjective(&found, rows, skip);
+        }
         let Some((descending, mut hints, words)) = self.superlative_at(0) else { return false };
         let word = self.word(0).to_owned();
         let quoted_top = matches!(word.as_str(), "top" | "bottom");
         let plain_most = hints.is_empty() && matches!(word.as_str(), "most" | "least");
         self.at += words;
+        // "the largest single payment"
+        self.eat("single");
         if rows.is_none()
             && let Some(number) = self.small_number(0)
         {
@@ -135,16 +170,10 @@ impl Parser<'_> {
         }
         let text = self.items[text_from..self.at].iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join(" ");
         let mut rank = Rank {
-            rows: rows.unwrap_or(1),
-            skip,
-            descending,
-            single: rows.is_none(),
-            by: None,
-            field: None,
             quality: hints == ["@quality"],
             judged: judged(&word).filter(|_| hints == ["@quality"]),
             frequency: hints == ["@count"],
-            text,
+            ..Rank::new(descending, rows, skip, text)
         };
         if (rank.judged.is_some() || quoted_top) && self.eat_any(&["performing", "ranked", "rated"]) {
             rank.judged = rank.judged.or(Some(word == "top"));
@@ -167,6 +196,9 @@ impl Parser<'_> {
             rank.single = false;
             return self.ranked_times(rank, grain);
         }
+        if hints.first() == Some(&"distance") {
+            self.eat("away");
+        }
         // "took the longest to close"
         if !hints.is_empty() && !rank.frequency && !rank.quality && known_subject(&self.sketch) && self.word(0) == "to"
         {
@@ -178,19 +210,83 @@ impl Parser<'_> {
                 return true;
             }
         }
+        // "the 5 most recently opened accounts"
+        let (opened, between) = match hints {
+            ["@time"] => self.verb_before().map_or((None, None), |(time, things)| (Some(time), things)),
+            _ => (None, None),
+        };
         // "the worst month for cancellations", "the best day by revenue"
         if let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(0).map(|item| item.kind.clone()) {
             return self.ranked_times(rank, grain);
         }
         // "which shop earns the most": by what is not said.
         let ended = self.at >= self.end
-            || matches!(self.word(0), "in" | "on" | "during" | "for" | "overall" | "," | "us")
+            || matches!(
+                self.word(0),
+                "in" | "on" | "during" | "for" | "overall" | "," | "us" | "ever" | "and" | "at" | "of"
+            )
             || self.item(0).is_some_and(|item| matches!(item.kind, Kind::Time(_)));
+        // "which month is busiest for sales"
+        let times = self.sketch.groups.iter().any(|group| group.grain.is_some());
+        if (rank.frequency || hints.is_empty())
+            && times
+            && self.sketch.subject.is_none()
+            && self.sketch.measures.is_empty()
+        {
+            let back = (self.at, self.sketch.nouns.len());
+            if self.eat_any(&["for", "by", "in terms of", "with"])
+                && let Some(by) = self.ranked_quantity(&[])
+            {
+                self.sketch.rank = Some(Rank { by: Some(by), frequency: false, ..rank });
+                return true;
+            }
+            self.at = back.0;
+            self.drop_nouns(back.1);
+        }
         // "which town spends the most": by the number that was said.
         let asked = matches!(self.sketch.ask, Ask::Which | Ask::Who)
             && (self.sketch.subject.is_some() || !self.sketch.columns.is_empty());
         if plain_most && ended && asked && self.sketch.measures.len() == 1 {
             self.sketch.rank = Some(rank);
+            return true;
+        }
+        // "which channel was used the most"
+        if plain_most && ended && asked && self.sketch.measures.is_empty() {
+            let verb =
+                (text_from.saturating_sub(2)..text_from).any(|at| self.items[at].any(&["used", "chosen", "picked"]));
+            if verb && self.sketch.subject.is_none() {
+                self.sketch.rank = Some(Rank { frequency: true, ..rank });
+                return true;
+            }
+        }
+        // "in which year was revenue lowest", "which shop's delays are the longest".
+        let of_numbers = !quoted_top && !matches!(hints, ["@time"] | ["@age"] | ["@count"]);
+        let asked =
+            asked || self.sketch.ask == Ask::When || self.sketch.ask == Ask::Which && !self.sketch.groups.is_empty();
+        if of_numbers && ended && asked && self.sketch.measures.len() == 1 {
+            self.sketch.rank = Some(Rank { quality: false, ..rank });
+            return true;
+        }
+        // "which payments were the highest": by what is not said.
+        let vague = hints.is_empty() && !plain_most && !quoted_top && self.sketch.ask == Ask::Which;
+        if vague
+            && ended
+            && self.sketch.measures.is_empty()
+            && let Some(things) = self.sketch.subject
+        {
+            // "in which month were sales highest": how many there were.
+            let times = self.sketch.groups.iter().any(|group| group.grain.is_some());
+            // What is the name of an amount, too, is that: "sales" of what was sold for how much.
+            let amount = self.sketch.nouns[things]
+                .entries
+                .iter()
+                .any(|entry| matches!(entry.sense, Sense::Metric(_)) && !entry.partial && !self.is_count(&entry.sense));
+            let by = times.then_some(if amount { Quantity::Plain(things) } else { Quantity::Count(things) });
+            if times {
+                self.sketch.subject = None;
+                self.sketch.nouns[things].want = if amount { Want::Measure } else { Want::Counted };
+            }
+            self.sketch.rank = Some(Rank { quality: !times, by, ..rank });
             return true;
         }
         if plain_most && ended && self.sketch.subject.is_some() && self.sketch.measures.is_empty() {
@@ -213,10 +309,11 @@ impl Parser<'_> {
                 if counting {
                     self.modifiers();
                     if let Some(noun) = self.noun(Want::Counted) {
+                        let noun = self.segment_thing(noun);
                         rank.by = Some(Quantity::Count(noun));
                         return self.settle(rank, known_thing);
                     }
-                } else if let Some(quantity) = self.ranked_quantity(hints) {
+                } else if let Some(quantity) = self.deed_behind().or_else(|| self.ranked_quantity(hints)) {
                     rank.by = Some(quantity);
                     return self.settle(rank, known_thing);
                 }
@@ -238,10 +335,11 @@ impl Parser<'_> {
             rank.by = Some(quantity);
             return self.settle(rank, known_thing);
         }
-        let Some(noun) = self.noun(Want::Column) else {
+        let Some(noun) = between.or_else(|| self.noun(Want::Column)) else {
             // "the most expensive", "the longest" of what was spoken of.
             if !hints.is_empty() && known_thing && !rank.frequency && !rank.quality {
-                rank.field = Some(self.hinted(text_from, hints));
+                let known = self.sketch.subject.or(self.sketch.columns.last().copied());
+                self.rank_by_field(&mut rank, known, text_from, hints);
                 self.sketch.rank = Some(rank);
                 return true;
             }
@@ -256,6 +354,8 @@ impl Parser<'_> {
             }
             return false;
         };
+        // "the oldest open account" says the account with its state.
+        let noun = if opened.is_none() && !hints.is_empty() { self.segment_thing(noun) } else { noun };
         let number = self.sketch.nouns[noun].of.is_some()
             && self.sketch.nouns[noun].entries.iter().any(|entry| self.is_measure(&entry.sense));
         if number && !quoted_top {
@@ -265,6 +365,11 @@ impl Parser<'_> {
         }
         let is_thing = self.sketch.nouns[noun].of.is_none()
             && self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        // "which brand is the best seller" asks for no seller.
+        let other = self.sketch.ask == Ask::Which && self.sketch.subject.is_none() && !self.sketch.columns.is_empty();
+        if is_thing && other && rank.quality && rank.judged.is_some() {
+            return false;
+        }
         if is_thing {
             self.sketch.nouns[noun].want = Want::Thing;
             self.focus = Some(noun);
@@ -291,8 +396,11 @@ impl Parser<'_> {
         if hints.contains(&"size") && is_thing && !self.is_sized(noun, hints) {
             rank.quality = true;
         }
-        if !hints.is_empty() && !rank.quality && !rank.frequency {
-            rank.field = Some(self.hinted(text_from, hints));
+        let opened = opened.or_else(|| if hints == ["@time"] && is_thing { self.verb_behind() } else { None });
+        if opened.is_some() {
+            rank.field = opened;
+        } else if !hints.is_empty() && !rank.quality && !rank.frequency {
+            self.rank_by_field(&mut rank, Some(noun), text_from, hints);
         } else if !rank.frequency {
             rank.quality = true;
         }
@@ -300,127 +408,8 @@ impl Parser<'_> {
         true
     }
 
-    /// "… is rented the least": how often that happens, by the dataset that the verb stands for.
-    fn counted_by_verb(&mut self, from: usize) -> Option<Quantity> {
-        let at = (from.saturating_sub(2)..from).rev().find(|at| !self.items[*at].is("the"))?;
-        let entries: Vec<_> =
-            self.items[at].entries.iter().filter(|entry| thing(entry).is_some() && !entry.partial).cloned().collect();
-        if entries.is_empty() || !self.items[at].norm.ends_with("ed") && !grammar::is_relation(&self.items[at].norm) {
-            return None;
-        }
-        // It was read as what must exist.
-        let read = self.frames.last().is_some_and(|frame| {
-            frame.conds.is_empty() && !frame.negated && self.sketch.nouns[frame.thing].items.contains(&at)
-        });
-        if read {
-            self.frames.pop();
-        }
-        let noun = Noun::new(self, at..at + 1, entries, Want::Counted, "");
-        Some(Quantity::Count(self.push(noun)))
-    }
-
     fn superlative_metric(&self) -> Option<bool> {
         is_superlative_metric(self.item(0)?)
-    }
-
-    /// "the busiest airport", where "busiest" is a name of a metric.
-    fn ranked_by_metric(&mut self, descending: bool, rows: Option<u32>, skip: u32) -> bool {
-        let text = self.items[self.at].text.clone();
-        let entries = self.items[self.at]
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.sense, Sense::Metric(_)))
-            .cloned()
-            .collect();
-        let metric = Noun::new(self, self.at..self.at + 1, entries, Want::Measure, "");
-        let metric = self.push(metric);
-        self.at += 1;
-        if let Some(Kind::Time(TimePhrase::Grain(grain))) = self.item(0).map(|item| item.kind.clone()) {
-            self.at += 1;
-            let group = Group { noun: None, grain: Some(grain), each: false, per: false };
-            self.sketch.groups.push(group);
-            self.sketch.rank = Some(Rank {
-                rows: rows.unwrap_or(1),
-                skip,
-                descending,
-                single: rows.is_none(),
-                by: Some(Quantity::Plain(metric)),
-                field: None,
-                quality: false,
-                judged: None,
-                frequency: false,
-                text,
-            });
-            return true;
-        }
-        let Some(noun) = self.noun(Want::Column) else { return false };
-        let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
-        if is_thing && self.sketch.subject.is_none() {
-            self.sketch.subject = Some(noun);
-            self.focus = Some(noun);
-        } else {
-            self.sketch.columns.push(noun);
-        }
-        let by = Some(Quantity::Plain(metric));
-        let single = rows.is_none();
-        self.sketch.rank = Some(Rank {
-            rows: rows.unwrap_or(1),
-            skip,
-            descending,
-            single,
-            by,
-            field: None,
-            quality: false,
-            judged: None,
-            frequency: false,
-            text,
-        });
-        true
-    }
-
-    /// A superlative at a place, with how many items it takes.
-    fn superlative_at(&self, ahead: usize) -> Option<(bool, &'static [&'static str], usize)> {
-        let (word, next) = (self.word(ahead), self.word(ahead + 1));
-        if matches!(word, "most" | "least") {
-            let hints: &'static [&'static str] = match next {
-                "expensive" | "costly" | "pricey" => &["price", "cost", "rate", "amount", "fee", "fare", "charge"],
-                "recent" => &["@time"],
-                "popular" | "frequent" | "common" | "active" | "rented" | "used" | "visited" | "ordered" | "sold"
-                | "bought" | "played" | "purchased" => &["@count"],
-                "populous" => &["population"],
-                "heavy" => &["weight", "mass"],
-                "distant" => &["distance"],
-                "profitable" => &["profit", "margin"],
-                _ => return Some((word == "most", &[], 1)),
-            };
-            return Some((word == "most", hints, 2));
-        }
-        if matches!(word, "max" | "maximum" | "min" | "minimum") {
-            return None;
-        }
-        // "which shop has more customers", "which has the better margin, A or B": of all that are named, the most.
-        let compared = matches!(word, "more" | "fewer" | "better" | "worse" | "higher" | "lower")
-            && self.sketch.ask == Ask::Which
-            && self.sketch.subject.is_some()
-            && !self.items.iter().any(|item| item.any(&["than", "each", "every"]))
-            && matches!(
-                self.previous_of(self.at + ahead),
-                "has" | "have" | "had" | "made" | "sold" | "got" | "a" | "an" | "the"
-            );
-        if compared {
-            return Some(match word {
-                "better" => (true, &["@quality"], 1),
-                "worse" => (false, &["@quality"], 1),
-                word => (matches!(word, "more" | "higher"), &[], 1),
-            });
-        }
-        let item = self.item(ahead)?;
-        if matches!(item.kind, Kind::Quoted | Kind::Time(_))
-            || item.entries.iter().any(|entry| !entry.partial && item.norm.contains(' ') && entry.quality > 0.0)
-        {
-            return None;
-        }
-        grammar::superlative(word).map(|(descending, hints)| (descending, hints, 1))
     }
 
     fn settle(&mut self, rank: Rank, known_thing: bool) -> bool {

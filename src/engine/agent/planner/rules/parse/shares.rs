@@ -1,6 +1,7 @@
 //! Shares: which part of which whole. What stands right beside the noun restricts the whole ("of flights from JFK"),
 //! and what is said of it with a clause or a verb is the part ("that were cancelled", "were from JFK").
 
+use super::super::grammar;
 use super::super::items::Kind;
 use super::super::sketch::{Cond, Display, Group, Noun, Quantity, Want};
 use super::Parser;
@@ -83,11 +84,14 @@ impl Parser<'_> {
     /// "Lund's share of the orders": the value whose part it is.
     pub(super) fn sharer(&mut self, start: usize) -> Option<Cond> {
         let whose = self.items.get(start.checked_sub(1)?)?.text.contains(['\'', '’']);
-        let ends = match self.sketch.conds.last()? {
-            Cond::Values { nouns, negated: false } => self.sketch.nouns.get(*nouns.last()?)?.items.end == start,
-            _ => false,
+        let last = match self.sketch.conds.last()? {
+            Cond::Values { nouns, negated: false } => self.sketch.nouns.get(*nouns.last()?)?,
+            _ => return None,
         };
-        if whose && ends && self.frames.is_empty() { self.sketch.conds.pop() } else { None }
+        // "the Lund share of the orders"
+        let bare = matches!(last.before.as_str(), "" | "the" | "show" | "me" | "is" | "was" | "what");
+        let ends = last.items.end == start;
+        if (whose || bare) && ends && self.frames.is_empty() { self.sketch.conds.pop() } else { None }
     }
 
     /// What comes after "Lund's share of": the whole, with all that is said of it.
@@ -224,7 +228,14 @@ impl Parser<'_> {
     /// A verb that says something of the noun before: the main verb of a question for a share.
     fn verb_next(&self) -> bool {
         let word = self.word(0);
-        VERBS.iter().any(|verb| verb.split(' ').next() == Some(word)) || self.verb_here()
+        VERBS.iter().any(|verb| verb.split(' ').next() == Some(word)) || self.verb_here() || self.bound_verb()
+    }
+
+    /// "placed at least 10 orders": a verb that says no more than that they belong together, before a bound.
+    fn bound_verb(&self) -> bool {
+        let bound = matches!(self.word(1), "at" | "more" | "fewer" | "less" | "exactly" | "over" | "only" | "just")
+            || self.item(1).is_some_and(|item| matches!(item.kind, Kind::Number(_)));
+        bound && grammar::is_relation(self.word(0)) && !self.verb_here()
     }
 
     /// Whether a verb here is a named condition itself: "departed".
@@ -237,14 +248,27 @@ impl Parser<'_> {
     /// What a clause or a verb says.
     fn predicate(&mut self) -> Option<Clause> {
         let known = self.sketch.conds.len();
-        while !self.segment_here() && VERBS.iter().any(|verb| self.eat(verb)) {}
+        let mut verb = self.at;
+        while !self.segment_here() {
+            let at = self.at;
+            if VERBS.iter().any(|verb| self.eat(verb)) {
+                verb = self.at - 1;
+            } else if at == self.at && !self.eat_any(&["still", "ever", "already", "also", "currently", "actually"]) {
+                break;
+            }
+        }
         if matches!(self.word(0), "each" | "every") {
             return None;
         }
+        if self.bound_verb() {
+            self.at += 1;
+            return self.clause(known, false);
+        }
         // "have a company", "did not buy": the rule of what there must be wants its verb.
-        let negated = matches!(self.previous(), "did" | "do" | "does") && self.word(0) == "not";
-        if negated || matches!(self.previous(), "have" | "has" | "had") {
-            self.at -= 1;
+        let said = self.items.get(verb).map_or("", |item| item.norm.as_str());
+        let negated = matches!(said, "did" | "do" | "does") && self.word(0) == "not";
+        if negated || matches!(said, "have" | "has" | "had") {
+            self.at = verb;
         }
         self.clause(known, false)
     }
@@ -257,9 +281,11 @@ impl Parser<'_> {
         let mut read = usize::from(!clause.first.is_empty());
         let mut from = self.at;
         loop {
-            let joined = self.eat_any(&["and also", "and", ", and", "but", ","]);
+            // "a sale and a refund": one more that there must be.
+            let too = read > 0 && clause.doubtful.is_empty() && self.one_more();
+            let joined = too || self.eat_any(&["and also", "and", ", and", "but", ","]);
             let window = matches!(self.item(0).map(|item| &item.kind), Some(Kind::Time(TimePhrase::Window(_))));
-            if window && self.times() {
+            if !too && window && self.times() {
                 from = self.at;
                 continue;
             }
@@ -267,7 +293,7 @@ impl Parser<'_> {
                 || matches!(self.word(0), "by" | "per" | "each" | "every")
                 || self.word(0) == "for" && matches!(self.word(1), "each" | "every")
                 || !joined && (RELATIVE.contains(&self.word(0)) || (beside || read > 0) && self.verb_next());
-            if ended || !self.one_condition() {
+            if !too && (ended || !self.one_condition()) {
                 if joined {
                     self.at -= 1;
                 }
@@ -307,12 +333,23 @@ impl Parser<'_> {
 
     /// One condition, also one that begins with its field ("whose price is over 5").
     fn one_condition(&mut self) -> bool {
-        if self.existence() || self.condition() {
+        if self.happened_often() || self.existence() || self.condition() {
             return true;
         }
         let back = (self.at, self.sketch.clone());
         let conds = self.sketch.conds.len();
-        self.eat_any(&["had a", "had an", "have a", "have an", "has a", "has an", "with a", "with an", "had", "with"]);
+        self.eat_any(&[
+            "have not been",
+            "has not been",
+            "have not yet been",
+            "has not yet been",
+            "have never been",
+            "has never been",
+        ]);
+        self.eat_any(&[
+            "had a", "had an", "have a", "have an", "has a", "has an", "with a", "with an", "had", "with", "have",
+            "has",
+        ]);
         if self.noun_here() && self.sketch.conds.len() > conds {
             let (old, new) = (&back.1, &self.sketch);
             let same = (old.measures.len(), old.columns.len(), old.mentions.len(), old.unknown.len(), old.subject)

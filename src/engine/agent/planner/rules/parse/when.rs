@@ -46,6 +46,21 @@ impl Parser<'_> {
         true
     }
 
+    /// Whether a verb here is the name of a time and says that something was done: "that were purchased".
+    pub(super) fn done_here(&self) -> bool {
+        let passive = matches!(self.previous(), "were" | "was" | "been" | "ever" | "never" | "is" | "are");
+        let ended = self.item(1).is_none_or(|next| next.any(&[",", "and", "but", "or", "yet"]));
+        let calendar = |d: usize, f: usize| self.field(d, f).is_some_and(|field| field.datatype.is_calendar());
+        let time = self.item(0).is_some_and(|item| {
+            item.norm.ends_with("ed")
+                && item
+                    .entries
+                    .iter()
+                    .any(|entry| !entry.partial && matches!(entry.sense, Sense::Field(d, f) if calendar(d, f)))
+        });
+        passive && ended && time
+    }
+
     /// "open in June": what is not ended today says nothing of what was not ended at some time in June.
     pub(super) fn ended_within(&mut self, noun: NounAt) {
         let ahead = usize::from(matches!(self.word(0), "in" | "during" | "throughout"));
@@ -155,6 +170,40 @@ impl Parser<'_> {
         self.add(Cond::Window { field, windows, negated, either });
     }
 
+    /// "title, price and year": a field of the listed thing that is a number of years.
+    fn year_column(&mut self, start: usize, grain: Grain) -> bool {
+        let listed = matches!(self.previous_of(start), "," | "and" | "&" | "-" | "–" | ":");
+        let list = grain == Grain::Year && self.sketch.measures.is_empty() && self.sketch.groups.is_empty();
+        let years = |dataset: usize| {
+            let of_years = |field: &crate::model::ontology::Field| {
+                let name = crate::model::ontology::in_words(&field.name);
+                !field.hidden && field.datatype.is_number() && name.split(' ').any(|word| word == "year")
+            };
+            let entity = self.ontology.datasets.get(dataset)?;
+            let mut found = entity.fields.iter().enumerate().filter(|(_, field)| of_years(field));
+            let (at, _) = found.next()?;
+            found.next().is_none().then_some((dataset, at))
+        };
+        let things = self.sketch.nouns.iter().flat_map(|noun| &noun.entries).filter(|entry| !entry.partial);
+        let mut things = things.filter_map(|entry| super::nouns::thing(entry).or_else(|| field_of(entry)));
+        let Some((dataset, field)) = things.find_map(years).filter(|_| listed && list) else { return false };
+        let entry = Entry { sense: Sense::Field(dataset, field), quality: 1.0, partial: false };
+        let noun = Noun::new(self, start..start + 1, vec![entry], Want::Column, "");
+        let noun = self.push(noun);
+        self.sketch.columns.push(noun);
+        true
+    }
+
+    /// The time by which a number is counted.
+    fn time_of_metric(&self, entry: &Entry) -> Option<Entry> {
+        let Sense::Metric(metric) = entry.sense else { return None };
+        let field = self.ontology.metrics.get(metric)?.default_time_field.as_ref().filter(|_| !entry.partial)?;
+        let (dataset, field) = field.split_once('.')?;
+        let d = self.ontology.datasets.iter().position(|entity| entity.name.eq_ignore_ascii_case(dataset))?;
+        let f = self.ontology.datasets[d].fields.iter().position(|known| known.name.eq_ignore_ascii_case(field))?;
+        Some(Entry { sense: Sense::Field(d, f), ..entry.clone() })
+    }
+
     /// "year of opening": the time of which a unit is said.
     pub(super) fn time_named(&mut self) -> Option<NounAt> {
         let calendar = |sense: &Sense| match *sense {
@@ -163,7 +212,10 @@ impl Parser<'_> {
         };
         let article = usize::from(matches!(self.word(1), "the" | "its" | "their"));
         let item = self.item(1 + article).filter(|_| self.word(0) == "of")?;
-        let entries: Vec<_> = item.entries.iter().filter(|entry| calendar(&entry.sense)).cloned().collect();
+        let mut entries: Vec<_> = item.entries.iter().filter(|entry| calendar(&entry.sense)).cloned().collect();
+        if entries.is_empty() && !item.entries.iter().any(|entry| matches!(entry.sense, Sense::Entity(_))) {
+            entries = item.entries.iter().filter_map(|entry| self.time_of_metric(entry)).take(1).collect();
+        }
         if entries.is_empty() {
             // A condition's name says no time: "year of opening" is not that of what is open.
             let named = item.entries.iter().any(|entry| matches!(entry.sense, Sense::Segment(_)));
@@ -235,6 +287,9 @@ impl Parser<'_> {
                 if adverb && amount && matches!(self.previous_of(start), "a" | "an") {
                     self.at = start;
                     return false;
+                }
+                if !adverb && self.year_column(start, grain) {
+                    return true;
                 }
                 if !adverb && !matches!(self.previous_of(start), "by" | "per" | "each" | "every" | "and" | "," | "over")
                 {

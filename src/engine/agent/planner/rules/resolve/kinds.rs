@@ -50,6 +50,14 @@ impl Resolver<'_> {
     /// of one place.
     pub(super) fn twins(&self, from: usize, one: &Found, other: &Found) -> bool {
         let (Target::Value(d, f, _), Target::Value(e, g, _)) = (&one.target, &other.target) else { return false };
+        // The way that goes without saying is a way, too.
+        let named = |found: &Found, to: usize| -> Vec<String> {
+            if !found.via.is_empty() {
+                return found.via.clone();
+            }
+            let way = self.graph.way(from, to, &[], Steps::ToOne).unwrap_or_default();
+            way.iter().map(|step| self.ontology.relationships[step.relationship].name.clone()).collect()
+        };
         let refers = |own: (usize, usize), far: usize, via: &[String]| {
             let field = &self.ontology.datasets[own.0].fields[own.1];
             let is =
@@ -61,7 +69,7 @@ impl Resolver<'_> {
                         && relationship.from_columns.iter().any(is)
                 })
         };
-        refers((*d, *f), *e, &other.via) || refers((*e, *g), *d, &one.via)
+        refers((*d, *f), *e, &named(other, *e)) || refers((*e, *g), *d, &named(one, *d))
     }
 
     /// Whether a field is what rows of its dataset are called or known by.
@@ -144,6 +152,10 @@ impl Resolver<'_> {
                     targets.extend(
                         self.generic(*owner, &noun.norm).map(|field| (Target::Field(*owner, field), 0.95, true)),
                     );
+                }
+                if targets.is_empty() {
+                    let named = owners.iter().flat_map(|owner| self.named_as(*owner, &noun.norm));
+                    targets.extend(named.map(|(d, f)| (Target::Field(d, f), 0.9, true)));
                 }
             }
             if !metric || !targets.is_empty() {
@@ -228,6 +240,18 @@ impl Resolver<'_> {
         }
     }
 
+    /// The names of those who play the part that a dataset is of: borrowers are people, who have names.
+    fn named_as(&self, owner: usize, norm: &str) -> Vec<(usize, usize)> {
+        let name = &self.ontology.datasets[owner].name;
+        let parts = self
+            .ontology
+            .relationships
+            .iter()
+            .filter(|known| known.role.is_some() && known.from.eq_ignore_ascii_case(name));
+        let ends: Vec<usize> = parts.filter_map(|known| self.position(&known.to)).collect();
+        ends.into_iter().filter_map(|end| Some((end, self.generic(end, norm)?))).collect()
+    }
+
     /// The fields that an adjective or a unit speaks of.
     pub(super) fn hinted(&self, noun: &Noun, from: usize) -> Vec<(Target, f32, bool)> {
         let mut targets = Vec::new();
@@ -241,6 +265,10 @@ impl Resolver<'_> {
                 .chain(synonyms)
                 .any(|name| name.to_lowercase().split(' ').any(|word| known.contains(&word)))
         };
+        // "2 years" is no number of anything that is measured here.
+        if noun.unit.is_some() && kind.is_none() {
+            return targets;
+        }
         // People are as old as they are, not as long as they are known here.
         let people = entity.fields.iter().any(|field| {
             says(field, &["birth", "birthday", "born", "birthdate", "surname", "gender", "firstname", "lastname"])

@@ -3,6 +3,7 @@
 
 mod kinds;
 mod others;
+mod qualified;
 mod ways;
 
 use std::collections::BTreeSet;
@@ -102,6 +103,7 @@ impl Resolver<'_> {
     fn first(&self) -> Option<NounAt> {
         let sketch = self.sketch;
         let ranked = sketch.rank.as_ref().and_then(|rank| rank.by.as_ref()).and_then(first_noun);
+        let ranked = ranked.filter(|at| sketch.nouns[*at].hints.is_empty());
         let measured = sketch.conds.iter().find_map(|cond| match cond {
             Cond::Measured { quantity, .. } if sketch.subject.is_none() => first_noun(quantity),
             _ => None,
@@ -143,7 +145,8 @@ impl Resolver<'_> {
                 .and_then(|thing| all[thing].as_ref())
                 .and_then(|found| self.dataset_of(&found.target));
             let from = from.unwrap_or(anchor);
-            let candidates = self.candidates(at, Some(from));
+            let mut candidates = self.candidates(at, Some(from));
+            self.without_qualified(&nouns[at], from, &mut candidates);
             let Some(best) = candidates.first() else {
                 let known = self.candidates(at, None);
                 score -= 3.0;
@@ -298,6 +301,13 @@ impl Resolver<'_> {
             return 0.0;
         }
         let Some(dataset) = self.dataset_of(target) else { return 0.0 };
+        // "holder names" are names of what plays that part.
+        let part = |role: &usize| {
+            self.ontology.relationships.get(*role).and_then(|known| self.position(&known.to)) == Some(dataset)
+        };
+        if matches!(target, Target::Field(..)) && noun.roles.iter().any(part) {
+            return 0.1;
+        }
         let spoken = self.sketch.nouns.iter().enumerate().any(|(other, known)| {
             other != at
                 && Some(other) != noun.of
@@ -383,7 +393,8 @@ impl Resolver<'_> {
     }
 }
 
-fn is_money(words: &str) -> bool {
+/// Whether the name of a field is one of an amount of money.
+pub(super) fn is_money(words: &str) -> bool {
     words.to_lowercase().split(' ').any(|word| {
         matches!(
             word,
@@ -412,8 +423,9 @@ pub(super) fn spoken(cond: &Cond) -> Option<NounAt> {
         Cond::Values { nouns, .. } => nouns.first().copied(),
         Cond::Compare { field, .. } | Cond::Like { field, .. } | Cond::Null { field, .. } => Some(*field),
         Cond::Flag { noun, .. } => Some(*noun),
+        Cond::Fields { left, .. } => Some(*left),
         Cond::Window { field, .. } | Cond::Days { field, .. } | Cond::Hours { field, .. } => *field,
-        Cond::Exists { .. } | Cond::Measured { .. } => None,
+        Cond::Exists { .. } | Cond::Others { .. } | Cond::Booked(_) | Cond::Measured { .. } => None,
     }
 }
 
@@ -423,10 +435,12 @@ pub(super) fn first_noun(quantity: &Quantity) -> Option<NounAt> {
         Quantity::Count(noun) | Quantity::Distinct(noun) | Quantity::Aggregate(_, noun) | Quantity::Plain(noun) => {
             Some(*noun)
         }
+        Quantity::Days { to, .. } => Some(*to),
         Quantity::Ratio(first, _)
         | Quantity::Difference(first, _)
         | Quantity::Over(_, first, _)
         | Quantity::Part { whole: first, .. } => first_noun(first),
+        Quantity::Across { counted, .. } => Some(*counted),
         Quantity::Sum(parts) => parts.first().and_then(first_noun),
     }
 }

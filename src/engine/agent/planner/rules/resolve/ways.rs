@@ -74,7 +74,7 @@ impl Resolver<'_> {
     /// by chance.
     pub(super) fn roles(&self, noun: &Noun) -> (Vec<usize>, bool) {
         let own = noun.entries.iter().filter_map(|entry| match entry.sense {
-            Sense::Role(role) if entry.quality > 0.9 => Some(role),
+            Sense::Role(role) if entry.quality > 0.9 || noun.corrected.is_some() => Some(role),
             _ => None,
         });
         let roles: Vec<usize> = noun.roles.iter().copied().chain(own).collect();
@@ -107,7 +107,7 @@ impl Resolver<'_> {
             // "customer region": the region of what plays that part.
             self.graph.way(near, to, &[], Steps::ToOne).ok()?;
             let way = self.graph.way(from, to, &via, Steps::Any).ok()?;
-            return Some((via, cost(&way)));
+            return Some((via, cost(&way) + 0.05));
         }
         let way = self.graph.way(from, to, &via, Steps::Any).ok()?;
         let said = if matches!(target, Target::Value(..)) { 0.3 } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Several days of one month: "Feb 8 and 9", "June 3, 4 and 5 2024".
+//! Several days of one month: "Feb 8 and 9", "June 3, 4 and 5 2024"; and two months: "in both May and June".
 
 use crate::engine::agent::time;
 use crate::engine::agent::token::{Token, TokenKind, tokens};
@@ -38,4 +38,15 @@ pub(super) fn each_with_its_month(question: &str) -> Option<String> {
     let last: &Token = all.get(end - 1)?;
     let (before, after) = (question.get(..all[begin].start)?, question.get(last.end..)?);
     Some(format!("{before}{}{after}", said.join(" and ")))
+}
+
+/// "in both May and June": each with its own "in", by which it is known for a month.
+pub(super) fn both_months(question: &str) -> Option<String> {
+    let all = tokens(question);
+    let month = |at: usize| all.get(at).is_some_and(|token| time::month(&token.norm).is_some());
+    let is = |at: usize, word: &str| all.get(at).is_some_and(|token| token.norm == word);
+    let both = (0..all.len()).find(|at| is(*at, "both") && month(at + 1) && is(at + 2, "and") && month(at + 3))?;
+    let (first, second) = (all.get(both + 1)?, all.get(both + 3)?);
+    let (head, middle) = (question.get(..first.start)?, question.get(first.start..second.start)?);
+    Some(format!("{head}in {middle}in {}", question.get(second.start..)?))
 }

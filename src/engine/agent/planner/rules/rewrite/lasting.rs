@@ -1,6 +1,7 @@
 //! "how long": the field of a time or length that the thing asked for has.
 
 use crate::engine::agent::lexicon::{Lexicon, Sense, words};
+use crate::engine::agent::number;
 use crate::engine::agent::token::{Token, tokens};
 use crate::model::ontology::{Entity, Field, FieldRole, Ontology, in_words};
 
@@ -19,15 +20,27 @@ fn named(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
     let all: Vec<Token> = tokens(question);
     let list: Vec<String> = all.iter().map(|token| words::split(&token.text).join(" ")).collect();
     let is = |at: usize, words: &[&str]| list.get(at).is_some_and(|word| words.contains(&word.as_str()));
-    let begin = (0..list.len()).find(|at| is(*at, &["how"]) && is(at + 1, &["long"]))?;
-    if !is(begin + 2, &["is", "are", "was", "were", "do", "does", "did", "have", "has"]) {
+    let timed = |at: usize| list.get(at).is_some_and(|word| matches!(grammar::unit(word), Some(("time", _))));
+    let begin = (0..list.len())
+        .find(|at| is(*at, &["how"]) && (is(at + 1, &["long"]) || is(at + 1, &["many"]) && timed(at + 2)))?;
+    // "how many days did it take": in days.
+    let unit = is(begin + 1, &["many"]).then(|| list[begin + 2].as_str());
+    let verb = begin + 2 + usize::from(unit.is_some());
+    if !is(verb, &["is", "are", "was", "were", "do", "does", "did", "have", "has"]) {
         return None;
     }
-    let (thing, count, entity) = thing(&list, begin + 3, on, ontology)?;
-    let field = field(entity, &list)?;
+    let (thing, count, entity) = thing(&list, verb + 1, on, ontology)?;
+    // "how many days are there between trips" asks for no length of a trip.
+    let lead = ["the", "a", "an", "our", "all", "each", "every", "longest", "shortest", "average", "usual", "typical"];
+    if unit.is_some() && !(verb + 1..thing).all(|at| is(at, &lead)) {
+        return None;
+    }
+    let Some(field) = field(entity, &list) else { return spanned(question, &all, &list, (verb, thing, count), entity) };
+    let own_unit = field.unit.as_deref().and_then(grammar::unit);
+    let same_unit = unit.is_none_or(|unit| grammar::unit(unit) == own_unit);
     let noun = all.get(thing..thing + count).and_then(|found| question.get(found.first()?.start..found.last()?.end))?;
-    let each = (begin + 3..thing).any(|at| is(at, &["each", "every"]));
-    let superlative = (begin + 3..thing)
+    let each = (verb + 1..thing).any(|at| is(at, &["each", "every"]));
+    let superlative = (verb + 1..thing)
         .find_map(|at| if is(at, &["longest"]) { Some("maximum") } else { is(at, &["shortest"]).then_some("minimum") });
     let usual = ["average", "usually", "typically", "normally", "generally"];
     let average = list.iter().any(|word| usual.contains(&word.as_str()));
@@ -54,10 +67,52 @@ fn named(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
     let rest = rest.join(" ");
     let head = question.get(..all[begin].start).unwrap_or_default();
     if each {
-        return Some(format!("{head}list the {noun} and its {said} {rest}"));
+        return same_unit.then(|| format!("{head}list the {noun} and its {said} {rest}"));
     }
     let function = superlative.or(if average || many { Some("average") } else { None })?;
-    Some(format!("{head}{function} {said} of the {noun} {rest}"))
+    let unit = unit.filter(|_| !same_unit).map(|unit| format!(" in {unit}")).unwrap_or_default();
+    Some(format!("{head}{function} {said} of the {noun}{unit} {rest}"))
+}
+
+/// "how long does each lease run", where a lease has one date of its beginning and one of its end, and no length of
+/// its own.
+fn spanned(
+    question: &str,
+    all: &[Token],
+    list: &[String],
+    (verb, thing, count): (usize, usize, usize),
+    entity: &Entity,
+) -> Option<String> {
+    const BEGIN: &[&str] = &["start", "begin", "beginning", "effective", "inception", "opened", "open", "issued"];
+    const END: &[&str] =
+        &["end", "expiration", "expiry", "expires", "expire", "close", "closed", "finish", "termination"];
+    let lengths = entity.fields.iter().any(|field| {
+        !field.hidden && field.unit.as_deref().and_then(grammar::unit).is_some_and(|(kind, _)| kind == "time")
+    });
+    let said =
+        ["run", "runs", "last", "lasts", "lasted", "ran", "go", "valid", "active", "force", "take", "took", "stay"];
+    let rest: Vec<&str> = list.get(thing + count..)?.iter().map(String::as_str).collect();
+    let plain = |word: &&str| {
+        said.contains(word) || matches!(*word, "" | "in" | "on" | "for" | "days" | "average" | "effect" | "usually")
+    };
+    if lengths || rest.is_empty() || !rest.iter().all(plain) {
+        return None;
+    }
+    let one = |family: &[&str]| -> Option<&Field> {
+        let says = |field: &&Field| {
+            let named = [in_words(&field.name), field.words().to_lowercase()];
+            let word = |word: &str| family.contains(&word);
+            field.datatype.is_calendar() && !field.hidden && named.iter().any(|name| name.split(' ').any(word))
+        };
+        let mut found = entity.fields.iter().filter(says);
+        let one = found.next()?;
+        found.next().is_none().then_some(one)
+    };
+    let (begin, end) = (one(BEGIN)?, one(END)?);
+    let noun = question.get(all.get(thing)?.start..all.get(thing + count - 1)?.end)?;
+    let each = (verb + 1..thing).any(|at| matches!(list[at].as_str(), "each" | "every"));
+    let days = format!("days from {} to {}", begin.words(), end.words());
+    Some(if each { format!("{days} for each {noun}") } else { format!("average {days} of the {noun}") })
 }
 
 /// The first dataset that is named: where, in how many words, and which.
@@ -93,7 +148,10 @@ fn lasted(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
             is(at, &["shortest", "quickest", "fastest"]).then_some("lowest")
         }
     };
-    let verb = |at: usize| is(at, &["take", "takes", "took", "taken", "last", "lasts", "lasted", "need", "needed"]);
+    let verb = |at: usize| {
+        is(at, &["take", "takes", "took", "taken", "last", "lasts", "lasted", "need", "needed"])
+            || is(at, &["kept", "keep", "stayed", "stay"]) && is(at + 1, &["longer", "for", "more", "less", "over"])
+    };
     // What it took the time for.
     let purpose = |at: usize| is(at, &["to"]).then(|| list.get(at + 1)).flatten().filter(|word| !word.is_empty());
     let text = |from: usize, to: usize| question.get(all.get(from)?.start..all.get(to.checked_sub(1)?)?.end);
@@ -103,6 +161,10 @@ fn lasted(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
             let to = article + 1;
             let field = for_purpose(entity, &list, purpose(to))?;
             let end = if purpose(to).is_some() { to + 2 } else { to };
+            // "the longest from baking to selling" may be another time than that of the field.
+            if is(end, &["from", "between"]) {
+                return None;
+            }
             let text = question.get(all[at].start..all.get(end - 1)?.end)?;
             return Some(question.replacen(text, &format!("with the {most} {}", field.words()), 1));
         }
@@ -117,6 +179,7 @@ fn lasted(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
         // "closed within 3 weeks"
         let unit = at + 2;
         if is(at, &["within"])
+            && !is(unit + 1, &["of", "after", "from", "before"])
             && at > owner + count - 1
             && list.get(unit).is_some_and(|unit| matches!(grammar::unit(unit), Some(("time", _))))
             && let Some(verb) = at.checked_sub(1).and_then(|back| list.get(back)).filter(|verb| verb.ends_with("ed"))
@@ -133,13 +196,14 @@ fn lasted(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
                 .find(|at| grammar::unit(&list[*at]).is_some_and(|(kind, _)| kind == "time"));
             let number = unit
                 .and_then(|unit| unit.checked_sub(1))
-                .filter(|at| list[*at].chars().next().is_some_and(|c| c.is_ascii_digit()));
+                .filter(|at| is(*at, &["a", "one"]) || number::number(&all, *at).is_some());
             let (Some(unit), Some(_)) = (unit, number) else { continue };
             let field = for_purpose(entity, &list, purpose(unit + 1))?;
             let end = if purpose(unit + 1).is_some() { unit + 3 } else { unit + 1 };
             let that = at - usize::from(at > 0 && is(at - 1, &["that", "which", "who"]));
             let bound = text(at + 1, unit + 1)?;
-            let bound = bound.replacen("longer than", "more than", 1);
+            let bound = bound.replacen("longer than", "more than", 1).replacen("shorter than", "less than", 1);
+            let bound = bound.strip_prefix("for ").unwrap_or(&bound).to_owned();
             let whole = text(that, end)?;
             return Some(question.replacen(whole, &format!("with {} {bound}", field.words()), 1));
         }

@@ -11,7 +11,40 @@ const NUMBER: &[&str] =
 
 /// The question in the words of a list with an order, or of groups.
 pub(super) fn plainly(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
-    ranked(question, on, ontology).or_else(|| shown(question, on)).or_else(|| by_name(question, on, ontology))
+    let beside = beside(question, on);
+    let question = beside.as_deref().unwrap_or(question);
+    let plainer =
+        ranked(question, on, ontology).or_else(|| shown(question, on)).or_else(|| by_name(question, on, ontology));
+    plainer.or(beside)
+}
+
+/// "shops that never sold: town and opening date": what is shown of each.
+fn beside(question: &str, on: &Lexicon) -> Option<String> {
+    let (at, sign) = [": ", " - ", " – ", " — "].iter().find_map(|sign| Some((question.find(sign)?, sign)))?;
+    let (head, tail) = (question.get(..at)?, question.get(at + sign.len()..)?);
+    let tail = tail.trim_end_matches(['?', '.', '!', ' ']);
+    let tail = tail.strip_suffix("please").unwrap_or(tail).trim_end_matches([',', ' ']);
+    let list = folded(&tokens(tail));
+    let mut at = 0;
+    let mut names = 0;
+    while at < list.len() {
+        if matches!(list[at].as_str(), "" | "and" | "the" | "their" | "its") {
+            at += 1;
+            continue;
+        }
+        let (count, _) = name(&list[at..], on)?;
+        at += count;
+        names += 1;
+    }
+    let said = folded(&tokens(head));
+    let thing = (0..said.len()).find_map(|at| {
+        let (_, senses) = name(&said[at..], on)?;
+        // "film Heat: year" speaks of one.
+        let several = words::singular(said.get(at)?) != *said.get(at)?;
+        (several && senses.iter().any(|sense| matches!(sense, Sense::Entity(_)))).then_some(at)
+    });
+    let number = said.iter().any(|word| matches!(word.as_str(), "how" | "number" | "many" | "by" | "per" | "top"));
+    (names > 0 && thing.is_some_and(|at| at < 3) && !number).then(|| format!("{head}, with their {tail}"))
 }
 
 fn folded(all: &[Token]) -> Vec<String> {
@@ -38,12 +71,24 @@ fn ranked(question: &str, on: &Lexicon, ontology: &Ontology) -> Option<String> {
     let list = folded(&all);
     let begin =
         list.iter().position(|word| !matches!(word.as_str(), "please" | "pls" | "can" | "could" | "you" | ""))?;
+    if matches!(list.get(begin)?.as_str(), "sort" | "order" | "arrange") {
+        // "order 17" is one of the orders.
+        let things = matches!(list.get(begin + 1)?.as_str(), "the" | "our" | "all" | "these") || list[begin] != "order";
+        let by = list.iter().any(|word| word == "by" || word == "from");
+        return if things && by { replaced(question, &all[begin], "list") } else { None };
+    }
     if list.get(begin)? != "rank" {
         return None;
     }
-    let by = list.iter().position(|word| word == "by")?;
+    let Some(by) = list.iter().position(|word| word == "by") else {
+        // "rank the shops from most to least sales"
+        let from = list.iter().any(|word| word == "from") && list.iter().any(|word| word == "to");
+        return if from { replaced(question, &all[begin], "list") } else { None };
+    };
     let mut text = question.to_owned();
+    let ordered = ["top", "bottom", "last", "to", "ascending", "descending", "order", "starting", "beginning"];
     match list.iter().rposition(|word| word == "first") {
+        None if list[by..].iter().any(|word| ordered.contains(&word.as_str())) => {}
         None => {
             let end = all.iter().rfind(|token| !matches!(token.norm.as_str(), "?" | "." | "!"))?.end;
             text.insert_str(end, ", highest first");

@@ -10,9 +10,10 @@ use crate::model::plan::Window;
 
 use super::super::grammar;
 use super::Words;
+use super::growth::first_window;
 
 /// Verbs of becoming more or less.
-const CHANGE: &[&str] = &[
+pub(super) const CHANGE: &[&str] = &[
     "change",
     "changed",
     "grow",
@@ -185,17 +186,18 @@ fn changed(question: &str, now: DateTime, calendar: &Calendar) -> Option<String>
         }
     };
     let middle = (verb + 3..words.len()).find(|at| word(*at) == split)?;
-    let (subject, first, second) = (piece(what, said)?, piece(verb + 2, middle)?, piece(middle + 1, words.len())?);
+    let (subject, first) = (piece(what, said)?, piece(verb + 2, middle)?);
+    let (second, end) = first_window(&words, middle + 1, words.len(), now, calendar)?;
     let (early, late) = (window(first, now, calendar)?, window(second, now, calendar)?);
     // "from November to January" without years may be anything.
     if early.start >= late.start {
         return None;
     }
-    Some(format!("{subject} in {second} compared with {first}"))
+    Some(format!("{subject} in {second} compared with {first} {}", words.text(end, words.len())).trim().to_owned())
 }
 
 /// The time that words are, if they are nothing else.
-fn window(text: &str, now: DateTime, calendar: &Calendar) -> Option<Window> {
+pub(super) fn window(text: &str, now: DateTime, calendar: &Calendar) -> Option<Window> {
     let said = tokens(&format!("in {text}"));
     let found = time::find(&said, now, calendar).into_iter().next()?;
     let whole = found.tokens == (0..said.len());

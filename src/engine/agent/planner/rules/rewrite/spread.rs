@@ -8,7 +8,7 @@ use crate::model::ontology::{DataType, Ontology};
 /// The question with what is said once written out.
 pub(super) fn written_out(question: &str, on: &Lexicon, ontology: &Ontology) -> String {
     let mut text = question.to_owned();
-    for rule in [aggregates, heads] {
+    for rule in [aggregates, heads, owners] {
         // As often as there may be names in a list.
         for _ in 0..6 {
             let Some(other) = rule(&text, on) else { break };
@@ -102,7 +102,10 @@ fn heads(text: &str, on: &Lexicon) -> Option<String> {
         while list.get(next).is_some_and(|word| is_joint(word)) {
             next += 1;
         }
-        if next == at + 1 || list[at].is_empty() || name(&list[at..=at], on).is_some() {
+        // "open and close date": "open" alone is a condition.
+        let known = list.get(at..=at).and_then(|word| name(word, on)).map(|(_, entries)| entries).unwrap_or_default();
+        let named = known.iter().any(|entry| !matches!(entry.sense, Sense::Segment(_)));
+        if next == at + 1 || list[at].is_empty() || named {
             continue;
         }
         let Some((count, _)) = list.get(next..).and_then(|rest| name(rest, on)).filter(|(count, _)| *count > 1) else {
@@ -118,6 +121,44 @@ fn heads(text: &str, on: &Lexicon) -> Option<String> {
             let mut text = text.to_owned();
             text.insert_str(all[at].end, &format!(" {noun}"));
             return Some(text);
+        }
+    }
+    None
+}
+
+/// "customer names and points" as "customer names and customer points", where both are known.
+fn owners(text: &str, on: &Lexicon) -> Option<String> {
+    let all = tokens(text);
+    let list = folded(&all);
+    let whole = |words: &[String], thing: bool| {
+        let is = |entry: &Entry| match entry.sense {
+            Sense::Entity(_) => thing,
+            Sense::Field(..) => !thing,
+            _ => false,
+        };
+        name(words, on).is_some_and(|(count, entries)| count == words.len() && entries.iter().any(is))
+    };
+    for at in 0..list.len() {
+        for own in 1..=2 {
+            let Some(owner) = list.get(at..at + own).filter(|owner| whole(owner, true)) else { continue };
+            let Some(first) = list.get(at..).and_then(|rest| name(rest, on)).filter(|(count, _)| *count > own) else {
+                continue;
+            };
+            let mut next = at + first.0;
+            let joint = next;
+            while list.get(next).is_some_and(|word| matches!(word.as_str(), "and" | "," | "&")) {
+                next += 1;
+            }
+            let Some(other) = list.get(next).filter(|_| next > joint) else { continue };
+            let mut said = owner.to_vec();
+            said.push(other.clone());
+            let plain = whole(std::slice::from_ref(other), false) && !whole(std::slice::from_ref(other), true);
+            if plain && whole(&said, false) {
+                let owner = text.get(all[at].start..all[at + own - 1].end)?;
+                let mut text = text.to_owned();
+                text.insert_str(all[next].start, &format!("{owner} "));
+                return Some(text);
+            }
         }
     }
     None

@@ -3,10 +3,16 @@
 mod answers;
 mod clauses;
 mod conversations;
+mod durations;
 mod events;
 mod forms;
+mod guard;
+mod light;
+mod orders;
 mod others;
+mod quantified;
 mod refusals;
+mod roles;
 mod sets;
 mod shown;
 mod spoken;

@@ -22,7 +22,8 @@ fn field(field: &FieldRef) -> String {
 
 fn dimension(dimension: &Dimension) -> String {
     let grain = dimension.grain.map(|grain| format!(":{grain:?}")).unwrap_or_default();
-    format!("{}{grain}", field(&dimension.field))
+    let bucket = dimension.bucket.map(|width| format!(":{width}")).unwrap_or_default();
+    format!("{}{grain}{bucket}", field(&dimension.field))
 }
 
 fn list<T>(all: &[T], one: impl Fn(&T) -> String) -> String {
@@ -34,6 +35,9 @@ fn measure(all: &Measure) -> String {
         Value::Metric(name) => name.clone(),
         Value::Count(dataset) => format!("count {dataset}"),
         Value::Aggregate { function, field: of } => format!("{function:?} {}", field(of)).to_lowercase(),
+        Value::Days { function, from, to } => {
+            format!("{function:?} days {} to {}", field(from), field(to)).to_lowercase()
+        }
         Value::Ratio { numerator, denominator } => format!("({} / {})", measure(numerator), measure(denominator)),
         Value::Sum(parts) => format!("({})", parts.iter().map(measure).collect::<Vec<_>>().join(" + ")),
         Value::Difference(first, second) => format!("({} - {})", measure(first), measure(second)),

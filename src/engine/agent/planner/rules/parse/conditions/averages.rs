@@ -33,33 +33,47 @@ impl Parser<'_> {
     pub(super) fn against_average(&mut self) -> bool {
         self.eat_any(&["with", "having", "that have", "who have", "have", "has"]);
         self.articles();
-        let op = if self.eat_any(&[
-            "above average",
-            "higher than average",
-            "more than average",
-            "higher than the average",
-            "more than the average",
-            "above the average",
-            "greater than the average",
-            "longer than the average",
-            "longer than average",
-        ]) {
+        let mut average = |than: &str| self.eat(&format!("{than} the average")) || self.eat(&format!("{than} average"));
+        let op = if ["above", "higher than", "more than", "greater than", "longer than"].into_iter().any(&mut average) {
             Comparator::Greater
-        } else if self.eat_any(&[
-            "below average",
-            "lower than average",
-            "less than average",
-            "lower than the average",
-            "less than the average",
-            "below the average",
-            "shorter than the average",
-            "shorter than average",
-        ]) {
+        } else if ["below", "lower than", "less than", "fewer than", "shorter than"].into_iter().any(&mut average) {
             Comparator::Less
         } else {
-            return false;
+            return self.against_named_mean();
         };
         let Some(noun) = self.noun(Want::Number) else { return false };
+        self.add_bound(noun, op, Bound::Average);
+        true
+    }
+
+    /// "above average revenue", where "average revenue" is a name of its own: the number is the revenue.
+    fn against_named_mean(&mut self) -> bool {
+        let op = match self.word(0) {
+            "above" | "over" => Comparator::Greater,
+            "below" | "under" => Comparator::Less,
+            _ => return false,
+        };
+        let Some(item) = self.item(1).filter(|item| self.owner().is_some() && item.kind == Kind::Word) else {
+            return false;
+        };
+        let Some(rest) = ["average ", "mean "].iter().find_map(|mean| item.norm.strip_prefix(mean)) else {
+            return false;
+        };
+        let said: Vec<&str> = rest.split(' ').collect();
+        let found = self.on.matches(&said, &vec![false; said.len()]);
+        let entries: Vec<Entry> = found
+            .into_iter()
+            .filter(|found| found.words == said.len())
+            .flat_map(|found| found.entries)
+            .filter(|entry| !entry.partial && self.is_measure(&entry.sense))
+            .collect();
+        if entries.is_empty() {
+            return false;
+        }
+        let at = self.at + 1;
+        let noun = Noun::new(self, at..at + 1, entries, Want::Number, "");
+        let noun = self.push(noun);
+        self.at += 2;
         self.add_bound(noun, op, Bound::Average);
         true
     }

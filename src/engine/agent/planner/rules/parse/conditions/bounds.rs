@@ -4,9 +4,12 @@ use super::*;
 
 const LENGTH: &[&str] = &["length", "duration", "distance", "time", "minutes"];
 
+/// What "15 miles away" is a number of.
+const DISTANCE: &[&str] = &["distance"];
+
 impl Parser<'_> {
     /// The number at the place of reading.
-    pub(super) fn number(&mut self) -> Option<(f64, Option<String>)> {
+    pub(in crate::engine::agent::planner::rules::parse) fn number(&mut self) -> Option<(f64, Option<String>)> {
         match self.item(0).map(|item| item.kind.clone()) {
             Some(Kind::Number(quantity)) => {
                 self.at += 1;
@@ -28,7 +31,9 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn operator(&mut self) -> Option<(Comparator, &'static [&'static str])> {
+    pub(in crate::engine::agent::planner::rules::parse) fn operator(
+        &mut self,
+    ) -> Option<(Comparator, &'static [&'static str])> {
         let back = self.at;
         while self.eat_any(&["is", "are", "was", "were", "of", "by", "be", "being", ",", "that is", "that are"]) {}
         if let Some((op, hints)) = grammar::comparative(self.word(0)) {
@@ -46,27 +51,6 @@ impl Parser<'_> {
         }
         self.at = back;
         None
-    }
-
-    /// "N or more", "N or fewer", "N+" after the number.
-    pub(super) fn suffix(&mut self) -> Option<Comparator> {
-        if self.eat_any(&[
-            "or more",
-            "or greater",
-            "or higher",
-            "or above",
-            "or over",
-            "and above",
-            "and over",
-            "or longer",
-            "+",
-        ]) {
-            Some(Comparator::AtLeast)
-        } else if self.eat_any(&["or less", "or fewer", "or lower", "or below", "or under", "or shorter"]) {
-            Some(Comparator::AtMost)
-        } else {
-            None
-        }
     }
 
     /// "longer than 10 days to close": what takes so long says which field it is.
@@ -96,40 +80,8 @@ impl Parser<'_> {
         self.guarded(|parser| parser.bound_after(noun))
     }
 
-    /// "built after 2000": a number field of years held against years.
-    pub(super) fn years(&mut self, noun: NounAt) -> bool {
-        let Some(Kind::Time(TimePhrase::Window(window))) = self.item(0).map(|item| item.kind.clone()) else {
-            return false;
-        };
-        let numbers = self.sketch.nouns[noun].entries.iter().any(|entry| match entry.sense {
-            Sense::Field(d, f) => self.field(d, f).is_some_and(|field| {
-                field.datatype.is_number()
-                    && crate::model::ontology::in_words(&field.name)
-                        .split(' ')
-                        .chain(field.words().to_lowercase().split(' '))
-                        .any(|word| word == "year")
-            }),
-            _ => false,
-        });
-        let year = |at: &Option<String>| {
-            at.as_ref().map(|at| at.strip_suffix("-01-01").and_then(|year| year.parse::<f64>().ok()))
-        };
-        let (start, end) = (year(&window.start), year(&window.end));
-        if !numbers || start == Some(None) || end == Some(None) {
-            return false;
-        }
-        self.at += 1;
-        self.sketch.nouns[noun].want = Want::Number;
-        for (bound, op) in [(start, Comparator::AtLeast), (end, Comparator::Less)] {
-            if let Some(Some(year)) = bound {
-                self.add_bound(noun, op, Bound::Number(year, None));
-            }
-        }
-        true
-    }
-
     pub(super) fn bound_after(&mut self, noun: NounAt) -> bool {
-        if self.years(noun) {
+        if self.years(noun) || self.guarded(|parser| parser.days_apart(noun)) {
             return true;
         }
         let is_field = !self.sketch.nouns[noun]
@@ -159,8 +111,15 @@ impl Parser<'_> {
         self.at = back;
         // "breads cheaper than 5" is about a price that is not said, not about the bread's name.
         let whole = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        // "films of at least 3 kinds" counts the kinds.
+        let said_of = self.word(0) == "of";
         if let Some((op, hints)) = self.operator() {
             if whole && !hints.is_empty() {
+                self.at = back;
+                return false;
+            }
+            // "names of talks longer than 2 hours": no name is.
+            if !hints.is_empty() && self.is_text(noun) {
                 self.at = back;
                 return false;
             }
@@ -173,7 +132,7 @@ impl Parser<'_> {
                     .is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial));
                 let other = match value {
                     Bound::Number(_, Some(_)) => whole,
-                    Bound::Number(_, None) => metric && counts,
+                    Bound::Number(_, None) => (metric || whole && said_of) && counts,
                     _ => false,
                 };
                 if other {
@@ -206,6 +165,16 @@ impl Parser<'_> {
             self.at = back;
             return false;
         }
+        // "a weight of 500 or more"
+        if self.eat_any(&["of", "at", "is", "are", "was", "were"])
+            && let Some(value) = self.bound_value()
+            && let Some(op) = self.suffix()
+        {
+            self.sketch.nouns[noun].want = Want::Number;
+            self.add_bound(noun, op, value);
+            return true;
+        }
+        self.at = back;
         let negated = self.eat_any(&["is not", "are not", "not", "isnt", "arent"]);
         if !negated {
             self.eat_any(&["is", "are", "was", "were", "of", "called", "named", "with the name", "number", ":", "="]);
@@ -258,8 +227,20 @@ impl Parser<'_> {
     }
 
     /// A value, number or text right after its field.
-    pub(super) fn literal_after(&mut self, noun: NounAt) -> bool {
-        let negated = self.eat_any(&["not", "other than"]);
+    pub(in crate::engine::agent::planner::rules::parse) fn literal_after(&mut self, noun: NounAt) -> bool {
+        let back = self.at;
+        // "with a rate of 4.99", "priced at 5"
+        let numbered = matches!(self.item(1).map(|item| &item.kind), Some(Kind::Number(_)));
+        if numbered && self.number_field(noun) {
+            self.eat_any(&["of", "at", "is", "exactly", "just", "for"]);
+        }
+        let others = self.eat("other than");
+        // "shops other than Lund with …" asks for shops.
+        if others && self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) {
+            self.at = back;
+            return false;
+        }
+        let negated = others || self.eat("not");
         let Some(item) = self.item(0) else { return false };
         let fits = item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense));
         if fits {
@@ -274,6 +255,10 @@ impl Parser<'_> {
         match item.kind.clone() {
             Kind::Number(quantity) if quantity.unit.is_none() && self.takes_numbers(noun) => {
                 self.numbers_first(noun);
+                self.key_first(noun, &text);
+                if self.is_no_number(noun, &text) {
+                    return false;
+                }
                 let date = self
                     .item(1)
                     .is_some_and(|next| next.is_named() && next.entries.iter().any(|entry| thing(entry).is_some()));
@@ -287,6 +272,9 @@ impl Parser<'_> {
                 self.add(Cond::Compare { field: noun, op, value: Bound::Text(digits) });
                 self.own_label(noun);
                 true
+            }
+            Kind::Number(quantity) if quantity.unit.is_some() && self.number_field(noun) => {
+                self.exactly(noun, Bound::Number(quantity.value, quantity.unit), negated)
             }
             Kind::Quoted => {
                 self.at += 1;
@@ -325,7 +313,7 @@ impl Parser<'_> {
         let only = self.sketch.nouns[noun]
             .entries
             .iter()
-            .all(|entry| matches!(entry.sense, Sense::Field(..) | Sense::Entity(_)));
+            .all(|entry| matches!(entry.sense, Sense::Field(..) | Sense::Entity(_) | Sense::Role(_)));
         only && !self.sketch.nouns[noun].entries.is_empty() || self.sketch.nouns[noun].is_generic()
     }
 
@@ -377,11 +365,24 @@ impl Parser<'_> {
             "which have",
             "by",
         ]);
+        let roles = self.roles_before_number();
+        let across = self.across_here();
+        if let Some((op, value)) = self.all_of_them() {
+            return self.counted_across(op, value, across);
+        }
         self.eat_any(&["worth", "costing", "priced at", "priced", "valued at", "that cost", "cost"]);
         let from = self.at;
         let (op, hints, value, second) = if self.eat("between") {
             let Some((low, high)) = self.pair() else { return false };
             (Comparator::AtLeast, &[][..], low, Some(high))
+        } else if self.says_exactly() {
+            // "with only one order"
+            let Some(value) = self.bound_value() else { return false };
+            self.eat_any(&["different", "distinct", "single"]);
+            if !self.countable_here() {
+                return false;
+            }
+            (Comparator::Equal, &[][..], value, None)
         } else if let Some((op, hints)) = self.operator() {
             if self.eat_any(super::averages::AVERAGE) && !hints.is_empty() {
                 return self.unlike_average(from, op, hints);
@@ -401,7 +402,21 @@ impl Parser<'_> {
                 if has && bare && counts && self.owner().is_some() {
                     return self.counted_bound(Comparator::Equal, value, None);
                 }
-                return false;
+                // "planes with 4 engines", where engines are a number of the plane.
+                let number = |entry: &Entry| match entry.sense {
+                    Sense::Field(d, f) => self.field(d, f).is_some_and(|field| {
+                        !entry.partial && field.datatype.is_number() && field.role != FieldRole::Key
+                    }),
+                    _ => false,
+                };
+                let numbered = self.item(0).is_some_and(|item| item.entries.iter().any(number));
+                if has && bare && numbered && self.owner().is_some() {
+                    let Some(noun) = self.noun(Want::Number) else { return false };
+                    self.add_bound(noun, Comparator::Equal, value);
+                    return true;
+                }
+                // "with 4 doors": a field that is a number of things.
+                return has && bare && self.with_as_many(value);
             };
             (op, &[][..], value, None)
         };
@@ -410,8 +425,20 @@ impl Parser<'_> {
         let counts =
             self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial));
         let measured = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| self.is_measure(&entry.sense)));
-        if counts && matches!(value, Bound::Number(_, None)) && self.owner().is_some() {
-            return self.counted_bound(op, value, second);
+        let owned = self.owner().is_some() || !self.sketch.groups.is_empty();
+        if second.is_none() && matches!(value, Bound::Number(_, None)) && self.booked_count(op, &value) {
+            return true;
+        }
+        if across && second.is_none() && matches!(value, Bound::Number(_, None)) && self.countable_here() {
+            return self.counted_across(op, value, across);
+        }
+        if counts && matches!(value, Bound::Number(_, None)) && owned {
+            let known = self.sketch.nouns.len();
+            let counted = self.counted_bound(op, value, second);
+            if let (true, false, Some(noun)) = (counted, roles.is_empty(), self.sketch.nouns.get_mut(known)) {
+                noun.roles = roles;
+            }
+            return counted;
         }
         if measured
             || self
@@ -427,8 +454,13 @@ impl Parser<'_> {
             return true;
         }
         let Bound::Number(_, unit) = &value else { return false };
+        let away = unit.is_some() && self.eat("away");
+        if unit.is_some() && self.distance_from(op, &value) {
+            return true;
+        }
         // "60 minutes long"
         let hints = match (hints, unit) {
+            ([], Some(_)) if away => DISTANCE,
             ([], Some(_)) if self.eat_any(&["long", "in length", "in duration"]) => LENGTH,
             (hints, _) => hints,
         };
@@ -459,8 +491,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn counted_bound(&mut self, op: Comparator, value: Bound, second: Option<Bound>) -> bool {
+        let before = self.before_bound();
         self.modifiers();
         let Some(noun) = self.noun(Want::Counted) else { return false };
+        if !before.is_empty() {
+            self.sketch.nouns[noun].before = before;
+        }
         let quantity = Quantity::Count(noun);
         self.add(Cond::Measured { quantity: quantity.clone(), op, value });
         if let Some(high) = second {
@@ -470,7 +506,7 @@ impl Parser<'_> {
     }
 
     /// What conditions on numbers of things are about.
-    pub(super) fn owner(&self) -> Option<NounAt> {
+    pub(in crate::engine::agent::planner::rules::parse) fn owner(&self) -> Option<NounAt> {
         self.focus
             .or(self.sketch.subject)
             .or_else(|| self.sketch.groups.iter().find_map(|group| group.noun))

@@ -99,13 +99,19 @@ impl Parser<'_> {
     }
 
     pub(super) fn exists(&mut self) -> bool {
-        let Some(owner) = self.focus.or(self.sketch.subject) else { return false };
-        while self.eat_any(&["and", "but", "both", ","]) {}
+        let Some(mut owner) = self.focus.or(self.sketch.subject) else { return false };
+        while self.eat_any(&["and", "but", "both", ","]) {
+            // "in the list but never bought" is said of what is asked for, not of the list.
+            if self.previous() == "but" {
+                owner = self.asked_for().unwrap_or(owner);
+            }
+        }
         let relative = self.eat_any(&["who also", "who", "that also", "that", "which", "whose"]);
         if matches!(self.word(1), "never" | "not") {
             self.eat_any(&["were", "was", "are", "is", "have", "has", "had"]);
         }
         self.eat_any(&["have been", "has been", "also", "ever", "actually"]);
+        let mut only = self.only_here();
         let never = self.eat_any(&[
             "not",
             "have never had any",
@@ -159,8 +165,23 @@ impl Parser<'_> {
                 "there is",
                 "there are",
             ]);
+        // "the sales with their shop": a column, and no sales without one are left out.
+        if has && self.previous() == "with" && self.word(0) == "their" {
+            return false;
+        }
         let has = has || !never && self.linked(relative);
+        // "with neither an order nor a claim"
+        let never = never || has && self.eat("neither");
+        while self.eat_any(&["ever", "also", "still", "already"]) || never && self.eat_any(&["were", "was"]) {}
+        if never {
+            // "that are not on any list"
+            let placed = matches!(self.word(0), "on" | "in" | "at" | "to" | "from" | "for" | "by" | "with");
+            let any = matches!(self.word(1), "any" | "a" | "an" | "one") && self.thing_at(2);
+            self.at += usize::from(placed && any);
+        }
         self.eat_any(&["have", "make", "made", "any", "been", "placed", "place"]);
+        only |= self.only_here();
+        let both = has && self.both_here();
         if never && !self.thing_at(0) && grammar::is_relation(self.word(0)) {
             // "never played in a film": the verb says no more than that they belong together.
             self.at += 1;
@@ -172,6 +193,9 @@ impl Parser<'_> {
         }
         let modified = self.open_conds();
         let verb = self.verb_here();
+        if (never || has) && self.segment_rows(owner, never, only) {
+            return true;
+        }
         let thing_here = self.thing_at(0);
         let before_thing = self.at;
         if !thing_here {
@@ -209,6 +233,13 @@ impl Parser<'_> {
             };
             if before_thing < self.at { conds.split_off(modified.min(conds.len())) } else { Vec::new() }
         };
+        let mut inner = inner;
+        match self.booked(0) {
+            // "with loss payments" asks for the number of them; "with a loss payment" says that there is one.
+            Some((_, rows)) if never || both || self.one_before() => inner.extend(rows),
+            Some(_) => return false,
+            None => {}
+        }
         let Some(noun) = self.existing() else { return false };
         self.sketch.nouns[noun].entries.retain(|entry| thing(entry).is_none_or(|d| !own.contains(&d)));
         let things = self.sketch.nouns[noun].entries.iter().filter_map(thing).count();
@@ -223,10 +254,15 @@ impl Parser<'_> {
             }
         }
         let never = never || verb && self.eat_any(&["nothing", "none"]);
+        let neither = (verb || has) && !never && self.eat_any(&["neither", "no", "not any"]);
         if has && !relative && !never {
             self.sketch.beside.push(noun);
         }
-        self.open_frame(noun, owner, inner, never);
+        self.open_frame(noun, owner, inner, never || neither);
+        self.both = both;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.only = only;
+        }
         self.eat_any(&[
             "associated to them",
             "associated with them",
@@ -243,18 +279,18 @@ impl Parser<'_> {
         true
     }
 
-    fn open_frame(&mut self, thing: NounAt, owner: NounAt, conds: Vec<Cond>, negated: bool) {
+    pub(super) fn open_frame(&mut self, thing: NounAt, owner: NounAt, conds: Vec<Cond>, negated: bool) {
         if self.frames.is_empty() {
             self.sketch.nouns[thing].holder = Some(owner);
         }
-        self.frames.push(Frame { thing, conds, negated });
+        self.frames.push(Frame { thing, conds, negated, only: false, across: Vec::new(), object: None });
     }
 
     /// Whether an item is something of which rows exist: a dataset, or a number that counts all rows of one.
     pub(in crate::engine::agent::planner::rules::parse) fn thing_at(&self, ahead: usize) -> bool {
         self.item(ahead).is_some_and(|item| {
             item.entries.iter().any(|entry| thing(entry).is_some() || self.counted_rows(entry).is_some())
-        })
+        }) || self.booked(ahead).is_some()
     }
 
     /// The dataset all of whose rows a metric counts.
@@ -272,16 +308,20 @@ impl Parser<'_> {
     }
 
     /// The thing here whose rows must or must not be.
-    fn existing(&mut self) -> Option<NounAt> {
+    pub(super) fn existing(&mut self) -> Option<NounAt> {
+        let booked = self.booked(0).map(|(dataset, _)| Sense::Entity(dataset));
         let item = self.item(0)?;
         if item.entries.iter().any(|entry| thing(entry).is_some()) {
             return self.noun(Want::Thing);
         }
-        let entries: Vec<Entry> = item
+        let mut entries: Vec<Entry> = item
             .entries
             .iter()
             .filter_map(|entry| Some(Entry { sense: Sense::Entity(self.counted_rows(entry)?), ..entry.clone() }))
             .collect();
+        if entries.is_empty() {
+            entries.extend(booked.map(|sense| Entry { sense, quality: 1.0, partial: false }));
+        }
         let before = self.previous().to_owned();
         let noun = Noun::new(self, self.at..self.at + 1, entries, Want::Thing, &before);
         self.at += 1;
@@ -312,7 +352,7 @@ impl Parser<'_> {
             return false;
         };
         let joined = self.eat_any(&["but", "and", ","]);
-        if !joined || !self.eat_any(&["not", "never", "no"]) {
+        if !joined || !self.eat_any(&["not", "never", "none", "no"]) {
             return false;
         }
         let ahead = usize::from(matches!(self.word(0), "in" | "on" | "at" | "during" | "from" | "to" | "any" | "for"));
@@ -353,7 +393,16 @@ impl Parser<'_> {
         self.eat_any(&["that", "which", "who"]);
         self.eat_any(&["have been", "has been", "were", "was", "are", "have", "had", "has"]);
         let verb = self.verb_here();
+        let own: Vec<usize> = self
+            .focus
+            .or(self.sketch.subject)
+            .map(|owner| self.sketch.nouns[owner].entries.iter().filter_map(thing).collect())
+            .unwrap_or_default();
         let Some(noun) = verb.then(|| self.noun(Want::Thing)).flatten() else { return false };
+        self.sketch.nouns[noun].entries.retain(|entry| thing(entry).is_none_or(|d| !own.contains(&d)));
+        if self.sketch.nouns[noun].entries.is_empty() {
+            return false;
+        }
         let (op, value) = match self.operator() {
             Some((op, _)) => (op, self.bound_value()),
             None => (Comparator::Equal, self.bound_value()),
@@ -418,7 +467,8 @@ impl Parser<'_> {
         let entity = item.entries.iter().any(|entry| thing(entry).is_some());
         let past = form && !noun_itself;
         let infinitive = matches!(self.previous(), "never" | "not" | "didnt" | "did");
-        let clause = matches!(self.previous(), "that" | "who" | "which") && grammar::is_relation(last);
+        let asked = self.sketch.ask == super::super::super::sketch::Ask::Who && self.frames.is_empty();
+        let clause = (asked || matches!(self.previous(), "that" | "who" | "which")) && grammar::is_relation(last);
         entity && (past || infinitive || clause)
     }
 }

@@ -2,9 +2,15 @@
 
 mod averages;
 mod bounds;
+mod counts;
 mod existence;
+mod means;
+mod numbers;
 mod often;
+mod reach;
+mod sets;
 mod values;
+mod years;
 
 use crate::engine::agent::lexicon::{Entry, Sense, words};
 use crate::engine::agent::time::TimePhrase;
@@ -38,6 +44,8 @@ const NEGATION: &[&str] = &[
     "which are not",
     "who are not",
     "non",
+    "neither in",
+    "neither",
 ];
 
 const OPS: &[(&str, Comparator)] = &[
@@ -54,6 +62,7 @@ const OPS: &[(&str, Comparator)] = &[
     ("higher than", Comparator::Greater),
     ("later than", Comparator::Greater),
     ("in excess of", Comparator::Greater),
+    ("exceeded", Comparator::Greater),
     ("exceeding", Comparator::Greater),
     ("exceeds", Comparator::Greater),
     ("exceed", Comparator::Greater),
@@ -85,16 +94,21 @@ const OPS: &[(&str, Comparator)] = &[
 
 impl Parser<'_> {
     pub(super) fn condition(&mut self) -> bool {
-        self.guarded(Self::pattern_for_subject)
+        self.guarded(Self::event_apart)
+            || self.guarded(Self::pattern_for_subject)
             || self.guarded(Self::missing)
             || self.guarded(Self::against_metric)
+            || self.guarded(Self::mean_bounded)
             || self.guarded(Self::bounded)
             || self.guarded(Self::against_average)
             || self.guarded(Self::valued)
     }
 
     /// Runs a rule and takes everything back when it does not hold.
-    pub(super) fn guarded(&mut self, rule: impl Fn(&mut Self) -> bool) -> bool {
+    pub(in crate::engine::agent::planner::rules::parse) fn guarded(
+        &mut self,
+        rule: impl Fn(&mut Self) -> bool,
+    ) -> bool {
         let (at, nouns, conds, frames) = (self.at, self.sketch.nouns.len(), self.sketch.conds.len(), self.frames.len());
         let inner = self.frames.last().map_or(0, |frame| frame.conds.len());
         if rule(self) {
@@ -172,6 +186,8 @@ impl Parser<'_> {
         let free = matches!(item.kind, Kind::Quoted)
             || matches!(item.kind, Kind::Word | Kind::Number(_))
                 && !grammar::is_filler(&item.norm)
+                && !item
+                    .any(&["neither", "both", "either", "no", "none", "any", "only", "exactly", "at", "more", "fewer"])
                 && !self.is_thing_name()
             || text.chars().count() == 1 && text.chars().all(char::is_alphabetic);
         if !free {
@@ -204,14 +220,20 @@ impl Parser<'_> {
 
     /// What there must or must not be: "who ordered", "with a claim", "without any orders", "never rented".
     pub(super) fn existence(&mut self) -> bool {
-        self.guarded(Self::counted_times)
+        self.guarded(Self::both_times)
+            || self.guarded(Self::dated_rows)
+            || self.guarded(Self::done_so_often)
+            || self.guarded(Self::counted_times)
+            || self.guarded(Self::mean_of_theirs)
             || self.guarded(Self::whose)
             || self.guarded(Self::exists)
             || self.guarded(Self::exists_again)
+            || self.guarded(Self::exists_too)
+            || self.guarded(Self::ever_so)
     }
 
     /// "closed in 2019": a time field's verb with its window.
-    pub(super) fn dated(&mut self, noun: NounAt) -> bool {
+    pub(in crate::engine::agent::planner::rules::parse) fn dated(&mut self, noun: NounAt) -> bool {
         let back = self.at;
         if self.weekdays(Some(noun)) {
             self.sketch.nouns[noun].want = Want::Time;

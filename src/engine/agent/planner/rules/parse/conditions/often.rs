@@ -5,7 +5,7 @@ use crate::engine::agent::lexicon::Entry;
 
 impl Parser<'_> {
     /// The dataset whose usual time is called by a verb here: orders for "bought".
-    fn dated_thing(&self) -> Option<usize> {
+    pub(super) fn dated_thing(&self) -> Option<usize> {
         let item = self.item(0)?;
         item.entries.iter().filter(|entry| !entry.partial).find_map(|entry| {
             let Sense::Field(d, f) = entry.sense else { return None };
@@ -89,7 +89,7 @@ impl Parser<'_> {
         if self.sketch.nouns[noun].entries.is_empty() {
             return false;
         }
-        let op = self.operator().map(|(op, _)| op);
+        let op = if self.says_exactly() { Some(Comparator::Equal) } else { self.operator().map(|(op, _)| op) };
         let number = match self.word(0) {
             "once" => Some(1.0),
             "twice" => Some(2.0),

@@ -64,6 +64,13 @@ impl Parser<'_> {
             if matches!(self.word(0), "than" | "between" | "about") {
                 return false;
             }
+            // "that only Ada bought" says that nobody else did.
+            let relative = matches!(self.previous(), "that" | "which" | "who") && self.frames.is_empty();
+            if self.word(0) == "only" && relative && self.verb_at(self.at + 2) {
+                let said = "“Only” is said of who did it: ask for those with it, or for those without any other.";
+                self.sketch.refused = Some(said.to_owned());
+                return false;
+            }
             self.at += 1;
         }
         let before = self.previous().to_owned();
@@ -76,6 +83,7 @@ impl Parser<'_> {
         if negated {
             self.eat_any(&["in", "from", "to", "at", "for", "the", "those from", "those in"]);
             self.doer_of_value();
+            self.eat_any(&["yet been", "been", "yet"]);
         }
         self.articles();
         if !negated && self.word(0) == "both" && self.item(1).is_some_and(|item| item.has_value() && !item.is_named()) {
@@ -185,6 +193,8 @@ impl Parser<'_> {
         let before = self.previous().to_owned();
         let mut nouns: Vec<NounAt> = Vec::new();
         let both = matches!(before.as_str(), "both");
+        // "to both Lund and Bergen"
+        let before = if both { self.previous_of(self.at.saturating_sub(1)).to_owned() } else { before };
         let (mut and, mut or) = (false, false);
         let roles: Vec<usize> = [1, 2]
             .iter()
@@ -192,16 +202,20 @@ impl Parser<'_> {
             .take_while(|(back, item)| {
                 let roles = item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_)));
                 let leading = *back == 1 && super::super::nouns::leads(&item.norm);
-                leading || roles && (!item.entries.is_empty() || item.any(&["the", "either"]))
+                leading || roles && (!item.entries.is_empty() || item.any(&["the", "either", "both"]))
             })
             .map(|(_, item)| item)
             .flat_map(|item| item.entries.iter().filter_map(super::super::nouns::role))
             .collect();
+        let first = self.at;
         while let Some(item) = self.item(0) {
             let fits = match field {
                 Some(noun) => item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense)),
                 None => {
-                    self.value_here() || nouns.is_empty() && matches!(item.kind, Kind::Number(_)) && item.has_value()
+                    // Several of them are all numbers, or none is.
+                    let number = matches!(item.kind, Kind::Number(_));
+                    let alike = matches!(self.items.get(first).map(|item| &item.kind), Some(Kind::Number(_)));
+                    self.value_here() || number && alike && item.has_value()
                 }
             };
             if !fits {
@@ -213,6 +227,7 @@ impl Parser<'_> {
             });
             let mut entries: Vec<_> = entries.cloned().collect();
             self.owning(&mut entries);
+            self.of_others(&mut entries);
             let mut noun = Noun::new(self, self.at..self.at + 1, entries, Want::Value, &before);
             noun.of = field;
             noun.roles.clone_from(&roles);
@@ -222,12 +237,17 @@ impl Parser<'_> {
             noun.near = if adjective { None } else { self.near_thing() };
             if let Some(field) = field {
                 noun.roles.clone_from(&self.sketch.nouns[field].roles);
+                let own = self.sketch.nouns[field].entries.iter().filter_map(super::super::nouns::role);
+                let own: Vec<usize> = own.filter(|role| !noun.roles.contains(role)).collect();
+                noun.roles.extend(own);
                 noun.before.clone_from(&self.sketch.nouns[field].before);
             }
             nouns.push(self.push(noun));
             self.at += 1;
+            self.own_field(&nouns, field.is_none());
             let back = self.at;
-            let against = self.eat_any(&["vs", "versus", "compared to", "compared with"]);
+            let against =
+                self.eat_any(&["vs", "versus", "compared to", "compared with"]) || self.said_for_each(&before);
             while let Some(word) = [",", "or", "and", "nor", "or in", "or from", "and from", "or to", "/", "&"]
                 .into_iter()
                 .find(|word| self.eat(word))
@@ -237,7 +257,11 @@ impl Parser<'_> {
             }
             let next = self.item(0).is_some_and(|item| match field {
                 Some(noun) => item.entries.iter().any(|entry| self.value_fits(noun, &entry.sense)),
-                None => self.value_here(),
+                None => {
+                    let number = |item: &super::super::super::items::Item| matches!(item.kind, Kind::Number(_));
+                    let before = self.items.get(first).is_some_and(number);
+                    self.value_here() || before && item.has_value() && number(item)
+                }
             });
             if back == self.at || !next || !self.same_field(&nouns) {
                 self.at = back;
@@ -248,13 +272,20 @@ impl Parser<'_> {
         if nouns.is_empty() {
             return false;
         }
-        if let Some(field) = field {
-            self.sketch.nouns[field].want = Want::Bound;
+        match field {
+            Some(field) => self.sketch.nouns[field].want = Want::Bound,
+            None => self.do_it(first, &nouns),
         }
         if let (true, true, false, Some(first)) = (nouns.len() > 1, and, or, nouns.first()) {
             if both { &mut self.sketch.each } else { &mut self.sketch.joint }.push(*first);
         } else if both {
             return false;
+        }
+        // "Harbour included" does not say that there is nothing else.
+        if matches!(self.word(0), "included" | "counted") && !negated {
+            let said = nouns.last().map(|noun| self.sketch.nouns[*noun].text.clone()).unwrap_or_default();
+            let reason = format!("Is only “{said}” meant, or all with it? Say “only {said}”, or leave it out.");
+            self.sketch.refused = Some(reason);
         }
         self.add(Cond::Values { nouns, negated });
         true
@@ -282,6 +313,32 @@ impl Parser<'_> {
             let kept = entries.iter().filter(|entry| number(self, &entry.sense)).cloned().collect();
             self.sketch.nouns[noun].entries = kept;
         }
+    }
+
+    /// "rye flour", "online channel": the value's own field behind it.
+    fn own_field(&mut self, nouns: &[NounAt], alone: bool) {
+        let Some(item) = self.item(0).filter(|item| alone && !item.has_value()) else { return };
+        let named = |entry: &Entry| match entry.sense {
+            Sense::Field(d, f) => Some((d, f)),
+            _ => None,
+        };
+        let fields: Vec<(usize, usize)> = item.entries.iter().filter_map(named).collect();
+        // "the rye flour" alone speaks of the flour; before breads it says which of them.
+        let thing_here = item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial);
+        let before_other = self.item(1).is_some_and(|next| next.entries.iter().any(|entry| thing(entry).is_some()));
+        if fields.is_empty() || thing_here && !before_other {
+            return;
+        }
+        let of = |entry: &&Entry| matches!(entry.sense, Sense::Value { dataset, field, .. } if fields.contains(&(dataset, field)));
+        let kept: Vec<Vec<Entry>> =
+            nouns.iter().map(|noun| self.sketch.nouns[*noun].entries.iter().filter(of).cloned().collect()).collect();
+        if kept.iter().any(Vec::is_empty) {
+            return;
+        }
+        for (noun, entries) in nouns.iter().zip(kept) {
+            self.sketch.nouns[*noun].entries = entries;
+        }
+        self.at += 1;
     }
 
     /// "how many songs does Abba have": who has things is none of them.
