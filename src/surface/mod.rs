@@ -11,6 +11,7 @@ mod form;
 pub mod guard;
 pub mod health;
 mod html;
+mod linger;
 pub mod listen;
 pub mod login;
 pub mod mcp;
@@ -97,7 +98,7 @@ impl Surface {
         let pages = web::routes(web.clone()).merge(workspaces(console::workspace::routes()));
         let within = |pages: Router, time| {
             let limit = TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, time);
-            pages.layer(from_fn(to_its_end)).layer(limit)
+            pages.layer(from_fn(to_its_end)).layer(limit).layer(from_fn(linger::linger))
         };
         let pages = within(pages, PAGE_TIME).merge(within(long_pages, LONG_PAGE_TIME));
         Router::new()

@@ -224,6 +224,24 @@ async fn a_document_of_a_hundred_kilobytes_fits_into_the_form_and_one_of_four_me
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_still_sending_a_form_that_is_too_large_gets_the_answer() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let service = Service::start().await;
+    let address = service.url("").trim_start_matches("http://").to_owned();
+    let mut stream = tokio::net::TcpStream::connect(&address).await.unwrap();
+    let head = "POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n";
+    stream.write_all(format!("{head}Content-Length: {}\r\n\r\n", 8 << 20).as_bytes()).await.unwrap();
+    // As a client does that reads nothing before it has sent all.
+    for _ in 0..8 {
+        stream.write_all(&vec![b'x'; 1 << 20]).await.unwrap();
+    }
+    let mut reply = vec![0; 12];
+    stream.read_exact(&mut reply).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&reply), "HTTP/1.1 413");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn questions_are_answered_traced_and_remembered_by_forms_alone() {
     let service = Service::start().await;
     let org = workspace(&service, "acme").await;
