@@ -10,6 +10,7 @@ use dragoman::model::access::{Role, Scope};
 use dragoman::model::org::Org;
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::service::{PASSWORD, Service, http, json_of};
 
@@ -28,27 +29,9 @@ impl Nginx {
     fn start(https: u16, service: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path();
-        run(Command::new("openssl").current_dir(here).args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-addext",
-            "basicConstraints=critical,CA:FALSE",
-            "-keyout",
-            "key.pem",
-            "-out",
-            "cert.pem",
-        ]));
+        certificate(here, "ec", &["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);
+        // Without one of RSA nobody could choose a suite that needs it.
+        certificate(here, "rsa", &["rsa:2048"]);
         let site = std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("nginx/dragoman.conf"));
         let mut site = site.unwrap();
         let http = free_port();
@@ -56,8 +39,14 @@ impl Nginx {
             ("listen 80;", format!("listen 127.0.0.1:{http};")),
             ("listen 443 ssl http2;", format!("listen 127.0.0.1:{https} ssl http2;")),
             ("server_name dragoman.example.com;", "server_name localhost;".into()),
-            ("/etc/ssl/dragoman/fullchain.pem", here.join("cert.pem").display().to_string()),
-            ("/etc/ssl/dragoman/privkey.pem", here.join("key.pem").display().to_string()),
+            (
+                "ssl_certificate /etc/ssl/dragoman/fullchain.pem;",
+                "ssl_certificate ec.pem; ssl_certificate rsa.pem;".into(),
+            ),
+            (
+                "ssl_certificate_key /etc/ssl/dragoman/privkey.pem;",
+                "ssl_certificate_key ec.key; ssl_certificate_key rsa.key;".into(),
+            ),
             ("http://127.0.0.1:8787", format!("http://127.0.0.1:{service}")),
         ] {
             assert!(site.contains(theirs), "the site file no longer says {theirs}");
@@ -72,13 +61,15 @@ impl Nginx {
         Self { folder, http }
     }
 
-    /// A client that trusts its certificate alone and comes from [`CLIENT`].
+    /// A client that trusts its certificates alone and comes from [`CLIENT`].
     #[expect(clippy::disallowed_methods, reason = "the test is the outside; the ban is for the service's own calls")]
     fn client(&self) -> reqwest::Client {
         drop(http());
-        let certificate = std::fs::read(self.folder.path().join("cert.pem")).unwrap();
+        let certificate = |file: &str| {
+            reqwest::Certificate::from_pem(&std::fs::read(self.folder.path().join(file)).unwrap()).unwrap()
+        };
         reqwest::Client::builder()
-            .tls_certs_only([reqwest::Certificate::from_pem(&certificate).unwrap()])
+            .tls_certs_only(["ec.pem", "rsa.pem"].map(certificate))
             .local_address(IpAddr::V4(CLIENT))
             .redirect(reqwest::redirect::Policy::none())
             .cookie_store(true)
@@ -95,6 +86,15 @@ impl Drop for Nginx {
     }
 }
 
+/// `name.pem` and `name.key`, for localhost.
+fn certificate(folder: &Path, name: &str, key: &[&str]) {
+    let mut openssl = Command::new("openssl");
+    openssl.current_dir(folder).args(["req", "-x509", "-newkey"]).args(key);
+    openssl.args(["-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]);
+    openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
+    run(openssl.args(["-keyout", &format!("{name}.key"), "-out", &format!("{name}.pem")]));
+}
+
 fn nginx(folder: &Path) -> Command {
     let mut command = Command::new("nginx");
     command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf")).args(["-e", "error.log"]);
@@ -108,6 +108,16 @@ fn run(command: &mut Command) {
 
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// What is answered to these bytes until the connection is closed.
+async fn raw(port: u16, request: &str) -> String {
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let closed = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
+    assert!(closed.is_ok(), "not closed: {request}");
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 /// A service behind nginx, whose address is believed when `trusted`.
@@ -209,23 +219,47 @@ async fn h08_a_forwarded_address_is_believed_from_a_trusted_proxy_only() {
 async fn h07_only_tls_of_today_is_spoken_and_nothing_is_taken_without_it() {
     let (nginx, service, _) = behind(true).await;
     let port = service.config.public_url.port().unwrap().to_string();
+    // What was agreed on, when something was.
     let handshake = |arguments: &[&str]| {
         let mut command = Command::new("openssl");
         command
             .args(["s_client", "-connect", &format!("localhost:{port}"), "-servername", "localhost"])
             .args(arguments);
         let output = command.stdin(std::process::Stdio::null()).output().unwrap();
-        output.status.success() && !String::from_utf8_lossy(&output.stdout).contains("Cipher is (NONE)")
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.success() && !said.contains("Cipher is (NONE)")).then_some(said)
     };
     // The client is told to allow what it would refuse itself.
     let weak = "ALL:@SECLEVEL=0";
-    assert!(handshake(&["-tls1_2"]) && handshake(&["-tls1_3"]));
+    assert!(handshake(&["-tls1_3"]).is_some());
+    let agreed = handshake(&["-tls1_2", "-alpn", "h2"]).unwrap();
+    assert!(agreed.contains("ALPN protocol: h2"), "{agreed}");
+    assert!(!agreed.contains("TLS session ticket"), "a ticket outlives what protects it: {agreed}");
     for old in [["-tls1", "-cipher", weak], ["-tls1_1", "-cipher", weak]] {
-        assert!(!handshake(&old), "{old:?}");
+        assert!(handshake(&old).is_none(), "{old:?}");
     }
-    for suite in ["NULL:@SECLEVEL=0", "aNULL:@SECLEVEL=0", "RC4:@SECLEVEL=0", "3DES:@SECLEVEL=0", "EXPORT:@SECLEVEL=0"]
-    {
-        assert!(!handshake(&["-tls1_2", "-cipher", suite]), "{suite}");
+    let tls12 = |suite: &str| handshake(&["-tls1_2", "-cipher", &format!("{suite}:@SECLEVEL=0")]);
+    for suite in [
+        "NULL",
+        "aNULL",
+        "RC4",
+        "3DES",
+        "EXPORT",
+        // Static RSA: who steals the key reads what was recorded before.
+        "kRSA",
+        "AES128-SHA",
+        "AES256-GCM-SHA384",
+        // CBC, with each kind of certificate.
+        "ECDHE-ECDSA-AES128-SHA",
+        "ECDHE-ECDSA-AES256-SHA384",
+        "ECDHE-RSA-AES128-SHA",
+        "ECDHE-RSA-AES256-SHA384",
+        "CAMELLIA",
+    ] {
+        assert_eq!(tls12(suite), None, "{suite}");
+    }
+    for suite in ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305"] {
+        assert!(tls12(suite).is_some_and(|agreed| agreed.contains(suite)), "{suite}");
     }
     let plain = format!("http://127.0.0.1:{}", nginx.http);
     let outside = http();
@@ -234,7 +268,17 @@ async fn h07_only_tls_of_today_is_spoken_and_nothing_is_taken_without_it() {
         let moved = send("GET", path).await.unwrap();
         assert_eq!(moved.status(), 308, "{path}");
         let to = moved.headers()["location"].to_str().unwrap();
-        assert!(to.starts_with("https://") && to.ends_with(path), "{to}");
+        assert_eq!(to, format!("https://localhost{path}"));
+    }
+    for (target, hosts) in [
+        ("/login?x=1", "host: evil.example\r\nx-forwarded-host: evil.example\r\n"),
+        ("http://evil.example/login?x=1", "host: evil.example\r\n"),
+        ("/login?x=1", ""),
+    ] {
+        let moved = raw(nginx.http, &format!("GET {target} HTTP/1.0\r\n{hosts}\r\n")).await;
+        assert!(moved.starts_with("HTTP/1.1 308 "), "{target}: {moved}");
+        assert!(moved.contains("\r\nLocation: https://localhost/login?x=1\r\n"), "{target}: {moved}");
+        assert!(!moved.contains("evil"), "{target}: {moved}");
     }
     for (method, path) in [("POST", "/api/oauth/token"), ("POST", "/mcp"), ("POST", "/login"), ("DELETE", "/mcp")] {
         let refused = send(method, path).await.unwrap();
@@ -249,7 +293,6 @@ async fn h07_only_tls_of_today_is_spoken_and_nothing_is_taken_without_it() {
 
 #[tokio::test]
 async fn h09_behind_the_proxy_a_message_that_can_be_read_in_two_ways_reaches_nobody() {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let (nginx, service, org) = behind(true).await;
     let token = service.token(&org).await;
     // Over the plain port of a site whose TLS part is the same server: the parser is one.
@@ -258,15 +301,11 @@ async fn h09_behind_the_proxy_a_message_that_can_be_read_in_two_ways_reaches_nob
         "content-length: 4\r\ncontent-length: 5",
         "x-a: b\r\n c\r\ncontent-length: +4",
     ] {
-        let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", nginx.http)).await.unwrap();
         let hidden =
             format!("GET /api/v1/ext/datasets HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n");
         let request = format!("POST /api/oauth/token HTTP/1.1\r\nhost: localhost\r\n{head}\r\n\r\n0\r\n\r\n{hidden}");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
-        let closed = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
-        let answer = String::from_utf8_lossy(&answer);
-        assert!(closed.is_ok() && answer.starts_with("HTTP/1.1 400 "), "{head}: {answer}");
+        let answer = raw(nginx.http, &request).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{head}: {answer}");
         assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{head}: {answer}");
     }
     service.stop().await;
