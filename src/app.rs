@@ -67,7 +67,7 @@ impl Office {
             None => Db::open_sqlite(&config.data_dir.join("metadata.sqlite")).await?,
         };
         let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
-        let (audit, audit_writer) = AuditLog::start(db.clone());
+        let (audit, audit_writer) = AuditLog::start(db.clone(), clock.clone());
         Ok(Self { config, clock, db, identity, audit, master, audit_writer })
     }
 
@@ -102,6 +102,7 @@ impl Office {
             duration_ms: 0,
             rows: 0,
             bytes: 0,
+            count: 1,
         };
         self.audit.record(entry).await
     }

@@ -74,11 +74,12 @@ pub struct NotAnId;
 impl<T> FromStr for Id<T> {
     type Err = NotAnId;
 
-    /// Accepts the hyphenated form only, so that one id has one spelling.
+    /// Accepts the hyphenated form only, in either case (RFC 9562 §4: written in lower case, read in any). Whoever
+    /// keeps or compares an id does so with what was read, never with the text: that has one spelling.
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         let uuid = Uuid::try_parse(text).map_err(|_| NotAnId)?;
-        let canonical = uuid.hyphenated().to_string();
-        if canonical == text { Ok(Self(uuid, PhantomData)) } else { Err(NotAnId) }
+        let written = uuid.hyphenated().to_string();
+        if written.eq_ignore_ascii_case(text) { Ok(Self(uuid, PhantomData)) } else { Err(NotAnId) }
     }
 }
 
@@ -124,10 +125,23 @@ mod tests {
 
     #[test]
     fn other_spellings_of_an_id_are_refused() {
-        for text in
-            ["", "1", "../etc/passwd", "0190A3C2-0000-7000-8000-000000000000", "0190a3c2000070008000000000000000"]
-        {
+        for text in [
+            "",
+            "1",
+            "../etc/passwd",
+            "0190a3c2000070008000000000000000",
+            "{0190a3c2-0000-7000-8000-000000000000}",
+            "urn:uuid:0190a3c2-0000-7000-8000-000000000000",
+            " 0190a3c2-0000-7000-8000-000000000000",
+        ] {
             assert!(text.parse::<Id<Thing>>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_id_is_read_in_any_case_and_written_in_lower_case() {
+        let id: Id<Thing> = "0190A3C2-0000-7000-8000-0000000000fF".parse().unwrap();
+        assert_eq!(id, "0190a3c2-0000-7000-8000-0000000000ff".parse().unwrap());
+        assert_eq!(id.to_string(), "0190a3c2-0000-7000-8000-0000000000ff");
     }
 }

@@ -134,7 +134,14 @@ impl Mailer {
         let server = match &self.way {
             Way::Server(server) => server,
             Way::Log => {
-                tracing::warn!(to = mail.to, subject = mail.subject, "no mail server is set; the mail:\n{}", mail.text);
+                for line in mail.text.lines().filter(|line| !line.is_empty()) {
+                    tracing::warn!(
+                        to = mail.to,
+                        subject = mail.subject,
+                        line,
+                        "no mail server is set; a line of the mail"
+                    );
+                }
                 return Ok(());
             }
             Way::Off => return Err("no mail server is set".into()),

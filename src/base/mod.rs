@@ -8,6 +8,7 @@ pub mod memory;
 pub mod outbound;
 pub mod peers;
 pub mod secret;
+pub mod shares;
 pub mod telemetry;
 pub mod throttle;
 pub mod tls;

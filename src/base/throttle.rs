@@ -2,10 +2,12 @@
 //! subscriber gets). Memory is bounded: idle rates are forgotten, and failures are kept for the latest addresses.
 
 mod accounts;
+mod failures;
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,14 +20,16 @@ use lru::LruCache;
 
 use crate::base::clock::{Clock, Millis};
 pub use accounts::{Accounts, TryingAccount};
+use failures::Failures;
+pub use failures::Trying;
 
-/// Addresses whose failures are remembered.
-const FAILING: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
+/// Keys whose tries are remembered.
+const TRIED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 /// Keys whose rate is remembered before idle ones are dropped.
 const RATED: usize = 10_000;
 /// Requests for a new password, a minute and address.
 const FORGOT: u32 = 5;
-/// The window of failures.
+/// The window of tries.
 const WINDOW: Millis = 60_000;
 
 /// The rates; all per minute and address.
@@ -40,6 +44,8 @@ pub struct ThrottleRates {
     pub register: u32,
     /// Requests for tokens, revocations and introspections.
     pub exchange: u32,
+    /// Requests without a good credential.
+    pub refused: u32,
 }
 
 /// User codes of devices that one browser session, or one address, may get wrong in a minute (L04).
@@ -49,9 +55,9 @@ const WRONG_CODES: usize = 5;
 #[derive(Debug)]
 pub struct Throttle {
     pub accounts: Accounts,
-    rates: ThrottleRates,
-    clock: Clock,
-    failing: Mutex<LruCache<IpAddr, Failing>>,
+    logins: Failures,
+    tokens: Failures,
+    refused: Rate<IpAddr>,
     authorize: Rate<IpAddr>,
     register: Rate<IpAddr>,
     exchange: Rate<IpAddr>,
@@ -60,63 +66,31 @@ pub struct Throttle {
     forgot: Rate<IpAddr>,
 }
 
-#[derive(Debug, Default)]
-struct Failing {
-    /// When the failures of the last minute happened.
-    at: Vec<Millis>,
-    blocked_until: Millis,
-    /// Passwords that are being compared at this moment.
-    trying: usize,
-}
-
-/// A password that is being compared; counts as a failure until it is known to be none.
-#[derive(Debug)]
-pub struct Trying<'a> {
-    throttle: &'a Throttle,
-    ip: IpAddr,
-}
-
-impl Drop for Trying<'_> {
-    fn drop(&mut self) {
-        let mut failing = self.throttle.failing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = failing.get_mut(&self.ip) {
-            entry.trying = entry.trying.saturating_sub(1);
-        }
-    }
-}
-
 /// Seconds to wait.
 pub type Wait = u64;
 
 impl Throttle {
     pub fn new(rates: ThrottleRates, clock: Clock) -> Self {
         Self {
-            failing: Mutex::new(LruCache::new(FAILING)),
+            logins: Failures::new(rates.failures, rates.block, &clock),
+            tokens: Failures::new(rates.failures, rates.block, &clock),
+            refused: Rate::new(rates.refused, &clock),
             authorize: Rate::new(rates.authorize, &clock),
             register: Rate::new(rates.register, &clock),
             exchange: Rate::new(rates.exchange, &clock),
             codes_by_session: Tries::new(WRONG_CODES, &clock),
             codes_by_address: Tries::new(WRONG_CODES, &clock),
             forgot: Rate::new(FORGOT, &clock),
-            accounts: Accounts::new(rates.account_failures, clock.clone()),
-            rates,
-            clock,
+            accounts: Accounts::new(rates.account_failures, clock),
         }
     }
 
-    /// Whether the address is blocked for its failures.
+    /// Whether the address is blocked for its failed log-ins.
     ///
     /// # Errors
     /// Seconds until it is free.
     pub fn check_login(&self, ip: IpAddr) -> Result<(), Wait> {
-        let now = self.clock.now();
-        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
-        match failing.get(&subscriber(ip)) {
-            Some(entry) if entry.blocked_until > now => {
-                Err(u64::try_from(entry.blocked_until - now).unwrap_or(0).div_ceil(1000))
-            }
-            _ => Ok(()),
-        }
+        self.logins.check(ip)
     }
 
     /// As [`Throttle::check_login`], before a password is compared: who sends many at once may try no more of them than
@@ -125,29 +99,31 @@ impl Throttle {
     /// # Errors
     /// Seconds to wait.
     pub fn try_login(&self, ip: IpAddr) -> Result<Trying<'_>, Wait> {
-        self.check_login(ip)?;
-        let (ip, now) = (subscriber(ip), self.clock.now());
-        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = failing.get_or_insert_mut(ip, Failing::default);
-        entry.at.retain(|at| *at > now - WINDOW);
-        if entry.at.len() + entry.trying >= self.rates.failures as usize {
-            return Err(1);
-        }
-        entry.trying += 1;
-        Ok(Trying { throttle: self, ip })
+        self.logins.begin(ip)
     }
 
-    /// Counts a wrong password or credential. The block starts with the failure that reaches the limit.
+    /// Counts a wrong password, code or passkey. The block starts with the failure that reaches the limit.
     pub fn record_failure(&self, ip: IpAddr) {
-        let now = self.clock.now();
-        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = failing.get_or_insert_mut(subscriber(ip), Failing::default);
-        entry.at.retain(|at| *at > now - WINDOW);
-        entry.at.push(now);
-        if entry.at.len() >= self.rates.failures as usize {
-            entry.at.clear();
-            entry.blocked_until = now + Millis::try_from(self.rates.block.as_millis()).unwrap_or(Millis::MAX / 2);
-        }
+        self.logins.record(ip);
+    }
+
+    /// Counts a bad token. It has nothing to do with log-ins: a program with an old token does not lock out the people
+    /// behind its address.
+    ///
+    /// # Errors
+    /// Seconds for which bad tokens of this address are turned away.
+    pub fn bad_token(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.tokens.check(ip)?;
+        self.tokens.record(ip);
+        Ok(())
+    }
+
+    /// Counts a request without a good credential.
+    ///
+    /// # Errors
+    /// Seconds until the next one is welcome.
+    pub fn check_refused(&self, ip: IpAddr) -> Result<(), Wait> {
+        self.refused.check(&subscriber(ip))
     }
 
     /// Counts an authorization request.
@@ -200,7 +176,7 @@ impl Throttle {
 }
 
 /// The part of an address that stands for one subscriber.
-fn subscriber(ip: IpAddr) -> IpAddr {
+pub fn subscriber(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
         v4 => v4,
@@ -214,13 +190,17 @@ type Store<K> = DashMapStateStore<K>;
 pub struct Rate<K: Clone + Eq + Hash> {
     limiter: RateLimiter<K, Store<K>, Ticks, NoOpMiddleware<Nanos>>,
     ticks: Ticks,
+    /// With more keys than these, idle ones are forgotten; it rises with those that are not idle, so that the search for
+    /// idle ones costs each check the same, however many senders there are.
+    forget_at: AtomicUsize,
 }
 
 impl<K: Clone + Eq + Hash> Rate<K> {
     pub fn new(per_minute: u32, clock: &Clock) -> Self {
         let ticks = Ticks(clock.clone());
         let quota = Quota::per_minute(NonZeroU32::new(per_minute).unwrap_or(NonZeroU32::MIN));
-        Self { limiter: RateLimiter::new(quota, Store::default(), ticks.clone()), ticks }
+        let limiter = RateLimiter::new(quota, Store::default(), ticks.clone());
+        Self { limiter, ticks, forget_at: AtomicUsize::new(RATED) }
     }
 
     /// Counts one.
@@ -228,8 +208,9 @@ impl<K: Clone + Eq + Hash> Rate<K> {
     /// # Errors
     /// Seconds until the next one is welcome; at least 1.
     pub fn check(&self, key: &K) -> Result<(), Wait> {
-        if self.limiter.len() > RATED {
+        if self.limiter.len() > self.forget_at.load(Ordering::Relaxed) {
             self.limiter.retain_recent();
+            self.forget_at.store(RATED.max(2 * self.limiter.len()), Ordering::Relaxed);
         }
         self.limiter.check_key(key).map_err(|until| {
             let wait = until.wait_time_from(self.ticks.now());
@@ -255,7 +236,7 @@ pub struct Tries<K: Eq + Hash> {
 
 impl<K: Clone + Eq + Hash> Tries<K> {
     pub fn new(most: usize, clock: &Clock) -> Self {
-        Self { most, clock: clock.clone(), made: Mutex::new(LruCache::new(FAILING)) }
+        Self { most, clock: clock.clone(), made: Mutex::new(LruCache::new(TRIED)) }
     }
 
     /// Counts one.
@@ -303,57 +284,31 @@ mod tests {
     use super::*;
 
     fn throttle(clock: &Clock) -> Throttle {
-        let block = Duration::from_secs(300);
-        let rates =
-            ThrottleRates { failures: 5, block, account_failures: 10, authorize: 10, register: 20, exchange: 60 };
+        let rates = ThrottleRates {
+            failures: 5,
+            block: Duration::from_secs(300),
+            account_failures: 10,
+            authorize: 10,
+            register: 20,
+            exchange: 60,
+            refused: 300,
+        };
         Throttle::new(rates, clock.clone())
     }
 
     #[test]
-    fn the_fifth_failure_of_a_minute_blocks_for_five_minutes() {
-        let clock = Clock::manual(1_700_000_000_000);
-        let throttle = throttle(&clock);
-        let (ip, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-        for _ in 0..4 {
-            throttle.record_failure(ip);
-        }
-        assert_eq!(throttle.check_login(ip), Ok(()));
-        throttle.record_failure(ip);
-        assert_eq!(throttle.check_login(ip), Err(300));
-        assert_eq!(throttle.check_login(other), Ok(()));
-        clock.advance(Duration::from_secs(299));
-        assert_eq!(throttle.check_login(ip), Err(1));
-        clock.advance(Duration::from_secs(1));
-        assert_eq!(throttle.check_login(ip), Ok(()));
-    }
-
-    #[test]
-    fn passwords_that_are_tried_at_once_count_before_they_are_known_to_be_wrong() {
+    fn bad_tokens_turn_away_bad_tokens_and_nothing_else() {
         let clock = Clock::manual(1_700_000_000_000);
         let throttle = throttle(&clock);
         let ip = IpAddr::from([192, 0, 2, 1]);
-        throttle.record_failure(ip);
-        let mut trying: Vec<_> = (0..4).map(|_| throttle.try_login(ip).unwrap()).collect();
-        assert_eq!(throttle.try_login(ip).unwrap_err(), 1);
-        trying.pop();
-        trying.push(throttle.try_login(ip).unwrap());
-        for wrong in trying {
-            throttle.record_failure(ip);
-            drop(wrong);
+        for _ in 0..5 {
+            assert_eq!(throttle.bad_token(ip), Ok(()));
         }
-        assert_eq!(throttle.try_login(ip).unwrap_err(), 300);
-    }
-
-    #[test]
-    fn failures_a_minute_apart_do_not_add_up() {
-        let clock = Clock::manual(1_700_000_000_000);
-        let throttle = throttle(&clock);
-        let ip = IpAddr::from([192, 0, 2, 1]);
-        for _ in 0..20 {
-            throttle.record_failure(ip);
-            clock.advance(Duration::from_secs(20));
-        }
+        assert_eq!(throttle.bad_token(ip), Err(300));
         assert_eq!(throttle.check_login(ip), Ok(()));
+        assert_eq!(throttle.bad_token(IpAddr::from([192, 0, 2, 2])), Ok(()));
+        clock.advance(Duration::from_secs(300));
+        assert_eq!(throttle.bad_token(ip), Ok(()));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::base::throttle::ThrottleRates;
+
 /// All limits of the service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
@@ -23,11 +25,23 @@ pub struct Rates {
     pub resources: u32,
     /// Calls per workspace.
     pub workspace: u32,
-    /// Calls at the same time per token.
+    /// Requests of any kind per person or connectivity token.
+    pub requests: u32,
+    /// MCP sessions opened per person or connectivity token.
+    pub sessions: u32,
+    /// Calls at the same time per token, and uploads per person.
     pub in_flight: usize,
+    /// Open MCP streams per token.
+    pub streams: usize,
     /// Calls at the same time for the whole instance.
     pub instance_in_flight: usize,
-    /// Failed log-ins or tokens per address before it is blocked.
+    /// Uploads at the same time for the whole instance.
+    pub instance_uploads: usize,
+    /// Open MCP streams for the whole instance.
+    pub instance_streams: usize,
+    /// Requests without a good credential per address.
+    pub refused: u32,
+    /// Failed log-ins, and bad tokens, per address before further ones are refused.
     pub failures: u32,
     /// How long a blocked address stays blocked.
     pub block: Duration,
@@ -39,6 +53,21 @@ pub struct Rates {
     pub register: u32,
     /// Requests for tokens, and revocations, per address.
     pub exchange: u32,
+}
+
+impl Rates {
+    /// Those that count by address.
+    pub fn by_address(&self) -> ThrottleRates {
+        ThrottleRates {
+            failures: self.failures,
+            block: self.block,
+            account_failures: self.account_failures,
+            authorize: self.authorize,
+            register: self.register,
+            exchange: self.exchange,
+            refused: self.refused,
+        }
+    }
 }
 
 /// How much one call may use.
@@ -88,6 +117,10 @@ pub struct Lifetimes {
     pub mcp_session: Duration,
     /// MCP sessions per principal.
     pub mcp_sessions: usize,
+    /// MCP sessions for the whole instance.
+    pub mcp_sessions_instance: usize,
+    /// How long the audit log is kept; `None` for good.
+    pub audit: Option<Duration>,
 }
 
 impl Default for Limits {
@@ -102,8 +135,14 @@ impl Default for Limits {
                 ask: 5,
                 resources: 30,
                 workspace: 120,
+                requests: 300,
+                sessions: 60,
                 in_flight: 3,
+                streams: 20,
                 instance_in_flight: 64,
+                instance_uploads: 32,
+                instance_streams: 1_000,
+                refused: 300,
                 failures: 5,
                 block: secs(5 * MINUTE),
                 account_failures: 10,
@@ -139,6 +178,8 @@ impl Default for Limits {
                 key: secs(90 * DAY),
                 mcp_session: secs(60 * MINUTE),
                 mcp_sessions: 20,
+                mcp_sessions_instance: 2_000,
+                audit: Some(secs(400 * DAY)),
             },
         }
     }

@@ -10,7 +10,7 @@ use url::Url;
 use super::{Config, Limits, Mail, Provider, llm};
 use crate::base::outbound::Trusted;
 use crate::base::secret::{MasterKey, Secret};
-use crate::base::telemetry::LogFormat;
+use crate::base::telemetry::{LogFilter, LogFormat};
 
 /// A variable that the service reads, for `.env.example` and the README.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ variables! {
     "DRAGOMAN_LLM_DAILY_TOKENS" = "1000000": "tokens that each workspace may use in a day (UTC); counted in memory by each node, from nothing at its start";
     "DRAGOMAN_LLM_OUTPUT_TOKENS" = "4000": "tokens that an answer of the model may have";
     "DRAGOMAN_LLM_LOCAL_HOSTS" = "": "comma-separated hosts and networks (127.0.0.0/8, models.internal) of your own network whose models are local for workspaces that allow only these; none when empty. A relay that passes questions on is not local";
-    "DRAGOMAN_LOG" = "info,rmcp=warn,qdrant_edge=error": "log filter, such as info,dragoman=debug";
+    "DRAGOMAN_LOG" = "info,qdrant_edge=error": "log filter, such as info,dragoman=debug; of libraries only warnings and errors are written, because their other lines hold requests";
     "DRAGOMAN_LOG_FORMAT" = "text": "text or json";
     "DRAGOMAN_ACCESS_TTL" = "600": "seconds that an access token lives";
     "DRAGOMAN_CODE_TTL" = "60": "seconds that an authorization code lives";
@@ -71,14 +71,22 @@ variables! {
     "DRAGOMAN_KEY_TTL" = "7776000": "seconds after which a signing key is replaced";
     "DRAGOMAN_MCP_SESSION_TTL" = "3600": "seconds that an MCP session lives unused";
     "DRAGOMAN_MCP_SESSIONS" = "20": "MCP sessions for each principal";
+    "DRAGOMAN_MCP_SESSIONS_TOTAL" = "2000": "MCP sessions for this instance";
+    "DRAGOMAN_AUDIT_DAYS" = "400": "days that the audit log is kept; 'off' keeps it for good";
     "DRAGOMAN_EXT_RATE_TOKEN" = "30": "calls a minute for each token";
     "DRAGOMAN_EXT_RATE_SQL" = "10": "SQL queries a minute for each token";
     "DRAGOMAN_EXT_RATE_ASK" = "5": "questions in plain words a minute for each token";
     "DRAGOMAN_EXT_RATE_RESOURCES" = "30": "resource reads a minute for each token";
     "DRAGOMAN_EXT_RATE_WORKSPACE" = "120": "calls a minute for each workspace";
-    "DRAGOMAN_EXT_IN_FLIGHT" = "3": "calls at the same time for each token";
-    "DRAGOMAN_IN_FLIGHT" = "64": "calls at the same time for this instance";
-    "DRAGOMAN_FAILURES_PER_IP" = "5": "failed log-ins or tokens a minute from one address before it is blocked";
+    "DRAGOMAN_EXT_RATE_REQUESTS" = "300": "requests of any kind a minute for each person or connectivity token";
+    "DRAGOMAN_EXT_RATE_SESSIONS" = "60": "MCP sessions that each person or connectivity token may open in a minute";
+    "DRAGOMAN_EXT_IN_FLIGHT" = "3": "calls at the same time for each token, and uploads for each person";
+    "DRAGOMAN_EXT_STREAMS" = "20": "open MCP streams for each token";
+    "DRAGOMAN_IN_FLIGHT" = "64": "calls at the same time for this instance; one workspace has at most as many as are still free";
+    "DRAGOMAN_UPLOADS" = "32": "uploads at the same time for this instance, shared in the same way";
+    "DRAGOMAN_STREAMS" = "1000": "open MCP streams for this instance, shared in the same way";
+    "DRAGOMAN_RATE_REFUSED" = "300": "requests without a good credential a minute from one address";
+    "DRAGOMAN_FAILURES_PER_IP" = "5": "failed log-ins, or bad tokens, a minute from one address before further ones are refused";
     "DRAGOMAN_BLOCK_TTL" = "300": "seconds that a blocked address stays blocked";
     "DRAGOMAN_FAILURES_PER_ACCOUNT" = "10": "failed log-ins of one account in 15 minutes before its log-ins are slowed down for browsers that it has not used";
     "DRAGOMAN_RATE_AUTHORIZE" = "10": "authorization requests a minute from one address";
@@ -198,6 +206,9 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         },
         limits: limits(&mut read),
     };
+    if let Err(problem) = LogFilter::read(&config.log) {
+        read.problems.push(format!("DRAGOMAN_LOG: {problem}"));
+    }
     if let Some(url) = &config.database_url
         && !["postgres://", "postgresql://"].iter().any(|scheme| url.expose().starts_with(scheme))
     {
@@ -287,8 +298,14 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     rates.ask = read.number("DRAGOMAN_EXT_RATE_ASK", rates.ask);
     rates.resources = read.number("DRAGOMAN_EXT_RATE_RESOURCES", rates.resources);
     rates.workspace = read.number("DRAGOMAN_EXT_RATE_WORKSPACE", rates.workspace);
+    rates.requests = read.number("DRAGOMAN_EXT_RATE_REQUESTS", rates.requests);
+    rates.sessions = read.number("DRAGOMAN_EXT_RATE_SESSIONS", rates.sessions);
     rates.in_flight = read.number("DRAGOMAN_EXT_IN_FLIGHT", rates.in_flight);
+    rates.streams = read.number("DRAGOMAN_EXT_STREAMS", rates.streams);
     rates.instance_in_flight = read.number("DRAGOMAN_IN_FLIGHT", rates.instance_in_flight);
+    rates.instance_uploads = read.number("DRAGOMAN_UPLOADS", rates.instance_uploads);
+    rates.instance_streams = read.number("DRAGOMAN_STREAMS", rates.instance_streams);
+    rates.refused = read.number("DRAGOMAN_RATE_REFUSED", rates.refused);
     rates.failures = read.number("DRAGOMAN_FAILURES_PER_IP", rates.failures);
     rates.block = read.seconds("DRAGOMAN_BLOCK_TTL");
     rates.account_failures = read.number("DRAGOMAN_FAILURES_PER_ACCOUNT", rates.account_failures);
@@ -322,5 +339,10 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     lifetimes.key = read.seconds("DRAGOMAN_KEY_TTL");
     lifetimes.mcp_session = read.seconds("DRAGOMAN_MCP_SESSION_TTL");
     lifetimes.mcp_sessions = read.number("DRAGOMAN_MCP_SESSIONS", lifetimes.mcp_sessions);
+    lifetimes.mcp_sessions_instance = read.number("DRAGOMAN_MCP_SESSIONS_TOTAL", lifetimes.mcp_sessions_instance);
+    lifetimes.audit = match read.text("DRAGOMAN_AUDIT_DAYS").as_deref() {
+        Some("off") => None,
+        _ => Some(Duration::from_secs(u64::from(read.number("DRAGOMAN_AUDIT_DAYS", 400u32)) * 24 * 60 * 60)),
+    };
     limits
 }

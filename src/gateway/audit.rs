@@ -1,10 +1,14 @@
 //! The audit log's writer: callers wait until their row is durable; rows that wait together share one transaction,
-//! so that the cost of a commit is divided under load.
+//! so that the cost of a commit is divided under load. Refusals that repeat are counted first ([`super::repeats`]).
+
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::repeats::Repeats;
+use crate::base::clock::Clock;
 use crate::model::audit::Entry;
 use crate::model::error::{Error, Result};
 use crate::store::{self, Db};
@@ -13,13 +17,17 @@ use crate::store::{self, Db};
 const BATCH: usize = 256;
 /// Rows that may wait before callers are turned away.
 const QUEUE: usize = 4096;
+/// How often it is looked whether counted repeats are due.
+const LOOK: Duration = Duration::from_secs(5);
 
-type Waiting = (Entry, oneshot::Sender<bool>);
+/// An entry, and who waits for it; nobody, for one that stands for repeats.
+type Waiting = (Entry, Option<oneshot::Sender<bool>>);
 
 /// Hands entries to the writer.
 #[derive(Clone, Debug)]
 pub struct AuditLog {
     queue: mpsc::Sender<Waiting>,
+    repeats: Repeats,
 }
 
 /// The writer's end of life.
@@ -29,7 +37,7 @@ pub struct AuditWriter {
 }
 
 impl AuditWriter {
-    /// Writes out what waits, takes no more, and ends.
+    /// Writes out what waits and what is counted, takes no more, and ends.
     pub async fn finish(self) {
         self.stop.cancel();
         if self.task.await.is_err() {
@@ -40,11 +48,12 @@ impl AuditWriter {
 
 impl AuditLog {
     /// Starts the writer.
-    pub fn start(db: Db) -> (Self, AuditWriter) {
+    pub fn start(db: Db, clock: Clock) -> (Self, AuditWriter) {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let stop = CancellationToken::new();
-        let task = tokio::spawn(write(db, waiting, stop.clone()));
-        (Self { queue }, AuditWriter { stop, task })
+        let repeats = Repeats::new(clock);
+        let task = tokio::spawn(write(db, waiting, repeats.clone(), stop.clone()));
+        (Self { queue, repeats }, AuditWriter { stop, task })
     }
 
     /// Returns when the entry is durable.
@@ -53,32 +62,54 @@ impl AuditLog {
     /// It could not be written: the answer must not leave.
     pub async fn record(&self, entry: Entry) -> Result<()> {
         let (done, written) = oneshot::channel();
-        self.queue.send((entry, done)).await.map_err(|_| Error::internal("the audit writer has stopped"))?;
+        let stopped = |_| Error::internal("the audit writer has stopped");
+        self.queue.send((entry, Some(done))).await.map_err(stopped)?;
         match written.await {
             Ok(true) => Ok(()),
             _ => Err(Error::unavailable("The answer could not be recorded, so it was not given. Try again later.")),
         }
     }
+
+    /// As [`AuditLog::record`], for a refusal that anybody can have as often as they like: the first of its kind has a
+    /// row, and those that follow are counted.
+    ///
+    /// # Errors
+    /// As [`AuditLog::record`].
+    pub async fn refused(&self, entry: Entry) -> Result<()> {
+        match self.repeats.note(entry) {
+            Some(row) => self.record(row).await,
+            None => Ok(()),
+        }
+    }
 }
 
-async fn write(db: Db, mut waiting: mpsc::Receiver<Waiting>, stop: CancellationToken) {
+async fn write(db: Db, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, stop: CancellationToken) {
+    let mut look = tokio::time::interval(LOOK);
     let mut batch = Vec::with_capacity(BATCH);
     loop {
         tokio::select! {
             biased;
             // Closed, the queue takes no more, and ends when what is in it was received.
             () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
+            _ = look.tick() => append(&db, repeats.due().into_iter().map(|entry| (entry, None)).collect()).await,
             received = waiting.recv_many(&mut batch, BATCH) => {
                 if received == 0 {
-                    return;
+                    return append(&db, repeats.all().into_iter().map(|entry| (entry, None)).collect()).await;
                 }
-                let (entries, done): (Vec<Entry>, Vec<oneshot::Sender<bool>>) = batch.drain(..).unzip();
-                let written = store::audit::append(&db, &entries).await.is_ok();
-                metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
-                for done in done {
-                    let _caller_left = done.send(written);
-                }
+                append(&db, std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).await;
             }
         }
+    }
+}
+
+async fn append(db: &Db, batch: Vec<Waiting>) {
+    if batch.is_empty() {
+        return;
+    }
+    let (entries, done): (Vec<Entry>, Vec<_>) = batch.into_iter().unzip();
+    let written = store::audit::append(db, &entries).await.is_ok();
+    metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
+    for done in done.into_iter().flatten() {
+        let _caller_left = done.send(written);
     }
 }

@@ -1,11 +1,11 @@
-//! How often and how many at once: per token, per token and kind of call, per workspace, per instance.
+//! How often: per token, per token and kind of call, per person, per workspace. How many at once: per token and per
+//! person, and for the instance, of which each workspace has its share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use std::sync::Arc;
 
 use crate::base::clock::Clock;
+use crate::base::shares::{Full, Key, Share, Shares};
 use crate::base::throttle::Rate;
 use crate::config::Rates;
 use crate::gateway::operation::Cost;
@@ -18,28 +18,20 @@ pub struct Limiter {
     token: Rate<String>,
     kinds: HashMap<Cost, Rate<String>>,
     workspace: Rate<String>,
-    in_flight: Arc<Mutex<HashMap<String, usize>>>,
-    instance: Arc<Semaphore>,
+    requests: Rate<String>,
+    sessions: Rate<String>,
+    calls: Arc<Shares>,
+    uploads: Arc<Shares>,
+    streams: Arc<Shares>,
 }
 
-/// The right to run one call; ends with it.
-#[derive(Debug)]
-pub struct Permit {
-    key: String,
-    in_flight: Arc<Mutex<HashMap<String, usize>>>,
-    _instance: OwnedSemaphorePermit,
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        let mut running = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = running.get_mut(&self.key) {
-            *count -= 1;
-            if *count == 0 {
-                running.remove(&self.key);
-            }
-        }
-    }
+/// What a request is, before anything of it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knock {
+    /// Any message or call.
+    Request,
+    /// A message that opens an MCP session.
+    Session,
 }
 
 impl Limiter {
@@ -51,23 +43,39 @@ impl Limiter {
                 .map(|cost| (cost, rate(cost.per_minute(&rates))))
                 .into(),
             workspace: rate(rates.workspace),
-            in_flight: Arc::default(),
-            instance: Arc::new(Semaphore::new(rates.instance_in_flight)),
+            requests: rate(rates.requests),
+            sessions: rate(rates.sessions),
+            calls: Shares::new(rates.instance_in_flight),
+            uploads: Shares::new(rates.instance_uploads),
+            streams: Shares::new(rates.instance_streams),
             rates,
+        }
+    }
+
+    /// Counts a request of whatever kind: also what never becomes a call costs something, and leaves a row.
+    ///
+    /// # Errors
+    /// `rate_limited` with the limit that was met, its number, and `retry_after`.
+    pub fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
+        let person = caller.person();
+        self.check(&self.requests, &person, "requests", self.rates.requests)?;
+        match knock {
+            Knock::Request => Ok(()),
+            Knock::Session => self.check(&self.sessions, &person, "sessions", self.rates.sessions),
         }
     }
 
     /// Takes one call of the caller's, or says when to come back.
     ///
     /// # Errors
-    /// `rate_limited` with the limit that was met, its number, and `retry_after`.
-    pub fn take(&self, caller: &Caller, cost: Cost) -> Result<Permit> {
+    /// `rate_limited` with the limit that was met, its number, and `retry_after`; `service_unavailable`.
+    pub fn take(&self, caller: &Caller, cost: Cost) -> Result<Share> {
         let credential = caller.credential();
         match cost {
             Cost::Resource => self.draw(cost, &credential)?,
             Cost::Manage => {
                 self.draw(cost, &credential)?;
-                return self.enter(format!("{credential}:manage"));
+                return self.call(caller, format!("{credential}:manage"));
             }
             Cost::Read => self.check(&self.token, &credential, "token", self.rates.token)?,
             Cost::Sql | Cost::Ask => {
@@ -76,15 +84,52 @@ impl Limiter {
             }
         }
         self.check(&self.workspace, &caller.org.to_string(), "workspace", self.rates.workspace)?;
-        self.enter(credential)
+        self.call(caller, credential)
     }
 
-    /// A place for an upload on its way in, besides those for calls: as many at once for each token.
+    /// A place for an upload on its way in, besides those for calls.
     ///
     /// # Errors
     /// `rate_limited`, `service_unavailable`.
-    pub fn upload(&self, caller: &Caller) -> Result<Permit> {
-        self.enter(format!("{}:upload", caller.credential()))
+    pub fn upload(&self, caller: &Caller) -> Result<Share> {
+        let keys = [Key::at_most(caller.person(), self.rates.in_flight), workspace(caller)];
+        self.enter(&self.uploads, &keys, "uploads", self.rates.in_flight)
+    }
+
+    /// A place for an answer that stays open, besides those for calls.
+    ///
+    /// # Errors
+    /// `rate_limited`, `service_unavailable`.
+    pub fn stream(&self, caller: &Caller) -> Result<Share> {
+        let keys = [Key::at_most(caller.credential(), self.rates.streams), workspace(caller)];
+        self.enter(&self.streams, &keys, "streams", self.rates.streams)
+    }
+
+    fn call(&self, caller: &Caller, key: String) -> Result<Share> {
+        // One person with many clients leaves room for colleagues, as one workspace does for others.
+        let person = Key::part(format!("{}:all", caller.person()), 2);
+        let keys = [Key::at_most(key, self.rates.in_flight), person, workspace(caller)];
+        self.enter(&self.calls, &keys, "in_flight", self.rates.in_flight)
+    }
+
+    /// `keys`: first the one that is bounded by `most`, then those that are bounded by what is free.
+    fn enter(&self, places: &Arc<Shares>, keys: &[Key], what: &str, most: usize) -> Result<Share> {
+        places.enter(keys).map_err(|full| {
+            let (message, details) = match full {
+                Full { key: None } => return Error::unavailable("The service is busy. Try again in a moment."),
+                Full { key: Some(0) } => (
+                    format!("{most} at once are open already ({what}). Wait for one to end."),
+                    serde_json::json!({ "limit": what, "at_once": most }),
+                ),
+                Full { key: Some(_) } => (
+                    format!(
+                        "You, or your workspace, have your share of what this service does at once ({what}). Try again."
+                    ),
+                    serde_json::json!({ "limit": format!("workspace_{what}") }),
+                ),
+            };
+            Error::new(Code::RateLimited, message).with(details).retry_after(1)
+        })
     }
 
     fn draw(&self, cost: Cost, key: &str) -> Result<()> {
@@ -100,27 +145,16 @@ impl Limiter {
 
     fn check(&self, rate: &Rate<String>, key: &str, name: &str, number: u32) -> Result<()> {
         rate.check(&key.to_owned()).map_err(|wait| {
-            let message = format!("The limit of {number} calls a minute ({name}) is reached. Try again in {wait} s.");
+            let message = format!("The limit of {number} a minute ({name}) is reached. Try again in {wait} s.");
             let details = serde_json::json!({ "limit": name, "per_minute": number });
             Error::new(Code::RateLimited, message).with(details).retry_after(wait)
         })
     }
+}
 
-    fn enter(&self, key: String) -> Result<Permit> {
-        let Ok(instance) = self.instance.clone().try_acquire_owned() else {
-            return Err(Error::unavailable("The service is busy. Try again in a moment."));
-        };
-        let mut running = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = running.entry(key.clone()).or_default();
-        if *count >= self.rates.in_flight {
-            let most = self.rates.in_flight;
-            let message = format!("{most} calls of this token are running already. Wait for one to end.");
-            let details = serde_json::json!({ "limit": "in_flight", "at_once": most });
-            return Err(Error::new(Code::RateLimited, message).with(details).retry_after(1));
-        }
-        *count += 1;
-        Ok(Permit { key, in_flight: self.in_flight.clone(), _instance: instance })
-    }
+/// A workspace has as many places as are left for others.
+fn workspace(caller: &Caller) -> Key {
+    Key::part(caller.org.to_string(), 1)
 }
 
 #[cfg(test)]

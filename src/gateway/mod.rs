@@ -6,6 +6,7 @@ pub mod audit;
 mod limit;
 pub mod operation;
 pub mod record;
+mod repeats;
 
 use std::time::Instant;
 
@@ -13,9 +14,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::clock::Clock;
+use crate::base::shares::Share;
 use crate::engine::job::{Job, OnProgress};
 use crate::gateway::audit::AuditLog;
-use crate::gateway::limit::{Limiter, Permit};
+pub use crate::gateway::limit::Knock;
+use crate::gateway::limit::Limiter;
 use crate::gateway::operation::{Info, Operation, Parts, Surface};
 use crate::model::access::{Action, Pass, Want, authorize, denied};
 use crate::model::audit::{Entry, clip};
@@ -44,7 +47,7 @@ impl Via {
 /// A private folder for an upload, and the right to fill it.
 pub struct Staging {
     folder: tempfile::TempDir,
-    _permit: Permit,
+    _place: Share,
 }
 
 impl Staging {
@@ -92,17 +95,39 @@ impl Gateway {
             bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
             ..self.entry(caller, O::INFO.recorded_as.unwrap_or(via.action))
         };
-        self.audit.record(entry).await?;
+        match &answer {
+            Err(error) if matches!(error.code, Code::RateLimited | Code::ServiceUnavailable) => {
+                self.audit.refused(entry).await?;
+            }
+            _ => self.audit.record(entry).await?,
+        }
         answer.map(|(reply, _, _)| reply)
     }
 
-    /// Records a refusal that a surface made before an operation could be formed (unknown tool, wrong arguments).
+    /// Counts a request of whatever kind against what its sender may send.
+    ///
+    /// # Errors
+    /// `rate_limited`; the surface records it with [`Gateway::refused`].
+    pub fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
+        self.limiter.knock(caller, knock)
+    }
+
+    /// A place for an answer that stays open, kept for as long as it does.
+    ///
+    /// # Errors
+    /// `rate_limited`, `service_unavailable`.
+    pub fn stream(&self, caller: &Caller) -> Result<Share> {
+        self.limiter.stream(caller)
+    }
+
+    /// Records a refusal that a surface made before an operation could be formed (unknown tool, wrong arguments, too
+    /// many requests). Those that repeat share rows.
     ///
     /// # Errors
     /// The row could not be written.
     pub async fn refused(&self, caller: &Caller, action: &'static str, target: &str, error: &Error) -> Result<()> {
         let outcome = error.code.info().name.to_owned();
-        self.audit.record(Entry { target: clip(target), outcome, ..self.entry(caller, action) }).await
+        self.audit.refused(Entry { target: clip(target), outcome, ..self.entry(caller, action) }).await
     }
 
     /// Records an event that is not a call (`mcp.session.created`).
@@ -123,12 +148,12 @@ impl Gateway {
         if !caller.rights.allow(action) {
             return Err(denied(caller, action));
         }
-        let permit = self.limiter.upload(caller)?;
-        Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _permit: permit })
+        let place = self.limiter.upload(caller)?;
+        Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _place: place })
     }
 
     async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<(Value, usize, usize)> {
-        let _permit = self.limiter.take(caller, O::INFO.cost)?;
+        let _place = self.limiter.take(caller, O::INFO.cost)?;
         // From before the look at the metadata to the end: what it names must stay.
         let _reading = O::INFO.read_only.then(|| self.parts.engines.readers.enter());
         let pass = self.authorize(caller, &O::INFO, &op.want()).await?;
@@ -216,6 +241,7 @@ impl Gateway {
             duration_ms: 0,
             rows: 0,
             bytes: 0,
+            count: 1,
         }
     }
 }

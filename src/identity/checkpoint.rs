@@ -8,6 +8,7 @@ use super::Identity;
 use crate::base::clock::Millis;
 use crate::base::secret::{base64url, from_base64url};
 use crate::model::error::{Error, Result};
+use crate::store::audit::cuts::{self, Cut};
 use crate::store::audit::{self, Head};
 
 /// What the signature begins with. No access token can be read as a checkpoint or the reverse: the signed text of a
@@ -73,22 +74,45 @@ impl Identity {
         if let Some(checkpoint) = checkpoint {
             self.check_signature(checkpoint)?;
         }
+        let cuts = cuts::all(&self.0.db).await?;
+        let cut_of = |chain: &str| cuts.iter().find(|cut| cut.head.chain == chain);
         let mut broken = Vec::new();
         for chain in audit::chains(&self.0.db).await? {
-            if let Some(seq) = audit::verify_chain(&self.0.db, &chain).await? {
-                let what = format!("entry {seq} is missing or was changed; entries before it are whole");
+            if let Some(what) = self.broken(&chain, cut_of(&chain)).await? {
                 broken.push(Broken { chain, what });
             }
         }
         for head in checkpoint.map(|checkpoint| checkpoint.chains.as_slice()).unwrap_or_default() {
             let what = match audit::hash_of(&self.0.db, &head.chain, head.seq).await? {
                 Some(hash) if hash == head.hash => continue,
+                // Its time was over; a cut that is not ours was named above.
+                None if cut_of(&head.chain).is_some_and(|cut| cut.head.seq > head.seq || cut.head == *head) => continue,
                 Some(_) => format!("entries up to {} are not those that the checkpoint saw", head.seq),
                 None => format!("entry {}, which the checkpoint saw, is missing", head.seq),
             };
             broken.push(Broken { chain: head.chain.clone(), what });
         }
         Ok(broken)
+    }
+
+    /// What is wrong with one chain in itself.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn check_chain(&self, chain: &str) -> Result<Option<String>> {
+        let cuts = cuts::all(&self.0.db).await?;
+        self.broken(chain, cuts.iter().find(|cut| cut.head.chain == chain)).await
+    }
+
+    async fn broken(&self, chain: &str, cut: Option<&Cut>) -> Result<Option<String>> {
+        if let Some(cut) = cut.filter(|cut| !self.is_ours(cut)) {
+            let last = cut.head.seq;
+            return Ok(Some(format!(
+                "entries up to {last} were deleted, and not by this service at the end of their time"
+            )));
+        }
+        let missing = audit::verify_chain(&self.0.db, chain).await?;
+        Ok(missing.map(|seq| format!("entry {seq} is missing or was changed; entries before it are whole")))
     }
 
     fn check_signature(&self, checkpoint: &Checkpoint) -> Result<()> {

@@ -9,6 +9,7 @@ use crate::base::secret::{Secret, hmac_hex, random_bytes, same};
 use crate::model::access::{ExtScope, Rights, Role};
 use crate::model::caller::{Client, Proof};
 use crate::model::error::{Code, Error, Result};
+use crate::model::name;
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::members;
@@ -68,10 +69,7 @@ impl Identity {
         scopes: &[ExtScope],
         expires_at: Option<Millis>,
     ) -> Result<(TokenInfo, Secret)> {
-        let (label, now) = (label.trim(), self.0.clock.now());
-        if label.is_empty() || label.chars().count() > MAX_LABEL || label.chars().any(char::is_control) {
-            return Err(Error::invalid("label", format!("A label has 1 to {MAX_LABEL} printable characters.")));
-        }
+        let (label, now) = (name::checked("label", label, MAX_LABEL)?, self.0.clock.now());
         if scopes.is_empty() {
             return Err(Error::invalid("scopes", "Name at least one scope: a token without scopes opens nothing."));
         }
@@ -94,7 +92,7 @@ impl Identity {
         let mut row = TokenRow {
             org,
             id: String::new(),
-            label: label.to_owned(),
+            label,
             scopes: scope_text(scopes),
             digest: String::new(),
             last_four: String::new(),

@@ -23,6 +23,7 @@ use crate::base::clock::{Clock, Millis};
 use crate::base::outbound::{FetchLimits, Fetched, Refused};
 use crate::identity::own_name;
 use crate::identity::redirect::{self, Kind};
+use crate::model::name;
 use crate::store::clients::OAuthClient;
 
 /// Bytes of the longest id. It travels in every access token; those of real clients have under 100.
@@ -132,8 +133,8 @@ pub fn read(id: &str, body: &[u8], now: Millis) -> Result<OAuthClient, Unfit> {
     if lacks(&document.grant_types, "authorization_code") || lacks(&document.response_types, "code") {
         return Err(Unfit::Grant);
     }
-    let name: String = document.client_name.chars().filter(|c| !c.is_control()).take(NAME).collect();
-    if name.trim().is_empty() {
+    let name: String = name::shown(&document.client_name).chars().take(NAME).collect();
+    if name.is_empty() {
         return Err(Unfit::Name);
     }
     if own_name::is_claimed(&name) {

@@ -9,8 +9,9 @@ use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex, random_token, same, sha256_hex};
 use crate::model::access::Role;
 use crate::model::error::{Code, Error, Result};
+use crate::model::name;
 use crate::model::org::{Org, domain_allowed};
-use crate::model::user::{User, normal_email};
+use crate::model::user::{User, checked_email};
 pub use crate::store::invitations::InvitationRow;
 use crate::store::{Tx, invitations, members, settings, users};
 
@@ -49,8 +50,7 @@ impl Identity {
         email: &str,
         role: Role,
     ) -> Result<(InvitationRow, Secret)> {
-        let email = normal_email(email)
-            .ok_or_else(|| Error::invalid("email", "Expected an e-mail address such as ann@example.com."))?;
+        let email = checked_email(email)?;
         let (now, token) = (self.0.clock.now(), random_token(PREFIX));
         let mut tx = self.0.db.begin().await?;
         if role > authority(&mut tx, org, by).await? {
@@ -87,7 +87,7 @@ impl Identity {
         let link = |token: &str| Secret::new(self.0.config.url(&format!("/invitation/{token}")));
         // Only the mail proves the mailbox: whoever invites is shown a link without the proof.
         let mailed = format!("{}{}", token.expose(), self.mailed_proof(token.expose()));
-        self.mail_invitation(&row.email, &org_now.name, &link(&mailed));
+        self.mail_invitation(&row.email, &name::shown(&org_now.name), &link(&mailed));
         Ok((row, link(token.expose())))
     }
 

@@ -5,8 +5,9 @@ use crate::base::id::Id;
 use crate::base::secret::Secret;
 use crate::model::access::Role;
 use crate::model::error::{Error, Result};
+use crate::model::name;
 use crate::model::org::{Org, is_slug};
-use crate::model::user::{Membership, User, normal_email};
+use crate::model::user::{Membership, User, checked_email, normal_email};
 use crate::store::{members, orgs, users};
 
 /// Longest name of a workspace or a person, in characters.
@@ -61,8 +62,7 @@ impl Identity {
     /// # Errors
     /// `invalid_argument` for an address that is malformed or taken, a bad name or a bad password.
     pub async fn create_user(&self, email: &str, name: &str, password: &Secret) -> Result<User> {
-        let email = normal_email(email)
-            .ok_or_else(|| Error::invalid("email", "Expected an e-mail address such as ann@example.com."))?;
+        let email = checked_email(email)?;
         let name = checked_name(name)?;
         let hash = self.hash_new(&email, password).await?;
         let user = User { id: Id::new(&self.0.clock), email, name, created_at: self.0.clock.now() };
@@ -132,12 +132,9 @@ impl Identity {
     }
 }
 
+/// The name of a workspace or a person as it is kept.
 pub(super) fn checked_name(name: &str) -> Result<String> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
-        return Err(Error::invalid("name", format!("A name has 1 to {MAX_NAME} printable characters.")));
-    }
-    Ok(name.to_owned())
+    name::checked("name", name, MAX_NAME)
 }
 
 pub(super) fn no_such_org() -> Error {

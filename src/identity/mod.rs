@@ -25,6 +25,7 @@ pub mod preferences;
 pub mod profile;
 pub mod redirect;
 pub mod reset;
+mod retention;
 mod revoke;
 mod roles;
 mod rotate;
@@ -73,6 +74,8 @@ struct Inner {
     browser_key: Vec<u8>,
     /// Keys the digests of recovery codes.
     recovery_key: Vec<u8>,
+    /// Authenticates where the chains of the audit log begin.
+    audit_key: Vec<u8>,
     /// Seals what must be read back.
     master: MasterKey,
     /// `None` when the public address has no name that passkeys could be for.
@@ -112,6 +115,7 @@ impl Identity {
             device_key: master.derive("device user code"),
             browser_key: master.derive("browsers of earlier log-ins"),
             recovery_key: master.derive("recovery codes"),
+            audit_key: master.derive("cuts of the audit log"),
             relying_party,
             master,
         })))

@@ -19,6 +19,7 @@ use crate::base::id::Id;
 use crate::base::secret::{Secret, base64url, sha256_hex};
 use crate::config::Config;
 use crate::model::error::{Error, Result};
+use crate::model::name;
 use crate::model::user::User;
 use crate::store::factors::{self, PasskeyRow};
 use crate::store::{Tx, users};
@@ -308,7 +309,7 @@ fn proving(user: Option<Id<User>>, browser: &str) -> String {
 }
 
 fn checked_name(name: &str) -> String {
-    let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
-    let name = name.trim();
+    let name: String = name::shown(name).chars().take(MAX_NAME).collect();
+    let name = name.trim_end();
     if name.is_empty() { "Passkey".to_owned() } else { name.to_owned() }
 }

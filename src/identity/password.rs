@@ -1,16 +1,10 @@
-//! Passwords: argon2id (RFC 9106) off the async runtime, bounded in number, in the same time for strangers.
+//! Passwords: which are good enough, and whose they are, in the same time for strangers.
 
 pub(super) mod breached;
+mod hashing;
 mod rules;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
-use argon2::{Algorithm, Argon2, Params, Version};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
+pub(super) use self::hashing::Hashing;
 use self::rules::MAX_BYTES;
 use super::Identity;
 use crate::base::id::Id;
@@ -19,78 +13,8 @@ use crate::model::error::{Error, Result};
 use crate::model::user::{User, normal_email};
 use crate::store::users;
 
-/// OWASP's minimum set: 19 MiB, two passes, one lane.
-const MEMORY_KIB: u32 = 19_456;
-const PASSES: u32 = 2;
-const LANES: u32 = 1;
-
-/// Log-ins that may wait for a turn.
-const MAX_WAITING: usize = 64;
-
 /// A hash of the same cost that no password has: what a log-in of a stranger is compared with.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$ZHJhZ29tYW4tbm9ib2R5$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-
-/// Turns for hashing: as many as there are cores, so that memory is bounded.
-pub(super) struct Hashing {
-    turns: Arc<Semaphore>,
-    waiting: AtomicUsize,
-}
-
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Hashing {
-    pub(super) fn new() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { turns: Arc::new(Semaphore::new(cores)), waiting: AtomicUsize::new(0) }
-    }
-
-    async fn turn(&self) -> Result<OwnedSemaphorePermit> {
-        if let Ok(turn) = self.turns.clone().try_acquire_owned() {
-            return Ok(turn);
-        }
-        let _waiting = Waiting(&self.waiting);
-        if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
-            return Err(Error::unavailable("Too many people are logging in at once. Try again in a moment."));
-        }
-        self.turns.clone().acquire_owned().await.map_err(Error::internal)
-    }
-
-    /// The turn moves into the thread: a caller who hangs up must not free it while the work goes on.
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let turn = self.turn().await?;
-        let done = tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(turn);
-            result
-        });
-        done.await.map_err(Error::internal)
-    }
-
-    /// The PHC string of a password in its normal form, which the rules have passed.
-    async fn hash(&self, password: Secret) -> Result<String> {
-        let hash = self.run(move || argon2()?.hash_password(password.expose().as_bytes()).map_err(Error::internal));
-        Ok(hash.await??.to_string())
-    }
-
-    async fn verify(&self, password: Secret, hash: String) -> Result<bool> {
-        let verified = self.run(move || {
-            let hash = PasswordHash::new(&hash).map_err(Error::internal)?;
-            Ok::<bool, Error>(argon2()?.verify_password(password.expose().as_bytes(), &hash).is_ok())
-        });
-        verified.await?
-    }
-}
-
-fn argon2() -> Result<Argon2<'static>> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::internal)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
-}
 
 /// Whom an address stands for, before anything is proven: perhaps nobody. Looks the same from outside either way.
 #[derive(Clone, Debug)]
@@ -188,36 +112,14 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::error::Code;
-
-    #[tokio::test]
-    async fn a_hash_verifies_its_password_only() {
-        let hashing = Hashing::new();
-        let password = Secret::new("correct horse");
-        let hash = hashing.hash(password.clone()).await.unwrap();
-        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
-        assert_ne!(hash, hashing.hash(password.clone()).await.unwrap(), "each hash has its own salt");
-        assert!(hashing.verify(password, hash.clone()).await.unwrap());
-        assert!(!hashing.verify(Secret::new("correct horsf"), hash).await.unwrap());
-    }
 
     #[tokio::test]
     async fn the_stranger_hash_is_of_the_same_cost_and_matches_nothing() {
-        let parsed = PasswordHash::new(NOBODY).unwrap();
-        let params = Params::try_from(&parsed).unwrap();
-        assert_eq!((params.m_cost(), params.t_cost(), params.p_cost()), (MEMORY_KIB, PASSES, LANES));
-        assert!(!Hashing::new().verify(Secret::new(""), NOBODY.into()).await.unwrap());
-    }
-
-    #[tokio::test]
-    async fn b26_more_than_the_queue_holds_is_refused_at_once() {
-        let hashing = Hashing { turns: Arc::new(Semaphore::new(0)), waiting: AtomicUsize::new(MAX_WAITING - 1) };
-        let last = hashing.turn();
-        tokio::pin!(last);
-        assert!(futures_util::poll!(&mut last).is_pending(), "the queue has one place left");
-        assert_eq!(hashing.turn().await.unwrap_err().code, Code::ServiceUnavailable);
-        hashing.turns.add_permits(1);
-        assert!(last.await.is_ok());
-        assert_eq!(hashing.waiting.load(Ordering::SeqCst), MAX_WAITING - 1, "who waited or was refused is uncounted");
+        let hashing = Hashing::new();
+        let somebodys = hashing.hash(Secret::new("correct horse")).await.unwrap();
+        let cost = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(cost(NOBODY), cost(&somebodys));
+        assert_eq!(NOBODY.len(), NOBODY.rsplit_once('$').unwrap().0.len() + 1 + 43, "32 bytes");
+        assert!(!hashing.verify(Secret::new(""), NOBODY.into()).await.unwrap());
     }
 }

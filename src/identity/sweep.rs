@@ -13,7 +13,7 @@ use crate::store::sweep::{After, KINDS, batch};
 use crate::store::{keys, leases};
 
 /// Most rows that one statement deletes.
-const BATCH: i64 = 1000;
+pub(super) const BATCH: i64 = 1000;
 /// How often expired rows are looked for.
 const EVERY: Duration = Duration::from_secs(10 * 60);
 /// A node that has not come back for its turn in this time is dead. Longer than clocks differ.
@@ -42,7 +42,7 @@ impl Identity {
     }
 
     /// Takes the turn or keeps it.
-    async fn sweeping(&self, holder: &str) -> Result<bool> {
+    pub(super) async fn sweeping(&self, holder: &str) -> Result<bool> {
         let now = self.0.clock.now();
         Ok(leases::take(self.0.db.pool(), LEASE, holder, now, now + millis(TURN)).await?)
     }
@@ -70,7 +70,9 @@ impl Identity {
         }
         let ended: Millis = now - millis(self.key_retention() + DAY);
         let gone = keys::sweep(self.0.db.pool(), ended, BATCH).await?;
-        Ok(told(swept, "signing_keys", gone))
+        swept = told(swept, "signing_keys", gone);
+        let gone = self.expire_audit(holder).await?;
+        Ok(told(swept, "audit", gone))
     }
 
     /// Sweeps now and every ten minutes, until `stop`.

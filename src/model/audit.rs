@@ -1,4 +1,4 @@
-//! One row an answer: what the record keeps of a call, and how rows are chained.
+//! One row an answer, or for refusals that repeat: what the record keeps of a call, and how rows are chained.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,19 @@ pub struct Entry {
     pub duration_ms: i64,
     pub rows: i64,
     pub bytes: i64,
+    /// Requests that this entry stands for: refusals that repeat share one. Left out of the canonical form when it is 1,
+    /// as entries before there was a count.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub count: i64,
+}
+
+fn one() -> i64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(count: &i64) -> bool {
+    *count == 1
 }
 
 impl Entry {

@@ -70,13 +70,17 @@ impl Caller {
         }
     }
 
+    /// The key of what somebody has once, however many clients they connect: the person, or the connectivity token.
+    pub fn person(&self) -> String {
+        match &self.proof {
+            Proof::ConnectivityToken { id } => format!("{}:token:{id}", self.org),
+            _ => format!("{}:user:{}", self.org, self.user.map(|user| user.to_string()).unwrap_or_default()),
+        }
+    }
+
     /// Who owns a session: person (or token) and client together.
     pub fn principal(&self) -> String {
-        let who = match &self.proof {
-            Proof::ConnectivityToken { id } => format!("token:{id}"),
-            _ => format!("user:{}", self.user.map(|user| user.to_string()).unwrap_or_default()),
-        };
-        format!("{}:{who}:{}", self.org, self.client.id)
+        format!("{}:{}", self.person(), self.client.id)
     }
 
     /// The same caller with no more than `bound` allows.

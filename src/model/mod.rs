@@ -10,6 +10,7 @@ pub mod document;
 pub mod error;
 pub mod grant;
 pub mod lineage;
+pub mod name;
 pub mod ontology;
 pub mod org;
 pub mod personal;

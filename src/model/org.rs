@@ -64,17 +64,23 @@ pub fn is_slug(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// The stored form of an e-mail domain, or `None` when it cannot be one: at least two labels of letters, digits and
-/// `-`; others in their ASCII form (RFC 5890).
+/// The stored form of an e-mail domain, or `None` when it cannot be one.
 pub fn normal_domain(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_lowercase();
+    is_domain(&text).then_some(text)
+}
+
+/// Whether a lower-case text is a domain that mail goes to: at least two labels of letters, digits and `-`, others in
+/// their ASCII form (RFC 5890), the last of which is no number (RFC 1123 §2.1: it would be a network address).
+pub(super) fn is_domain(text: &str) -> bool {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
             && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    (text.len() <= 253 && text.contains('.') && text.split('.').all(label)).then_some(text)
+    let named = text.rsplit_once('.').is_some_and(|(_, last)| last.bytes().any(|b| b.is_ascii_alphabetic()));
+    text.len() <= 253 && named && text.split('.').all(label)
 }
 
 /// Whether an address in its stored form has one of the domains, exactly; without domains every address may come.
@@ -90,7 +96,9 @@ mod tests {
     #[test]
     fn domains_are_compared_whole() {
         assert_eq!(normal_domain(" @Example.COM ").as_deref(), Some("example.com"));
-        for bad in ["", "com", "a@b.com", "-a.com", "a..com", "a.com.", "*.a.com", "exämple.com", "a b.com"] {
+        for bad in
+            ["", "com", "a@b.com", "-a.com", "a..com", "a.com.", "*.a.com", "exämple.com", "a b.com", "192.0.2.1"]
+        {
             assert_eq!(normal_domain(bad), None, "{bad}");
         }
         let domains = ["example.com".to_owned()];

@@ -23,9 +23,11 @@ const PART: usize = 200;
 pub struct ListAudit {
     /// From this moment on; RFC 3339.
     #[serde(default)]
+    #[schemars(extend("format" = "date-time"))]
     pub since: Option<String>,
     /// Before this moment; RFC 3339.
     #[serde(default)]
+    #[schemars(extend("format" = "date-time"))]
     pub until: Option<String>,
     /// Exactly: `user:<id>`, `token:<id>` or `local`.
     #[serde(default)]
@@ -41,6 +43,7 @@ pub struct ListAudit {
     pub text: Option<String>,
     /// Entries on the page: 1 to 100, 50 when absent.
     #[serde(default)]
+    #[schemars(range(min = 1, max = LONGEST))]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before; absent for the newest.
     #[serde(default)]
@@ -66,6 +69,8 @@ pub struct AuditEntry {
     pub duration_ms: i64,
     pub rows: i64,
     pub bytes: i64,
+    /// Requests that the entry stands for: refusals that repeat within a minute share one.
+    pub count: i64,
 }
 
 impl From<(i64, Entry)> for AuditEntry {
@@ -85,6 +90,7 @@ impl From<(i64, Entry)> for AuditEntry {
             duration_ms: entry.duration_ms,
             rows: entry.rows,
             bytes: entry.bytes,
+            count: entry.count,
         }
     }
 }
@@ -179,6 +185,18 @@ pub enum Format {
     Ndjson,
 }
 
+impl Format {
+    pub const ALL: [Format; 2] = [Format::Csv, Format::Ndjson];
+
+    /// The media type of such a file.
+    pub fn media(self) -> &'static str {
+        match self {
+            Format::Csv => "text/csv; charset=utf-8",
+            Format::Ndjson => "application/x-ndjson",
+        }
+    }
+}
+
 /// Arguments of one part of an export.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -186,9 +204,11 @@ pub struct ExportAudit {
     pub format: Format,
     /// From this moment on; RFC 3339.
     #[serde(default)]
+    #[schemars(extend("format" = "date-time"))]
     pub since: Option<String>,
     /// Before this moment; RFC 3339.
     #[serde(default)]
+    #[schemars(extend("format" = "date-time"))]
     pub until: Option<String>,
     /// Exactly: `user:<id>`, `token:<id>` or `local`.
     #[serde(default)]
@@ -285,7 +305,7 @@ impl ExportAudit {
     }
 }
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "seq",
     "at",
     "principal",
@@ -300,13 +320,14 @@ const COLUMNS: [&str; 14] = [
     "duration_ms",
     "rows",
     "bytes",
+    "count",
 ];
 
 fn line(format: Format, entry: AuditEntry) -> Result<String> {
     if format == Format::Ndjson {
         return Ok(serde_json::to_string(&entry).map_err(Error::internal)? + "\n");
     }
-    let numbers = [entry.duration_ms, entry.rows, entry.bytes].map(|number| number.to_string());
+    let numbers = [entry.duration_ms, entry.rows, entry.bytes, entry.count].map(|number| number.to_string());
     let texts = [
         &entry.at,
         &entry.principal,

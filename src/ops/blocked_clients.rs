@@ -64,6 +64,8 @@ impl Operation for ListBlockedClients {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlockClient {
+    /// 1 to 512 printable characters without spaces.
+    #[schemars(length(min = 1, max = 512), regex(pattern = "^[!-~]+$"))]
     pub client_id: String,
 }
 

@@ -35,6 +35,7 @@ pub struct DraftOntology {
     /// What people wrote of the tables: CSV or a Markdown table with the columns table, column, description and
     /// synonyms (parted by `;`), or term and means.
     #[serde(default)]
+    #[schemars(length(max = 524_288))]
     pub dictionary: String,
     /// Whether the workspace's language model may add descriptions and synonyms. It sees names, types and descriptions,
     /// never values.

@@ -29,10 +29,12 @@ pub struct Staged {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Import {
-    /// The dataset's name; made from the first file's name when absent. An existing dataset gets a new version.
+    /// The dataset's name; made from the first file's name when absent or empty. An existing dataset gets a new version.
     #[serde(default)]
+    #[schemars(regex(pattern = "^([a-z_][a-z0-9_]{0,62})?$"))]
     pub name: Option<String>,
     #[serde(default)]
+    #[schemars(length(max = 2000))]
     pub description: String,
     /// Whether external clients may see it at once; by default they may not.
     #[serde(default)]

@@ -77,6 +77,7 @@ impl Operation for ListInvitations {
 #[serde(deny_unknown_fields)]
 pub struct CreateInvitation {
     /// Only a person with this address can accept it.
+    #[schemars(email, length(min = 3, max = 254))]
     pub email: String,
     pub role: Role,
 }

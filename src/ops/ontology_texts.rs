@@ -18,6 +18,9 @@ use crate::model::ontology::{Attestation, Problem, Status, StoredOntology};
 /// What operations on texts have in common.
 pub(super) const WRITE: Info = Info { action: Action::WriteDatasets, ..Info::MANAGE };
 
+/// A document over one table, for examples.
+const DOCUMENT: &str = r#"{"text":"version: 0.2.0.dev0\nname: shop\ndatasets:\n  - name: orders\n    source: orders\n    primary_key: [id]\n    fields:\n      - name: id\n        expression: {dialects: [{dialect: ANSI_SQL, expression: id}]}\n        datatype: Integer\n"}"#;
+
 /// Seconds that comparing with the data may take.
 pub(super) fn long(_: &crate::config::Budgets) -> std::time::Duration {
     std::time::Duration::from_secs(300)
@@ -95,6 +98,7 @@ impl Operation for ListAllOntologies {
 #[serde(deny_unknown_fields)]
 pub struct CreateOntology {
     /// An Ossie document, YAML or JSON.
+    #[schemars(length(min = 1, max = read::MAX_BYTES))]
     pub text: String,
     /// What is new, for the history.
     #[serde(default)]
@@ -107,6 +111,7 @@ pub struct CreateOntology {
 pub struct UpdateOntology {
     pub ontology_id: Id<StoredOntology>,
     /// An Ossie document, YAML or JSON.
+    #[schemars(length(min = 1, max = read::MAX_BYTES))]
     pub text: String,
     /// The version that the text was made from: saving is refused when somebody saved another meanwhile.
     #[serde(default)]
@@ -129,6 +134,7 @@ impl Operation for CreateOntology {
         description: "Keeps a new ontology. It can be asked once it was checked against the data.",
         recorded_as: Some("admin.ontology.create"),
         route: Route { method: "POST", path: "/ontologies" },
+        example: DOCUMENT,
         ..WRITE
     };
     type Reply = Saved;
@@ -150,6 +156,7 @@ impl Operation for UpdateOntology {
         description: "Keeps a new version of an ontology. It can be asked once it was checked against the data.",
         recorded_as: Some("admin.ontology.update"),
         route: Route { method: "PUT", path: "/ontologies/{ontology_id}" },
+        example: DOCUMENT,
         ..WRITE
     };
     type Reply = Saved;
@@ -393,6 +400,7 @@ impl Operation for DeleteOntology {
 #[serde(deny_unknown_fields)]
 pub struct ConvertOntology {
     /// A semantic model of MetricFlow, Cube or Cortex Analyst, in YAML.
+    #[schemars(length(min = 1, max = read::MAX_BYTES))]
     pub text: String,
 }
 
@@ -413,6 +421,7 @@ impl Operation for ConvertOntology {
                       could not be carried over. Nothing is saved.",
         read_only: true,
         route: Route { method: "POST", path: "/ontologies/convert" },
+        example: r#"{"text":"cubes:\n  - name: orders\n    sql_table: orders\n    dimensions:\n      - {name: id, sql: id, type: number, primary_key: true}\n    measures:\n      - {name: count, type: count}\n"}"#,
         ..WRITE
     };
     type Reply = Made;

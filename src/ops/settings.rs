@@ -73,15 +73,18 @@ impl Operation for GetSettings {
 /// Arguments of a change; what is absent stays.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1))]
 pub struct UpdateSettings {
     /// 1 to 100 characters.
     #[serde(default)]
+    #[schemars(length(min = 1, max = 100))]
     pub name: Option<String>,
     /// `false` shuts every AI client and connectivity token out at once.
     #[serde(default)]
     pub connectivity_enabled: Option<bool>,
     /// Replaces all domains; an empty list lets any address join.
     #[serde(default)]
+    #[schemars(length(max = 20))]
     pub email_domains: Option<Vec<String>>,
     /// Which language models may be asked. Questions themselves leave with `allowed`, and with `restricted` go to the
     /// operator's own network.

@@ -123,17 +123,21 @@ impl Operation for ListSources {
 #[serde(deny_unknown_fields)]
 pub struct CreateSource {
     /// For people, and in messages: 1 to 63 characters of a–z, 0–9 and _.
+    #[schemars(length(min = 1, max = 63), regex(pattern = "^[a-z_][a-z0-9_]*$"))]
     pub name: String,
     pub engine: SourceEngine,
     /// Such as postgres://reader@db.example.com:5432/shop; the password is not in it.
+    #[schemars(url)]
     pub address: String,
     /// The login, when it is not in the address.
     #[serde(default)]
     pub user: Option<String>,
     /// Of a login that can read and nothing else. It is sealed at rest and never shown.
+    #[schemars(length(min = 1, max = 1000))]
     pub password: String,
     /// A certificate (PEM) that the server's must come from; the well-known authorities when absent.
     #[serde(default)]
+    #[schemars(length(max = 65_536))]
     pub ca: Option<String>,
 }
 

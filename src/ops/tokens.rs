@@ -1,6 +1,6 @@
 //! Connectivity tokens of the workspace.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::Done;
@@ -14,6 +14,8 @@ use crate::model::error::{Error, Result};
 const DAY: Millis = 24 * 60 * 60 * 1000;
 /// Tokens in a list; those in force come before older ones that have ended.
 const MOST: usize = 200;
+/// Days that a token with an end may last: a century, so that its end is a date that everybody can write.
+const MOST_DAYS: u32 = 36_500;
 
 /// No arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -95,12 +97,20 @@ impl Operation for ListTokens {
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
     /// What it is for; 1 to 80 characters.
+    #[schemars(length(min = 1, max = 80))]
     pub label: String,
     /// `ext:datasets`, `ext:schema`, `ext:search`, `ext:sql`.
+    #[schemars(schema_with = "scopes")]
     pub scopes: Vec<String>,
     /// Days until it ends; never when absent.
     #[serde(default)]
+    #[schemars(range(min = 1, max = MOST_DAYS))]
     pub expires_in_days: Option<u32>,
+}
+
+fn scopes(_: &mut SchemaGenerator) -> Schema {
+    let names = ExtScope::ALL.map(ExtScope::name);
+    json_schema!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": names } })
 }
 
 /// The token with its secret.
@@ -138,6 +148,10 @@ impl Operation for CreateToken {
         if !job.pass.rights().covers(Rights::of_ext_scopes(&scopes)) {
             let message = "This client was not given all the rights that the token would have. Approve them first.";
             return Err(Error::forbidden("token_beyond_own_rights", message));
+        }
+        if self.expires_in_days.is_some_and(|days| !(1..=MOST_DAYS).contains(&days)) {
+            let message = format!("Give 1 to {MOST_DAYS} days, or none for a token without an end.");
+            return Err(Error::invalid("expires_in_days", message));
         }
         let now = on.identity.clock().now();
         let expires_at = self.expires_in_days.map(|days| now.saturating_add(Millis::from(days) * DAY));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::base::id::Id;
 use crate::engine::agent::preferences::{is_own_word, period};
@@ -52,7 +52,21 @@ pub struct UpdateUserSettings {
     /// `defaultTimePeriod`: as a question says it, `current_quarter` or `last 30 days`; `all_time` for no limit.
     /// `defaultProvider`: `built_in` to send no question to a language model; only the person lets one read them again.
     /// `…Threshold`: what own words mean, `highValueThreshold` as 10000 or as "revenue over 10000".
+    #[schemars(schema_with = "data_agent")]
     pub data_agent: BTreeMap<String, Value>,
+}
+
+fn data_agent(_: &mut SchemaGenerator) -> Schema {
+    let threshold = json!({ "type": ["number", "string", "null"], "maxLength": MOST_CHARS });
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "defaultTimePeriod": { "anyOf": [{ "type": "string" }, { "type": "null" }] },
+            "defaultProvider": { "enum": ["built_in", "language_model", null] },
+        },
+        "patternProperties": { "^[a-z][A-Za-z]*Threshold$": threshold },
+        "additionalProperties": false,
+    })
 }
 
 impl Operation for UpdateUserSettings {

@@ -1,6 +1,8 @@
 //! The audit log: append only, one hash chain a workspace. Taking the head of the chain with an UPDATE locks it until
 //! the commit, so that concurrent writers (threads or nodes) keep one chain.
 
+pub mod cuts;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +19,8 @@ use crate::store::{Db, Tx};
 /// The hash that the first entry of a chain follows.
 const ROOT: &str = "";
 
-fn chain_of(org: Option<Id<Org>>) -> String {
+/// The name of a chain: a workspace's id, or `-` for entries about no workspace.
+pub fn chain_of(org: Option<Id<Org>>) -> String {
     org.map_or_else(|| "-".to_owned(), |org| org.to_string())
 }
 
@@ -112,7 +115,7 @@ fn read(rows: &[AnyRow]) -> Result<Vec<(i64, Entry)>> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// A workspace's id, or `-` for entries about no workspace.
+    /// See [`chain_of`].
     pub chain: String,
     /// The number of the last entry.
     pub seq: i64,
@@ -128,9 +131,10 @@ pub async fn heads(db: &Db) -> Result<Vec<Head>> {
     rows.iter().map(head).collect()
 }
 
-/// The names of all chains, with those that lost their head.
+/// The names of all chains, with those that lost their head or all of their entries.
 pub async fn chains(db: &Db) -> Result<Vec<String>> {
-    let sql = "SELECT chain FROM audit_heads UNION SELECT chain FROM audit ORDER BY 1";
+    let sql =
+        "SELECT chain FROM audit_heads UNION SELECT chain FROM audit UNION SELECT chain FROM audit_cuts ORDER BY 1";
     let rows = sqlx::query(sql).fetch_all(db.pool()).await?;
     Ok(rows.iter().map(|row| row.try_get(0)).collect::<sqlx::Result<_>>()?)
 }
@@ -148,20 +152,22 @@ pub async fn verify(db: &Db, org: Option<Id<Org>>) -> Result<Option<i64>> {
 
 /// As [`verify`], by the chain's name: a workspace's id, or `-`.
 pub async fn verify_chain(db: &Db, chain: &str) -> Result<Option<i64>> {
-    let (mut hash, mut seq) = (ROOT.to_owned(), 0);
+    let (mut seq, mut hash) = cuts::start(db.pool(), chain).await?;
     // Entries that are appended meanwhile are walked too; where nothing follows twice, nothing is missing by accident.
     let mut waited_at = None;
-    loop {
+    'walk: loop {
         let sql = "SELECT seq, entry, hash FROM audit WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT 1000";
         for row in sqlx::query(sql).bind(chain).bind(seq).fetch_all(db.pool()).await? {
-            let stored: String = row.try_get("entry")?;
-            let expected = serde_json::from_str::<Entry>(&stored).ok().map(|entry| entry.hash(seq + 1, &hash));
-            let found: String = row.try_get("hash")?;
-            if row.try_get::<i64, _>("seq")? != seq + 1 || expected.as_deref() != Some(found.as_str()) {
-                return Ok(Some(seq + 1));
-            }
-            seq += 1;
-            hash = found;
+            let Some(next) = is_next(&row, seq, &hash)? else {
+                // Entries whose time is over may have gone meanwhile.
+                let start = cuts::start(db.pool(), chain).await?;
+                if start.0 <= seq {
+                    return Ok(Some(seq + 1));
+                }
+                (seq, hash) = start;
+                continue 'walk;
+            };
+            (seq, hash) = (seq + 1, next);
         }
         let sql = "SELECT seq, hash FROM audit_heads WHERE chain = $1";
         let head = sqlx::query(sql).bind(chain).fetch_optional(db.pool()).await?;
@@ -175,4 +181,13 @@ pub async fn verify_chain(db: &Db, chain: &str) -> Result<Option<i64>> {
         }
         waited_at = Some(seq);
     }
+}
+
+/// The hash of a row, if it is the whole entry that follows `seq` with `hash`.
+fn is_next(row: &AnyRow, seq: i64, hash: &str) -> Result<Option<String>> {
+    let stored: String = row.try_get("entry")?;
+    let expected = serde_json::from_str::<Entry>(&stored).ok().map(|entry| entry.hash(seq + 1, hash));
+    let found: String = row.try_get("hash")?;
+    let follows = row.try_get::<i64, _>("seq")? == seq + 1 && expected.as_deref() == Some(found.as_str());
+    Ok(follows.then_some(found))
 }

@@ -60,6 +60,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (8, "questions", include_str!("../../migrations/0008_questions.sql")),
     (9, "user settings", include_str!("../../migrations/0009_user_settings.sql")),
     (10, "ontology tables", include_str!("../../migrations/0010_ontology_tables.sql")),
+    (11, "audit cuts", include_str!("../../migrations/0011_audit_cuts.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.

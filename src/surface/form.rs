@@ -4,6 +4,8 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 
+use crate::surface::body::{self, Unread};
+
 /// How much a query or form may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
@@ -31,6 +33,8 @@ pub enum FormError {
     Malformed,
     #[error("the body must be application/x-www-form-urlencoded")]
     ContentType,
+    #[error("the parameters did not arrive in time")]
+    Late,
 }
 
 impl FormError {
@@ -39,6 +43,7 @@ impl FormError {
             FormError::TooLarge => 413,
             FormError::Malformed => 400,
             FormError::ContentType => 415,
+            FormError::Late => 408,
         }
     }
 }
@@ -77,7 +82,11 @@ impl Params {
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") || types.next().is_some() {
             return Err(FormError::ContentType);
         }
-        let bytes = axum::body::to_bytes(body, size.bytes).await.map_err(|_| FormError::TooLarge)?;
+        let bytes = body::whole(body, size.bytes).await.map_err(|unread| match unread {
+            Unread::TooLarge => FormError::TooLarge,
+            Unread::Late => FormError::Late,
+            Unread::Broken => FormError::Malformed,
+        })?;
         Self::parse_within(std::str::from_utf8(&bytes).map_err(|_| FormError::Malformed)?, size)
     }
 

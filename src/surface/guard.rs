@@ -4,7 +4,6 @@
 //! I21). The body is not touched, so that nobody without a credential can make us read one, and so that clients which
 //! probe with an empty request learn of the authorization server (RFC 9728 §5.1).
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Json;
@@ -12,7 +11,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::base::secret::Secret;
@@ -22,11 +20,12 @@ use crate::identity::Identity;
 use crate::identity::token::{Proven, Refusal};
 use crate::model::access::Scope;
 use crate::model::caller::Caller;
-use crate::model::error::{Code, Error, Result};
+use crate::model::error::{Code, Error};
 use crate::model::grant::{DEFAULT_SCOPES, scope_text};
 use crate::surface::context::Context;
 use crate::surface::error::problem;
 use crate::surface::oauth::resource::Resource;
+use crate::surface::web::{AuditEvent, AuditSink};
 
 /// Which endpoint is guarded: decides the audience that tokens need, and how a refusal is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +36,6 @@ pub enum Guards {
     Rest,
 }
 
-/// A request without a good credential, for the record.
-#[derive(Clone, Debug)]
-pub struct Refused {
-    pub ip: IpAddr,
-    pub request_id: String,
-    pub path: String,
-    /// `auth_missing`, or the code of the refusal.
-    pub outcome: &'static str,
-}
-
-/// Writes a refusal to the record; the answer waits for it.
-pub type OnRefused = Arc<dyn Fn(Refused) -> BoxFuture<'static, Result<()>> + Send + Sync>;
-
 /// The state of [`guard`].
 #[derive(Clone)]
 pub struct GuardState {
@@ -57,7 +43,7 @@ pub struct GuardState {
     pub config: Arc<Config>,
     pub throttle: Arc<Throttle>,
     pub guards: Guards,
-    pub on_refused: OnRefused,
+    pub audit: AuditSink,
 }
 
 impl std::fmt::Debug for GuardState {
@@ -126,10 +112,6 @@ async fn prove(
     resource: &Resource,
     headers: &HeaderMap,
 ) -> Result<Proven, NoCaller> {
-    if let Err(wait) = state.throttle.check_login(context.ip) {
-        let text = format!("Too many bad credentials from this address; try again in {wait} seconds.");
-        return Err(NoCaller::Bad(Error::new(Code::IpBlocked, text).retry_after(wait)));
-    }
     let token = bearer(headers)?;
     let verified = state.identity.verify(token, &resource.url(&state.config)).await;
     // A connectivity token has no audience, but a workspace: at the address of another it is worth nothing.
@@ -139,11 +121,15 @@ async fn prove(
     });
     match verified {
         Ok(proven) => Ok(proven),
-        Err(Refusal::Invalid) => {
-            // Expired and revoked ones are not counted: they come from honest clients, many behind one address.
-            state.throttle.record_failure(context.ip);
-            Err(NoCaller::Bad(Error::new(Code::AuthInvalid, "The credential is not valid here.")))
-        }
+        // A good credential is never refused for the bad ones of others behind its address. Expired and revoked ones are
+        // not counted: they come from honest clients.
+        Err(Refusal::Invalid) => Err(NoCaller::Bad(match state.throttle.bad_token(context.ip) {
+            Ok(()) => Error::new(Code::AuthInvalid, "The credential is not valid here."),
+            Err(wait) => {
+                let text = format!("Too many bad credentials from this address; try again in {wait} seconds.");
+                Error::new(Code::IpBlocked, text).retry_after(wait)
+            }
+        })),
         Err(Refusal::Expired) => Err(NoCaller::Bad(Error::new(Code::AuthExpired, "The credential has expired."))),
         Err(Refusal::Revoked) => Err(NoCaller::Bad(Error::new(Code::AuthRevoked, "The credential was revoked."))),
         Err(Refusal::Internal(error)) => Err(NoCaller::Bad(error)),
@@ -185,16 +171,25 @@ fn caller(proven: Proven, context: Context) -> Caller {
     }
 }
 
-async fn refuse(state: &GuardState, context: Context, resource: &Resource, path: &str, reason: NoCaller) -> Response {
+async fn refuse(
+    state: &GuardState,
+    context: Context,
+    resource: &Resource,
+    path: &str,
+    mut reason: NoCaller,
+) -> Response {
+    if let Err(wait) = state.throttle.check_refused(context.ip) {
+        let text = format!("Too many requests without a good credential from this address; try again in {wait} s.");
+        reason = NoCaller::Bad(Error::new(Code::RateLimited, text).retry_after(wait));
+    }
     let outcome = match &reason {
         NoCaller::Missing => "auth_missing",
         NoCaller::Bad(error) => error.code.info().name,
     };
-    let request_id = context.request_id.clone();
-    let refused = Refused { ip: context.ip, request_id: context.request_id, path: path.to_owned(), outcome };
-    if let Err(error) = (state.on_refused)(refused).await {
-        return problem(&error, &request_id);
+    if let Err(error) = (state.audit)(AuditEvent::new(&context, "auth.refused", outcome).target(path)).await {
+        return problem(&error, &context.request_id);
     }
+    let request_id = context.request_id;
     let error = match &reason {
         NoCaller::Missing => &Error::new(Code::AuthInvalid, "Authorization is needed: send a bearer token."),
         NoCaller::Bad(error) => error,

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::base::secret::sha256_hex;
 use crate::model::error::{Code, Error};
+use crate::model::name;
 
 const CSS: &str = include_str!("assets/dragoman.css");
 /// What browsers offer for passkeys has no other way in.
@@ -190,19 +191,13 @@ pub fn see_other(to: &str) -> Response {
     }
 }
 
-/// A name that a program gave itself, fit to be shown: without control, invisible and direction-changing characters
-/// (B12), on one line, and cut.
+/// Characters of a program's name that are shown.
+const LONGEST_NAME: usize = 60;
+
+/// A name that a program gave itself, fit to be shown (B12): as [`name::shown`], and cut.
 pub fn display_name(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}')
-            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}')
-            || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-    };
-    let visible: String =
-        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !hidden(*c)).collect();
-    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(60) {
+    let line = name::shown(text);
+    match line.char_indices().nth(LONGEST_NAME) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
         None if line.is_empty() => "A program without a name".to_owned(),
         None => line,

@@ -4,6 +4,7 @@
 //! - open: metadata, OAuth endpoints and pages (`web.rs`), probes, the OpenAPI documents;
 //! - guarded: MCP and REST, where the guard answers 401 before a body is read.
 
+mod body;
 pub mod console;
 pub mod context;
 pub mod error;
@@ -34,13 +35,13 @@ use tower_http::timeout::TimeoutLayer;
 
 use self::console::workspace::Console;
 use self::context::{ClientIp, RequestId};
-use self::guard::{GuardState, Guards, Refused};
+use self::guard::{GuardState, Guards};
 use self::mcp::Mcp;
 use self::rest::Rest;
-use self::web::{AuditEvent, Web};
+use self::web::{AuditEvent, AuditSink, Web};
 use crate::base::clock::Clock;
 use crate::base::id::Id;
-use crate::base::throttle::{Throttle, ThrottleRates};
+use crate::base::throttle::Throttle;
 use crate::config::Config;
 use crate::gateway::Gateway;
 use crate::gateway::audit::AuditLog;
@@ -70,26 +71,17 @@ pub struct Surface {
 impl Surface {
     /// The whole service.
     pub fn router(&self, mcp: Arc<Mcp>) -> Router {
-        let rates = &self.config.limits.rates;
-        let throttle = Arc::new(Throttle::new(
-            ThrottleRates {
-                failures: rates.failures,
-                block: rates.block,
-                account_failures: rates.account_failures,
-                authorize: rates.authorize,
-                register: rates.register,
-                exchange: rates.exchange,
-            },
-            self.clock.clone(),
-        ));
+        let throttle = Arc::new(Throttle::new(self.config.limits.rates.by_address(), self.clock.clone()));
         let rest = Rest { gateway: self.gateway.clone(), config: self.config.clone() };
         let guarded_mcp = mcp
             .routes()
+            .layer(from_fn(body::paced))
             .layer(from_fn_with_state(self.guard(&throttle, Guards::Mcp), guard::guard))
             .layer(from_fn_with_state(self.config.clone(), mcp::cors::cors));
         // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
         let guarded_rest = rest::routes(rest)
             .layer(DefaultBodyLimit::disable())
+            .layer(from_fn(body::paced))
             .layer(from_fn_with_state(self.guard(&throttle, Guards::Rest), guard::guard));
         let web = self.web(throttle);
         let console = Console { web: web.clone(), gateway: self.gateway.clone() };
@@ -101,55 +93,54 @@ impl Surface {
             pages.layer(from_fn(to_its_end)).layer(limit).layer(from_fn(linger::linger))
         };
         let pages = within(pages, PAGE_TIME).merge(within(long_pages, LONG_PAGE_TIME));
-        Router::new()
+        let routes: Router = Router::new()
             .merge(pages)
             .merge(guarded_mcp)
             .merge(guarded_rest)
             .merge(rest::open_routes())
             .merge(health::routes(self.db.clone()))
-            .fallback(error::not_found)
+            .fallback(error::not_found);
+        // A router says at its outer edge which methods an address has, outside of all layers of its own.
+        Router::new()
+            .fallback_service(routes)
+            .layer(from_fn(error::wrong_method))
             .layer(CatchPanicLayer::custom(error::panicked))
             .layer(from_fn_with_state(self.clone(), arrive))
     }
 
     fn web(&self, throttle: Arc<Throttle>) -> Web {
-        let surface = self.clone();
         Web {
             identity: self.identity.clone(),
             config: self.config.clone(),
             throttle,
-            audit: Arc::new(move |event| {
-                let entry = surface.entry(event);
-                let audit = surface.audit.clone();
-                Box::pin(async move { audit.record(entry).await })
-            }),
+            audit: self.audit_sink(),
             form_key: self.form_key.clone().into(),
         }
     }
 
     fn guard(&self, throttle: &Arc<Throttle>, guards: Guards) -> GuardState {
-        let surface = self.clone();
         GuardState {
             identity: self.identity.clone(),
             config: self.config.clone(),
             throttle: throttle.clone(),
             guards,
-            on_refused: Arc::new(move |refused: Refused| {
-                let event = AuditEvent {
-                    action: "auth.refused",
-                    org: None,
-                    principal: String::new(),
-                    client: String::new(),
-                    target: refused.path,
-                    outcome: refused.outcome.into(),
-                    ip: refused.ip,
-                    request_id: refused.request_id,
-                };
-                let entry = surface.entry(event);
-                let audit = surface.audit.clone();
-                Box::pin(async move { audit.record(entry).await })
-            }),
+            audit: self.audit_sink(),
         }
+    }
+
+    /// Refusals of strangers share rows when they repeat.
+    fn audit_sink(&self) -> AuditSink {
+        let surface = self.clone();
+        Arc::new(move |event| {
+            let entry = surface.entry(event);
+            let audit = surface.audit.clone();
+            Box::pin(async move {
+                match entry.principal.is_empty() && entry.outcome != "ok" {
+                    true => audit.refused(entry).await,
+                    false => audit.record(entry).await,
+                }
+            })
+        })
     }
 
     /// An event of the pages, the OAuth endpoints or the guard, as the audit log keeps it.
@@ -169,6 +160,7 @@ impl Surface {
             duration_ms: 0,
             rows: 0,
             bytes: 0,
+            count: 1,
         }
     }
 }

@@ -1,12 +1,16 @@
 //! Arguments and replies as JSON. Schemas are written as MCP clients and OpenAPI readers accept them: draft 2020-12,
 //! sub-schemas inlined, an object at the root, no `$schema` (Claude refuses other dialects and combinators there).
 
+use std::cell::Cell;
+
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
+use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value, json};
 
 use crate::gateway::operation::Operation;
+use crate::model::audit::clip;
 use crate::model::error::{Error, Result};
 
 /// The schema of `T` as a JSON object.
@@ -43,6 +47,9 @@ fn portable(schema: &mut Schema) {
     {
         let one = one.clone();
         schema.insert("type".into(), one);
+        if let Some(Value::Array(values)) = schema.get_mut("enum") {
+            values.retain(|value| !value.is_null());
+        }
     }
     if schema.as_bool() == Some(true) {
         *schema = schemars::json_schema!({ "description": "Any JSON value" });
@@ -61,25 +68,93 @@ pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
     object
 }
 
+/// Whether a schema of arguments names one that may be left out.
+pub fn is_optional(schema: &Map<String, Value>, name: &str) -> bool {
+    let known = schema.get("properties").is_some_and(|all| all.get(name).is_some());
+    let required = schema.get("required").and_then(Value::as_array);
+    known && !required.is_some_and(|names| names.iter().any(|one| one == name))
+}
+
 /// Arguments as the operation's type.
 ///
 /// # Errors
-/// `invalid_argument` that names the field and what was expected of it.
+/// `invalid_argument` that names the field and what was expected of it; for an unknown one, the nearest that there is.
 pub fn parse<O: Operation>(arguments: Map<String, Value>) -> Result<O> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|problem| {
-        let text = problem.to_string();
-        let field = text.split('`').nth(1).unwrap_or("arguments").to_owned();
-        Error::invalid(&field, format!("The arguments of {} are wrong: {text}.", O::INFO.name))
-    })
+    // The field that was looked at last is the one that is wrong: not every message of serde names it.
+    let at = Cell::new("arguments");
+    let members = arguments.iter().map(|(name, value)| {
+        at.set(name.as_str());
+        (name.as_str(), value)
+    });
+    let members: MapDeserializer<'_, _, serde_json::Error> = MapDeserializer::new(members);
+    O::deserialize(members).map_err(|problem| wrong::<O>(at.get(), &problem.to_string()))
+}
+
+/// `text` is serde's word on the field `at`. Both are cut: they may hold a text of megabytes.
+fn wrong<O: Operation>(at: &str, text: &str) -> Error {
+    let missing = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let field = clip(missing.unwrap_or(at));
+    let is_unknown = text.starts_with("unknown field `");
+    let said = if missing.is_some() || is_unknown { text.to_owned() } else { format!("{field}: {text}") };
+    let message = format!("The arguments of {} are wrong: {}.", O::INFO.name, clip(&said));
+    match is_unknown.then(|| nearest::<O>(at)).flatten() {
+        Some(near) => Error::invalid(&field, format!("{message} Did you mean {near}?"))
+            .with(json!({ "field": field, "nearest": near })),
+        None => Error::invalid(&field, message),
+    }
+}
+
+/// The argument that was most likely meant: at most a third of its letters differ.
+fn nearest<O: Operation>(name: &str) -> Option<String> {
+    let name = name.chars().take(64).collect::<String>().to_lowercase();
+    let schema = of::<O>();
+    let known = schema.get("properties")?.as_object()?.keys();
+    known
+        .map(|known| (strsim::osa_distance(&name, &known.to_lowercase()), known))
+        .filter(|(distance, known)| *distance <= known.len().max(name.chars().count()).div_ceil(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known.clone())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::ops::get_schema::GetSchema;
+    use crate::ops::search::Search;
+
+    fn arguments(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
     #[test]
     fn wrong_arguments_name_the_field_and_the_right_ones() {
-        let arguments = serde_json::json!({ "datasetid": "x" }).as_object().unwrap().clone();
-        let error = super::parse::<crate::ops::get_schema::GetSchema>(arguments).unwrap_err();
-        assert_eq!(error.details["field"], "datasetid");
+        let error = parse::<GetSchema>(arguments(json!({ "datasetid": "x" }))).unwrap_err();
+        assert_eq!(error.details, json!({ "field": "datasetid", "nearest": "dataset_id" }));
         assert!(error.message.contains("dataset_id"), "{}", error.message);
+        let id = "01936f2e-7c1a-7000-8000-000000000001";
+        for (wrong, field) in [
+            (json!({ "query": "x", "nonsense": 1 }), "nonsense"),
+            (json!({ "query": 5 }), "query"),
+            (json!({ "query": null }), "query"),
+            (json!({ "query": "x", "dataset_id": "y" }), "dataset_id"),
+            (json!({ "query": "x", "dataset_id": id, "top_k": "many" }), "top_k"),
+            (json!({ "top_k": 1, "dataset_id": id }), "query"),
+            (json!({}), "query"),
+        ] {
+            let error = parse::<Search>(arguments(wrong.clone())).unwrap_err();
+            assert_eq!(error.details, json!({ "field": field }), "{wrong}");
+            assert!(error.message.contains(field), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn a_wrong_argument_of_any_length_makes_a_short_error() {
+        let long = "x".repeat(1 << 20);
+        let mut named = Map::new();
+        named.insert(long.clone(), json!(1));
+        for wrong in [named, arguments(json!({ "query": "x", "top_k": long }))] {
+            let error = parse::<Search>(wrong).unwrap_err();
+            assert!(error.body("").to_string().len() < 3_000, "{error}");
+        }
     }
 }

@@ -20,12 +20,12 @@ const QUERIES = ['how can I tell that a flight was cancelled', 'what does a nega
 
 const work = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
 const running = new Set();
-const limits = Object.fromEntries(['TOKEN', 'SQL', 'RESOURCES', 'WORKSPACE'].map((name) => [`DRAGOMAN_EXT_RATE_${name}`, '1000000']));
+const limits = Object.fromEntries(['TOKEN', 'SQL', 'RESOURCES', 'WORKSPACE', 'REQUESTS', 'SESSIONS'].map((name) => [`DRAGOMAN_EXT_RATE_${name}`, '1000000']));
 const port = await new Promise((found) => {
   const probe = createServer().listen(0, '127.0.0.1', () => { const { port } = probe.address(); probe.close(() => found(port)); });
 });
 const base = `http://127.0.0.1:${port}`;
-const env = { ...process.env, ...limits, DRAGOMAN_EXT_IN_FLIGHT: '64', DRAGOMAN_MCP_SESSIONS: '200', DRAGOMAN_ADMIN_LISTEN: 'off',
+const env = { ...process.env, ...limits, DRAGOMAN_EXT_IN_FLIGHT: '64', DRAGOMAN_IN_FLIGHT: '256', DRAGOMAN_MCP_SESSIONS: '200', DRAGOMAN_EXT_STREAMS: '200', DRAGOMAN_ADMIN_LISTEN: 'off',
   DRAGOMAN_LISTEN: `127.0.0.1:${port}`, DRAGOMAN_PUBLIC_URL: '', DATABASE_URL: '' };
 
 const watchdog = setTimeout(() => { console.error(`not done after ${LONGEST_MS / 1000} s`); clean(); process.exit(1); }, LONGEST_MS);

@@ -155,7 +155,7 @@ async fn a_token_has_as_many_uploads_on_their_way_as_calls() {
     assert!(within(30, || entries(&staging).len() == open.len()).await);
     let upload = || service.post("/api/v1/datasets", &token).header("content-type", "multipart/form-data; boundary=x");
     let (status, body) = json_of(upload().body("--x--\r\n").send().await.unwrap()).await;
-    assert_eq!((status, &body["error"]["details"]["limit"]), (429, &json!("in_flight")), "{body}");
+    assert_eq!((status, &body["error"]["details"]["limit"]), (429, &json!("uploads")), "{body}");
     assert_eq!(service.last_audit(&org).await.outcome, "rate_limited");
     drop(open);
     assert!(within(30, || entries(&staging).is_empty()).await, "what hung up leaves nothing");

@@ -95,3 +95,14 @@ fn an_operator_erases_a_dataset_by_its_name() {
     let record = facts(&data, &["admin", "audit", "list", "--workspace", "acme"]);
     assert_eq!(record[0]["entry"]["action"], "admin.dataset.delete");
 }
+
+#[test]
+fn a_filter_of_the_log_that_cannot_be_read_is_named_with_the_other_settings_and_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.arg("--data").arg(folder.path()).args(["admin", "workspace", "create", "acme"]);
+    let output = command.env("DRAGOMAN_LOG", "dragoman=hunter2").env("DRAGOMAN_SQL_ROWS", "0").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("DRAGOMAN_LOG: "), "{said}");
+    assert!(said.contains("DRAGOMAN_SQL_ROWS") && !said.contains("hunter2"), "{said}");
+}

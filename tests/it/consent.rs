@@ -12,6 +12,7 @@ use reqwest::Response;
 use serde_json::{Value, json};
 
 use crate::identity::{World, invalid_grant};
+use crate::redirector::offered;
 use crate::site::{Browser, PASSWORD, Site, VERIFIER, field, location, param, refresh};
 use crate::support::databases::both;
 
@@ -158,7 +159,8 @@ async fn b14_programs_on_the_computer_are_asked_about_each_time() {
             assert!(param(&refresh(&ann.answer(&page, "approve", &[]).await), "code").is_some());
         }
         let silently = ann.get(&request(&site, &client, &[("redirect_uri", redirect), ("prompt", "none")])).await;
-        assert_eq!(param(&location(&silently), "error").as_deref(), Some("consent_required"), "{redirect}");
+        let to = if redirect.starts_with("http:") { location(&silently) } else { offered(silently).await };
+        assert_eq!(param(&to, "error").as_deref(), Some("consent_required"), "{redirect}");
     }
     let kept: i64 =
         sqlx::query_scalar("SELECT COUNT(*) FROM consents").fetch_one(site.identity.db().pool()).await.unwrap();
@@ -179,7 +181,7 @@ async fn b15_an_attackers_client_does_not_profit_from_what_another_client_was_gi
         let path = request(&site, evil, &[("redirect_uri", redirect)]);
         assert_eq!(without_a_page(&ann, &path).await, None);
         let silently = ann.get(&request(&site, evil, &[("redirect_uri", redirect), ("prompt", "none")])).await;
-        assert_eq!(param(&location(&silently), "error").as_deref(), Some("consent_required"));
+        assert_eq!(param(&offered(silently).await, "error").as_deref(), Some("consent_required"));
     }
     // And the client that was approved gets no address of the attacker's.
     let stolen = request(&site, &client, &[("redirect_uri", "https://evil.example/cb")]);
@@ -193,13 +195,15 @@ async fn a20_prompt_none_succeeds_for_what_is_remembered_and_only_then() {
     let ann = ann(&site).await;
     let path = request(&site, &client, &[("prompt", "none")]);
     let error = async |browser: &Browser, path: &str| param(&location(&browser.get(path).await), "error").unwrap();
-    assert_eq!(error(&ann, &path).await, "consent_required");
+    // Who has not connected it is not sent there without being asked.
+    let asked = async |browser: &Browser| param(&offered(browser.get(&path).await).await, "error").unwrap();
+    assert_eq!(asked(&ann).await, "consent_required");
     approve(&ann, &request(&site, &client, &[]), "demo", &[]).await;
     let code = without_a_page(&ann, &path).await.unwrap();
     assert_eq!(whose(&site, &client, &code).await, format!("{} admin", site.demo.id));
     let more = request(&site, &client, &[("prompt", "none"), ("scope", "data_agent:read datasets:write")]);
     assert_eq!(error(&ann, &more).await, "consent_required");
-    assert_eq!(error(&site.browser(), &path).await, "login_required");
+    assert_eq!(asked(&site.browser()).await, "login_required");
     // Remembered or not, an old log-in does not do.
     site.clock.advance(Duration::from_secs(60));
     let fresh = request(&site, &client, &[("prompt", "none"), ("max_age", "59")]);

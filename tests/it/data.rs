@@ -216,6 +216,7 @@ fn entry(org: Option<Id<dragoman::model::org::Org>>, target: &str) -> Entry {
         duration_ms: 1,
         rows: 2,
         bytes: 3,
+        count: 1,
     }
 }
 

@@ -265,18 +265,6 @@ async fn limits_are_met_with_429_and_say_when_to_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn five_bad_tokens_block_the_address() {
-    let service = Service::with(&[("DRAGOMAN_FAILURES_PER_IP", "5")]).await;
-    let org = service.workspace("acme").await;
-    let good = service.token(&org).await;
-    for _ in 0..5 {
-        assert_eq!(service.get("/api/v1/ext/datasets", "bad").send().await.unwrap().status(), 401);
-    }
-    let (status, body) = json_of(service.get("/api/v1/ext/datasets", &good).send().await.unwrap()).await;
-    assert_eq!((status, &body["error"]["code"]), (429, &json!("ip_blocked")));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn the_switch_of_a_workspace_holds_at_once() {
     let (service, acme, _) = two_workspaces().await;
     let token = service.token(&acme).await;

@@ -1,6 +1,7 @@
 //! All tests that need more than one module: one binary, so that everything is linked once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 
+mod abuse;
 mod accounts;
 mod architecture;
 mod ask;
@@ -23,12 +24,17 @@ mod device;
 mod factors;
 mod identity;
 mod listen;
+mod logging;
+mod messages;
 mod models;
+mod names;
 mod nginx;
 mod oauth;
 mod ontologies;
 mod questions;
+mod redirector;
 mod registration;
+mod rest;
 mod search;
 mod secrecy;
 mod sessions;

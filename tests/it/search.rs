@@ -12,7 +12,7 @@ use dragoman::base::id::Id;
 use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::ingest::text;
-use dragoman::engine::job::{Job, Progress};
+use dragoman::engine::job::{Job, OnProgress, Progress};
 use dragoman::engine::search::{Found, Indexed, SearchEngine};
 use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
@@ -79,9 +79,15 @@ impl Tenant {
         let dataset = self.dataset(Id::new(&self.clock), name);
         let staging = self.files.staging(self.org.id).unwrap();
         let folder = staging.path().join("shard");
-        let indexed = self.engine.index(self.org.id, dataset.id, documents, &folder, None).await.unwrap();
+        let indexed = self.index(dataset.id, documents, &folder).await;
         self.files.publish(&folder, &self.place(dataset.id)).unwrap();
         (dataset, indexed)
+    }
+
+    async fn index(&self, id: Id<Dataset>, documents: &[(Id<Document>, ParsedDocument)], folder: &Path) -> Indexed {
+        let pass = self.pass(&[]);
+        let job = Job::new(&pass, &self.budget, Duration::from_secs(600), CancellationToken::new(), None);
+        self.engine.index(&job, id, &shared(documents), folder).await.unwrap()
     }
 
     fn place(&self, dataset: Id<Dataset>) -> PathBuf {
@@ -113,6 +119,10 @@ impl Tenant {
     async fn find(&self, datasets: &[&Dataset], query: &str) -> Found {
         self.try_find(datasets, query, 5).await.unwrap()
     }
+}
+
+fn shared(documents: &[(Id<Document>, ParsedDocument)]) -> Vec<(Id<Document>, Arc<ParsedDocument>)> {
+    documents.iter().map(|(id, document)| (*id, Arc::new(document.clone()))).collect()
 }
 
 fn home() -> (tempfile::TempDir, Files) {
@@ -305,10 +315,12 @@ async fn progress_rises_to_the_end_and_an_empty_import_is_an_empty_shard() {
     let seen = Arc::new(Mutex::new(Vec::<Progress>::new()));
     let sink = seen.clone();
     let staging = files.staging(tenant.org.id).unwrap();
-    let documents = tenant.documents(HANDBOOK);
-    let on_progress: dragoman::engine::job::OnProgress = Arc::new(move |progress| sink.lock().unwrap().push(progress));
+    let documents = shared(&tenant.documents(HANDBOOK));
+    let on_progress: OnProgress = Arc::new(move |progress| sink.lock().unwrap().push(progress));
     let folder = staging.path().join("shard");
-    tenant.engine.index(tenant.org.id, Id::new(&tenant.clock), &documents, &folder, Some(on_progress)).await.unwrap();
+    let (pass, time) = (tenant.pass(&[]), Duration::from_secs(600));
+    let job = Job::new(&pass, &tenant.budget, time, CancellationToken::new(), Some(on_progress));
+    tenant.engine.index(&job, Id::new(&tenant.clock), &documents, &folder).await.unwrap();
     let fractions: Vec<f64> = seen.lock().unwrap().iter().map(|progress| progress.fraction.unwrap()).collect();
     assert_eq!(fractions.len(), 5);
     assert!(fractions.is_sorted() && fractions[4] == 1.0);
@@ -326,12 +338,14 @@ async fn an_import_that_is_dropped_half_way_leaves_nothing_published() {
     let dataset: Id<Dataset> = Id::new(&tenant.clock);
     let started = Arc::new(tokio::sync::Notify::new());
     let signal = started.clone();
-    let on_progress: dragoman::engine::job::OnProgress = Arc::new(move |_| signal.notify_one());
+    let on_progress: OnProgress = Arc::new(move |_| signal.notify_one());
+    let (pass, time) = (tenant.pass(&[]), Duration::from_secs(600));
+    let job = Job::new(&pass, &tenant.budget, time, CancellationToken::new(), Some(on_progress));
     {
         let staging = files.staging(tenant.org.id).unwrap();
-        let documents = tenant.documents(HANDBOOK);
+        let documents = shared(&tenant.documents(HANDBOOK));
         let folder = staging.path().join("shard");
-        let import = tenant.engine.index(tenant.org.id, dataset, &documents, &folder, Some(on_progress));
+        let import = tenant.engine.index(&job, dataset, &documents, &folder);
         tokio::select! {
             biased;
             _ = started.notified() => {}
@@ -339,6 +353,90 @@ async fn an_import_that_is_dropped_half_way_leaves_nothing_published() {
         }
     }
     assert!(!tenant.place(dataset).exists());
+}
+
+/// One document that makes about so many chunks.
+fn long(tenant: &Tenant, chunks: usize) -> Vec<(Id<Document>, Arc<ParsedDocument>)> {
+    let sentence = "Many planes left late in July because of thunderstorms over the northern hills and valleys. ";
+    shared(&tenant.documents(&[("long.txt", &sentence.repeat(chunks * 4))]))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_whose_caller_leaves_ends_with_the_batch_that_runs_and_the_next_one_goes_on_at_once() {
+    let (_data, files) = home();
+    let tenant = Tenant::new(&files);
+    let staging = files.staging(tenant.org.id).unwrap();
+    let gone = CancellationToken::new();
+    let (seen, leaves) = (Arc::new(Mutex::new(Vec::new())), gone.clone());
+    let sink = seen.clone();
+    let on_progress: OnProgress = Arc::new(move |progress| {
+        sink.lock().unwrap().push(progress.fraction.unwrap());
+        leaves.cancel();
+    });
+    let pass = tenant.pass(&[]);
+    let job = Job::new(&pass, &tenant.budget, Duration::from_secs(600), gone, Some(on_progress));
+    let folder = staging.path().join("shard");
+    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 400), &folder).await;
+    assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
+    let seen = seen.lock().unwrap().clone();
+    assert!(seen.len() == 1 && seen[0] < 0.1, "no batch after it left: {seen:?}");
+    staging.close().expect("nothing writes to the folder any more");
+    assert_eq!(tenant.publish("next", HANDBOOK).await.1.chunks, 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_whose_time_is_over_ends_amid_its_work() {
+    let (_data, files) = home();
+    let tenant = Tenant::new(&files);
+    let staging = files.staging(tenant.org.id).unwrap();
+    let pass = tenant.pass(&[]);
+    let job = Job::new(&pass, &tenant.budget, Duration::from_millis(20), CancellationToken::new(), None);
+    let folder = staging.path().join("shard");
+    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 2_000), &folder).await;
+    assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_for_which_the_time_cannot_suffice_are_refused_long_before_it_is_over() {
+    let (_data, files) = home();
+    let tenant = Tenant::new(&files);
+    let staging = files.staging(tenant.org.id).unwrap();
+    let pass = tenant.pass(&[]);
+    let job = Job::new(&pass, &tenant.budget, Duration::from_secs(60), CancellationToken::new(), None);
+    let folder = staging.path().join("shard");
+    let refused = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 20_000), &folder).await.unwrap_err();
+    assert_eq!((refused.code, &refused.details["limit"]), (Code::LimitExceeded, &serde_json::json!("time")));
+    assert!(refused.message.contains("parts or more"), "{refused}");
+    let chunks = refused.details["chunks"].as_u64().unwrap();
+    assert!((10_000..40_000).contains(&chunks), "{}", refused.details);
+    assert!(!job.time_left().is_zero());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_is_answered_and_a_workspace_with_one_import_goes_on_beside_one_with_many() {
+    let (_data, files) = home();
+    let (many, single) = (Tenant::new(&files), Tenant::new(&files));
+    // As in the service, where all workspaces share one engine.
+    let single = Tenant { engine: many.engine.clone(), ..single };
+    let (handbook, _) = many.publish("handbook", HANDBOOK).await;
+    let pass = many.pass(&[]);
+    let (staging, stop) = (files.staging(many.org.id).unwrap(), CancellationToken::new());
+    let jobs: Vec<Job<'_>> =
+        (0..3).map(|_| Job::new(&pass, &many.budget, Duration::from_secs(600), stop.clone(), None)).collect();
+    let (texts, folders): (_, Vec<_>) =
+        (long(&many, 4_000), (0..3).map(|n| staging.path().join(n.to_string())).collect());
+    let imports =
+        (jobs.iter().zip(&folders)).map(|(job, folder)| many.engine.index(job, Id::new(&many.clock), &texts, folder));
+    let imports = futures_util::future::join_all(imports);
+    let others = async {
+        let (_, indexed) = single.publish("notes", HANDBOOK).await;
+        assert_eq!(indexed.chunks, 5, "it does not wait for the end of theirs");
+        let found = many.find(&[&handbook], "spare part of the pump").await;
+        assert_eq!((found.matches[0].source_file.as_str(), found.degraded), ("parts.txt", None));
+        stop.cancel();
+    };
+    let (ended, ()) = tokio::join!(imports, others);
+    assert!(ended.iter().all(|ended| ended.as_ref().is_err_and(|error| error.code == Code::QueryTimeout)), "{ended:?}");
 }
 
 /// Set for the process that is to be killed.
@@ -352,8 +450,7 @@ async fn work_until_killed() -> ! {
     assert_eq!(tenant.find(&[&published], "pump").await.matches.len(), 5, "its shard is open from here on");
     let unpublished: Id<Dataset> = Id::new(&tenant.clock);
     let staging = files.staging(tenant.org.id).unwrap();
-    let documents = tenant.documents(HANDBOOK);
-    tenant.engine.index(tenant.org.id, unpublished, &documents, &staging.path().join("shard"), None).await.unwrap();
+    tenant.index(unpublished, &tenant.documents(HANDBOOK), &staging.path().join("shard")).await;
     println!("\nREADY {} {} {unpublished}", tenant.org.id, published.id);
     std::future::pending().await
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::service::{Service, json_of};
 
 /// Opens a session and returns its id.
-async fn open(service: &Service, token: &str) -> String {
+pub async fn open(service: &Service, token: &str) -> String {
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" },
     });
@@ -25,7 +25,7 @@ async fn open(service: &Service, token: &str) -> String {
     id
 }
 
-async fn send(service: &Service, token: &str, session: Option<&str>, body: Value) -> Response {
+pub async fn send(service: &Service, token: &str, session: Option<&str>, body: Value) -> Response {
     let mut request = service.post("/mcp", token).header("accept", "*/*").json(&body);
     if let Some(session) = session {
         request = request.header("mcp-session-id", session).header("mcp-protocol-version", "2025-11-25");
@@ -34,7 +34,7 @@ async fn send(service: &Service, token: &str, session: Option<&str>, body: Value
 }
 
 /// The JSON-RPC message in an event stream.
-async fn message(response: Response) -> Value {
+pub async fn message(response: Response) -> Value {
     let text = response.text().await.unwrap();
     let data = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.contains("jsonrpc"));
     serde_json::from_str(data.unwrap_or_else(|| panic!("no message in {text}"))).unwrap()
@@ -145,10 +145,11 @@ async fn the_quirks_of_real_clients_are_understood() {
         request.header("mcp-protocol-version", version).json(&list).send()
     };
     for version in ["2025-11-25, 2025-11-25", "2026-07-28", "2025-06-18"] {
-        assert_eq!(with(version).await.unwrap().status(), 200, "{version}");
+        let listed = message(with(version).await.unwrap()).await;
+        assert!(listed["result"]["tools"].is_array(), "{version}: {listed}");
     }
     let bare = service.post("/mcp", &token).header("mcp-session-id", &session).json(&list).send().await.unwrap();
-    assert_eq!(bare.status(), 200, "no version and no Accept");
+    assert!(message(bare).await["result"]["tools"].is_array(), "no version and no Accept");
     // Claude's relay: an old header over a new body.
     let relayed = service.rpc(&token, "tools/list", json!({})).build().unwrap();
     let mut relayed = relayed;
@@ -169,4 +170,78 @@ async fn the_quirks_of_real_clients_are_understood() {
     let get =
         service.get("/mcp", &token).header("mcp-protocol-version", "2026-07-28").header("accept", "text/event-stream");
     assert_eq!(get.send().await.unwrap().status(), 405);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_instance_has_all_its_sessions_whoever_has_most_makes_room() {
+    let service = Service::with(&[("DRAGOMAN_MCP_SESSIONS_TOTAL", "3")]).await;
+    let org = service.workspace("acme").await;
+    let (rich, poor) = (service.token(&org).await, service.token(&org).await);
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let status = async |token: &str, session: &str| {
+        let response = send(&service, token, Some(session), list.clone()).await;
+        let status = response.status().as_u16();
+        response.bytes().await.unwrap();
+        status
+    };
+    let (first, second) = (open(&service, &rich).await, open(&service, &rich).await);
+    let own = open(&service, &poor).await;
+    assert_eq!(status(&rich, &first).await, 200, "used after the second");
+    let more = open(&service, &poor).await;
+    assert_eq!(status(&rich, &second).await, 404, "the least recently used one of whoever had most");
+    assert_eq!((status(&rich, &first).await, status(&poor, &more).await), (200, 200));
+    let third = open(&service, &rich).await;
+    assert_eq!(status(&poor, &own).await, 404, "now they had most");
+    for (token, session) in [(&rich, &first), (&rich, &third), (&poor, &more)] {
+        assert_eq!(status(token, session).await, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_keeps_only_so_much_of_what_a_client_says_of_itself() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let initialize = |name: &str| {
+        let params = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": name, "version": "1" },
+        });
+        send(&service, &token, None, json!({ "jsonrpc": "2.0", "id": 9, "method": "initialize", "params": params }))
+    };
+    assert_eq!(initialize(&"x".repeat(10_000)).await.status(), 200);
+    let refused = initialize(&"x".repeat(16 << 10)).await;
+    assert!(!refused.headers().contains_key("mcp-session-id"));
+    let (status, body) = json_of(refused).await;
+    assert_eq!((status, &body["error"]["code"], &body["id"]), (400, &json!(-32602), &json!(9)), "{body}");
+    assert!(body["error"]["message"].as_str().unwrap().contains("16 KiB"), "{body}");
+    // What is kept of the revision is one that there is.
+    let odd = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "x".repeat(1_000), "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } } });
+    assert_eq!(send(&service, &token, None, odd).await.status(), 200);
+    assert_eq!(service.last_audit(&org).await.target, "2025-11-25");
+}
+
+/// The library would send both answers to the later of two, and leave the earlier open for good.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_requests_in_a_session_no_two_at_once_have_one_id() {
+    let service = Service::with(&[("DRAGOMAN_SQL_SECONDS", "2")]).await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "t.csv", b"a\n1\n", true).await.unwrap();
+    let token = service.token(&org).await;
+    let (session, other) = (open(&service, &token).await, open(&service, &token).await);
+    let endless = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": { "name": "dragoman_sql",
+        "arguments": { "sql": "SELECT count(*) FROM range(100000000000) a, range(1000) b" } } });
+    let slow = send(&service, &token, Some(&session), endless).await;
+    assert_eq!(slow.status(), 200);
+    let list = |id: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
+    let (status, body) = json_of(send(&service, &token, Some(&session), list(json!(5))).await).await;
+    assert_eq!((status, &body["error"]["code"], &body["id"]), (400, &json!(-32600), &json!(5)), "{body}");
+    for (session, id) in [(&session, json!(6)), (&session, json!("5")), (&other, json!(5))] {
+        let listed = message(send(&service, &token, Some(session), list(id.clone())).await).await;
+        assert_eq!((&listed["id"], listed["result"]["tools"].is_array()), (&id, true), "{listed}");
+    }
+    let answer = message(slow).await;
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(5), &json!(true)), "{answer}");
+    let listed = message(send(&service, &token, Some(&session), list(json!(5))).await).await;
+    assert!(listed["result"]["tools"].is_array(), "the id is free again: {listed}");
 }

@@ -11,7 +11,7 @@ use axum::routing::any;
 use axum::{Extension, Router};
 use dragoman::base::clock::Clock;
 use dragoman::base::secret::{MasterKey, Secret, base64url, sha256};
-use dragoman::base::throttle::{Throttle, ThrottleRates};
+use dragoman::base::throttle::Throttle;
 use dragoman::config::Config;
 use dragoman::identity::Identity;
 use dragoman::model::access::Role;
@@ -21,7 +21,7 @@ use dragoman::model::user::User;
 use dragoman::store::Db;
 use dragoman::surface::console::visit::{Door, Visit};
 use dragoman::surface::context::{ClientIp, RequestId};
-use dragoman::surface::guard::{GuardState, Guards, Refused, guard};
+use dragoman::surface::guard::{GuardState, Guards, guard};
 use dragoman::surface::login::session;
 use dragoman::surface::web::{AuditEvent, Web, routes};
 use reqwest::{Client, Response};
@@ -44,7 +44,7 @@ pub struct Site {
     pub identity: Identity,
     pub clock: Clock,
     pub events: Arc<Mutex<Vec<AuditEvent>>>,
-    pub refused: Arc<Mutex<Vec<Refused>>>,
+    pub refused: Arc<Mutex<Vec<AuditEvent>>>,
     /// `demo`: accepts AI clients. `quiet`: does not.
     pub demo: Org,
     pub quiet: Org,
@@ -109,16 +109,7 @@ impl Site {
             identity.set_role(org, ann.id, Role::Admin).await.unwrap();
             identity.set_role(org, bob.id, Role::Viewer).await.unwrap();
         }
-        let rates = &config.limits.rates;
-        let rates = ThrottleRates {
-            failures: rates.failures,
-            block: rates.block,
-            account_failures: rates.account_failures,
-            authorize: rates.authorize,
-            register: rates.register,
-            exchange: rates.exchange,
-        };
-        let throttle = Arc::new(Throttle::new(rates, clock.clone()));
+        let throttle = Arc::new(Throttle::new(config.limits.rates.by_address(), clock.clone()));
         let events = Arc::new(Mutex::new(Vec::new()));
         let refused = Arc::new(Mutex::new(Vec::new()));
         let (kept, kept_refused) = (events.clone(), refused.clone());
@@ -137,7 +128,7 @@ impl Site {
             config: config.clone(),
             throttle,
             guards: Guards::Mcp,
-            on_refused: Arc::new(move |event| {
+            audit: Arc::new(move |event| {
                 kept_refused.lock().unwrap().push(event);
                 Box::pin(async { Ok(()) })
             }),

@@ -54,11 +54,13 @@ pub(super) async fn audit(command: Audit, identity: &Identity) -> Result<Said> {
                     entry.principal.clone(),
                     entry.action.clone(),
                     entry.outcome.clone(),
+                    entry.count.to_string(),
                     format!("{} ms", entry.duration_ms),
                     entry.target.chars().take(60).collect::<String>().replace('\n', " "),
                 ]
             };
-            let text = table(&["no", "time", "who", "action", "outcome", "took", "what"], entries.iter().map(row));
+            let text =
+                table(&["no", "time", "who", "action", "outcome", "times", "took", "what"], entries.iter().map(row));
             let facts = entries.iter().map(|(seq, entry)| json!({ "seq": seq, "entry": entry })).collect();
             Ok(Said { facts, text })
         }
@@ -79,9 +81,9 @@ pub(super) async fn audit(command: Audit, identity: &Identity) -> Result<Said> {
         }
         Audit::Verify { workspace, checkpoint: None } => {
             let chain = chain(identity, workspace.as_deref()).await?;
-            match store::audit::verify(identity.db(), chain).await? {
+            match identity.check_chain(&store::audit::chain_of(chain)).await? {
                 None => Ok(Said { facts: json!({ "whole": true }), text: "No entry is missing or changed.".into() }),
-                Some(seq) => bail!("entry {seq} is missing or was changed; entries before it are whole"),
+                Some(what) => bail!(what),
             }
         }
     }

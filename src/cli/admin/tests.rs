@@ -264,7 +264,7 @@ async fn l08_a_checkpoint_is_printed_and_holds_the_record_to_it() {
     let shell = Shell::new().await;
     let db = shell.identity.db().clone();
     let entry = json!({
-        "at": 1, "org": null, "principal": "local", "client": "", "client_version": "", "session": "", "ip": "",
+        "at": shell.identity.clock().now(), "org": null, "principal": "local", "client": "", "client_version": "", "session": "", "ip": "",
         "request_id": "", "action": "admin.x", "target": "", "outcome": "ok", "duration_ms": 0, "rows": 0, "bytes": 0,
     });
     let entry = serde_json::from_value(entry).unwrap();

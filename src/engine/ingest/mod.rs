@@ -7,7 +7,9 @@
 mod detect;
 mod table;
 pub mod text;
+pub(in crate::engine) mod turns;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,12 +21,12 @@ use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::engine::agent::ask::Questions;
 use crate::engine::files::Files;
-use crate::engine::job::{Job, OnProgress};
+use crate::engine::job::Job;
 use crate::engine::readers::Readers;
 use crate::engine::search::SearchEngine;
 use crate::engine::sql::{Results, SqlEngine, TableFormat};
 use crate::model::dataset::{Dataset, Kind, is_name};
-use crate::model::document::Document;
+use crate::model::document::{Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::store::{self, Db};
@@ -52,6 +54,10 @@ pub struct Request {
 const DESCRIPTION: usize = 2_000;
 /// Bytes of all texts of one import: they are held in memory while they are indexed.
 const TEXT_BYTES: u64 = 64 << 20;
+
+/// Where texts are read, and where the result is ready to be published, in the progress of the whole.
+const READ: f64 = 0.02;
+const READY: f64 = 0.97;
 
 /// Imports files.
 #[derive(Clone)]
@@ -90,11 +96,24 @@ impl Ingest {
         self.files.staging(org).map_err(Error::internal)
     }
 
-    /// Imports into the workspace of the job's pass, and returns the dataset as published in the metadata.
+    /// Imports into the workspace of the job's pass, and returns the dataset as published in the metadata. It ends soon
+    /// after the caller has left, or the time is over, and leaves nothing behind then; but what is about to be
+    /// published is published whole.
     ///
     /// # Errors
-    /// `invalid_argument` with the row and column, line, or name that is wrong; nothing is left behind.
+    /// `invalid_argument` with the row and column, line, or name that is wrong; `limit_exceeded` for what cannot be
+    /// done in the time or memory; `query_timeout`. Nothing is left behind.
     pub async fn import(&self, job: &Job<'_>, request: Request) -> Result<Dataset> {
+        let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
+        let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
+        // A task of its own, which is told to stop when nobody waits for it any more: dropped in its midst it would
+        // leave files behind that something still writes, or a version that is in place and not named.
+        let _stops = cancel.clone().drop_guard();
+        let import = async move { this.make(&Job::new(&pass, &budget, time, cancel, on_progress), request).await };
+        tokio::spawn(import).await.map_err(Error::internal)?
+    }
+
+    async fn make(&self, job: &Job<'_>, request: Request) -> Result<Dataset> {
         if !is_name(&request.name) {
             let message = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
             return Err(Error::invalid("name", message));
@@ -130,8 +149,8 @@ impl Ingest {
         }
         let dataset = self.blank(org, kind, &request, before.as_ref());
         match format {
-            Some(format) => self.table(dataset, &request, format, job.on_progress()).await,
-            None => self.documents(dataset, &request, job.on_progress()).await,
+            Some(format) => self.table(job, dataset, &request, format).await,
+            None => self.documents(job, dataset, &request).await,
         }
     }
 
@@ -252,71 +271,80 @@ impl Ingest {
 
     async fn table(
         &self,
+        job: &Job<'_>,
         mut dataset: Dataset,
         request: &Request,
         format: TableFormat,
-        on_progress: Option<OnProgress>,
     ) -> Result<Dataset> {
         let [file] = request.files.as_slice() else {
             return Err(Error::internal("a table is made of one file"));
         };
         let staging = self.staging(dataset.org)?;
         let staged = staging.path().join("table.duckdb");
-        let imported = self.on.sql.import(&file.path, format, &staged, on_progress).await?;
+        let imported = self.on.sql.import(&job.part(0.0..READY), &file.path, format, &staged).await?;
         dataset.row_count = imported.row_count;
         dataset.bytes = imported.bytes;
         dataset.columns = imported.columns;
-        self.finish(&dataset, &[], request.publish, &staged).await?;
+        self.finish(job, &dataset, &[], request.publish, &staged).await?;
         Ok(dataset)
     }
 
-    async fn documents(
-        &self,
-        mut dataset: Dataset,
-        request: &Request,
-        on_progress: Option<OnProgress>,
-    ) -> Result<Dataset> {
+    async fn documents(&self, job: &Job<'_>, mut dataset: Dataset, request: &Request) -> Result<Dataset> {
+        let documents = self.read(&job.part(0.0..READ), &request.files).await?;
+        let staging = self.staging(dataset.org)?;
+        let staged = staging.path().join("vectors");
+        let indexed = self.on.search.index(&job.part(READ..READY), dataset.id, &documents, &staged).await?;
+        dataset.row_count = indexed.chunks;
+        dataset.bytes = indexed.bytes;
         let version = dataset.version.clone().unwrap_or_default();
-        let mut documents = Vec::new();
-        let mut rows = Vec::new();
-        let mut left = TEXT_BYTES;
-        for file in &request.files {
-            let size = tokio::fs::metadata(&file.path).await.map_err(Error::internal)?.len();
-            left = left.checked_sub(size).ok_or_else(too_much_text)?;
-            let (name, path) = (file.name.clone(), file.path.clone());
-            let parsed = tokio::task::spawn_blocking(move || {
-                let bytes = std::fs::read(path).map_err(Error::internal)?;
-                text::parse(&name, &bytes)
-            });
-            let parsed = parsed.await.map_err(Error::internal)??;
-            let id = Id::<Document>::new(&self.clock);
-            rows.push(Document {
+        let rows = documents.into_iter().zip(&request.files).map(|((id, parsed), file)| {
+            let ParsedDocument { title, text, .. } = Arc::unwrap_or_clone(parsed);
+            Document {
                 id,
                 org: dataset.org,
                 dataset: dataset.id,
                 version: version.clone(),
-                title: parsed.title.clone(),
+                title,
                 source_file: file.name.clone(),
-                text: parsed.text.clone(),
+                text,
                 created_at: dataset.updated_at,
-            });
-            documents.push((id, parsed));
-        }
-        let staging = self.staging(dataset.org)?;
-        let staged = staging.path().join("vectors");
-        let indexed = self.on.search.index(dataset.org, dataset.id, &documents, &staged, on_progress).await?;
-        dataset.row_count = indexed.chunks;
-        dataset.bytes = indexed.bytes;
-        self.finish(&dataset, &rows, request.publish, &staged).await?;
+            }
+        });
+        let rows: Vec<Document> = rows.collect();
+        self.finish(job, &dataset, &rows, request.publish, &staged).await?;
         Ok(dataset)
+    }
+
+    /// The texts of the files, in their order.
+    async fn read(&self, job: &Job<'_>, files: &[SourceFile]) -> Result<Vec<(Id<Document>, Arc<ParsedDocument>)>> {
+        let mut documents = Vec::with_capacity(files.len());
+        let mut left = TEXT_BYTES;
+        for (index, file) in files.iter().enumerate() {
+            job.check()?;
+            job.says(index as f64 / files.len() as f64, format!("Reading {}", file.name));
+            let file = file.clone();
+            let read = tokio::task::spawn_blocking(move || parsed(&file, left));
+            let (document, bytes) = read.await.map_err(Error::internal)??;
+            left -= bytes;
+            documents.push((Id::new(&self.clock), Arc::new(document)));
+        }
+        Ok(documents)
     }
 
     /// The moment of publication. When it fails, the file that nobody names is removed again.
     ///
     /// One at a time: tidying up after one import must not remove what another has moved into place and not named
     /// yet, nor the version that another has named since; and of two that make a new name, the second must see it.
-    async fn finish(&self, dataset: &Dataset, rows: &[Document], publish: bool, staged: &Path) -> Result<()> {
-        let _turn = self.turn.lock().await;
+    async fn finish(
+        &self,
+        job: &Job<'_>,
+        dataset: &Dataset,
+        rows: &[Document],
+        publish: bool,
+        staged: &Path,
+    ) -> Result<()> {
+        job.says(READY, "Publishing");
+        let _turn = job.wait(self.turn.lock()).await?;
         let mut read = self.db.read_tenant(dataset.org).await?;
         let before = store::datasets::by_name(&mut read, dataset.org, &dataset.name).await?;
         drop(read);
@@ -324,6 +352,8 @@ impl Ingest {
             let message = format!("Another import has just made {:?}. Import again for a new version.", dataset.name);
             return Err(Error::invalid("name", message));
         }
+        // The last look at who waits: from here on it is published, or fails by itself.
+        job.check()?;
         let place = self.place(dataset);
         self.files.publish(staged, &place).map_err(Error::internal)?;
         if let Err(problem) = self.write(dataset, rows, publish).await {
@@ -378,6 +408,22 @@ impl Ingest {
             tracing::warn!(dataset = %dataset.id, %problem, "an old version could not be removed");
         }
     }
+}
+
+/// One text, and how many bytes it had; at most `most`. Blocks.
+fn parsed(file: &SourceFile, most: u64) -> Result<(ParsedDocument, u64)> {
+    let source = std::fs::File::open(&file.path).map_err(Error::internal)?;
+    let size = source.metadata().map_err(Error::internal)?.len();
+    if size > most {
+        return Err(too_much_text());
+    }
+    let mut bytes = Vec::new();
+    // What the operator names may be written to while it is read, or be a device that has no end.
+    source.take(size + 1).read_to_end(&mut bytes).map_err(Error::internal)?;
+    if bytes.len() as u64 != size {
+        return Err(Error::invalid("file", format!("{} changed while it was read. Import it again.", file.name)));
+    }
+    Ok((text::parse(&file.name, &bytes)?, size))
 }
 
 fn too_much_text() -> Error {

@@ -2,19 +2,13 @@
 //! write nowhere but beside the destination.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
-use crate::engine::job::OnProgress;
+use crate::engine::job::Job;
 use crate::engine::sql::{ImportedTable, Outcome, SqlEngine, TableFormat, Task, TaskLimits};
 use crate::model::error::{Error, Result};
 
 /// The least memory of an import; wide Parquet files need some whatever a query may have.
 const MEMORY_MB: u64 = 1_024;
-
-/// The longest that an import may take.
-const TIME: Duration = Duration::from_secs(30 * 60);
 
 impl SqlEngine {
     /// Reads `source` into a new table file at `destination`, whose folder holds nothing of value to others. The
@@ -23,15 +17,16 @@ impl SqlEngine {
     ///
     /// # Errors
     /// `invalid_argument` with `line` or `row`, and `column` where it is known, for a file that cannot be read;
-    /// `limit_exceeded` when it needs too much memory; `query_timeout` after half an hour.
+    /// `limit_exceeded` when it needs too much memory; `query_timeout` when the caller has left or the job's time is
+    /// over, waiting for other imports included: the worker is gone when this returns.
     pub async fn import(
         &self,
+        job: &Job<'_>,
         source: &Path,
         format: TableFormat,
         destination: &Path,
-        on_progress: Option<OnProgress>,
     ) -> Result<ImportedTable> {
-        let _turn = self.imports.acquire().await.map_err(Error::internal)?;
+        let _turn = job.wait(self.imports.take(job.pass.org())).await??;
         // The worker runs elsewhere and must not follow links out of what it may read.
         let source = source.canonicalize().map_err(Error::internal)?;
         let folder = destination.parent().ok_or_else(|| Error::internal("a destination has a folder"))?;
@@ -41,21 +36,24 @@ impl SqlEngine {
         if destination.exists() {
             return Err(Error::internal("the destination of an import exists already"));
         }
+        let time = job.time_left();
         let limits = TaskLimits {
             memory_mb: self.budgets.sql_memory_mb.max(MEMORY_MB),
             threads: self.budgets.sql_threads,
-            time_ms: u64::try_from(TIME.as_millis()).unwrap_or(u64::MAX),
+            time_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             rows: 0,
             bytes: 0,
         };
         let unfinished = Unfinished(Some(destination.clone()));
         let task = Task::Import { source, format, destination, limits };
-        match self.pool.alone(&task, TIME, &CancellationToken::new(), on_progress).await? {
-            Outcome::Imported(table) => {
+        match self.pool.alone(&task, time, &job.cancel, job.on_progress()).await {
+            Ok(Outcome::Imported(table)) => {
                 unfinished.keep();
                 Ok(table)
             }
-            other => Err(Error::internal(format!("a worker answered an import with {other:?}"))),
+            Ok(other) => Err(Error::internal(format!("a worker answered an import with {other:?}"))),
+            // One that was stopped may have found anything, a broken file too.
+            Err(error) => job.check().and(Err(error)),
         }
     }
 }

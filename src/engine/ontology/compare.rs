@@ -123,7 +123,7 @@ impl Library {
             return;
         }
         job.says(0.01, "Comparing the ontology with the newest data");
-        let mut landing = self.flight(job, id);
+        let mut landing = self.flight(&job.part(0.01..0.1), id);
         let patience = PATIENCE.min(job.time_left() / 2);
         match tokio::time::timeout(patience, landing.wait_for(Option::is_some)).await {
             Ok(Ok(landed)) => {

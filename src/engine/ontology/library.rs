@@ -478,12 +478,15 @@ fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// One problem stands for all in a status line.
+/// One problem stands for all in a status line. One of the whole text has no path; its line says where then.
 pub(super) fn summed(first: &Problem, all: usize) -> String {
-    match all {
-        1 => format!("{}: {}", first.path, first.message),
-        all => format!("{}: {} (and {} more)", first.path, first.message, all - 1),
-    }
+    let place = match (first.path.as_str(), first.line) {
+        ("", None) => String::new(),
+        ("", Some(line)) => format!("line {line}: "),
+        (path, _) => format!("{path}: "),
+    };
+    let more = if all > 1 { format!(" (and {} more)", all - 1) } else { String::new() };
+    format!("{place}{}{more}", first.message)
 }
 
 pub(super) fn outdated(newest: i64) -> Error {
@@ -493,7 +496,8 @@ pub(super) fn outdated(newest: i64) -> Error {
 
 /// A text that is no ontology: every problem with its place.
 pub fn unreadable(problems: &[Problem]) -> Error {
-    let first = problems.first().map(|first| summed(first, problems.len())).unwrap_or_default();
+    let first = problems.iter().find(|problem| problem.is_error()).or(problems.first());
+    let first = first.map_or_else(|| "It holds no model.".to_owned(), |first| summed(first, problems.len()));
     let details = serde_json::json!({ "field": "text", "problems": problems.iter().take(50).collect::<Vec<_>>() });
     Error::new(Code::InvalidArgument, format!("This is no ontology: {first}")).with(details)
 }
@@ -501,6 +505,19 @@ pub fn unreadable(problems: &[Problem]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_is_no_ontology_is_refused_in_a_sentence() {
+        let said = |problems: &[Problem]| unreadable(problems).message;
+        let whole = Problem::error("", "This is no YAML.", "");
+        assert_eq!(said(std::slice::from_ref(&whole)), "This is no ontology: This is no YAML.");
+        let placed = Problem { line: Some(3), ..whole };
+        let doubt = Problem::warning("version", "The document has no version.", "");
+        assert_eq!(said(&[doubt, placed]), "This is no ontology: line 3: This is no YAML. (and 1 more)");
+        let field = Problem::error("datasets[0].name", "`name` is missing.", "Add it.");
+        assert_eq!(said(&[field]), "This is no ontology: datasets[0].name: `name` is missing.");
+        assert_eq!(said(&[]), "This is no ontology: It holds no model.");
+    }
 
     #[test]
     fn a_workspace_that_has_had_its_share_takes_nothing_from_others() {

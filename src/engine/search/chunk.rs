@@ -1,6 +1,10 @@
 //! Documents into chunks that fit the encoder. A Markdown text is cut at its headings first, then each section at its
 //! paragraphs, sentences and words; the headings above a chunk travel with it, since "It is 30 days" means nothing
-//! without "Returns > Electronics".
+//! without "Returns > Electronics". It is done little by little, so that a long text can be given up in its midst.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::vec::IntoIter;
 
 use text_splitter::{ChunkConfig, ChunkSizer, MarkdownSplitter, TextSplitter};
 
@@ -21,31 +25,105 @@ const BLOCK: usize = 16 << 10;
 /// Characters that are kept of one heading.
 const HEADING_CHARS: usize = 80;
 
-/// Cuts a document. The same document yields the same chunks; a document with text yields at least one.
-///
-/// # Errors
-/// `internal_error` when the splitter refuses its own settings.
-pub fn split(id: Id<Document>, document: &ParsedDocument) -> Result<Vec<Chunk>> {
-    let sections = match document.markup {
-        Markup::Markdown => markdown::sections(&document.text),
-        Markup::Plain => vec![Section { path: vec![], body: document.text.clone() }],
-    };
-    let mut chunks = Vec::new();
-    for (at, section) in sections.iter().enumerate() {
-        let heading = heading(&section.path);
-        // A heading with nothing below it is itself what can be found.
-        let parent = sections.get(at + 1).is_some_and(|next| next.path.starts_with(&section.path));
-        let body = match section.path.last() {
-            Some(title) if section.body.trim().is_empty() && !parent => title.as_str(),
-            _ => &section.body,
+/// Cuts one document. The same document yields the same chunks; a document with text yields at least one.
+pub struct Cutter {
+    id: Id<Document>,
+    document: Arc<ParsedDocument>,
+    /// Heading and text of each section that is still to come.
+    sections: IntoIter<(String, String)>,
+    /// The section that is being cut, and how much of it is.
+    heading: String,
+    body: String,
+    at: usize,
+    /// Chunks of the newest block.
+    ready: VecDeque<Chunk>,
+    index: u32,
+    /// Bytes of all sections, of the blocks before the newest, and of the newest; and how many chunks this has.
+    whole: usize,
+    past: usize,
+    block: usize,
+    of: usize,
+}
+
+impl Cutter {
+    pub fn new(id: Id<Document>, document: Arc<ParsedDocument>) -> Self {
+        let sections = match document.markup {
+            Markup::Markdown => markdown::sections(&document.text),
+            Markup::Plain => vec![Section { path: vec![], body: document.text.clone() }],
         };
-        let room = BUDGET.saturating_sub(pieces(context(&heading, document))).max(LEAST);
-        for text in cut(body, room, document.markup)? {
-            let index = u32::try_from(chunks.len()).map_err(Error::internal)?;
-            chunks.push(Chunk { document: id, index, heading: heading.clone(), text });
+        let mut texts = Vec::with_capacity(sections.len());
+        let mut sections = sections.into_iter().peekable();
+        while let Some(Section { path, body }) = sections.next() {
+            // A heading with nothing below it is itself what can be found.
+            let is_parent = sections.peek().is_some_and(|next| next.path.starts_with(&path));
+            let text = match path.last() {
+                Some(title) if body.trim().is_empty() && !is_parent => title.clone(),
+                _ => body,
+            };
+            texts.push((heading(&path), text));
+        }
+        let whole = texts.iter().map(|(_, text)| text.len()).sum();
+        Self {
+            id,
+            document,
+            sections: texts.into_iter(),
+            heading: String::new(),
+            body: String::new(),
+            at: 0,
+            ready: VecDeque::new(),
+            index: 0,
+            whole,
+            past: 0,
+            block: 0,
+            of: 0,
         }
     }
-    Ok(chunks)
+
+    /// The next chunks, at most `most`; none at the document's end.
+    ///
+    /// # Errors
+    /// `internal_error` when the splitter refuses its own settings.
+    pub fn next(&mut self, most: usize) -> Result<Vec<Chunk>> {
+        while self.ready.is_empty() {
+            if self.at == self.body.len() {
+                let Some((heading, body)) = self.sections.next() else { return Ok(Vec::new()) };
+                (self.heading, self.body, self.at) = (heading, body, 0);
+                continue;
+            }
+            let block = block(&self.body[self.at..]);
+            self.at += block.len();
+            self.past += std::mem::replace(&mut self.block, block.len());
+            let room = BUDGET.saturating_sub(pieces(context(&self.heading, &self.document))).max(LEAST);
+            for text in cut(block, room, self.document.markup)? {
+                self.ready.push_back(Chunk {
+                    document: self.id,
+                    index: self.index,
+                    heading: self.heading.clone(),
+                    text,
+                });
+                self.index = self.index.checked_add(1).ok_or_else(|| Error::internal("too many chunks"))?;
+            }
+            self.of = self.ready.len();
+        }
+        let count = most.min(self.ready.len());
+        Ok(self.ready.drain(..count).collect())
+    }
+
+    /// Whether there is nothing more to cut; what is left may still yield no chunk.
+    pub fn is_at_end(&self) -> bool {
+        self.ready.is_empty() && self.at == self.body.len() && self.sections.len() == 0
+    }
+
+    /// How much of the text was handed out in chunks, 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        let handed_out = if self.of == 0 { 1.0 } else { 1.0 - self.ready.len() as f64 / self.of as f64 };
+        (self.past as f64 + self.block as f64 * handed_out) / self.whole.max(1) as f64
+    }
+
+    /// The document that is cut.
+    pub fn document(&self) -> &Arc<ParsedDocument> {
+        &self.document
+    }
 }
 
 /// What the two legs index and embed: the chunk below its headings, or below the document's title where it has none.
@@ -62,36 +140,27 @@ fn heading(path: &[String]) -> String {
     path.iter().map(short).collect::<Vec<_>>().join(" > ")
 }
 
-fn cut(text: &str, room: usize, markup: Markup) -> Result<Vec<String>> {
+/// Cuts a block at its paragraphs, sentences and words.
+fn cut(block: &str, room: usize, markup: Markup) -> Result<Vec<String>> {
     let config = ChunkConfig::new(room).with_sizer(WordPieces).with_overlap(OVERLAP).map_err(Error::internal)?;
     let mut chunks: Vec<String> = match markup {
-        Markup::Markdown => {
-            let splitter = MarkdownSplitter::new(config);
-            blocks(text).into_iter().flat_map(|block| splitter.chunks(block)).map(str::to_owned).collect()
-        }
-        Markup::Plain => {
-            let splitter = TextSplitter::new(config);
-            blocks(text).into_iter().flat_map(|block| splitter.chunks(block)).map(str::to_owned).collect()
-        }
+        Markup::Markdown => MarkdownSplitter::new(config).chunks(block).map(str::to_owned).collect(),
+        Markup::Plain => TextSplitter::new(config).chunks(block).map(str::to_owned).collect(),
     };
     chunks.retain(|chunk| !chunk.trim().is_empty());
     Ok(chunks)
 }
 
-/// A text in pieces of at most [`BLOCK`] bytes, ended where possible after a paragraph, a line or a word: the splitter's
-/// time grows with the square of a text that it finds no border in, and files come from strangers.
-fn blocks(mut text: &str) -> Vec<&str> {
-    let mut blocks = Vec::new();
-    while text.len() > BLOCK {
-        let window = &text[..text.floor_char_boundary(BLOCK)];
-        let after = |border: &str| window.rfind(border).map(|at| at + border.len()).filter(|at| *at > BLOCK / 2);
-        let at = after("\n\n").or_else(|| after("\n")).or_else(|| after(" ")).unwrap_or(window.len());
-        let (block, rest) = text.split_at(at);
-        blocks.push(block);
-        text = rest;
+/// The first bytes of a text, at most [`BLOCK`], ended where possible after a paragraph, a line or a word: the
+/// splitter's time grows with the square of a text that it finds no border in, and files come from strangers.
+fn block(text: &str) -> &str {
+    if text.len() <= BLOCK {
+        return text;
     }
-    blocks.push(text);
-    blocks
+    let window = &text[..text.floor_char_boundary(BLOCK)];
+    let after = |border: &str| window.rfind(border).map(|at| at + border.len()).filter(|at| *at > BLOCK / 2);
+    let end = after("\n\n").or_else(|| after("\n")).or_else(|| after(" ")).unwrap_or(window.len());
+    &text[..end]
 }
 
 struct WordPieces;
@@ -163,8 +232,29 @@ mod tests {
         ParsedDocument { title: "Title".into(), source_file: "f".into(), text: text.into(), markup }
     }
 
+    /// All chunks of a document, handed out a few at a time.
+    fn split(id: Id<Document>, document: &ParsedDocument, most: usize) -> Vec<Chunk> {
+        let mut cutter = Cutter::new(id, Arc::new(document.clone()));
+        let mut chunks = vec![];
+        while !cutter.is_at_end() {
+            chunks.extend(cutter.next(most).unwrap());
+        }
+        assert!(cutter.next(most).unwrap().is_empty());
+        chunks
+    }
+
     fn chunks(markup: Markup, text: &str) -> Vec<Chunk> {
-        split(Id::new(&Clock::manual(1)), &document(markup, text)).unwrap()
+        split(Id::new(&Clock::manual(1)), &document(markup, text), 4)
+    }
+
+    fn blocks(mut text: &str) -> Vec<&str> {
+        let mut blocks = vec![];
+        while !text.is_empty() {
+            let (first, rest) = text.split_at(block(text).len());
+            blocks.push(first);
+            text = rest;
+        }
+        blocks
     }
 
     fn prose(words: usize) -> String {
@@ -226,13 +316,31 @@ mod tests {
     fn the_same_document_is_cut_the_same_way() {
         let document = document(Markup::Markdown, &format!("# A\n\n{}\n\n- b\n- c\n", prose(400)));
         let id = Id::new(&Clock::manual(1));
-        assert_eq!(split(id, &document).unwrap(), split(id, &document).unwrap());
+        let whole = split(id, &document, usize::MAX);
+        for most in [1, 4, usize::MAX] {
+            assert_eq!(split(id, &document, most), whole, "in whatever portions");
+        }
+    }
+
+    #[test]
+    fn what_was_handed_out_rises_from_nothing_to_the_whole() {
+        let long = format!("# A\n\n{}\n\n# B\n\n{}", prose(4_000), prose(10));
+        for text in [long, " ".repeat(50_000) + "end", "x".into()] {
+            let mut cutter = Cutter::new(Id::new(&Clock::manual(1)), Arc::new(document(Markup::Markdown, &text)));
+            let mut fractions = vec![cutter.fraction()];
+            while !cutter.is_at_end() {
+                cutter.next(3).unwrap();
+                fractions.push(cutter.fraction());
+            }
+            assert!(fractions.is_sorted(), "{fractions:?}");
+            assert_eq!((fractions[0], *fractions.last().unwrap()), (0.0, 1.0));
+        }
     }
 
     #[test]
     fn a_chunk_without_headings_is_read_below_the_title() {
         let document = document(Markup::Plain, "body");
-        let chunk = &split(Id::new(&Clock::manual(1)), &document).unwrap()[0];
+        let chunk = &split(Id::new(&Clock::manual(1)), &document, 4)[0];
         assert_eq!(searchable(chunk, &document), "Title\nbody");
     }
 }

@@ -10,6 +10,7 @@
 
 mod chunk;
 mod embed;
+mod index;
 mod manifest;
 pub mod markdown;
 mod open;
@@ -17,23 +18,23 @@ mod rank;
 mod shard;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 
 use crate::base::id::Id;
 use crate::engine::files::Files;
-use crate::engine::job::{Job, OnProgress, Progress};
+use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
-use crate::model::document::{Document, ParsedDocument};
+use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 
 use embed::Encoder;
 use manifest::{Fault, Owner};
 use open::{Key, OpenShards};
-use shard::{Builder, Hit, Shard, Stored, Terms};
+use shard::{Hit, Shard, Stored, Terms};
 
 /// Characters of a query.
 const QUERY_CHARS: usize = 1_000;
@@ -43,8 +44,6 @@ const TOP_K: usize = 50;
 const CANDIDATES: usize = 100;
 /// Characters of a match's text.
 const TEXT_CHARS: usize = 2_000;
-/// Chunks that are embedded in one turn: a query waits for at most one such turn.
-const BATCH: usize = 16;
 /// Shards that stay open.
 const OPEN_SHARDS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 /// Shards that one search asks at the same time.
@@ -117,71 +116,6 @@ impl SearchEngine {
         Self { files, encoder: Encoder::new(), open: Arc::new(OpenShards::new(OPEN_SHARDS)) }
     }
 
-    /// Builds the shard of a dataset version in `destination`, an empty or absent folder, which may then be moved to
-    /// its place: when this returns, the shard is closed, sealed and synced.
-    ///
-    /// # Errors
-    /// `internal_error`; the folder's content is then useless. The same when the future is dropped.
-    pub async fn index(
-        &self,
-        org: Id<Org>,
-        dataset: Id<Dataset>,
-        documents: &[(Id<Document>, ParsedDocument)],
-        destination: &Path,
-        on_progress: Option<OnProgress>,
-    ) -> Result<Indexed> {
-        let owner = Owner { org, dataset };
-        let identity = Encoder::identity()?;
-        let folder = destination.to_owned();
-        let mut builder = blocking(move || Builder::create(&folder, owner, identity)).await?;
-        let terms = Arc::new(Terms::new().map_err(Error::internal)?);
-        // Chunks are numbered in this order, and ties are broken by number.
-        let mut ordered: Vec<&(Id<Document>, ParsedDocument)> = documents.iter().collect();
-        ordered.sort_by_key(|(id, _)| *id);
-        let total: usize = ordered.iter().map(|(_, document)| document.text.len()).sum();
-        let mut done = 0;
-        for (id, document) in ordered {
-            let (id, document) = (*id, Arc::new(document.clone()));
-            let cut = document.clone();
-            let chunks =
-                tokio::task::spawn_blocking(move || chunk::split(id, &cut)).await.map_err(Error::internal)??;
-            for batch in chunks.chunks(BATCH) {
-                let batch = batch.to_vec();
-                let texts: Vec<String> = batch.iter().map(|chunk| chunk::searchable(chunk, &document)).collect();
-                let vectors = self.encoder.embed(texts.clone()).await?;
-                let (terms, document) = (terms.clone(), document.clone());
-                builder = blocking(move || {
-                    let points = batch.into_iter().zip(texts).zip(vectors).map(|((chunk, text), dense)| {
-                        let stored = Stored {
-                            tenant: org,
-                            dataset,
-                            document: chunk.document,
-                            chunk_index: chunk.index,
-                            heading: chunk.heading,
-                            text: chunk.text,
-                            source_file: document.source_file.clone(),
-                            title: document.title.clone(),
-                        };
-                        (stored, dense, terms.of_chunk(&text))
-                    });
-                    builder.add(points.collect())?;
-                    Ok(builder)
-                })
-                .await?;
-            }
-            done += document.text.len();
-            if let Some(on_progress) = &on_progress {
-                let fraction = (total > 0).then(|| done as f64 / total as f64);
-                on_progress(Progress { fraction, message: format!("Indexed {}", document.source_file) });
-            }
-        }
-        let (chunks, bytes) = blocking(move || builder.finish()).await?;
-        Ok(Indexed {
-            chunks: i64::try_from(chunks).map_err(Error::internal)?,
-            bytes: i64::try_from(bytes).map_err(Error::internal)?,
-        })
-    }
-
     /// The `top_k` best chunks of the documents datasets that the job's pass covers.
     ///
     /// # Errors
@@ -195,15 +129,7 @@ impl SearchEngine {
         if !(1..=TOP_K).contains(&top_k) {
             return Err(Error::invalid("top_k", format!("top_k must be 1 to {TOP_K}.")));
         }
-        job.check()?;
-        tokio::select! {
-            biased;
-            () = job.cancel.cancelled() => {}
-            () = tokio::time::sleep(job.time_left()) => {}
-            found = self.answer(job, query, top_k) => return found,
-        }
-        job.check()?;
-        Err(Error::internal("a search ended without an answer before its deadline"))
+        job.wait(self.answer(job, query, top_k)).await?
     }
 
     /// Closes an open shard, so that its folder can be removed; waits for the queries that use it (milliseconds).
@@ -225,8 +151,8 @@ impl SearchEngine {
         }
         let mut degraded = Vec::new();
         let terms = Terms::new().map_err(Error::internal)?.of_query(text);
-        let dense = match self.encoder.embed(vec![text.to_owned()]).await {
-            Ok(vectors) => vectors.into_iter().next(),
+        let dense = match self.encoder.query(text).await {
+            Ok(vector) => Some(vector),
             Err(_logged) => {
                 degraded.push("Search by meaning is out of order; only exact words were matched.".to_owned());
                 None
@@ -350,10 +276,6 @@ fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
         chunk_index,
     };
     (found, end.is_some())
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::internal)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::shard::Builder;
 use super::*;
 use crate::base::clock::Clock;
 use crate::config::{Budgets, Limits};
@@ -60,11 +61,16 @@ impl World {
         let documents: Vec<_> = texts
             .iter()
             .enumerate()
-            .map(|(n, body)| (Id::new(&self.clock), text::parse(&format!("{name}{n}.txt"), body.as_bytes()).unwrap()))
+            .map(|(n, body)| {
+                let parsed = text::parse(&format!("{name}{n}.txt"), body.as_bytes()).unwrap();
+                (Id::new(&self.clock), Arc::new(parsed))
+            })
             .collect();
         let staging = self.files.staging(self.org.id).unwrap();
         let folder = staging.path().join("shard");
-        self.engine.index(self.org.id, dataset.id, &documents, &folder, None).await.unwrap();
+        let pass = self.pass(vec![]);
+        let job = Job::new(&pass, &self.budget, Duration::from_secs(60), CancellationToken::new(), None);
+        self.engine.index(&job, dataset.id, &documents, &folder).await.unwrap();
         self.files.publish(&folder, &self.place(&dataset)).unwrap();
         dataset
     }
@@ -115,7 +121,7 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
     let shard = Shard::open(&place, owner, &Encoder::identity().unwrap()).unwrap();
     shard.drop_words();
     let query = Query {
-        dense: world.engine.encoder.embed(vec!["delayed flight".into()]).await.unwrap().pop(),
+        dense: Some(world.engine.encoder.query("delayed flight").await.unwrap()),
         sparse: Terms::new().unwrap().of_query("delayed flight"),
         limit: 10,
     };
@@ -237,7 +243,8 @@ async fn a_build_whose_folder_vanished_fails_and_does_not_end_the_process() {
     let owner = Owner { org: world.org.id, dataset: dataset.id };
     let builder = Builder::create(&place, owner, "e".into()).unwrap();
     std::fs::remove_dir_all(&place).unwrap();
-    assert_eq!(blocking(move || builder.finish()).await.unwrap_err().code, crate::model::error::Code::InternalError);
+    let finished = index::blocking(move || builder.finish().map_err(Error::internal)).await;
+    assert_eq!(finished.unwrap_err().code, crate::model::error::Code::InternalError);
 
     let builder = Builder::create(&place, owner, "e".into()).unwrap();
     std::fs::remove_dir_all(&place).unwrap();

@@ -28,7 +28,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
 
 pub use estimate::Estimate;
 pub(in crate::engine) use pool::Pool;
@@ -45,6 +44,7 @@ use self::warm::Bound;
 use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
+use crate::engine::ingest::turns::ImportTurns;
 use crate::engine::job::Job;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
@@ -90,7 +90,7 @@ pub struct SqlEngine {
     pub(in crate::engine) pool: Pool,
     pub(in crate::engine) budgets: Budgets,
     /// One import at a time: it may use much more memory than a query.
-    pub(in crate::engine) imports: Arc<Semaphore>,
+    pub(in crate::engine) imports: ImportTurns,
     turns: Turns,
     files: Files,
     profiles: Profiles,
@@ -115,7 +115,7 @@ impl SqlEngine {
         Self {
             pool,
             turns: Turns::new(share.workers),
-            imports: Arc::new(Semaphore::new(1)),
+            imports: ImportTurns::new(1),
             budgets,
             files,
             profiles: Profiles::new(),

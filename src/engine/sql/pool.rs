@@ -142,12 +142,12 @@ impl Pool {
             let order = Order::Query { sql: sql.to_owned(), limits: limits.clone() };
             match process.begin(&wire::encode(&order).map_err(Error::internal)?).await {
                 Ok(()) => {
-                    let attended = self.attend(process, time, cancel, None).await?;
+                    let attended = self.attend(&mut process, time, cancel, None).await?;
                     if let Ok(Outcome::Unattached { used }) = attended.outcome {
                         also = used;
                         also.append(&mut attached);
                     } else {
-                        return self.answered(bound, attended, attached, queries + 1);
+                        return self.answered(bound, attended, Bonded { process, attached, queries: queries + 1 });
                     }
                 }
                 Err(problem) => tracing::warn!(%problem, "a warm SQL worker died while it waited"),
@@ -157,25 +157,19 @@ impl Pool {
         also.dedup();
         let (tables, sql, limits) = (bound.tables.clone(), sql.to_owned(), limits.clone());
         let task = Task::Query { tables, also: also.clone(), sql, limits };
-        let process = self.begin(&wire::encode(&task).map_err(Error::internal)?).await.map_err(Error::internal)?;
-        let attended = self.attend(process, time, cancel, None).await?;
+        let mut process = self.begin(&wire::encode(&task).map_err(Error::internal)?).await.map_err(Error::internal)?;
+        let attended = self.attend(&mut process, time, cancel, None).await?;
         if let Ok(Outcome::Rows(rows)) = &attended.outcome {
             also.extend(rows.used.iter().cloned());
         }
-        self.answered(bound, attended, also, 1)
+        self.answered(bound, attended, Bonded { process, attached: also, queries: 1 })
     }
 
     /// The rows; the worker is kept for the next query when it may serve on.
-    fn answered(
-        &self,
-        bound: Bound,
-        attended: Attended,
-        attached: Vec<String>,
-        queries: u32,
-    ) -> Result<(Rows, Vec<u8>)> {
-        let Attended { process, outcome, payload } = attended;
-        if let Some(process) = process {
-            self.0.warm.keep(bound, Bonded { process, attached, queries });
+    fn answered(&self, bound: Bound, attended: Attended, worker: Bonded) -> Result<(Rows, Vec<u8>)> {
+        let Attended { serves_on, outcome, payload } = attended;
+        if serves_on {
+            self.0.warm.keep(bound, worker);
             self.sweep();
         }
         match outcome? {
@@ -195,21 +189,24 @@ impl Pool {
         cancel: &CancellationToken,
         on_progress: Option<OnProgress>,
     ) -> Result<Outcome> {
-        let process = self.begin(&wire::encode(task).map_err(Error::internal)?).await.map_err(Error::internal)?;
-        self.attend(process, time, cancel, on_progress).await?.outcome
+        let mut process = self.begin(&wire::encode(task).map_err(Error::internal)?).await.map_err(Error::internal)?;
+        let attended = self.attend(&mut process, time, cancel, on_progress).await;
+        // It may have written to files of the caller's: from here on nobody does.
+        process.end().await;
+        attended?.outcome
     }
 
-    /// Waits for a task's end, interrupts it when its time is over, and kills it when it does not heed. The process is
-    /// given back when it may serve on.
+    /// Waits for a task's end, interrupts it when its time is over, and kills it when it does not heed, or when the
+    /// caller has gone.
     async fn attend(
         &self,
-        mut process: Process,
+        process: &mut Process,
         time: Duration,
         cancel: &CancellationToken,
         on_progress: Option<OnProgress>,
     ) -> Result<Attended> {
         let running = Running::new(&self.0.running);
-        let (heard, serves_on) = watch(&mut process, &running, time, cancel, on_progress).await?;
+        let (heard, serves_on) = watch(process, &running, time, cancel, on_progress).await?;
         match heard {
             Ok((outcome, payload)) => {
                 let outcome = outcome.map_err(Error::from);
@@ -218,7 +215,7 @@ impl Pool {
                     .as_ref()
                     .err()
                     .is_none_or(|error| matches!(error.code, Code::InvalidArgument | Code::ForbiddenSql));
-                Ok(Attended { process: (serves_on && is_sound).then_some(process), outcome, payload })
+                Ok(Attended { serves_on: serves_on && is_sound, outcome, payload })
             }
             Err(problem) => Err(process.died(&problem).await),
         }
@@ -299,9 +296,9 @@ async fn watch(
     }
 }
 
-/// How a task ended, and the process when it may serve on.
+/// How a task ended, and whether the process may serve on.
 struct Attended {
-    process: Option<Process>,
+    serves_on: bool,
     outcome: Result<Outcome>,
     payload: Vec<u8>,
 }

@@ -113,8 +113,15 @@ impl Process {
         Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
     }
 
+    /// Kills it, and waits for its end: from then on it has no memory and writes to no file.
+    pub async fn end(mut self) {
+        if tokio::time::timeout(LAST, self.child.kill()).await.is_err() {
+            tracing::warn!("an SQL worker that was killed does not end");
+        }
+    }
+
     /// What its death means: the processor limit, memory, or a crash.
-    pub async fn died(mut self, problem: &io::Error) -> Error {
+    pub async fn died(&mut self, problem: &io::Error) -> Error {
         let mut words = Vec::new();
         if let Some(stderr) = self.child.stderr.take() {
             // Its end comes with the process's; a worker that hangs is not waited for.

@@ -66,8 +66,55 @@ fn three_at_once_and_a_finished_call_makes_room() {
     let clock = Clock::manual(1_000_000);
     let limiter = Limiter::new(Limits::default().rates, &clock);
     let ann = caller(&clock, "ann");
-    let mut running: Vec<Permit> = (0..3).map(|_| limiter.take(&ann, Cost::Read).unwrap()).collect();
+    let mut running: Vec<Share> = (0..3).map(|_| limiter.take(&ann, Cost::Read).unwrap()).collect();
     assert_eq!(limiter.take(&ann, Cost::Read).unwrap_err().details["limit"], "in_flight");
     running.pop();
     assert!(limiter.take(&ann, Cost::Read).is_ok());
+}
+
+#[test]
+fn a_workspace_and_a_person_leave_room_for_others_whatever_they_make() {
+    let clock = Clock::manual(1_000_000);
+    let plenty = Rates { token: 1_000, workspace: 1_000, ..Limits::default().rates };
+    let limiter = Limiter::new(plenty, &clock);
+    let ann = Caller { user: Some(Id::new(&clock)), ..caller(&clock, "") };
+    let grant = |who: &Caller, number: usize| Caller {
+        proof: Proof::AccessToken { family: number.to_string(), auth_time: 0 },
+        ..who.clone()
+    };
+    let mut running = Vec::new();
+    let mut grab = |who: &Caller| -> (usize, Error) {
+        let before = running.len();
+        for number in 0.. {
+            match limiter.take(&grant(who, number), Cost::Read) {
+                Ok(place) => running.push(place),
+                Err(full) => return (running.len() - before, full),
+            }
+        }
+        unreachable!()
+    };
+    let (hers, full) = grab(&ann);
+    assert_eq!((hers, &full.details["limit"]), (22, &serde_json::json!("workspace_in_flight")), "a third of 64");
+    let bob = Caller { user: Some(Id::new(&clock)), ..ann.clone() };
+    assert_eq!(grab(&bob).0, 10, "and the workspace a half");
+    let stranger = Caller { org: Id::new(&clock), ..bob.clone() };
+    assert!(grab(&stranger).0 >= 10);
+    let newcomer = caller(&clock, "late");
+    assert!(limiter.take(&newcomer, Cost::Read).is_ok());
+}
+
+#[test]
+fn requests_of_all_kinds_count_for_the_person_over_all_clients() {
+    let clock = Clock::manual(1_000_000);
+    let limiter = Limiter::new(Rates { requests: 4, sessions: 2, ..Limits::default().rates }, &clock);
+    let ann =
+        Caller { user: Some(Id::new(&clock)), proof: Proof::BrowserSession { auth_time: 0 }, ..caller(&clock, "") };
+    let other_client = Caller { client: Client { id: "other".into(), ..Client::default() }, ..ann.clone() };
+    for who in [&ann, &other_client] {
+        limiter.knock(who, Knock::Session).unwrap();
+    }
+    assert_eq!(limiter.knock(&ann, Knock::Session).unwrap_err().details["limit"], "sessions");
+    limiter.knock(&ann, Knock::Request).unwrap();
+    assert_eq!(limiter.knock(&other_client, Knock::Request).unwrap_err().details["limit"], "requests");
+    assert!(limiter.knock(&caller(&clock, "bob"), Knock::Session).is_ok());
 }

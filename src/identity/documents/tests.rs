@@ -197,7 +197,7 @@ fn g09_what_is_not_a_whole_document_is_refused() {
         lacking.as_object_mut().unwrap().remove(member);
         assert_eq!(judged(&lacking), Err(Unfit::Shape), "{member}");
     }
-    for empty in ["", " ", "\u{7}\n"] {
+    for empty in ["", " ", "\u{7}\n", "\u{202e}\u{200b}"] {
         assert_eq!(judged(&with("client_name", empty.into())), Err(Unfit::Name), "{empty:?}");
     }
     assert_eq!(judged(&with("grant_types", json!(["implicit"]))), Err(Unfit::Grant));

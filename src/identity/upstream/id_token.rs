@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Foreigner, Millis};
 use crate::config::Provider;
-use crate::model::user::normal_email;
+use crate::model::user::checked_email;
 
 /// How far a provider's clock may be ahead of ours.
 const SKEW: Millis = 60_000;
@@ -130,7 +130,7 @@ pub(super) fn judge(
         provider: provider.id.to_owned(),
         issuer: provider.issuer.clone(),
         subject: subject.to_owned(),
-        email: verified.and_then(|email| normal_email(email.as_str())),
+        email: verified.and_then(|email| checked_email(email.as_str()).ok()),
         name: claims.name().and_then(|name| name.get(None)).map(|name| name.as_str().to_owned()),
         hosted_domain: claims.additional_claims().hd.as_ref().map(|domain| domain.to_lowercase()),
     })

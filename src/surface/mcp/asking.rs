@@ -6,11 +6,11 @@ use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, InputResponses, JsonObject,
-    ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
+use super::handler::is_modern;
 use crate::model::run::MOST_ROUNDS;
 
 /// The key of the one form in a result that asks.
@@ -88,7 +88,7 @@ where
     let can = context.client_capabilities().and_then(|it| it.elicitation);
     // A client that names no mode means forms.
     let forms = can.is_some_and(|it| it.form.is_some() || it.url.is_none());
-    let modern = context.protocol_version().is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+    let modern = is_modern(context);
     for _ in 0..MOST_ROUNDS {
         let Some((params, conversation)) = form(&result).filter(|_| forms) else { break };
         if modern {

@@ -1,92 +1,77 @@
 //! What real clients send and a strict server refuses, put right before the protocol library sees it. Each rule names
-//! the client that needs it. Nothing here changes what a request means.
+//! the client that needs it. Nothing here changes what a request means; what else contradicts itself is refused, so that
+//! nobody who believes the headers lets a message pass that is another one.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
-use serde::Deserialize;
+
+use super::message::{MODERN, NEWEST_WITH_SESSIONS, Peek};
 
 /// The header that names the protocol revision.
 pub const VERSION: &str = "mcp-protocol-version";
 /// The header that names a session.
 pub const SESSION: &str = "mcp-session-id";
-/// The first revision without sessions.
-const MODERN: &str = "2026-07-28";
-/// The last with them.
-const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
+/// Those that repeat what a message says (2026-07-28, transports).
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
 
-/// The parts of a JSON-RPC message that decide how it is treated. The body, never a header, decides about rights.
-#[derive(Debug, Default, Deserialize)]
-pub struct Peek {
-    #[serde(default)]
-    pub method: String,
-    #[serde(default)]
-    pub id: serde_json::Value,
-    /// Some clients write `null` for none.
-    params: Option<Params>,
-}
+/// JSON-RPC's code for headers that say other than the message (2026-07-28, errors).
+pub const HEADER_MISMATCH: i32 = -32020;
 
-#[derive(Debug, Default, Deserialize)]
-struct Params {
-    #[serde(default)]
-    name: String,
-    #[serde(default, rename = "protocolVersion")]
-    protocol_version: Option<String>,
-    #[serde(rename = "_meta")]
-    meta: Option<Meta>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Meta {
-    #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
-    protocol_version: Option<String>,
-}
-
-impl Peek {
-    /// The tool of a `tools/call`.
-    pub fn tool(&self) -> Option<&str> {
-        self.params.as_ref().filter(|_| self.method == "tools/call").map(|params| params.name.as_str())
-    }
-
-    /// The revision that the session of an `initialize` has; a newer one than that of sessions is not had by asking.
-    pub fn session_version(&self) -> &str {
-        match self.params.as_ref().and_then(|params| params.protocol_version.as_deref()) {
-            Some(asked) if asked < MODERN => asked,
-            _ => NEWEST_WITH_SESSIONS,
-        }
-    }
-
-    /// Whether the message belongs to the revision without sessions.
-    pub fn is_modern(&self) -> bool {
-        self.version().is_some_and(|version| version >= MODERN)
-    }
-
-    /// The revision that the message itself names.
-    fn version(&self) -> Option<&str> {
-        self.params.as_ref()?.meta.as_ref()?.protocol_version.as_deref()
-    }
-}
-
-/// Puts the headers right. `session_version` is the revision that the request's session was opened with.
-pub fn normalise(headers: &mut HeaderMap, peek: &Peek, session_version: Option<&str>) {
+/// Puts the headers right. `session` is the revision that the request's session was opened with.
+///
+/// # Errors
+/// What contradicts what.
+pub fn settle(headers: &mut HeaderMap, peek: &Peek, session: Option<&str>) -> Result<(), &'static str> {
     accept_both(headers);
-    one_version(headers);
-    let body_version = peek.version();
+    agree(headers, peek)?;
+    let header = one_version(headers)?;
     if peek.is_modern() {
         // 2026-07-28 §transports: a session id is ignored in the revision without sessions.
         headers.remove(SESSION);
     }
-    let right = match (body_version, session_version) {
-        // Claude's relay sends header 2025-11-25 with a 2026-07-28 body: the body speaks for the message.
-        (Some(body), _) => Some(body),
+    let right = match (header.as_deref(), peek.version(), session) {
+        // Claude's relay sends header 2025-11-25 over a message of 2026-07-28.
+        (Some(NEWEST_WITH_SESSIONS), Some(MODERN), _) => Some(MODERN),
         // Claude sends 2026-07-28 inside a session that was opened with an older revision.
-        (None, Some(session)) if headers.contains_key(SESSION) => Some(session),
-        (None, _) => None,
+        (Some(MODERN), None, Some(session)) if !peek.opens() => Some(session),
+        (None, Some(_), _) => {
+            return Err("The message names its revision, and the header MCP-Protocol-Version does not.");
+        }
+        (Some(header), Some(body), _) if header != body => {
+            return Err("The header MCP-Protocol-Version names another revision than the message.");
+        }
+        (header, _, _) => header,
     };
-    if let Some(right) = right
-        && headers.contains_key(VERSION)
-        && let Ok(value) = HeaderValue::from_str(right)
-    {
-        headers.insert(VERSION, value);
+    if let Some(Ok(right)) = right.map(HeaderValue::from_str) {
+        headers.insert(VERSION, right);
+    }
+    Ok(())
+}
+
+/// What a gateway may have believed of a message is true of it, in the older era too, whose clients need not say it. That
+/// it is there where it must be is the library's to see.
+fn agree(headers: &HeaderMap, peek: &Peek) -> Result<(), &'static str> {
+    let differs = |header: &str, said: Option<&str>| {
+        said.is_some_and(|said| headers.get_all(header).iter().any(|value| decoded(value).as_deref() != Some(said)))
+    };
+    if differs(METHOD, peek.method()) {
+        return Err("The header Mcp-Method names another method than the message.");
+    }
+    if differs(NAME, peek.named()) {
+        return Err("The header Mcp-Name names something else than the message.");
+    }
+    Ok(())
+}
+
+/// What a header says; what does not fit into one is wrapped: `=?base64?…?=`.
+fn decoded(value: &HeaderValue) -> Option<String> {
+    let text = value.to_str().ok()?;
+    match text.strip_prefix("=?base64?").and_then(|text| text.strip_suffix("?=")) {
+        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
+        None => Some(text.to_owned()),
     }
 }
 
@@ -101,25 +86,24 @@ fn accept_both(headers: &mut HeaderMap) {
     }
 }
 
-/// Claude Code repeats the version: `2025-11-25, 2025-11-25`. Equal values are one; different ones stay, and fail.
-fn one_version(headers: &mut HeaderMap) {
-    let values: Vec<String> = headers
-        .get_all(VERSION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|text| text.split(',').map(|part| part.trim().to_owned()))
-        .collect();
-    if let [first, rest @ ..] = values.as_slice()
-        && !rest.is_empty()
-        && rest.iter().all(|other| other == first)
-        && let Ok(value) = HeaderValue::from_str(first)
-    {
-        headers.insert(VERSION, value);
+/// Claude Code repeats the version: `2025-11-25, 2025-11-25`. Equal values are one; of different ones the library would
+/// see the first, and somebody else the last.
+fn one_version(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
+    let mut values: Vec<String> = Vec::new();
+    for value in headers.get_all(VERSION) {
+        let text = value.to_str().map_err(|_| "The header MCP-Protocol-Version is not readable.")?;
+        values.extend(text.split(',').map(|part| part.trim().to_owned()));
+    }
+    values.dedup();
+    match values.len() {
+        0 | 1 => Ok(values.pop()),
+        _ => Err("The header MCP-Protocol-Version has several values."),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::message::read;
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -130,62 +114,108 @@ mod tests {
         headers
     }
 
-    fn peek(json: &str) -> Peek {
-        serde_json::from_str(json).unwrap()
+    /// A message with the given revision in it.
+    fn call(version: Option<&str>) -> Peek {
+        let meta = version
+            .map_or("{}".to_owned(), |version| format!(r#"{{"io.modelcontextprotocol/protocolVersion":"{version}"}}"#));
+        let json = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"dragoman_sql","_meta":{meta}}}}}"#
+        );
+        read(json.as_bytes()).unwrap()
     }
-
-    const MODERN_CALL: &str = r#"{"method":"tools/call","params":{"name":"dragoman_sql",
-        "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
 
     #[test]
     fn a_wildcard_accept_is_both_types_and_others_stay() {
         let mut any = headers(&[("accept", "*/*")]);
-        normalise(&mut any, &Peek::default(), None);
+        settle(&mut any, &Peek::default(), None).unwrap();
         assert_eq!(any[ACCEPT], "application/json, text/event-stream");
         let mut html = headers(&[("accept", "text/html")]);
-        normalise(&mut html, &Peek::default(), None);
+        settle(&mut html, &Peek::default(), None).unwrap();
         assert_eq!(html[ACCEPT], "text/html");
     }
 
     #[test]
-    fn a_repeated_version_is_one_and_a_contradiction_stays() {
-        let mut twice = headers(&[(VERSION, "2025-11-25, 2025-11-25")]);
-        normalise(&mut twice, &Peek::default(), None);
-        assert_eq!(twice[VERSION], "2025-11-25");
-        let mut two = headers(&[(VERSION, "2025-11-25, 2025-06-18")]);
-        normalise(&mut two, &Peek::default(), None);
-        assert_eq!(two[VERSION], "2025-11-25, 2025-06-18");
+    fn a_repeated_version_is_one_and_two_are_none() {
+        for twice in [&[(VERSION, "2025-11-25, 2025-11-25")][..], &[(VERSION, "2025-11-25"), (VERSION, "2025-11-25")]] {
+            let mut twice = headers(twice);
+            settle(&mut twice, &Peek::default(), None).unwrap();
+            assert_eq!(twice.get_all(VERSION).iter().collect::<Vec<_>>(), ["2025-11-25"]);
+        }
+        for two in [
+            &[(VERSION, "2025-11-25, 2025-06-18")][..],
+            &[(VERSION, "2025-11-25"), (VERSION, "2025-06-18")],
+            &[(VERSION, "2026-07-28"), (VERSION, "2025-06-18"), (VERSION, "2026-07-28")],
+        ] {
+            for peek in [Peek::default(), call(None), call(Some("2026-07-28"))] {
+                assert!(settle(&mut headers(two), &peek, Some("2025-11-25")).is_err(), "{two:?}");
+            }
+        }
+    }
+
+    /// The header that goes on, and whether the session does; `None` for a contradiction.
+    fn settled(header: Option<&str>, body: Option<&str>, session: Option<&str>) -> Option<(String, bool)> {
+        let mut headers = headers(&[(SESSION, "abc")]);
+        if let Some(header) = header {
+            headers.append(VERSION, header.parse().unwrap());
+        }
+        settle(&mut headers, &call(body), session).ok()?;
+        let version = headers.get(VERSION).map_or("", |value| value.to_str().unwrap());
+        Some((version.to_owned(), headers.contains_key(SESSION)))
     }
 
     #[test]
-    fn the_body_speaks_for_its_revision_and_sessions_end_with_the_old_one() {
-        let mut relay = headers(&[(VERSION, "2025-11-25"), (SESSION, "abc")]);
-        normalise(&mut relay, &peek(MODERN_CALL), Some("2025-11-25"));
-        assert_eq!(relay[VERSION], "2026-07-28");
-        assert!(!relay.contains_key(SESSION));
+    fn two_quirks_of_the_version_are_put_right_and_every_other_contradiction_is_seen() {
+        let (modern, newest, older) = ("2026-07-28", "2025-11-25", "2025-06-18");
+        for (header, body, session, expected) in [
+            // Claude's relay.
+            (Some(newest), Some(modern), None, Some((modern, false))),
+            // Claude, inside an older session.
+            (Some(modern), None, Some(newest), Some((newest, true))),
+            (Some(modern), None, Some(older), Some((older, true))),
+            // What agrees, and what says nothing.
+            (Some(modern), Some(modern), None, Some((modern, false))),
+            (Some(older), Some(older), Some(newest), Some((older, true))),
+            (Some(older), None, Some(newest), Some((older, true))),
+            (None, None, Some(newest), Some(("", true))),
+            (Some(modern), None, None, Some((modern, true))),
+            // What contradicts itself.
+            (Some(modern), Some(newest), None, None),
+            (Some(modern), Some(newest), Some(newest), None),
+            (Some(modern), Some("v999.0.0"), None, None),
+            (Some(older), Some(modern), None, None),
+            (Some(newest), Some(older), Some(newest), None),
+            (Some(newest), Some("2026-07-29"), None, None),
+            (None, Some(modern), None, None),
+            (None, Some(newest), Some(newest), None),
+        ] {
+            let expected = expected.map(|(version, session)| (version.to_owned(), session));
+            assert_eq!(settled(header, body, session), expected, "{header:?} {body:?} {session:?}");
+        }
     }
 
     #[test]
-    fn inside_a_session_its_own_revision_holds() {
-        let mut newer = headers(&[(VERSION, "2026-07-28"), (SESSION, "abc")]);
-        normalise(&mut newer, &peek(r#"{"method":"tools/list"}"#), Some("2025-06-18"));
-        assert_eq!(newer[VERSION], "2025-06-18");
-    }
-
-    #[test]
-    fn an_initialize_never_opens_a_session_of_the_era_without_them() {
-        let version = |asked: &str| {
-            peek(&format!(r#"{{"method":"initialize","params":{{"protocolVersion":"{asked}"}}}}"#))
-                .session_version()
-                .to_owned()
-        };
-        assert_eq!(version("2025-06-18"), "2025-06-18");
-        assert_eq!(version("2026-07-28"), "2025-11-25");
-    }
-
-    #[test]
-    fn the_tool_is_read_from_the_body() {
-        assert_eq!(peek(MODERN_CALL).tool(), Some("dragoman_sql"));
-        assert_eq!(peek(r#"{"method":"ping","params":{"name":"x"}}"#).tool(), None);
+    fn the_names_in_headers_are_those_of_the_message_in_every_era() {
+        let wrapped = format!("=?base64?{}?=", STANDARD.encode("dragoman_sql"));
+        for version in [None, Some("2026-07-28")] {
+            let says = |pairs: &[(&'static str, &str)]| {
+                let mut headers = headers(pairs);
+                if let Some(version) = version {
+                    headers.append(VERSION, version.parse().unwrap());
+                }
+                settle(&mut headers, &call(version), None).is_ok()
+            };
+            assert!(says(&[]) && says(&[(METHOD, "tools/call"), (NAME, "dragoman_sql")]));
+            assert!(says(&[(NAME, &wrapped)]));
+            for wrong in [
+                &[(METHOD, "tools/list")][..],
+                &[(METHOD, "TOOLS/CALL")],
+                &[(METHOD, "tools/call"), (METHOD, "tools/list")],
+                &[(NAME, "dragoman_list_datasets")],
+                &[(NAME, "dragoman_sql"), (NAME, "x")],
+                &[(NAME, "=?base64?!?=")],
+            ] {
+                assert!(!says(wrong), "{wrong:?}");
+            }
+        }
     }
 }

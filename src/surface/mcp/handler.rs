@@ -5,20 +5,21 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
-    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::complete::complete;
 use super::resources::{self, protocol_error};
 use super::tools::Tools;
-use super::{asking, prompts};
+use super::{asking, params, prompts};
 use crate::engine::job::Progress;
 use crate::gateway::operation::Operation as _;
 use crate::gateway::{Gateway, Via};
@@ -29,6 +30,9 @@ use crate::ops::ask_question::AskQuestion;
 /// How long a client may keep the list of tools, in milliseconds; lists of data are kept for less.
 const TOOLS_TTL: u64 = 300_000;
 const DATA_TTL: u64 = 30_000;
+
+const NAME: &str = "dragoman";
+const TITLE: &str = "Dragoman";
 
 const INSTRUCTIONS: &str = "Dragoman answers from your organisation's own data. Where dragoman://ontologies lists an \
     ontology, ask it with ask_question first: it knows the business's definitions. Otherwise start with \
@@ -78,10 +82,10 @@ fn via(action: &'static str, context: &RequestContext<RoleServer>) -> Via {
         let (send, mut receive) = mpsc::unbounded_channel::<Progress>();
         let peer = context.peer.clone();
         tokio::spawn(async move {
-            let mut step = 0.0;
+            let mut reached = 0.0;
             while let Some(progress) = receive.recv().await {
-                // Values must rise; a known fraction leads, an unknown one counts steps below it.
-                step = progress.fraction.map_or(step + 0.001, |fraction| f64::max(fraction, step + 0.001));
+                let Some(step) = risen(reached, progress.fraction) else { continue };
+                reached = step;
                 let mut param = ProgressNotificationParam::new(token.clone(), step).with_message(progress.message);
                 param.total = progress.fraction.map(|_| 1.0);
                 if peer.notify_progress(param).await.is_err() {
@@ -97,6 +101,30 @@ fn via(action: &'static str, context: &RequestContext<RoleServer>) -> Via {
     Via { action, cancel: context.ct.clone(), on_progress }
 }
 
+/// The next value of progress, in parts of one. Values must rise: a known fraction that is further leads, any other news
+/// is a small step towards the end. `None` when there is nothing left to rise to.
+fn risen(reached: f64, fraction: Option<f64>) -> Option<f64> {
+    let further = fraction.filter(|fraction| *fraction > reached);
+    let next = further.map_or(reached + (1.0 - reached) / 1000.0, |fraction| fraction.min(1.0));
+    (next > reached).then_some(next)
+}
+
+/// Whether a request belongs to the revision without sessions.
+pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+/// Who answers. In the era of sessions `initialize` has said it; later every result does (2026-07-28, SHOULD).
+fn signed(meta: Option<MetaObject>, context: &RequestContext<RoleServer>) -> Option<MetaObject> {
+    if !is_modern(context) {
+        return meta;
+    }
+    let mut meta = meta.unwrap_or_default();
+    let server = json!({ "name": NAME, "title": TITLE, "version": env!("CARGO_PKG_VERSION") });
+    meta.insert("io.modelcontextprotocol/serverInfo".into(), server);
+    Some(meta)
+}
+
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -106,7 +134,7 @@ impl ServerHandler for Handler {
             .enable_completions()
             .build();
         // No icons: claude.ai drops a connector whose server info carries them.
-        let server = Implementation::new("dragoman", env!("CARGO_PKG_VERSION")).with_title("Dragoman");
+        let server = Implementation::new(NAME, env!("CARGO_PKG_VERSION")).with_title(TITLE);
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
@@ -136,8 +164,9 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params("The list of tools has one page.", None));
         }
         let caller = self.caller(&context)?;
-        let tools = self.shared.tools.of(&caller);
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(TOOLS_TTL).with_cache_scope(CacheScope::Private))
+        let mut result = ListToolsResult::with_all_items(self.shared.tools.of(&caller));
+        result.meta = signed(result.meta, &context);
+        Ok(result.with_ttl_ms(TOOLS_TTL).with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -165,22 +194,29 @@ impl ServerHandler for Handler {
         }
         let gateway = || self.shared.gateway.clone();
         let result = entry.call(gateway(), caller.clone(), arguments.clone(), via).await;
-        if !asks_back {
-            return Ok(result.into());
-        }
         let again = |arguments| entry.call(gateway(), caller.clone(), arguments, self::via("mcp.tool.call", &context));
-        Ok(asking::settled(result, &arguments, &context, again).await)
+        let mut response = match asks_back {
+            true => asking::settled(result, &arguments, &context, again).await,
+            false => result.into(),
+        };
+        match &mut response {
+            CallToolResponse::Complete(result) => result.meta = signed(result.meta.take(), &context),
+            CallToolResponse::InputRequired(result) => result.meta = signed(result.meta.take(), &context),
+            _ => {}
+        }
+        Ok(response)
     }
 
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         if request.and_then(|page| page.cursor).is_some() {
             return Err(ErrorData::invalid_params("The list of prompts has one page.", None));
         }
-        let result = ListPromptsResult::with_all_items(prompts::list());
+        let mut result = ListPromptsResult::with_all_items(prompts::list());
+        result.meta = signed(result.meta, &context);
         Ok(result.with_ttl_ms(TOOLS_TTL).with_cache_scope(CacheScope::Private))
     }
 
@@ -194,7 +230,9 @@ impl ServerHandler for Handler {
         let arguments = request.arguments.unwrap_or_default();
         let Shared { gateway, endpoint, .. } = &*self.shared;
         let prompt = prompts::get(gateway, &caller, &request.name, &arguments, endpoint, via).await;
-        Ok(prompt.map_err(|error| protocol_error(&error, &caller.request_id))?.into())
+        let mut result = prompt.map_err(|error| protocol_error(&error, &caller.request_id))?;
+        result.meta = signed(result.meta, &context);
+        Ok(result.into())
     }
 
     async fn complete(
@@ -207,7 +245,9 @@ impl ServerHandler for Handler {
         let known = |name: &str| request.context.as_ref()?.arguments.as_ref()?.get(name).cloned();
         let (name, typed) = (request.argument.name.as_str(), request.argument.value.as_str());
         let found = complete(&self.shared.gateway, &caller, &request.r#ref, (name, typed), known, via).await;
-        Ok(CompleteResult::new(found.map_err(|error| protocol_error(&error, &caller.request_id))?))
+        let mut result = CompleteResult::new(found.map_err(|error| protocol_error(&error, &caller.request_id))?);
+        result.meta = signed(result.meta, &context);
+        Ok(result)
     }
 
     async fn list_resources(
@@ -222,18 +262,20 @@ impl ServerHandler for Handler {
         let (items, next) = listed.map_err(|error| protocol_error(&error, &caller.request_id))?;
         let mut result = ListResourcesResult::with_all_items(items);
         result.next_cursor = next;
+        result.meta = signed(result.meta, &context);
         Ok(result.with_ttl_ms(DATA_TTL).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_resource_templates(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         if request.and_then(|page| page.cursor).is_some() {
             return Err(ErrorData::invalid_params("The list of templates has one page.", None));
         }
-        let result = ListResourceTemplatesResult::with_all_items(resources::templates());
+        let mut result = ListResourceTemplatesResult::with_all_items(resources::templates());
+        result.meta = signed(result.meta, &context);
         Ok(result.with_ttl_ms(TOOLS_TTL).with_cache_scope(CacheScope::Private))
     }
 
@@ -245,9 +287,49 @@ impl ServerHandler for Handler {
         let caller = self.caller(&context)?;
         let via = via("mcp.resource.read", &context);
         let contents = resources::read(&self.shared.gateway, &caller, &request.uri, via).await;
-        let contents = contents.map_err(|error| protocol_error(&error, &caller.request_id))?;
-        let result =
-            ReadResourceResult::new(vec![contents]).with_ttl_ms(DATA_TTL).with_cache_scope(CacheScope::Private);
-        Ok(result.into())
+        let contents = contents.map_err(|error| resources::unread(&error, &request.uri, &caller.request_id))?;
+        let mut result = ReadResourceResult::new(vec![contents]);
+        result.meta = signed(result.meta, &context);
+        Ok(result.with_ttl_ms(DATA_TTL).with_cache_scope(CacheScope::Private).into())
+    }
+
+    /// What the library could not read as any request that it knows: unknown methods, and known ones with parameters
+    /// that are not theirs.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let Some(error) = params::problem(&request.method, request.params.as_ref()) else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        };
+        let caller = self.caller(&context)?;
+        let recorded = self.shared.gateway.refused(&caller, "mcp.request", &request.method, &error).await;
+        recorded.map_err(|error| protocol_error(&error, &caller.request_id))?;
+        Err(protocol_error(&error, &caller.request_id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_rises_and_never_passes_its_end() {
+        let said = [None, Some(0.5), Some(0.2), None, Some(0.9), Some(f64::NAN), Some(0.95), Some(0.1), None];
+        for last in [None, Some(7.0)] {
+            let mut reached = 0.0;
+            let news = std::iter::repeat_n(None, 5_000).chain(said).chain(std::iter::repeat_n(last, 100_000));
+            for fraction in news {
+                let Some(next) = risen(reached, fraction) else { continue };
+                assert!(next > reached && next <= 1.0, "{fraction:?}: {reached} {next}");
+                reached = next;
+            }
+            assert!(reached > 0.99, "{reached}");
+        }
+        for fraction in [0.2500001, 0.5, 1.0] {
+            assert_eq!(risen(0.25, Some(fraction)), Some(fraction), "what is further is told as it is");
+        }
+        assert_eq!(risen(1.0, None), None);
     }
 }

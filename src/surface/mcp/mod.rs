@@ -1,6 +1,7 @@
 //! MCP over Streamable HTTP at `/mcp`, both eras on one endpoint: sessions for clients that `initialize`, none for
 //! revision 2026-07-28. A request passes, in this order: the guard (401 before a body is read), [`enter`] (size,
-//! shape, client quirks, session ownership, scope challenge), then the protocol library and [`handler::Handler`].
+//! shape, rate, client quirks, session ownership, scope challenge, places), then the protocol library and
+//! [`handler::Handler`].
 
 pub mod apps;
 mod asking;
@@ -8,42 +9,44 @@ mod compat;
 mod complete;
 pub mod cors;
 mod handler;
+mod message;
+mod params;
 mod prompts;
 mod resources;
 mod sessions;
+mod streams;
 mod tools;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt as _;
-use http::header::{ALLOW, CONTENT_TYPE};
-use http::{Method, StatusCode};
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::compat::{Peek, SESSION};
+use self::compat::{HEADER_MISMATCH, SESSION};
 use self::handler::{Handler, Shared};
+use self::message::{Peek, Refused, error_body, rpc_error};
 use self::sessions::Sessions;
 use self::tools::Tools;
 use crate::base::clock::Clock;
+use crate::base::shares::{Key, Share, Shares};
 use crate::config::Config;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Knock};
 use crate::model::access::{Action, Rights, denied};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
+use crate::surface::body::{self, Unread};
 use crate::surface::guard::{self, Lease};
 
-/// How often an open stream's credential is looked at again.
-const WATCH: Duration = Duration::from_secs(5);
 /// Largest request in bytes.
 const BODY: usize = 1 << 20;
 
@@ -58,6 +61,8 @@ pub struct Mcp {
     config: Arc<Config>,
     sessions: Sessions,
     manager: Arc<LocalSessionManager>,
+    /// The requests in sessions that are being answered.
+    answering: Arc<Shares>,
     stop: CancellationToken,
 }
 
@@ -72,8 +77,14 @@ impl Mcp {
         manager.session_config.sse_retry = None;
         Arc::new(Self {
             shared: Arc::new(Shared { gateway, tools: Tools::collect(), endpoint }),
-            sessions: Sessions::new(clock, lifetimes.mcp_session, lifetimes.mcp_sessions),
+            sessions: Sessions::new(
+                clock,
+                lifetimes.mcp_session,
+                lifetimes.mcp_sessions,
+                lifetimes.mcp_sessions_instance,
+            ),
             manager: Arc::new(manager),
+            answering: Shares::new(usize::MAX),
             config,
             stop,
         })
@@ -137,14 +148,20 @@ fn authority(host: &str, port: Option<u16>) -> String {
 /// Everything between the guard and the protocol library.
 async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let Some(caller) = parts.extensions.get::<Caller>().cloned() else {
+    let proven = (parts.extensions.get::<Caller>().cloned(), parts.extensions.get::<Lease>().cloned());
+    let (Some(caller), Some(lease)) = proven else {
         tracing::error!("a request reached MCP without passing the guard");
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let (peek, body) = match read(&parts.method, body).await {
+    let read = read(&parts.method, body).await;
+    if let Err(refusal) = mcp.knock(&caller, &parts.method, &read).await {
+        return refusal;
+    }
+    let (peek, body) = match read {
         Ok(read) => read,
-        Err(refusal) => return refusal,
+        Err(refused) => return refused.into_response(),
     };
+    let id = peek.id();
     let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let session = session.filter(|_| !peek.is_modern());
     let mut version = None;
@@ -155,53 +172,44 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
         }
         parts.extensions.insert(Caller { session: session.clone(), ..caller.clone() });
     }
-    compat::normalise(&mut parts.headers, &peek, version.as_deref());
+    if let Err(contradiction) = compat::settle(&mut parts.headers, &peek, version) {
+        return rpc_error(StatusCode::BAD_REQUEST, &id, HEADER_MISMATCH, contradiction, Value::Null);
+    }
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
         return challenge;
     }
+    let place = match mcp.place(&caller, &parts.method, session.as_deref(), &peek).await {
+        Ok(place) => place,
+        Err(refusal) => return refusal,
+    };
     let is_json =
         parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
-    let ends = parts.method == Method::DELETE;
-    let lease = parts.extensions.get::<Lease>().cloned();
-    let response = CAPTURED.scope(caller.rights, next.run(Request::from_parts(parts, body))).await;
-    let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let ended = session.filter(|_| ends && response.status().is_success());
-    if let Err(refusal) = mcp.follow(&caller, &peek, opened, ended).await {
-        return refusal;
-    }
+    let changes = peek.opens() || parts.method == Method::DELETE;
+    let request_id = caller.request_id.clone();
+    let request = Request::from_parts(parts, Body::from(body));
+    let answer = mcp.clone().answer(caller, peek, session, request, next);
+    let response = if changes { to_its_end(answer).await } else { answer.await };
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        tracing::error!(request_id = %caller.request_id, "the MCP library failed");
-        return rpc_error(response.status(), &peek.id, -32603, "The service failed to answer.", Value::Null);
+        tracing::error!(%request_id, "the MCP library failed");
+        return rpc_error(response.status(), &id, -32603, "The service failed to answer.", Value::Null);
     }
-    if let Some(lease) = lease.filter(|_| is_stream(&response)) {
-        return bounded(response, lease, mcp.config.limits.lifetimes.access);
+    if streams::is_stream(&response) {
+        return streams::bounded(response, lease, mcp.config.limits.lifetimes.access, place);
     }
     if response.status().is_client_error() && !response.headers().contains_key(CONTENT_TYPE) {
-        return worded(response, is_json, &peek.id).await;
+        return worded(response, is_json, &id).await;
     }
     response
 }
 
-fn is_stream(response: &Response) -> bool {
-    let media = response.headers().get(CONTENT_TYPE);
-    response.status().is_success() && media.is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
-}
-
-/// A stream ends with what opened it (I18, J09): once that is revoked, suspended or past its time, nobody listens on for
-/// longer than [`WATCH`]. It ends after `longest` in any case: whoever goes on proves themselves again.
-fn bounded(response: Response, lease: Lease, longest: Duration) -> Response {
-    let watch = async move {
-        loop {
-            tokio::time::sleep(WATCH).await;
-            if !lease.holds().await {
-                return;
-            }
-        }
-    };
-    let end = async move {
-        let _either_way = tokio::time::timeout(longest, watch).await;
-    };
-    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(end))))
+/// What opens or ends a session is answered to the end also when its client hangs up: a session that the library has
+/// made and nobody was told of would be beside every limit.
+async fn to_its_end(answer: impl Future<Output = Response> + Send + 'static) -> Response {
+    match tokio::spawn(answer).await {
+        Ok(response) => response,
+        Err(gone) if gone.is_panic() => std::panic::resume_unwind(gone.into_panic()),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 /// A refusal of the library's, which it writes as bare text, as an error of the protocol; of a message that it cannot
@@ -221,34 +229,81 @@ async fn worded(response: Response, is_json: bool, id: &Value) -> Response {
     worded
 }
 
-/// The body of a POST, bounded and parsed as far as needed; the bytes go on as they came.
-async fn read(method: &Method, body: Body) -> Result<(Peek, Body), Response> {
+/// The body of a POST, bounded and read as far as needed; the bytes go on as they came. Nothing else has a body.
+async fn read(method: &Method, body: Body) -> Result<(Peek, Bytes), Refused> {
     if method != Method::POST {
-        return Ok((Peek::default(), body));
+        return Ok((Peek::default(), Bytes::new()));
     }
-    let refuse = |status, code, message| rpc_error(status, &Value::Null, code, message, Value::Null);
-    let bytes = to_bytes(body, BODY)
-        .await
-        .map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, -32600, "The request is larger than 1 MiB."))?;
-    if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return Err(refuse(StatusCode::BAD_REQUEST, -32600, "Batches are not part of this protocol."));
-    }
-    match serde_json::from_slice::<Peek>(&bytes) {
-        Ok(peek) => Ok((peek, bytes.into())),
-        Err(problem) if problem.is_data() => {
-            Err(refuse(StatusCode::BAD_REQUEST, -32600, "The request is not a JSON-RPC message."))
-        }
-        Err(_) => Err(refuse(StatusCode::BAD_REQUEST, -32700, "The request is not JSON.")),
-    }
+    let refuse = |status, message| Refused { status, id: Value::Null, code: -32600, message };
+    let bytes = body::whole(body, BODY).await.map_err(|unread| match unread {
+        Unread::TooLarge => refuse(StatusCode::PAYLOAD_TOO_LARGE, "The request is larger than 1 MiB."),
+        Unread::Late => refuse(StatusCode::REQUEST_TIMEOUT, "The request did not arrive in time."),
+        Unread::Broken => refuse(StatusCode::BAD_REQUEST, "The request did not arrive whole."),
+    })?;
+    Ok((message::read(&bytes)?, bytes))
 }
 
 impl Mcp {
+    /// Counts a request of any kind, whether it can be read or not.
+    async fn knock(
+        &self,
+        caller: &Caller,
+        method: &Method,
+        read: &Result<(Peek, Bytes), Refused>,
+    ) -> Result<(), Response> {
+        let peek = read.as_ref().ok().map(|(peek, _)| peek);
+        let knock = if peek.is_some_and(Peek::opens) { Knock::Session } else { Knock::Request };
+        let Err(error) = self.shared.gateway.knock(caller, knock) else { return Ok(()) };
+        let target = peek.and_then(Peek::method).unwrap_or(method.as_str());
+        Err(self.refuse(caller, target, &peek.map(Peek::id).unwrap_or_default(), &error).await)
+    }
+
+    /// What an answer that stays open holds. Streams that listen are few for each credential, and workspaces share the
+    /// instance's. (Revision 2026-07-28 has `subscriptions/listen` for them, which is not served.) Of requests in a
+    /// session no two at once have one id: the library sends both answers to the later, and the earlier never ends.
+    async fn place(
+        &self,
+        caller: &Caller,
+        method: &Method,
+        session: Option<&str>,
+        peek: &Peek,
+    ) -> Result<Option<Share>, Response> {
+        let id = peek.id();
+        if method == Method::GET {
+            return match self.shared.gateway.stream(caller) {
+                Ok(place) => Ok(Some(place)),
+                Err(error) => Err(self.refuse(caller, "stream", &id, &error).await),
+            };
+        }
+        let Some(session) = session.filter(|_| peek.is_request()) else { return Ok(None) };
+        let key = Key::at_most(format!("{session} {id}"), 1);
+        self.answering.enter(&[key]).map(Some).map_err(|_| {
+            let message = "A request with this id is being answered. Each request has an id of its own.";
+            rpc_error(StatusCode::BAD_REQUEST, &id, -32600, message, Value::Null)
+        })
+    }
+
+    /// A refusal of the service's own, on the record first.
+    async fn refuse(&self, caller: &Caller, target: &str, id: &Value, error: &Error) -> Response {
+        if let Err(error) = self.shared.gateway.refused(caller, "mcp.request", target, error).await {
+            return unrecorded(id, &error);
+        }
+        let info = error.code.info();
+        let status = StatusCode::from_u16(info.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = rpc_error(status, id, info.json_rpc, &error.message, error.body(&caller.request_id));
+        if let Some(seconds) = error.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+
     /// The same answer for a session that ended, never was, or is another's; a guess is on the record.
     async fn no_session(&self, caller: &Caller, peek: &Peek) -> Response {
         let refused = Error::new(Code::AuthInvalid, "Session not found");
-        match self.shared.gateway.refused(caller, "mcp.session.refused", &peek.method, &refused).await {
-            Ok(()) => rpc_error(StatusCode::NOT_FOUND, &peek.id, -32001, &refused.message, Value::Null),
-            Err(error) => rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null),
+        let target = peek.method().unwrap_or_default();
+        match self.shared.gateway.refused(caller, "mcp.session.refused", target, &refused).await {
+            Ok(()) => rpc_error(StatusCode::NOT_FOUND, &peek.id(), -32001, &refused.message, Value::Null),
+            Err(error) => unrecorded(&peek.id(), &error),
         }
     }
 
@@ -258,13 +313,13 @@ impl Mcp {
             let entry = self.shared.tools.get(tool)?;
             return Some((entry.action, &entry.tool.name, "mcp.tool.call"));
         }
-        let action = resources::action(&peek.method)?;
-        Some((action, &peek.method, "mcp.resource.read"))
+        let method = peek.method()?;
+        Some((resources::action(method)?, method, "mcp.resource.read"))
     }
 
     /// A call of a tool, or a look at resources, whose scope the token lacks is answered with the challenge that lets
-    /// the client ask for it
-    /// (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the tool's own refusal.
+    /// the client ask for it (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the
+    /// tool's own refusal.
     async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek) -> Option<Response> {
         let (action, name, recorded_as) = self.wanted(peek)?;
         let (scope, _, role) = action.needs();
@@ -273,28 +328,43 @@ impl Mcp {
         }
         let error = denied(caller, action);
         if let Err(error) = self.shared.gateway.refused(caller, recorded_as, name, &error).await {
-            return Some(rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null));
+            return Some(unrecorded(&peek.id(), &error));
         }
-        let body = json!({
-            "jsonrpc": "2.0",
-            "id": peek.id,
-            "error": { "code": error.code.info().json_rpc, "message": error.message, "data": error.body(&caller.request_id) },
-        });
+        let code = error.code.info().json_rpc;
+        let body = error_body(&peek.id(), code, &error.message, error.body(&caller.request_id));
         Some(guard::insufficient_scope(&self.config, path, &[scope], body))
     }
 
-    /// Keeps the table of sessions true, and the record of their beginnings and ends.
+    /// Lets the library answer, and keeps the table of sessions and the record true.
+    async fn answer(
+        self: Arc<Self>,
+        caller: Caller,
+        peek: Peek,
+        session: Option<String>,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        let ends = request.method() == Method::DELETE;
+        let response = CAPTURED.scope(caller.rights, next.run(request)).await;
+        let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let ended = session.filter(|_| ends && response.status().is_success());
+        match self.follow(&caller, &peek, opened, ended).await {
+            Ok(()) => response,
+            Err(error) => unrecorded(&peek.id(), &error),
+        }
+    }
+
     async fn follow(
         &self,
         caller: &Caller,
         peek: &Peek,
         opened: Option<String>,
         ended: Option<String>,
-    ) -> Result<(), Response> {
+    ) -> Result<(), Error> {
         let gateway = &self.shared.gateway;
-        let recorded = if let Some(id) = opened.filter(|_| peek.method == "initialize") {
+        if let Some(id) = opened.filter(|_| peek.opens()) {
             let version = peek.session_version();
-            for surplus in self.sessions.open(&id, &caller.principal(), version) {
+            if let Some(surplus) = self.sessions.open(&id, &caller.principal(), version) {
                 self.close(&surplus).await;
             }
             metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
@@ -304,17 +374,33 @@ impl Mcp {
             gateway.record(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.terminated", "").await
         } else {
             Ok(())
-        };
-        recorded
-            .map_err(|error| rpc_error(StatusCode::SERVICE_UNAVAILABLE, &peek.id, -32603, &error.message, Value::Null))
+        }
     }
 }
 
-/// A JSON-RPC error as a whole response.
-fn rpc_error(status: StatusCode, id: &Value, code: i32, message: &str, data: Value) -> Response {
-    let mut error = json!({ "code": code, "message": message });
-    if !data.is_null() {
-        error["data"] = data;
+/// What could not be recorded is not answered.
+fn unrecorded(id: &Value, error: &Error) -> Response {
+    rpc_error(StatusCode::SERVICE_UNAVAILABLE, id, -32603, &error.message, Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_opens_a_session_goes_on_when_its_client_hangs_up() {
+        let (go, gate) = oneshot::channel::<()>();
+        let (bound, finished) = oneshot::channel::<()>();
+        let answer = to_its_end(async move {
+            gate.await.unwrap();
+            bound.send(()).unwrap();
+            StatusCode::OK.into_response()
+        });
+        assert!(answer.now_or_never().is_none(), "nobody waits for it any more");
+        go.send(()).unwrap();
+        finished.await.unwrap();
     }
-    (status, axum::Json(json!({ "jsonrpc": "2.0", "id": id, "error": error }))).into_response()
 }

@@ -116,7 +116,7 @@ pub async fn get(
         "connect_client" => {
             let platform = argument("platform")?;
             let unknown = || {
-                let message = format!("There is no platform {platform:?} here. Choose one of {}.", names().join(", "));
+                let message = format!("There is no such platform here. Choose one of {}.", names().join(", "));
                 Error::invalid("platform", message)
             };
             let (_, how) = PLATFORMS.iter().find(|(name, _)| *name == platform).ok_or_else(unknown)?;

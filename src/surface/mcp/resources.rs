@@ -11,6 +11,7 @@ use url::Url;
 use super::apps;
 use crate::gateway::{Gateway, Via};
 use crate::model::access::Action;
+use crate::model::audit::clip;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::get_document::GetDocument;
@@ -184,6 +185,16 @@ pub fn protocol_error(error: &Error, request_id: &str) -> rmcp::ErrorData {
         }
         code => rmcp::ErrorData::new(ErrorCode(code.info().json_rpc), message, data),
     }
+}
+
+/// The error of an address that could not be read; it repeats the address (MCP, resources: error handling), cut to what
+/// the log of the library may hold.
+pub fn unread(error: &Error, uri: &str, request_id: &str) -> rmcp::ErrorData {
+    let mut told = protocol_error(error, request_id);
+    if let Some(data) = told.data.as_mut().and_then(Value::as_object_mut) {
+        data.insert("uri".into(), clip(uri).into());
+    }
+    told
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! 1. Client and redirect address are checked first. While either is in doubt the answer is a page of ours: a redirect
 //!    to an unproven address would make us an open redirector (RFC 9700 §4.11).
-//! 2. Every later check answers by redirect, with `error`, `state` and `iss`.
+//! 2. Every later check answers the client, with `error`, `state` and `iss`: by redirect where a browser may be sent on
+//!    at once, elsewhere from a page of ours with a link that the person may take (`refusal.rs`).
 //! 3. Nobody logged in: the browser goes to `/login` with this very request as the place to return to. Nothing is
 //!    stored for strangers; everything is checked again when it comes back.
 //! 4. Logged in less well than `acr_values` asks: the browser goes to `/login/confirm`, and comes back in the same way.
@@ -27,6 +28,7 @@ use crate::surface::form::{FormError, Params};
 use crate::surface::html;
 use crate::surface::login::session::SignedIn;
 use crate::surface::login::{Asker, Back, Pending, confirm, remembered, return_to};
+use crate::surface::oauth::refusal;
 use crate::surface::oauth::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
@@ -59,7 +61,7 @@ enum Stop {
     Page(StatusCode, &'static str),
     /// A page of ours: this client, by its id, may not be used. It is told nothing.
     Blocked(String),
-    /// An answer to the client.
+    /// An answer to the client; see [`refusal`].
     Redirect(&'static str, &'static str),
     Failed(Error),
 }
@@ -122,6 +124,7 @@ pub async fn authorize(State(web): State<Web>, context: Context, session: Sessio
     if let Err(wait) = web.throttle.check_authorize(context.ip) {
         return html::too_many(Code::RateLimited, wait);
     }
+    let from_our_pages = refusal::is_from_our_pages(request.headers());
     let params = match read(request).await {
         Ok(params) => params,
         Err(problem) => {
@@ -135,7 +138,10 @@ pub async fn authorize(State(web): State<Web>, context: Context, session: Sessio
     };
     match answer {
         Ok(response) => response,
-        Err(stop) => refuse(&web, &context, &params, destination.as_ref(), stop).await,
+        Err(stop) => {
+            let from_log_in = from_our_pages && params.get(RETURNED).is_some();
+            refuse(&web, &context, &session, &params, destination.as_ref(), from_log_in, stop).await
+        }
     }
 }
 
@@ -362,7 +368,15 @@ fn send_back(title: &str, params: &Params, to: &Destination, url: &str) -> Respo
     }
 }
 
-async fn refuse(web: &Web, context: &Context, params: &Params, to: Option<&Destination>, stop: Stop) -> Response {
+async fn refuse(
+    web: &Web,
+    context: &Context,
+    session: &Session,
+    params: &Params,
+    to: Option<&Destination>,
+    from_log_in: bool,
+    stop: Stop,
+) -> Response {
     let blocked = if let Stop::Blocked(id) = &stop { id.clone() } else { String::new() };
     let event = |outcome: &str| {
         let event = AuditEvent::new(context, "oauth.authorize", outcome);
@@ -375,7 +389,12 @@ async fn refuse(web: &Web, context: &Context, params: &Params, to: Option<&Desti
         (Stop::Redirect(error, description), Some(to)) => {
             let answer = [("error", error), ("error_description", description)];
             let url = super::answer_url(&web.config, &to.redirect_uri, to.state.as_deref(), &answer);
-            (error, send_back("Not connected", params, to, &url))
+            let response = match refusal::may_be_sent_on(web, session, to, from_log_in).await {
+                Ok(true) => send_back("Not connected", params, to, &url),
+                Ok(false) => refusal::page(to, description, &url),
+                Err(error) => html::failure(&error),
+            };
+            (error, response)
         }
         (Stop::Redirect(error, text), None) => (error, html::problem(StatusCode::BAD_REQUEST, "Not possible", text)),
         (Stop::Blocked(_), _) => {

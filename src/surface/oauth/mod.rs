@@ -6,6 +6,7 @@ mod device;
 mod error;
 mod introspect;
 mod metadata;
+mod refusal;
 mod register;
 pub mod resource;
 mod revoke;

@@ -15,6 +15,7 @@ use url::Url;
 use crate::identity::clients::{self, NewClient, OAuthClient};
 use crate::identity::own_name;
 use crate::identity::redirect::{self, Kind};
+use crate::model::name;
 use crate::surface::context::Context;
 use crate::surface::oauth::device;
 use crate::surface::oauth::error::{OAuthError, answer};
@@ -179,12 +180,12 @@ fn judge(metadata: Metadata) -> Result<(NewClient, bool), OAuthError> {
         None | Some("") => "native",
         Some(_) => return Err(metadata_error("application_type must be web or native.")),
     };
-    let name: String =
-        metadata.client_name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(NAME).collect();
+    // What cannot be shown is left out instead of refused: a program cannot ask anybody for another name.
+    let name: String = name::shown(&metadata.client_name.unwrap_or_default()).chars().take(NAME).collect();
     if own_name::is_claimed(&name) {
         return Err(metadata_error("client_name claims to be this service: choose another name."));
     }
-    let name = if name.trim().is_empty() { "Unnamed client".to_owned() } else { name };
+    let name = if name.is_empty() { "Unnamed client".to_owned() } else { name };
     Ok((NewClient { name, redirect_uris, application_type: application_type.to_owned(), uri: client_uri }, device))
 }
 
@@ -240,6 +241,16 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(cursor.uri.as_deref(), Some("https://cursor.com"));
+    }
+
+    #[test]
+    fn f08_what_cannot_be_shown_is_left_out_of_a_name() {
+        let name = |name: &str| {
+            judged(json!({ "client_name": name, "redirect_uris": ["https://example.com/cb"] })).unwrap().name
+        };
+        assert_eq!(name("Goo\u{200b}gle\u{202e}\u{2066} \n x\u{0}"), "Google x");
+        assert_eq!(name("\u{202e}\u{200f}"), "Unnamed client");
+        assert_eq!(name(&"é".repeat(1000)).chars().count(), NAME);
     }
 
     #[test]

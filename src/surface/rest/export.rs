@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{Rest, arguments, failure, refused};
 use crate::gateway::operation::Operation as _;
-use crate::gateway::{Gateway, Via};
+use crate::gateway::{Gateway, Knock, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::audit_log::{ExportAudit, Format};
@@ -24,6 +24,9 @@ use crate::surface::guard::Lease;
 use crate::surface::schema;
 
 pub async fn export(State(rest): State<Rest>, Extension(caller): Extension<Caller>, request: Request) -> Response {
+    if let Err(error) = rest.gateway.knock(&caller, Knock::Request) {
+        return refused::<ExportAudit>(&rest, &caller, error).await;
+    }
     let lease = request.extensions().get::<Lease>().cloned();
     match arguments::<ExportAudit>(HashMap::new(), request).await.and_then(schema::parse::<ExportAudit>) {
         Ok(op) => match file(rest.gateway.clone(), caller.clone(), lease, op).await {
@@ -39,9 +42,10 @@ pub async fn export(State(rest): State<Rest>, Extension(caller): Extension<Calle
 /// # Errors
 /// Those of the first part. When a later one fails the connection breaks, so that a file that is not whole is known.
 pub async fn file(gateway: Arc<Gateway>, caller: Caller, lease: Option<Lease>, op: ExportAudit) -> Result<Response> {
-    let (media, name) = match op.format {
-        Format::Csv => ("text/csv; charset=utf-8", "audit.csv"),
-        Format::Ndjson => ("application/x-ndjson", "audit.ndjson"),
+    let media = op.format.media();
+    let name = match op.format {
+        Format::Csv => "audit.csv",
+        Format::Ndjson => "audit.ndjson",
     };
     let first = gateway.call(&caller, op.clone(), Via::new("rest.call")).await?;
     let parts = stream::try_unfold(Some(Next::Have(first)), move |next| {

@@ -1,5 +1,6 @@
 //! The REST tiers: `/api/v1/ext` for external models and programs, `/api/v1` for management. Routes come from
-//! [`crate::ops::each`]; a path's `{dataset_id}`, the query and the JSON body together are the operation's arguments.
+//! [`crate::ops::each`]; a path's `{dataset_id}` and the JSON body, or the query where there is none, are the operation's
+//! arguments.
 
 pub mod export;
 pub mod openapi;
@@ -19,13 +20,15 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
-use crate::gateway::{Gateway, Via};
+use crate::gateway::{Gateway, Knock, Via};
 use crate::model::access::Action;
+use crate::model::audit::clip;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops;
 use crate::ops::audit_log::ExportAudit;
 use crate::ops::import::Import;
+use crate::surface::body::{Unread, whole};
 use crate::surface::error::problem;
 use crate::surface::{guard, schema};
 
@@ -85,6 +88,9 @@ async fn answer<O: Operation>(
     path: std::result::Result<Path<HashMap<String, String>>, PathRejection>,
     request: Request,
 ) -> Response {
+    if let Err(error) = rest.gateway.knock(&caller, Knock::Request) {
+        return refused::<O>(&rest, &caller, error).await;
+    }
     let Ok(Path(path)) = path else {
         return refused::<O>(&rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
     };
@@ -145,23 +151,41 @@ fn success(reply: Value) -> Response {
     response
 }
 
-/// Body first, then query, then path: what stands in the address cannot be overruled. Texts of the address become what
-/// the operation's schema says they are.
+/// Each argument has one place: the path, and for the others the body or, where there is none, the query. Texts of the
+/// query become what the operation's schema says they are.
 async fn arguments<O: Operation>(path: HashMap<String, String>, request: Request) -> Result<Map<String, Value>> {
-    let query = request.uri().query().unwrap_or_default().to_owned();
-    let most = if O::INFO.surface == Surface::Manage { TEXTS } else { BODY };
-    let has_body = openapi::has_body(request.method().as_str());
-    let mut arguments = if has_body { body(request, most).await? } else { Map::new() };
-    if !query.is_empty() {
+    let query = url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let query: Vec<(String, String)> = query.into_owned().collect();
+    let mut arguments = Map::new();
+    if openapi::has_body(request.method().as_str()) {
+        if let Some((key, _)) = query.first() {
+            let message = format!("Give {} in the body: the query of a {} is not read.", clip(key), request.method());
+            return Err(Error::invalid(&clip(key), message));
+        }
+        arguments = body::<O>(request).await?;
+    } else if !query.is_empty() {
         let schema = schema::of::<O>();
-        for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
-            let kind = schema.get("properties").and_then(|all| all.get(key.as_ref())).and_then(|one| one.get("type"));
+        for (key, value) in query {
+            let kind = schema.get("properties").and_then(|all| all.get(&key)).and_then(|one| one.get("type"));
             let value = typed(kind.and_then(Value::as_str), &value);
-            arguments.insert(key.into_owned(), value);
+            put(&mut arguments, key, value)?;
         }
     }
-    arguments.extend(path.into_iter().map(|(key, value)| (key, Value::from(value))));
+    for (key, value) in path {
+        put(&mut arguments, key, value.into())?;
+    }
     Ok(arguments)
+}
+
+/// Of two values none is guessed: a proxy that decides by one of them may have read the other.
+fn put(arguments: &mut Map<String, Value>, key: String, value: Value) -> Result<()> {
+    if arguments.contains_key(&key) {
+        let key = clip(&key);
+        let message = format!("{key} is given more than once. What the path names is given only there.");
+        return Err(Error::invalid(&key, message));
+    }
+    arguments.insert(key, value);
+    Ok(())
 }
 
 /// A text of a query as a value of a schema's type; one that is none stays text, and is refused where it is read.
@@ -175,19 +199,29 @@ fn typed(kind: Option<&str>, text: &str) -> Value {
 }
 
 /// The body's arguments; none when there is no body.
-async fn body(request: Request, most: usize) -> Result<Map<String, Value>> {
+async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
     let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
         value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
     });
-    let bytes = axum::body::to_bytes(request.into_body(), most)
-        .await
-        .map_err(|_| Error::new(Code::FileTooLarge, format!("The body is larger than {most} bytes.")))?;
+    let most = if O::INFO.surface == Surface::Manage { TEXTS } else { BODY };
+    let bytes = whole(request.into_body(), most).await.map_err(|unread| match unread {
+        Unread::TooLarge => Error::new(Code::FileTooLarge, format!("The body is larger than {most} bytes.")),
+        Unread::Late => Error::new(Code::QueryTimeout, "The body did not arrive in time."),
+        Unread::Broken => Error::invalid("body", "The body is damaged or ended early."),
+    })?;
     if bytes.is_empty() {
         return Ok(Map::new());
     }
     if !json {
         return Err(Error::invalid("Content-Type", "Send the arguments as application/json."));
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|problem| Error::invalid("body", format!("The body is not a JSON object: {problem}.")))
+    let mut arguments: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|problem| {
+        Error::invalid("body", format!("The body is not a JSON object: {}.", clip(&problem.to_string())))
+    })?;
+    // Many clients write null for what they do not give.
+    if arguments.values().any(Value::is_null) {
+        let schema = schema::of::<O>();
+        arguments.retain(|name, value| !(value.is_null() && schema::is_optional(&schema, name)));
+    }
+    Ok(arguments)
 }

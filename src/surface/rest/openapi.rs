@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 use crate::gateway::operation::{Info, Operation, Surface};
 use crate::model::error::Code;
 use crate::ops;
+use crate::ops::audit_log::{ExportAudit, Format};
+use crate::ops::import::Import;
 use crate::surface::schema;
 
 /// Where a surface's routes begin.
@@ -88,72 +90,94 @@ fn operation<O: Operation>(info: &Info) -> Value {
     let schema = schema::of::<O>();
     let named: Vec<&str> =
         info.route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
-    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let in_body = has_body(info.route.method);
     let mut parameters = Vec::new();
-    let mut body = Map::new();
-    for (name, property) in properties {
+    let mut members = Map::new();
+    for (name, mut property) in properties {
+        // Says that there is no default, in a type that has no null.
+        if let Some(object) = property.as_object_mut() {
+            object.retain(|key, value| key != "default" || !value.is_null());
+        }
         let in_path = named.contains(&name.as_str());
         if in_path || !in_body {
             let place = if in_path { "path" } else { "query" };
-            let needed = in_path || required.contains(&name.as_str().into());
+            let needed = in_path || !schema::is_optional(&schema, &name);
             parameters.push(json!({ "name": name, "in": place, "required": needed, "schema": property }));
         } else {
-            body.insert(name, property);
+            members.insert(name, property);
         }
     }
-    let (media, reply) = match info.name == ops::audit_log::ExportAudit::INFO.name {
-        true => ("text/plain", json!({ "type": "string" })),
-        false => ("application/json", Value::Object(schema::of_reply::<O::Reply>())),
-    };
     let mut operation = json!({
         "operationId": info.name,
         "summary": info.title,
         "description": info.description,
         "parameters": parameters,
         "responses": {
-            "200": {
-                "description": "The answer",
-                "content": { media: { "schema": reply } },
-            },
+            "200": { "description": "The answer", "content": answer::<O>() },
             "default": {
                 "description": "A refusal or failure",
                 "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
             },
         },
     });
-    if in_body {
-        operation["requestBody"] = request_body(info, &body, &required);
+    if info.name == Import::INFO.name {
+        operation["requestBody"] = multipart(members);
+    } else if !members.is_empty() {
+        operation["requestBody"] = request_body(info, &schema, members);
     }
     operation
 }
 
-fn request_body(info: &Info, properties: &Map<String, Value>, required: &[Value]) -> Value {
-    if info.name == ops::import::Import::INFO.name {
-        return multipart(properties);
+/// By media type: JSON, or for an export the file in each of its formats.
+fn answer<O: Operation>() -> Value {
+    if O::INFO.name != ExportAudit::INFO.name {
+        return json!({ "application/json": { "schema": schema::of_reply::<O::Reply>() } });
     }
-    let needed: Vec<&Value> =
-        required.iter().filter(|name| name.as_str().is_some_and(|name| properties.contains_key(name))).collect();
+    let file = |format: Format| {
+        let media = format.media().split(';').next().unwrap_or_default();
+        (media.to_owned(), json!({ "schema": { "type": "string" } }))
+    };
+    Value::Object(Format::ALL.map(file).into_iter().collect())
+}
+
+/// `members` of `schema`, the operation's, as a JSON body.
+fn request_body(info: &Info, schema: &Map<String, Value>, members: Map<String, Value>) -> Value {
+    let optional = |name: &str| schema::is_optional(schema, name);
+    let needed: Vec<&String> = members.keys().filter(|name| !optional(name)).collect();
+    let mut body = json!({ "type": "object", "required": needed });
+    for rule in ["additionalProperties", "minProperties"] {
+        if let Some(value) = schema.get(rule) {
+            body[rule] = value.clone();
+        }
+    }
+    let member = |(name, member): (String, Value)| {
+        let member = if optional(&name) { or_null(member) } else { member };
+        (name, member)
+    };
+    body["properties"] = Value::Object(members.into_iter().map(member).collect());
     let example: Value = serde_json::from_str(info.example).unwrap_or_default();
-    json!({
-        "required": true,
-        "content": {
-            "application/json": {
-                "schema": { "type": "object", "properties": properties, "required": needed },
-                "example": example,
-            },
-        },
-    })
+    json!({ "required": true, "content": { "application/json": { "schema": body, "example": example } } })
+}
+
+/// What may be left out of a body may be null as well. The schemas of tools do not say so: some MCP clients refuse a set
+/// with a list of types.
+fn or_null(mut member: Value) -> Value {
+    if let Some(kind) = member.get("type").and_then(Value::as_str).map(str::to_owned) {
+        member["type"] = json!([kind, "null"]);
+        if let Some(Value::Array(values)) = member.get_mut("enum") {
+            values.push(Value::Null);
+        }
+    }
+    member
 }
 
 /// An import arrives as a form with files.
-fn multipart(properties: &Map<String, Value>) -> Value {
-    let mut fields = properties.clone();
-    fields.remove("files");
+fn multipart(mut fields: Map<String, Value>) -> Value {
     let file =
         json!({ "type": "array", "items": { "type": "string", "contentMediaType": "application/octet-stream" } });
+    fields.retain(|name, _| name != "files");
     fields.insert("file".into(), file);
-    let schema = json!({ "type": "object", "properties": fields, "required": ["file"] });
+    let schema = json!({ "type": "object", "properties": fields, "required": ["file"], "additionalProperties": false });
     json!({ "required": true, "content": { "multipart/form-data": { "schema": schema } } })
 }

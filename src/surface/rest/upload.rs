@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use axum::Extension;
+use axum::extract::multipart::MultipartError;
 use axum::extract::{Multipart, State};
 use axum::response::Response;
 use tokio::io::AsyncWriteExt as _;
@@ -13,6 +14,7 @@ use super::{Rest, refused, run};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::import::{Import, Staged};
+use crate::surface::body;
 
 /// Files in one upload.
 const FILES: usize = 200;
@@ -43,10 +45,9 @@ pub async fn upload(
 }
 
 async fn receive(mut multipart: Multipart, staging: &std::path::Path, most: u64) -> Result<Import> {
-    let broken = |_| Error::invalid("body", "The multipart body is damaged or ended early.");
     let mut import = Import { name: None, description: String::new(), publish: false, files: Vec::new() };
     let mut left = most;
-    while let Some(mut field) = multipart.next_field().await.map_err(broken)? {
+    while let Some(mut field) = multipart.next_field().await.map_err(unread)? {
         let key = field.name().unwrap_or_default().to_owned();
         if key == "file" {
             let name = field.file_name().unwrap_or_default().to_owned();
@@ -55,7 +56,7 @@ async fn receive(mut multipart: Multipart, staging: &std::path::Path, most: u64)
             }
             let path = staging.join(format!("upload-{}", import.files.len()));
             let mut file = tokio::fs::File::create(&path).await.map_err(Error::internal)?;
-            while let Some(chunk) = field.chunk().await.map_err(broken)? {
+            while let Some(chunk) = field.chunk().await.map_err(unread)? {
                 left = left.checked_sub(chunk.len() as u64).ok_or_else(|| too_large(most))?;
                 file.write_all(&chunk).await.map_err(Error::internal)?;
             }
@@ -80,6 +81,13 @@ async fn receive(mut multipart: Multipart, staging: &std::path::Path, most: u64)
     Ok(import)
 }
 
+fn unread(problem: MultipartError) -> Error {
+    match body::is_late(&problem) {
+        true => Error::new(Code::QueryTimeout, "The upload came too slowly: at least a kilobyte a second is expected."),
+        false => Error::invalid("body", "The multipart body is damaged or ended early."),
+    }
+}
+
 fn too_large(most: u64) -> Error {
     Error::new(Code::FileTooLarge, format!("An upload has at most {most} bytes."))
         .with(serde_json::json!({ "limit": "upload_bytes", "max": most }))
@@ -88,7 +96,7 @@ fn too_large(most: u64) -> Error {
 /// A text field of at most 4 KiB.
 async fn short_text(field: &mut axum::extract::multipart::Field<'_>) -> Result<String> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = field.chunk().await.map_err(|_| Error::invalid("body", "The body ended early."))? {
+    while let Some(chunk) = field.chunk().await.map_err(unread)? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > 4096 {
             return Err(Error::invalid("body", "A text field has at most 4096 bytes."));

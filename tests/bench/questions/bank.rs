@@ -299,7 +299,8 @@ async fn open(folder: &Path, clock: Clock) -> App {
         "DRAGOMAN_EXT_RATE_TOKEN"
         | "DRAGOMAN_EXT_RATE_SQL"
         | "DRAGOMAN_EXT_RATE_ASK"
-        | "DRAGOMAN_EXT_RATE_WORKSPACE" => Some("100000".into()),
+        | "DRAGOMAN_EXT_RATE_WORKSPACE"
+        | "DRAGOMAN_EXT_RATE_REQUESTS" => Some("100000".into()),
         "DRAGOMAN_SQL_ROWS" => Some("10000".into()),
         // The whole table of an answer is compared.
         "DRAGOMAN_REPLY_BYTES" => Some("10000000".into()),

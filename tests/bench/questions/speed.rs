@@ -57,7 +57,10 @@ pub async fn answers() {
         "DRAGOMAN_DATA_DIR" => Some(folder.path().display().to_string()),
         "DRAGOMAN_LISTEN" => Some(address.to_string()),
         "DRAGOMAN_ADMIN_LISTEN" => Some("off".into()),
-        "DRAGOMAN_EXT_RATE_TOKEN" | "DRAGOMAN_EXT_RATE_ASK" | "DRAGOMAN_EXT_RATE_WORKSPACE" => Some("100000".into()),
+        "DRAGOMAN_EXT_RATE_TOKEN"
+        | "DRAGOMAN_EXT_RATE_ASK"
+        | "DRAGOMAN_EXT_RATE_WORKSPACE"
+        | "DRAGOMAN_EXT_RATE_REQUESTS" => Some("100000".into()),
         _ => None,
     });
     let app =

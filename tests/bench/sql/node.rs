@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
@@ -55,7 +56,9 @@ impl Node {
 
     /// Makes a table file of a file, as an upload does.
     pub async fn import(&self, source: &Path, format: TableFormat, made: &Path) {
-        self.engine.import(source, format, made, None).await.unwrap();
+        let pass = self.tenant().pass(self.person());
+        let job = Job::new(&pass, &self.budgets, Duration::from_secs(1_800), CancellationToken::new(), None);
+        self.engine.import(&job, source, format, made).await.unwrap();
     }
 
     /// Makes a table file of CSV text.

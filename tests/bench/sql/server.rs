@@ -58,7 +58,7 @@ impl Server {
         let mut command = Command::new(program());
         command.args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--data"]).arg(data);
         command.env("DRAGOMAN_ADMIN_LISTEN", "off").env("DRAGOMAN_SQL_SECONDS", "30").kill_on_drop(true);
-        for rate in ["TOKEN", "SQL", "RESOURCES", "WORKSPACE"] {
+        for rate in ["TOKEN", "SQL", "RESOURCES", "WORKSPACE", "REQUESTS"] {
             command.env(format!("DRAGOMAN_EXT_RATE_{rate}"), "10000000");
         }
         command.env("DRAGOMAN_EXT_IN_FLIGHT", "64").env("DRAGOMAN_IN_FLIGHT", "256");

@@ -97,10 +97,17 @@ async fn a_name_is_changed_and_a_hostile_one_is_text() {
         assert_eq!((renamed.status().as_u16(), location(&renamed)), (303, "/account?saved=name".into()));
         let shown = page(&ann, "/account?saved=name").await;
         assert!(shown.contains("Your name is changed") && shown.contains("value=\"Ann &#60;script&#62;"), "{shown}");
-        for bad in ["", "  ", "a\u{7}b", &"x".repeat(101)] {
+        for (bad, why) in [
+            ("", "1 to 100 printable characters"),
+            ("  ", "1 to 100 printable characters"),
+            (&"x".repeat(101), "1 to 100 printable characters"),
+            ("a\u{7}b", "printable characters only: U+0007"),
+            ("Ann\u{202e}nimda", "printable characters only: U+202E"),
+            ("An\u{200b}n", "printable characters only: U+200B"),
+        ] {
             let refused = rename(bad).await;
             assert_eq!(refused.status(), 422, "{bad:?}");
-            assert!(refused.text().await.unwrap().contains("1 to 100 printable characters"));
+            assert!(refused.text().await.unwrap().contains(why), "{bad:?}");
         }
         let name = world.service.identity.user(world.ann.id).await.unwrap().unwrap().name;
         assert_eq!(name, "Ann <script>alert(1)</script>");

@@ -61,15 +61,16 @@ async fn j03_j07_headers_decide_nothing_and_must_agree_with_the_message() {
         request.headers_mut().insert(header, value.parse().unwrap());
         service.http.execute(request)
     };
-    // The header names what the client may do, the body what it may not: the body decides.
+    // The header names what the client may do, the body what it may not: neither is done.
     for (header, value) in
         [("mcp-name", "dragoman_list_datasets"), ("mcp-method", "tools/list"), ("mcp-method", "ping")]
     {
         let (status, body) = json_of(with(call("dragoman_sql"), header, value).await.unwrap()).await;
-        let refused =
-            (status == 403 && body["error"]["code"] == -32001) || (status == 400 && body["error"]["code"] == -32020);
-        assert!(refused, "{header}: {value}: {status} {body}");
+        assert_eq!((status, &body["error"]["code"]), (400, &json!(-32020)), "{header}: {value}: {body}");
     }
+    // Where they agree, the body decides, and the client is told what it lacks.
+    let (status, body) = json_of(with(call("dragoman_sql"), "mcp-name", "dragoman_sql").await.unwrap()).await;
+    assert_eq!((status, &body["error"]["code"]), (403, &json!(-32001)), "{body}");
     // The other way round nothing is at stake but the disagreement itself.
     let list = json!({ "name": "dragoman_list_datasets", "arguments": {} });
     for (header, value) in [("mcp-name", "dragoman_sql"), ("mcp-method", "tools/list"), ("mcp-method", "TOOLS/CALL")] {

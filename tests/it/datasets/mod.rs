@@ -1,11 +1,13 @@
-//! Datasets from the outside, over the life that they have: profiled, read page by page, replaced, erased.
+//! Datasets from the outside, over the life that they have: imported, profiled, read page by page, replaced, erased.
 
 mod erasure;
+mod leaving;
 mod pages;
 mod profiles;
 mod versions;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use dragoman::model::org::Org;
 use serde_json::Value;
@@ -33,6 +35,16 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         if entry.path().is_dir() { found.extend(files(&entry.path())) } else { found.push(entry.path()) }
     }
     found
+}
+
+/// Waits, not longer than a minute, for what another process or task is about to do.
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap_or_else(|_| panic!("never {what}"));
 }
 
 /// The versions in place of a table.

@@ -4,28 +4,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use dragoman::model::access::Role;
 use serde_json::json;
 
-use super::{get, import, sql, versions};
+use super::{get, import, sql, until, versions};
 use crate::support::service::Service;
 use crate::tenancy::both;
 
 /// A version: `200 + version` rows, all of which say its number.
 fn content(version: i64) -> Vec<u8> {
     format!("v\n{}", format!("{version}\n").repeat(usize::try_from(200 + version).unwrap())).into_bytes()
-}
-
-/// Waits, not longer than a minute, for what another process or task is about to do.
-async fn until(what: &str, holds: impl Fn() -> bool) {
-    let waiting = async {
-        while !holds() {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap_or_else(|_| panic!("never {what}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

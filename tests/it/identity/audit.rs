@@ -3,6 +3,7 @@
 use dragoman::identity::checkpoint::Checkpoint;
 use dragoman::model::audit::Entry;
 use dragoman::store::audit;
+use dragoman::store::audit::cuts;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
@@ -222,6 +223,93 @@ async fn l08_a_clock_that_goes_back_and_writers_at_once_leave_one_whole_chain() 
         }
         assert_eq!(audit::newest(&db, Some(org), 1000).await.unwrap().len(), 160);
         assert_eq!(world.identity.check_audit(None).await.unwrap(), []);
+    })
+    .await;
+}
+
+/// A world that keeps entries for a day, with twenty of them.
+async fn kept_for_a_day(db: &Db) -> World {
+    let a_day = |name: &str| (name == "DRAGOMAN_AUDIT_DAYS").then(|| "1".to_owned());
+    let world = World::with(db.clone(), Arc::new(Config::read(a_day).unwrap())).await;
+    recorded(db, world.org.id).await;
+    world
+}
+
+#[tokio::test]
+async fn l08_entries_go_when_their_time_is_over_and_what_stays_is_whole() {
+    both(async |db| {
+        let world = kept_for_a_day(&db).await;
+        let org = world.org.id;
+        let before = world.identity.audit_checkpoint().await.unwrap();
+        let numbers = async || -> Vec<i64> {
+            audit::newest(&db, Some(org), 1000).await.unwrap().into_iter().map(|(seq, _)| seq).rev().collect()
+        };
+        // The first was made a millisecond after `NOW`.
+        world.clock.advance(Duration::from_millis(24 * 60 * 60 * 1000 + 6));
+        let swept = world.identity.sweep().await.unwrap().unwrap();
+        assert_eq!(swept, [("audit", 5 + 3)]);
+        assert_eq!(numbers().await, (6..=20).collect::<Vec<_>>());
+        assert_eq!(world.identity.check_audit(Some(&before)).await.unwrap(), []);
+        assert_eq!(audit::verify(&db, None).await.unwrap(), None, "nothing is left, and nothing is missing");
+
+        // The log goes on from there, and a later checkpoint sees what is cut off.
+        audit::append(&db, &[entry(world.clock.now(), Some(org), "later"), entry(world.clock.now(), None, "later")])
+            .await
+            .unwrap();
+        let after = world.identity.audit_checkpoint().await.unwrap();
+        world.wait(24 * 60 * 60 - 1);
+        assert_eq!(world.identity.sweep().await.unwrap().unwrap(), [("audit", 15)]);
+        assert_eq!(numbers().await, [21]);
+        assert_eq!(world.identity.check_audit(Some(&after)).await.unwrap(), []);
+        run(&db, &format!("DELETE FROM audit WHERE chain = '{org}'")).await;
+        assert_eq!(audit::verify(&db, Some(org)).await.unwrap(), Some(21));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn l08_who_has_only_the_database_cannot_pass_a_deletion_off_as_the_end_of_time() {
+    both(async |db| {
+        let world = kept_for_a_day(&db).await;
+        let org = world.org.id;
+        world.clock.advance(Duration::from_millis(24 * 60 * 60 * 1000 + 6));
+        world.identity.sweep().await.unwrap().unwrap();
+        let own = cuts::all(&db).await.unwrap().into_iter().find(|cut| cut.head.chain == org.to_string()).unwrap();
+        let found = async |what: &str, words: &str| {
+            let broken = world.identity.check_audit(None).await.unwrap();
+            assert_eq!(broken.len(), 1, "{what}: {broken:?}");
+            assert!(broken[0].what.contains(words), "{what}: {}", broken[0].what);
+        };
+        // More is cut off, and the beginning moved to where the rest fits.
+        let moved = "SELECT hash FROM audit WHERE audit.chain = audit_cuts.chain AND audit.seq = 9";
+        run(&db, &format!("UPDATE audit_cuts SET seq = 9, hash = ({moved}) WHERE chain = '{org}'")).await;
+        run(&db, &format!("DELETE FROM audit WHERE chain = '{org}' AND seq <= 9")).await;
+        assert_eq!(audit::verify(&db, Some(org)).await.unwrap(), None, "it fits together by itself");
+        found("moved", "entries up to 9 were deleted").await;
+        // The code of an earlier beginning is not that of a later one.
+        run(&db, &format!("UPDATE audit_cuts SET seq = 5, hash = '{}' WHERE chain = '{org}'", own.head.hash)).await;
+        found("moved back", "entry 6 is missing").await;
+        // Without a beginning everything must be there, and all of it gone is not nothing.
+        run(&db, &format!("DELETE FROM audit_cuts WHERE chain = '{org}'")).await;
+        found("forgotten", "entry 1 is missing").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn l08_what_was_changed_stays_as_evidence_and_what_comes_after_it_too() {
+    both(async |db| {
+        let world = kept_for_a_day(&db).await;
+        let org = world.org.id;
+        run(
+            &db,
+            &format!("UPDATE audit SET entry = replace(entry, 'call 7', 'call 8') WHERE chain = '{org}' AND seq = 7"),
+        )
+        .await;
+        world.wait(2 * 24 * 60 * 60);
+        let swept = world.identity.sweep().await.unwrap().unwrap();
+        assert_eq!(swept, [("audit", 3)], "those about no workspace");
+        assert_eq!(audit::newest(&db, Some(org), 1000).await.unwrap().len(), 20);
     })
     .await;
 }

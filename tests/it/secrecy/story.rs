@@ -34,7 +34,7 @@ pub async fn tell(data: &Path, database: &str) -> Story {
     let command = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
         command.args(arguments).arg("--data").arg(data).kill_on_drop(true).env_clear();
-        command.env("DATABASE_URL", database).env("DRAGOMAN_LOG", "debug");
+        command.env("DATABASE_URL", database).env("DRAGOMAN_LOG", "trace");
         command.env("DRAGOMAN_LISTEN", format!("127.0.0.1:{port}"));
         command.env("DRAGOMAN_ADMIN_LISTEN", format!("127.0.0.1:{admin}"));
         for name in ["FAILURES_PER_IP", "RATE_AUTHORIZE", "RATE_REGISTER", "RATE_TOKEN", "EXT_RATE_TOKEN"] {

@@ -10,7 +10,7 @@ use dragoman::base::id::Id;
 use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::job::Job;
-use dragoman::engine::sql::{Answer, SqlEngine, TableFormat};
+use dragoman::engine::sql::{Answer, ImportedTable, SqlEngine, TableFormat};
 use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{ColumnInfo, Dataset, Kind};
@@ -115,12 +115,19 @@ impl House {
         self.engine.profile(&job, self.dataset(name)).await
     }
 
+    /// Makes a table file of a file.
+    pub async fn import(&self, source: &Path, format: TableFormat, made: &Path) -> Result<ImportedTable> {
+        let pass = self.pass();
+        let job = Job::new(&pass, &self.budgets, Duration::from_secs(600), CancellationToken::new(), None);
+        self.engine.import(&job, source, format, made).await
+    }
+
     /// Imports a table for the current workspace.
     pub async fn add(&mut self, name: &str, format: TableFormat, content: impl AsRef<[u8]>) {
         let staging = self.files.staging(self.org.id).unwrap();
         let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
         std::fs::write(&source, content).unwrap();
-        let table = self.engine.import(&source, format, &made, None).await.unwrap();
+        let table = self.import(&source, format, &made).await.unwrap();
         self.place(name, &made, table.row_count, table.bytes, table.columns);
     }
 
@@ -180,7 +187,7 @@ impl House {
         let staging = self.files.staging(self.org.id).unwrap();
         let (source, made) = (staging.path().join("source"), staging.path().join("made.duckdb"));
         std::fs::write(&source, content).unwrap();
-        self.engine.import(&source, format, &made, None).await.unwrap();
+        self.import(&source, format, &made).await.unwrap();
         let (org, dataset) = (self.org.id, self.datasets.iter_mut().find(|dataset| dataset.name == name).unwrap());
         self.files.publish(&made, &self.files.table(org, dataset.id, "v2")).unwrap();
         dataset.version = Some("v2".into());

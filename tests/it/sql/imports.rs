@@ -1,11 +1,14 @@
 //! Uploaded files into tables, through the real worker process.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
+use dragoman::engine::job::{Job, OnProgress};
 use dragoman::engine::sql::{ImportedTable, TableFormat};
 use dragoman::model::error::{Code, Error};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::house::House;
 
@@ -13,7 +16,7 @@ async fn import(house: &House, format: TableFormat, content: &[u8]) -> Result<Im
     let folder = tempfile::tempdir().unwrap();
     let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
     std::fs::write(&source, content).unwrap();
-    let outcome = house.engine.import(&source, format, &made, None).await;
+    let outcome = house.import(&source, format, &made).await;
     assert_eq!(made.exists(), outcome.is_ok());
     let left = if outcome.is_ok() { 2 } else { 1 };
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), left, "nothing but the source and the table");
@@ -93,21 +96,106 @@ async fn a_broken_file_is_refused_with_its_place() {
     }
 }
 
+/// Some seconds of work.
+fn long() -> String {
+    let row = |i: u64| format!("{i},{},{},some longer text to read {}\n", i * 7, i * 13 % 1_000, i * 31);
+    (0..1_500_000).map(row).collect()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_import_leaves_nothing() {
     let house = House::new(|_| {}).await;
     let folder = tempfile::tempdir().unwrap();
     let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
-    let row = |i: u64| format!("{i},{},{},some longer text to read {}\n", i * 7, i * 13 % 1_000, i * 31);
-    std::fs::write(&source, (0..1_500_000).map(row).collect::<String>()).unwrap();
+    std::fs::write(&source, long()).unwrap();
     let begun = Arc::new(tokio::sync::Notify::new());
     let seen = begun.clone();
-    let import = house.engine.import(&source, TableFormat::Csv, &made, Some(Arc::new(move |_| seen.notify_one())));
+    let on_progress: OnProgress = Arc::new(move |_| seen.notify_one());
+    let (pass, time) = (house.pass(), Duration::from_secs(600));
+    let job = Job::new(&pass, &house.budgets, time, CancellationToken::new(), Some(on_progress));
     tokio::select! {
-        ended = import => panic!("it ended before it could be interrupted: {ended:?}"),
+        ended = house.engine.import(&job, &source, TableFormat::Csv, &made) => {
+            panic!("it ended before it could be interrupted: {ended:?}")
+        }
         () = begun.notified() => {}
     }
     assert_eq!(names(folder.path()), ["source"]);
+}
+
+/// Whether a process has the file open.
+fn is_open(file: &Path) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut handles =
+        processes.flat_map(|process| std::fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten());
+    handles.any(|handle| std::fs::read_link(handle.path()).is_ok_and(|target| target == file))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_whose_caller_has_gone_or_whose_time_is_over_ends_with_its_worker_and_lets_the_next_begin() {
+    let house = House::new(|_| {}).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
+    std::fs::write(&source, long()).unwrap();
+    let source = source.canonicalize().unwrap();
+    let pass = house.pass();
+    let gone = CancellationToken::new();
+    let leaves = gone.clone();
+    let on_progress: OnProgress = Arc::new(move |_| leaves.cancel());
+    let long = Duration::from_secs(600);
+    let jobs = [
+        Job::new(&pass, &house.budgets, long, gone, Some(on_progress)),
+        Job::new(&pass, &house.budgets, Duration::from_millis(300), CancellationToken::new(), None),
+    ];
+    for job in jobs {
+        let ended = house.engine.import(&job, &source, TableFormat::Csv, &made).await;
+        assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
+        assert_eq!(names(folder.path()), ["source"]);
+        assert!(!is_open(&source), "its worker is gone");
+    }
+    // While another has the only place, who leaves does not wait for it, and takes it from nobody.
+    let running = Job::new(&pass, &house.budgets, long, CancellationToken::new(), None);
+    let first = house.engine.import(&running, &source, TableFormat::Csv, &made);
+    let mut first = std::pin::pin!(first);
+    while !is_open(&source) {
+        let looked = tokio::time::timeout(Duration::from_millis(10), &mut first).await;
+        assert!(looked.is_err(), "it ended before it was seen to run: {looked:?}");
+    }
+    let waiting = Job::new(&pass, &house.budgets, long, CancellationToken::new(), None);
+    waiting.cancel.cancel();
+    let other = folder.path().join("other.duckdb");
+    let began = Instant::now();
+    let left = house.engine.import(&waiting, &source, TableFormat::Csv, &other).await;
+    assert_eq!(left.unwrap_err().code, Code::QueryTimeout);
+    let short = Job::new(&pass, &house.budgets, Duration::from_millis(50), CancellationToken::new(), None);
+    let late = house.engine.import(&short, &source, TableFormat::Csv, &other).await;
+    assert_eq!(late.unwrap_err().code, Code::QueryTimeout);
+    assert!(began.elapsed() < Duration::from_secs(10));
+    let looked = tokio::time::timeout(Duration::ZERO, &mut first).await;
+    assert!(looked.is_err(), "the first has the place all the time: {looked:?}");
+    running.cancel.cancel();
+    assert_eq!(first.await.unwrap_err().code, Code::QueryTimeout);
+    import(&house, TableFormat::Csv, b"a\n1\n").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_rises_over_all_that_an_import_does() {
+    let house = House::new(|_| {}).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
+    // Rows enough for the reading to be seen, and columns enough for what comes after it.
+    let line =
+        |row: usize| (0..300).map(|column| ((row + column) % 10).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    let header = (0..300).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
+    std::fs::write(&source, header + "\n" + &(0..10).map(line).collect::<String>().repeat(6_000)).unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sink = seen.clone();
+    let on_progress: OnProgress = Arc::new(move |told| sink.lock().unwrap().push(told.fraction.unwrap()));
+    let (pass, time) = (house.pass(), Duration::from_secs(600));
+    let job = Job::new(&pass, &house.budgets, time, CancellationToken::new(), Some(on_progress));
+    house.engine.import(&job, &source, TableFormat::Csv, &made).await.unwrap();
+    let seen = seen.lock().unwrap();
+    assert!(seen.len() >= 2, "{seen:?}");
+    assert!(seen.is_sorted() && seen.iter().all(|fraction| (0.0..=1.0).contains(fraction)), "{seen:?}");
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -180,8 +180,10 @@ fn open_to_all(folder: &Path) {
 async fn a_worker_needs_no_rights() {
     let mut house = House::new(|_| {}).await;
     open_to_all(house.data.path());
+    // As long as the pool may start another worker from it.
+    let programs;
     if rustix::process::geteuid().is_root() {
-        let programs = tempfile::Builder::new().prefix("dragoman-programs").tempdir_in("/var/tmp").unwrap();
+        programs = tempfile::Builder::new().prefix("dragoman-programs").tempdir_in("/var/tmp").unwrap();
         std::fs::set_permissions(programs.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let (copy, nobody) = (programs.path().join("dragoman"), programs.path().join("nobody"));
         let drop_all = "setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all";

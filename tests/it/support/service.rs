@@ -68,6 +68,9 @@ impl Service {
                 | "DRAGOMAN_EXT_RATE_ASK"
                 | "DRAGOMAN_EXT_RATE_WORKSPACE"
                 | "DRAGOMAN_EXT_RATE_RESOURCES"
+                | "DRAGOMAN_EXT_RATE_REQUESTS"
+                | "DRAGOMAN_EXT_RATE_SESSIONS"
+                | "DRAGOMAN_RATE_REFUSED"
                 | "DRAGOMAN_FAILURES_PER_IP" => Some("100000".into()),
                 _ => None,
             })

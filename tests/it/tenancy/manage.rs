@@ -132,6 +132,12 @@ async fn tokens_are_made_listed_and_revoked_and_never_administer() {
         let wild = json!({ "label": "x", "scopes": ["ext:datasets", "workspace:admin"] });
         let (status, body) = service.manage(&admin, "POST", "/tokens", Some(wild)).await;
         assert_eq!((status, &body["error"]["details"]["field"]), (400, &json!("scopes")));
+        for days in [json!(0), json!(-1), json!(36_501), json!(u64::MAX), json!("1")] {
+            let odd = json!({ "label": "x", "scopes": ["ext:sql"], "expires_in_days": days });
+            let (status, body) = service.manage(&admin, "POST", "/tokens", Some(odd)).await;
+            let field = &body["error"]["details"]["field"];
+            assert_eq!((status, field), (400, &json!("expires_in_days")), "{days}: {body}");
+        }
     })
     .await;
 }

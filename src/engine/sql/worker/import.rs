@@ -1,8 +1,10 @@
 //! An uploaded file becomes one immutable table file.
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use duckdb::Connection;
+use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
 use super::instance::{self, internal, literal, quoted};
@@ -20,6 +22,38 @@ const SAMPLES: usize = 5;
 const SAMPLE_CHARS: usize = 100;
 const SAMPLE_ROWS: usize = 50_000;
 
+/// Where the rows are in, and where they are counted, in the progress of the whole; from there on columns are sampled.
+const IN: f64 = 0.9;
+const COUNTED: f64 = 0.95;
+
+/// How far an import is. The engine begins to count anew with every statement; here each has its share of the whole.
+pub struct Progress {
+    statement: ProgressHandle,
+    share: Mutex<Range<f64>>,
+}
+
+impl Progress {
+    pub fn new(connection: &Connection) -> Self {
+        Self { statement: connection.progress_handle(), share: Mutex::new(0.0..IN) }
+    }
+
+    /// 0 to 1; `None` while the engine does not know.
+    pub fn fraction(&self) -> Option<f64> {
+        // First the share: together with how far the next statement is, it says too little and never too much.
+        let share = self.share().clone();
+        let percent = self.statement.query_progress().percentage()?;
+        Some(share.start + (share.end - share.start) * (percent / 100.0).clamp(0.0, 1.0))
+    }
+
+    fn enter(&self, share: Range<f64>) {
+        *self.share() = share;
+    }
+
+    fn share(&self) -> MutexGuard<'_, Range<f64>> {
+        self.share.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Reads `source`, writes `destination` with the table `main.data`, closed and on disk when this returns.
 pub fn run(
     connection: Connection,
@@ -27,6 +61,7 @@ pub fn run(
     format: TableFormat,
     destination: &Path,
     limits: &TaskLimits,
+    progress: &Progress,
 ) -> Result<ImportedTable> {
     let size = std::fs::metadata(source).map_err(|cause| internal(&cause))?.len();
     if size == 0 {
@@ -50,11 +85,12 @@ pub fn run(
     let reader = reader(from, format);
     let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
     connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
+    progress.enter(IN..IN);
     if format == TableFormat::Csv {
         no_rejects(&connection)?;
     }
     name_columns(&connection)?;
-    let (row_count, columns) = describe(&connection).map_err(|cause| internal(&cause))?;
+    let (row_count, columns) = describe(&connection, progress).map_err(|cause| internal(&cause))?;
     connection.execute_batch("USE memory; CHECKPOINT made; DETACH made;").map_err(|cause| internal(&cause))?;
     drop(connection);
 
@@ -166,7 +202,7 @@ fn plain_names(names: &[String], reserved: &[String]) -> Vec<String> {
 }
 
 /// How many rows there are, and the columns with a few of their values. A column without NULL is not nullable.
-fn describe(connection: &Connection) -> duckdb::Result<(i64, Vec<ColumnInfo>)> {
+fn describe(connection: &Connection, progress: &Progress) -> duckdb::Result<(i64, Vec<ColumnInfo>)> {
     let mut statement = connection.prepare(
         "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data'
          ORDER BY column_index",
@@ -175,6 +211,7 @@ fn describe(connection: &Connection) -> duckdb::Result<(i64, Vec<ColumnInfo>)> {
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<duckdb::Result<_>>()?;
     let counts: Vec<String> = typed.iter().map(|(name, _)| format!("count({})", quoted(name))).collect();
     let counts = format!("SELECT count(*), [{}] FROM made.main.data", counts.join(", "));
+    progress.enter(IN..COUNTED);
     let (row_count, filled): (i64, Vec<i64>) = connection.query_row(&counts, [], |row| {
         let filled = match row.get::<_, duckdb::types::Value>(1)? {
             duckdb::types::Value::List(list) => list
@@ -186,7 +223,10 @@ fn describe(connection: &Connection) -> duckdb::Result<(i64, Vec<ColumnInfo>)> {
         Ok((row.get(0)?, filled))
     })?;
     let mut columns = Vec::new();
+    let all = typed.len() as f64;
+    let sampled = |columns: usize| COUNTED + (1.0 - COUNTED) * columns as f64 / all;
     for (index, (name, r#type)) in typed.into_iter().enumerate() {
+        progress.enter(sampled(index)..sampled(index + 1));
         let column = quoted(&name);
         let samples = format!(
             "SELECT DISTINCT left(CAST({column} AS VARCHAR), {SAMPLE_CHARS}) AS sample

@@ -130,18 +130,18 @@ fn perform(
         }),
         Task::Import { source, format, destination, limits } => output.answer(|| {
             let _running = running.set(connection.interrupt_handle());
-            let progress = connection.progress_handle();
+            let progress = &import::Progress::new(&connection);
             let (ending, ended) = mpsc::channel::<()>();
             let imported = std::thread::scope(|scope| {
                 scope.spawn(move || {
                     while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(PROGRESS_EVERY) {
-                        if let Some(percent) = progress.query_progress().percentage() {
+                        if let Some(fraction) = progress.fraction() {
                             // A server that is gone is noticed by the listener.
-                            let _unheard = output.say(&Reply::Progress((percent / 100.0).clamp(0.0, 1.0)));
+                            let _unheard = output.say(&Reply::Progress(fraction));
                         }
                     }
                 });
-                let imported = import::run(connection, &source, format, &destination, &limits);
+                let imported = import::run(connection, &source, format, &destination, &limits, progress);
                 drop(ending);
                 imported
             })?;

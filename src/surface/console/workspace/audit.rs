@@ -38,6 +38,7 @@ struct AuditEntry {
     target: String,
     outcome: String,
     duration_ms: i64,
+    count: i64,
 }
 
 /// The filters as the form has them.

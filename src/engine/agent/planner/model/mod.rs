@@ -67,7 +67,7 @@ pub async fn plan<M: Model>(
         Ok(outcome) => return Ok(outcome),
         Err(problems) => problems,
     };
-    tracing::debug!(?problems, "the plan of a language model is sent back");
+    tracing::debug!(problems = problems.len(), "the plan of a language model is sent back");
     let quoted = prompt::clipped(reply.json(), QUOTED);
     let quoted = if quoted.is_empty() { "{}".to_owned() } else { quoted };
     request.messages.push(Message { from: Speaker::Model, text: quoted });

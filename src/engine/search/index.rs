@@ -1,0 +1,242 @@
+//! A shard out of documents, a batch at a time. Each batch is a turn of the workspace's: between two of them others
+//! come to theirs, and an import that nobody wants any more, or that cannot end in its time, ends.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::engine::search::chunk::{self, Cutter};
+use crate::engine::search::embed::Encoder;
+use crate::engine::search::manifest::Owner;
+use crate::engine::search::shard::{Builder, Stored, Terms};
+use crate::engine::search::{Indexed, SearchEngine};
+use crate::model::dataset::Dataset;
+use crate::model::document::{Chunk, Document, ParsedDocument};
+use crate::model::error::{Code, Error, Result};
+
+/// Chunks of a batch: one or two tenths of a second of a core.
+const BATCH: usize = 4;
+/// Chunks after which the speed is known.
+const SAMPLE: usize = 64;
+/// How many times the time that is left the rest may need: the speed may rise.
+const HOPE: f64 = 1.5;
+
+impl SearchEngine {
+    /// Builds the shard of a dataset version in `destination`, an empty or absent folder, which may then be moved to
+    /// its place: when this returns, the shard is closed, sealed and synced.
+    ///
+    /// # Errors
+    /// `query_timeout` within a batch of the caller's leaving or of the deadline; `limit_exceeded` as soon as it shows
+    /// that the time cannot suffice; `internal_error`. The folder's content is then useless, and nobody writes to it
+    /// any more. The same when the future is dropped, but for the batch that is being written.
+    pub async fn index(
+        &self,
+        job: &Job<'_>,
+        dataset: Id<Dataset>,
+        documents: &[(Id<Document>, Arc<ParsedDocument>)],
+        destination: &Path,
+    ) -> Result<Indexed> {
+        let owner = Owner { org: job.pass.org(), dataset };
+        let (documents, folder) = (documents.to_vec(), destination.to_owned());
+        let mut build = blocking(move || Build::begin(&folder, owner, documents)).await?;
+        let mut is_whole = false;
+        while !is_whole {
+            let turn = job.wait(self.encoder.import_turn(owner.org)).await;
+            let left = job.time_left();
+            (build, is_whole) = blocking(move || {
+                // Here ends who was to end while it waited: closing the shard blocks.
+                let _turn = turn??;
+                build.batch()?;
+                build.pace.suffices(build.fraction(), left)?;
+                let is_whole = build.is_whole();
+                Ok((build, is_whole))
+            })
+            .await?;
+            job.says(build.fraction(), format!("Indexing {}", build.file));
+        }
+        let still_wanted = job.check();
+        let finish = move || {
+            still_wanted?;
+            build.builder.finish().map_err(Error::internal)
+        };
+        let (chunks, bytes) = blocking(finish).await?;
+        Ok(Indexed {
+            chunks: i64::try_from(chunks).map_err(Error::internal)?,
+            bytes: i64::try_from(bytes).map_err(Error::internal)?,
+        })
+    }
+}
+
+/// A shard that is being built.
+struct Build {
+    owner: Owner,
+    builder: Builder,
+    terms: Terms,
+    /// In the order of their ids, whatever the order of the files was: chunks are numbered so, and ties broken.
+    documents: std::vec::IntoIter<(Id<Document>, Arc<ParsedDocument>)>,
+    current: Option<Cutter>,
+    /// Bytes of all texts, and of those that are in.
+    whole: usize,
+    done: usize,
+    /// The file that the last batch was of.
+    file: String,
+    pace: Pace,
+}
+
+impl Build {
+    fn begin(folder: &Path, owner: Owner, mut documents: Vec<(Id<Document>, Arc<ParsedDocument>)>) -> Result<Self> {
+        documents.sort_by_key(|(id, _)| *id);
+        Ok(Self {
+            owner,
+            builder: Builder::create(folder, owner, Encoder::identity()?).map_err(Error::internal)?,
+            terms: Terms::new().map_err(Error::internal)?,
+            whole: documents.iter().map(|(_, document)| document.text.len()).sum(),
+            documents: documents.into_iter(),
+            current: None,
+            done: 0,
+            file: String::new(),
+            pace: Pace::default(),
+        })
+    }
+
+    /// Cuts, encodes and adds some chunks of one document. Blocks.
+    fn batch(&mut self) -> Result<()> {
+        let began = Instant::now();
+        let mut cutter = match self.current.take() {
+            Some(cutter) => cutter,
+            None => match self.documents.next() {
+                Some((id, document)) => Cutter::new(id, document),
+                None => return Ok(()),
+            },
+        };
+        let document = cutter.document().clone();
+        let chunks = cutter.next(BATCH)?;
+        let count = chunks.len();
+        // Behind the last chunk there may be white space.
+        if count > 0 {
+            self.add(chunks, &document)?;
+        }
+        match cutter.is_at_end() {
+            true => self.done += document.text.len(),
+            false => self.current = Some(cutter),
+        }
+        self.file.clone_from(&document.source_file);
+        self.pace.add(count, began.elapsed());
+        Ok(())
+    }
+
+    fn add(&mut self, chunks: Vec<Chunk>, document: &ParsedDocument) -> Result<()> {
+        let texts: Vec<String> = chunks.iter().map(|chunk| chunk::searchable(chunk, document)).collect();
+        let vectors = Encoder::vectors(&texts)?;
+        let points = chunks.into_iter().zip(&texts).zip(vectors).map(|((chunk, text), dense)| {
+            let stored = Stored {
+                tenant: self.owner.org,
+                dataset: self.owner.dataset,
+                document: chunk.document,
+                chunk_index: chunk.index,
+                heading: chunk.heading,
+                text: chunk.text,
+                source_file: document.source_file.clone(),
+                title: document.title.clone(),
+            };
+            (stored, dense, self.terms.of_chunk(text))
+        });
+        let points = points.collect();
+        self.builder.add(points).map_err(Error::internal)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.current.is_none() && self.documents.len() == 0
+    }
+
+    /// How much of the texts is in, 0 to 1.
+    fn fraction(&self) -> f64 {
+        if self.is_whole() {
+            return 1.0;
+        }
+        let of_current = |cutter: &Cutter| cutter.fraction() * cutter.document().text.len() as f64;
+        (self.done as f64 + self.current.as_ref().map_or(0.0, of_current)) / self.whole.max(1) as f64
+    }
+}
+
+/// How fast the work goes, its waiting not counted.
+#[derive(Default)]
+struct Pace {
+    chunks: usize,
+    busy: Duration,
+}
+
+impl Pace {
+    fn add(&mut self, chunks: usize, busy: Duration) {
+        self.chunks += chunks;
+        self.busy += busy;
+    }
+
+    /// Fails when the rest could not be done in the time that is left even by who had the encoder to themselves: the
+    /// caller learns it now, and others get the time.
+    fn suffices(&self, fraction: f64, left: Duration) -> Result<()> {
+        let (busy, left) = (self.busy.as_secs_f64(), left.as_secs_f64());
+        let needed = busy * (1.0 - fraction) / fraction;
+        if self.chunks < SAMPLE || needed <= left * HOPE {
+            return Ok(());
+        }
+        let whole = self.chunks as f64 / fraction;
+        let (speed, parts) = (self.chunks as f64 / busy, ((busy + needed) / (busy + left)).ceil());
+        let message = format!(
+            "These texts are about {whole:.0} chunks. At {speed:.0} a second it would take {needed:.0} s more, and {left:.0} s \
+             are left for this call. Import them in {parts:.0} parts or more, as datasets of their own."
+        );
+        let details = json!({
+            "limit": "time",
+            "chunks": whole.round() as u64,
+            "chunks_per_second": speed.round() as u64,
+            "needed_seconds": needed.round() as u64,
+            "left_seconds": left.round() as u64,
+        });
+        Err(Error::new(Code::LimitExceeded, message).with(details))
+    }
+}
+
+/// Work that blocks, where nobody else waits for the thread. What it holds is dropped there when it fails.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn pace(chunks: usize, seconds: u64) -> Pace {
+        Pace { chunks, busy: Duration::from_secs(seconds) }
+    }
+
+    #[test]
+    fn what_cannot_end_in_time_is_refused_with_the_figures_and_a_way_out() {
+        // 100 chunks in 5 s are a hundredth: 495 s more.
+        let refused = pace(100, 5).suffices(0.01, Duration::from_secs(60)).unwrap_err();
+        assert_eq!(refused.code, Code::LimitExceeded);
+        assert_eq!(
+            refused.details,
+            json!({
+                "limit": "time", "chunks": 10_000, "chunks_per_second": 20, "needed_seconds": 495, "left_seconds": 60,
+            })
+        );
+        for words in ["about 10000 chunks", "20 a second", "495 s more", "60 s are left", "8 parts"] {
+            assert!(refused.message.contains(words), "{words}: {}", refused.message);
+        }
+    }
+
+    #[test]
+    fn what_may_end_in_time_goes_on() {
+        let minute = Duration::from_secs(60);
+        assert!(pace(100, 5).suffices(0.1, minute).is_ok(), "45 s more");
+        assert!(pace(100, 5).suffices(0.06, minute).is_ok(), "78 s more: it may get faster");
+        assert!(pace(SAMPLE - 1, 5).suffices(0.001, minute).is_ok(), "too little to judge by");
+        assert!(pace(100, 5).suffices(1.0, Duration::ZERO).is_ok(), "nothing is left to do");
+        assert!(Pace::default().suffices(0.0, Duration::ZERO).is_ok());
+    }
+}

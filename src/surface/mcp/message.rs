@@ -1,0 +1,459 @@
+//! What is looked at of a JSON-RPC message before the protocol library sees it, read as the library reads it. Ids, names
+//! of methods and tokens of progress come back in answers, in logs and in the record: here they get their types and their
+//! bounds, whoever writes them down.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use rmcp::model::{InitializeRequest, ProtocolVersion};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+/// The first revision without sessions.
+pub const MODERN: &str = "2026-07-28";
+/// The last with them.
+pub const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
+
+/// Characters of an id, and of a token of progress.
+const ID: usize = 256;
+/// Characters of a method's name.
+const METHOD: usize = 128;
+/// Bytes of an `initialize`: what it says of the client is kept for as long as the session lives.
+const INITIALIZE: usize = 16 << 10;
+
+/// The parts of a message that decide how it is treated. The body, never a header, decides about rights.
+#[derive(Debug, Default, Deserialize)]
+pub struct Peek {
+    #[serde(default)]
+    method: Any,
+    #[serde(default)]
+    id: Any,
+    #[serde(default)]
+    params: Any<Params>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Params {
+    #[serde(default)]
+    name: Any,
+    #[serde(default)]
+    uri: Any,
+    #[serde(default)]
+    cursor: Any,
+    #[serde(default, rename = "requestId")]
+    request_id: Any,
+    #[serde(default, rename = "protocolVersion")]
+    protocol_version: Any,
+    #[serde(default, rename = "_meta")]
+    meta: Any<Meta>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Meta {
+    #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
+    protocol_version: Any,
+    #[serde(default, rename = "progressToken")]
+    progress_token: Any,
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// It is no message, or has an id, a method or parameters of a wrong type or size.
+pub fn read(bytes: &[u8]) -> Result<Peek, Refused> {
+    let refuse = |code, message| Refused { status: StatusCode::BAD_REQUEST, id: Value::Null, code, message };
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(refuse(-32600, "Batches are not part of this protocol."));
+    }
+    let peek: Peek = serde_json::from_slice(bytes).map_err(|problem| match problem.is_data() {
+        true => refuse(-32600, "The request is not a JSON-RPC message."),
+        false => refuse(-32700, "The request is not JSON."),
+    })?;
+    let is_answer = matches!(peek.method, Any::Absent);
+    // JSON-RPC 2.0 §5: an error may be about a message whose id nobody could read.
+    let has_none = matches!(peek.id, Any::Absent) || is_answer && matches!(peek.id, Any::Null);
+    if !has_none && !peek.id.is_id() {
+        return Err(refuse(-32600, "An id is a whole number, or a text of at most 256 characters on one line."));
+    }
+    let refuse = |code, message| Refused { id: peek.id(), ..refuse(code, message) };
+    if !is_answer && !peek.method().is_some_and(|method| is_plain(method, METHOD)) {
+        return Err(refuse(-32600, "A method is a text of at most 128 characters on one line."));
+    }
+    match peek.wrong_params(bytes) {
+        Some(message) => Err(refuse(-32602, message)),
+        None => Ok(peek),
+    }
+}
+
+impl Peek {
+    /// `None` for an answer to a request of ours.
+    pub fn method(&self) -> Option<&str> {
+        self.method.text()
+    }
+
+    /// As it is repeated in an answer.
+    pub fn id(&self) -> Value {
+        match &self.id {
+            Any::Text(id) => id.as_str().into(),
+            Any::Whole(id) => (*id).into(),
+            _ => Value::Null,
+        }
+    }
+
+    /// Whether the message wants an answer.
+    pub fn is_request(&self) -> bool {
+        self.method().is_some() && !matches!(self.id, Any::Absent)
+    }
+
+    /// Whether the message opens a session, or opens one anew.
+    pub fn opens(&self) -> bool {
+        self.method() == Some("initialize")
+    }
+
+    /// The tool of a `tools/call`.
+    pub fn tool(&self) -> Option<&str> {
+        self.named().filter(|_| self.method() == Some("tools/call"))
+    }
+
+    /// What `Mcp-Name` repeats of a message (2026-07-28, transports).
+    pub fn named(&self) -> Option<&str> {
+        let params = self.params()?;
+        match self.method()? {
+            "tools/call" | "prompts/get" => params.name.text(),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => params.uri.text(),
+            _ => None,
+        }
+    }
+
+    /// The revision that the session of an `initialize` has: what it asks for, where that is known and has sessions.
+    pub fn session_version(&self) -> &'static str {
+        let asked = self.params().and_then(|params| params.protocol_version.text());
+        let known = ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE);
+        known.iter().map(ProtocolVersion::as_str).find(|known| asked == Some(*known)).unwrap_or(NEWEST_WITH_SESSIONS)
+    }
+
+    /// Whether the message belongs to the revision without sessions.
+    pub fn is_modern(&self) -> bool {
+        self.version().is_some_and(|version| version >= MODERN)
+    }
+
+    /// The revision that the message itself names. An `initialize` is of the era of sessions, whatever it says here.
+    pub fn version(&self) -> Option<&str> {
+        match &self.params()?.meta {
+            Any::Object(meta) if !self.opens() && self.method().is_some() => meta.protocol_version.text(),
+            _ => None,
+        }
+    }
+
+    fn params(&self) -> Option<&Params> {
+        match &self.params {
+            Any::Object(params) => Some(params),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with the parameters, as far as the library would not say it, or would keep or log them.
+    fn wrong_params(&self, bytes: &[u8]) -> Option<&'static str> {
+        let method = self.method()?;
+        if method == "initialize" && bytes.len() > INITIALIZE {
+            return Some("An initialize has at most 16 KiB.");
+        }
+        if method == "initialize" && serde_json::from_slice::<InitializeRequest>(bytes).is_err() {
+            return Some(
+                "An initialize has a protocolVersion, which is a text, and as objects its capabilities and its \
+                 clientInfo, which has a name and a version.",
+            );
+        }
+        let params = match &self.params {
+            Any::Object(params) => params,
+            Any::Absent | Any::Null => return None,
+            _ => return Some("params is an object."),
+        };
+        let token = match &params.meta {
+            Any::Object(meta) => Some(&meta.progress_token),
+            Any::Absent | Any::Null => None,
+            _ => return Some("params._meta is an object."),
+        };
+        if token.is_some_and(|token| !token.is_none() && !token.is_id()) {
+            return Some("A progressToken is a whole number, or a text of at most 256 characters on one line.");
+        }
+        let request = &params.request_id;
+        if method == "notifications/cancelled" && !request.is_none() && !request.is_id() {
+            return Some("A requestId is a whole number, or a text of at most 256 characters on one line.");
+        }
+        // The library reads a cursor of another type as none, and would begin anew.
+        let cursor = &params.cursor;
+        if method.ends_with("/list") && !cursor.is_none() && cursor.text().is_none() {
+            return Some("A cursor is a text.");
+        }
+        None
+    }
+}
+
+/// A text that can stand in a line of a log as it is.
+fn is_plain(text: &str, most: usize) -> bool {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    text.chars().nth(most).is_none() && !text.chars().any(breaks)
+}
+
+/// Whatever stands in the place of a value; of lists and the like nothing is kept, however large they are.
+#[derive(Debug, Default)]
+enum Any<T = IgnoredAny> {
+    #[default]
+    Absent,
+    Null,
+    Text(String),
+    Whole(i64),
+    Object(T),
+    Other,
+}
+
+impl<T> Any<T> {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Some clients write `null` for none.
+    fn is_none(&self) -> bool {
+        matches!(self, Self::Absent | Self::Null)
+    }
+
+    fn is_id(&self) -> bool {
+        match self {
+            Self::Text(text) => is_plain(text, ID),
+            Self::Whole(_) => true,
+            _ => false,
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Any<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyVisitor(PhantomData))
+    }
+}
+
+struct AnyVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyVisitor<T> {
+    type Value = Any<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Any<T>, E> {
+        Ok(Any::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Any<T>, E> {
+        Ok(Any::Other)
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Any<T>, E> {
+        Ok(Any::Whole(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Any<T>, E> {
+        Ok(i64::try_from(number).map_or(Any::Other, Any::Whole))
+    }
+
+    /// `1.0` is a whole number to the library too, as far as a float tells it from its neighbours.
+    fn visit_f64<E>(self, number: f64) -> Result<Any<T>, E> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        Ok(if number.fract() == 0.0 && number.abs() < EXACT { Any::Whole(number as i64) } else { Any::Other })
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Any<T>, E> {
+        Ok(Any::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Any<T>, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Any::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Any<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Any::Object)
+    }
+}
+
+/// A message that the library does not get to see, and what is said of it.
+#[derive(Debug, PartialEq)]
+pub struct Refused {
+    pub status: StatusCode,
+    pub id: Value,
+    pub code: i32,
+    pub message: &'static str,
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        rpc_error(self.status, &self.id, self.code, self.message, Value::Null)
+    }
+}
+
+/// A JSON-RPC error as a whole response.
+pub fn rpc_error(status: StatusCode, id: &Value, code: i32, message: &str, data: Value) -> Response {
+    (status, Json(error_body(id, code, message, data))).into_response()
+}
+
+/// A JSON-RPC error.
+pub fn error_body(id: &Value, code: i32, message: &str, data: Value) -> Value {
+    let mut error = json!({ "code": code, "message": message });
+    if !data.is_null() {
+        error["data"] = data;
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peek(json: &str) -> Peek {
+        read(json.as_bytes()).unwrap()
+    }
+
+    /// Code and id of a refusal.
+    fn refused(json: &str) -> (i32, Value) {
+        let refused = read(json.as_bytes()).unwrap_err();
+        assert_eq!(refused.status, 400, "{json}");
+        (refused.code, refused.id)
+    }
+
+    #[test]
+    fn an_id_is_a_short_text_or_a_whole_number() {
+        let long = "x".repeat(257);
+        let id = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+        for (good, read) in [
+            ("1", json!(1)),
+            ("-1", json!(-1)),
+            ("1.0", json!(1)),
+            ("\"\"", json!("")),
+            ("\"ä-1\"", json!("ä-1")),
+            (&format!("\"{}\"", &long[1..]), json!(long[1..])),
+        ] {
+            assert_eq!(peek(&id(good)).id(), read, "{good}");
+        }
+        let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        for bad in [
+            "null",
+            "true",
+            "1.5",
+            "1e300",
+            "9223372036854775808",
+            "{}",
+            "[1]",
+            "\"a\\nb\"",
+            "\"\\u001b[2J\"",
+            "\"\\u2028\"",
+            &format!("\"{long}\""),
+            &deep,
+        ] {
+            assert_eq!(refused(&id(bad)), (-32600, Value::Null), "{bad}");
+        }
+    }
+
+    #[test]
+    fn answers_of_clients_have_the_ids_of_our_requests_or_none() {
+        for good in [
+            r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}"#,
+            r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}"#,
+        ] {
+            let peek = peek(good);
+            assert!(peek.method().is_none() && !peek.is_request(), "{good}");
+        }
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":"a\nb","result":{}}"#), (-32600, Value::Null));
+    }
+
+    #[test]
+    fn a_method_is_a_short_text_and_its_parameters_are_an_object() {
+        let with = |method: &str, params: &str| format!(r#"{{"id":7,"method":{method},"params":{params}}}"#);
+        for method in ["null", "5", "[]", "\"a\\u0000b\"", &format!("\"{}\"", "x".repeat(129))] {
+            assert_eq!(refused(&with(method, "{}")), (-32600, json!(7)), "{method}");
+        }
+        for params in ["[]", "\"x\"", "5", r#"{"_meta":[]}"#, r#"{"_meta":"x"}"#] {
+            assert_eq!(refused(&with("\"tools/call\"", params)), (-32602, json!(7)), "{params}");
+        }
+        for params in ["null", "{}", r#"{"_meta":null}"#, r#"{"_meta":{"progressToken":"p"}}"#] {
+            assert_eq!(peek(&with("\"tools/call\"", params)).id(), json!(7), "{params}");
+        }
+        for token in ["{}", "[]", "true", "1.5", "\"a\\nb\"", &format!("\"{}\"", "x".repeat(257))] {
+            let params = format!(r#"{{"_meta":{{"progressToken":{token}}}}}"#);
+            assert_eq!(refused(&with("\"tools/call\"", &params)), (-32602, json!(7)), "{token}");
+        }
+        assert_eq!(refused(&with("\"tools/list\"", r#"{"cursor":5}"#)), (-32602, json!(7)));
+        let cancelled = r#"{"method":"notifications/cancelled","params":{"requestId":"a\nb"}}"#;
+        assert_eq!(refused(cancelled), (-32602, Value::Null));
+    }
+
+    #[test]
+    fn what_could_be_read_in_two_ways_is_no_message() {
+        for twice in [
+            r#"{"id":1,"id":2,"method":"ping"}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"_meta":{},"_meta":{}}}"#,
+            r#"{"id":1,"method":"resources/read","params":{"uri":"a","uri":"b"}}"#,
+        ] {
+            assert_eq!(refused(twice), (-32600, Value::Null), "{twice}");
+        }
+        assert_eq!(refused("[]").0, -32600);
+        assert_eq!(refused("3").0, -32600);
+        assert_eq!(refused("{").0, -32700);
+    }
+
+    #[test]
+    fn an_initialize_is_whole_and_small() {
+        let initialize = |name: &str| {
+            format!(
+                r#"{{"id":7,"method":"initialize","params":{{"protocolVersion":"2025-06-18","capabilities":{{}},
+                "clientInfo":{{"name":"{name}","version":"1"}}}}}}"#
+            )
+        };
+        assert!(peek(&initialize("x")).opens());
+        let large = read(initialize(&"x".repeat(16 << 10)).as_bytes()).unwrap_err();
+        assert!(large.code == -32602 && large.message.contains("16 KiB"), "{large:?}");
+        for params in ["{}", r#"{"protocolVersion":5,"capabilities":{},"clientInfo":{"name":"x","version":"1"}}"#] {
+            let json = format!(r#"{{"id":7,"method":"initialize","params":{params}}}"#);
+            assert_eq!(refused(&json), (-32602, json!(7)), "{params}");
+        }
+    }
+
+    #[test]
+    fn an_initialize_never_opens_a_session_of_the_era_without_them() {
+        let version = |asked: &str| {
+            peek(&format!(
+                r#"{{"method":"initialize","params":{{"protocolVersion":"{asked}","capabilities":{{}},
+                "clientInfo":{{"name":"x","version":"1"}},
+                "_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}}}}"#
+            ))
+        };
+        assert_eq!(version("2025-06-18").session_version(), "2025-06-18");
+        for other in ["2026-07-28", "1999-01-01", "", "2025-11-25\\n"] {
+            assert_eq!(version(other).session_version(), "2025-11-25", "{other}");
+        }
+        assert!(!version("2025-06-18").is_modern());
+        assert_eq!(NEWEST_WITH_SESSIONS, ProtocolVersion::LATEST_WITH_INITIALIZE.as_str());
+        assert_eq!(MODERN, ProtocolVersion::NO_INITIALIZE.as_str());
+    }
+
+    #[test]
+    fn the_tool_and_the_name_are_read_from_the_body() {
+        let call = peek(r#"{"method":"tools/call","params":{"name":"dragoman_sql","uri":"x"}}"#);
+        assert_eq!((call.tool(), call.named()), (Some("dragoman_sql"), Some("dragoman_sql")));
+        let read = peek(r#"{"method":"resources/read","params":{"name":"x","uri":"dragoman://datasets"}}"#);
+        assert_eq!((read.tool(), read.named()), (None, Some("dragoman://datasets")));
+        assert_eq!(peek(r#"{"method":"ping","params":{"name":"x"}}"#).named(), None);
+        assert_eq!(peek(r#"{"method":"tools/call","params":{"name":5}}"#).tool(), None);
+    }
+}

@@ -1,0 +1,43 @@
+//! Answers that stay open: what they hold, and when they end at the latest.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::StreamExt as _;
+use http::header::CONTENT_TYPE;
+
+use crate::base::shares::Share;
+use crate::surface::guard::Lease;
+
+/// How often an open stream's credential is looked at again.
+const WATCH: Duration = Duration::from_secs(5);
+
+pub fn is_stream(response: &Response) -> bool {
+    let media = response.headers().get(CONTENT_TYPE);
+    response.status().is_success() && media.is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// A stream ends with what opened it (I18, J09): once that is revoked, suspended or past its time, nobody listens on for
+/// longer than [`WATCH`]. It ends after `longest` in any case: whoever goes on proves themselves again. Its `place` is
+/// free when it has ended, whoever ended it.
+pub fn bounded(response: Response, lease: Lease, longest: Duration, place: Option<Share>) -> Response {
+    let watch = async move {
+        loop {
+            tokio::time::sleep(WATCH).await;
+            if !lease.holds().await {
+                return;
+            }
+        }
+    };
+    let end = async move {
+        let _either_way = tokio::time::timeout(longest, watch).await;
+    };
+    response.map(|body| {
+        let parts = body.into_data_stream().take_until(Box::pin(end));
+        Body::from_stream(parts.map(move |part| {
+            let _kept_as_long_as_the_stream = &place;
+            part
+        }))
+    })
+}

@@ -1,0 +1,275 @@
+//! What one caller, or a stranger, does must cost nobody else: not their places, not their log-ins, not a readable
+//! record.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use dragoman::base::secret::Secret;
+use dragoman::model::access::{Role, Scope};
+use dragoman::model::audit::Entry;
+use dragoman::model::org::Org;
+use dragoman::store::audit;
+use futures_util::StreamExt as _;
+use reqwest::multipart::{Form, Part};
+use reqwest::{Body, Response};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+
+use crate::support::databases::postgres_url;
+use crate::support::service::{PASSWORD, Service, json_of};
+
+/// On SQLite and then on PostgreSQL, with settings of one's own.
+async fn both_with(settings: &[(&str, &str)], test: impl AsyncFn(Service)) {
+    test(Service::with(settings).await).await;
+    let url = postgres_url().await;
+    let settings: Vec<_> = settings.iter().copied().chain([("DATABASE_URL", url.as_str())]).collect();
+    test(Service::with(&settings).await).await;
+}
+
+/// The record about no workspace, or about one, oldest first.
+async fn rows(service: &Service, org: Option<&Org>) -> Vec<Entry> {
+    let rows = audit::newest(&service.db, org.map(|org| org.id), 10_000).await.unwrap();
+    rows.into_iter().rev().map(|(_, entry)| entry).collect()
+}
+
+async fn refusals(service: &Service, org: Option<&Org>, outcome: &str) -> Vec<i64> {
+    let rows = rows(service, org).await;
+    rows.into_iter().filter(|row| row.outcome == outcome).map(|row| row.count).collect()
+}
+
+/// An upload that has begun and goes on for as long as its end is held.
+struct Upload {
+    more: mpsc::UnboundedSender<Vec<u8>>,
+    answer: tokio::task::JoinHandle<Response>,
+}
+
+impl Upload {
+    fn begin(service: &Service, token: &str, name: &str) -> Self {
+        let (more, parts) = mpsc::unbounded_channel::<Vec<u8>>();
+        more.send(b"a,b\n".to_vec()).unwrap();
+        let parts = futures_util::stream::unfold(parts, async |mut parts| Some((parts.recv().await?, parts)));
+        let file = Part::stream(Body::wrap_stream(parts.map(Ok::<_, Infallible>))).file_name(format!("{name}.csv"));
+        let request = service.post("/api/v1/datasets", token).multipart(Form::new().part("file", file));
+        Self { more, answer: tokio::spawn(async move { request.send().await.unwrap() }) }
+    }
+
+    async fn end(self) -> (u16, Value) {
+        self.more.send(b"1,2\n".to_vec()).unwrap();
+        drop(self.more);
+        json_of(self.answer.await.unwrap()).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_contributor_cannot_take_the_places_of_others() {
+    // Smaller than the default, and so that the places for calls would be taken by the uploads if they shared them.
+    let settings = [("DRAGOMAN_IN_FLIGHT", "8"), ("DRAGOMAN_UPLOADS", "8"), ("DRAGOMAN_EXT_IN_FLIGHT", "3")];
+    both_with(&settings, async |service| {
+        let (acme, other) = (service.workspace("acme").await, service.workspace("other").await);
+        let ann = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
+        service.identity.set_role(acme.id, ann.id, Role::Contributor).await.unwrap();
+        // Grants cost nothing: each is another client of hers.
+        let mut uploads = Vec::new();
+        for number in 0..20 {
+            let token = service.access_token_of(&acme, ann.id, &Scope::ALL).await;
+            uploads.push(Upload::begin(&service, &token, &format!("slow_{number}")));
+        }
+        let mut refused = 0;
+        while refused < 17 {
+            let done = uploads.iter().position(|upload| upload.answer.is_finished());
+            let Some(done) = done else {
+                tokio::task::yield_now().await;
+                continue;
+            };
+            let answer = uploads.remove(done).answer.await.unwrap();
+            assert_eq!(answer.headers()["retry-after"], "1");
+            let (status, body) = json_of(answer).await;
+            assert_eq!((status, &body["error"]["details"]["limit"]), (429, &json!("uploads")), "{body}");
+            refused += 1;
+        }
+        // Her own calls, those of a colleague, and other workspaces go on, uploads of theirs too.
+        let hers = service.access_token_of(&acme, ann.id, &Scope::ALL).await;
+        let colleague = service.access_token(&acme, Role::Contributor, &Scope::ALL).await;
+        let stranger = service.access_token(&other, Role::Contributor, &Scope::ALL).await;
+        for token in [&hers, &colleague, &stranger] {
+            let (failed, body) = service.tool(token, "dragoman_sql", json!({ "sql": "SELECT 1" })).await;
+            assert!(!failed, "{body}");
+        }
+        for (token, name) in [(&colleague, "by_colleague"), (&stranger, "by_stranger")] {
+            let (status, body) = Upload::begin(&service, token, name).end().await;
+            assert_eq!((status, &body["row_count"]), (200, &json!(1)), "{body}");
+        }
+        for upload in uploads {
+            assert_eq!(upload.end().await.0, 200);
+        }
+        assert_eq!(refusals(&service, Some(&acme), "rate_limited").await, [1; 5], "twelve more are counted for later");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_leave_few_rows_a_minute_and_are_turned_away_when_they_are_too_many() {
+    both_with(&[("DRAGOMAN_RATE_REFUSED", "40")], async |service| {
+        let org = service.workspace("acme").await;
+        let good = service.token(&org).await;
+        let knock = async || service.http.post(service.url("/mcp")).send().await.unwrap();
+        for _ in 0..40 {
+            assert_eq!(knock().await.status(), 401);
+        }
+        for _ in 0..40 {
+            let turned_away = knock().await;
+            assert_eq!(turned_away.status(), 429);
+            let wait: u64 = turned_away.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+            assert!((1..=2).contains(&wait), "{wait}");
+        }
+        // Who has a credential is let in at the same address.
+        assert_eq!(service.get("/api/v1/ext/datasets", &good).send().await.unwrap().status(), 200);
+        assert_eq!(refusals(&service, None, "auth_missing").await, [1; 5]);
+        assert_eq!(refusals(&service, None, "rate_limited").await, [1; 5]);
+        service.clock.advance(Duration::from_secs(61));
+        assert_eq!(knock().await.status(), 401);
+        assert_eq!(refusals(&service, None, "auth_missing").await, [1, 1, 1, 1, 1, 36], "35 before, and this one");
+        assert_eq!(dragoman::store::audit::verify(&service.db, None).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_counted_is_written_out_before_the_service_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = dragoman::store::Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
+    let clock = dragoman::base::clock::Clock::manual(1_790_000_000_000);
+    let (log, writer) = dragoman::gateway::audit::AuditLog::start(db.clone(), clock.clone());
+    let refusal: Entry = serde_json::from_value(json!({
+        "at": clock.now(), "org": null, "principal": "", "client": "", "client_version": "", "session": "",
+        "ip": "192.0.2.1", "request_id": "r", "action": "auth.refused", "target": "/mcp", "outcome": "auth_missing",
+        "duration_ms": 0, "rows": 0, "bytes": 0,
+    }))
+    .unwrap();
+    for _ in 0..7 {
+        log.refused(refusal.clone()).await.unwrap();
+    }
+    writer.finish().await;
+    let counts: Vec<i64> = audit::newest(&db, None, 10).await.unwrap().iter().map(|(_, row)| row.count).collect();
+    assert_eq!(counts, [2, 1, 1, 1, 1, 1]);
+    assert_eq!(audit::verify(&db, None).await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_tokens_lock_out_bad_tokens_only() {
+    both_with(&[("DRAGOMAN_FAILURES_PER_IP", "5")], async |service| {
+        let org = service.workspace("acme").await;
+        let (good, bearer) = (service.token(&org).await, service.access_token(&org, Role::Viewer, &Scope::ALL).await);
+        let user = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
+        service.identity.set_role(org.id, user.id, Role::Viewer).await.unwrap();
+        let bad = "dgmcp_AAAAAAAA_00000000000000000000000000000000";
+        for _ in 0..5 {
+            assert_eq!(service.get("/api/v1/ext/datasets", bad).send().await.unwrap().status(), 401);
+        }
+        let (status, body) = json_of(service.get("/api/v1/ext/datasets", bad).send().await.unwrap()).await;
+        assert_eq!((status, &body["error"]["code"]), (429, &json!("ip_blocked")));
+        for token in [&good, &bearer] {
+            assert_eq!(service.get("/api/v1/ext/datasets", token).send().await.unwrap().status(), 200);
+            let listed = service.rpc(token, "tools/list", json!({})).send().await.unwrap();
+            assert_eq!(listed.status(), 200);
+        }
+        // Nobody who only looks for the way in is shut out either, and people log in.
+        assert_eq!(service.http.post(service.url("/mcp")).send().await.unwrap().status(), 401);
+        let (status, page) = json_of(service.http.get(service.url("/login")).send().await.unwrap()).await;
+        assert_eq!(status, 200, "{page}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_token_sends_over_its_limits_is_refused_and_shares_a_row() {
+    let settings = [("DRAGOMAN_EXT_RATE_REQUESTS", "30"), ("DRAGOMAN_EXT_RATE_SESSIONS", "5")];
+    both_with(&settings, async |service| {
+        let org = service.workspace("acme").await;
+        let token = service.token(&org).await;
+        let initialize = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" },
+            },
+        });
+        let open = async || {
+            let request = service.post("/mcp", &token).header("accept", "application/json, text/event-stream");
+            request.json(&initialize).send().await.unwrap()
+        };
+        for _ in 0..5 {
+            assert_eq!(open().await.status(), 200);
+        }
+        for _ in 0..5 {
+            let refused = open().await;
+            assert_eq!(refused.status(), 429);
+            assert!(refused.headers().contains_key("retry-after"));
+            let (_, body) = json_of(refused).await;
+            assert_eq!(body["id"], 1, "{body}");
+            assert!(body["error"]["message"].as_str().unwrap().contains("sessions"), "{body}");
+        }
+        let unknown =
+            async || service.rpc(&token, "tools/call", json!({ "name": "no_such_tool" })).send().await.unwrap();
+        let mut answered = 0;
+        while unknown().await.status() != 429 {
+            answered += 1;
+        }
+        assert_eq!(answered, 20, "thirty requests a minute of whatever kind");
+        assert_eq!(service.get("/api/v1/ext/datasets", &token).send().await.unwrap().status(), 429, "REST counts too");
+        let rows = rows(&service, Some(&org)).await;
+        let refused: Vec<_> = rows.iter().filter(|row| row.outcome != "ok").collect();
+        // Five sessions too many, twenty unknown tools, and one request too many each over MCP and REST.
+        assert_eq!(refused.len(), 5 + 5 + 1 + 1, "{refused:#?}");
+        assert!(refused.iter().all(|row| row.count == 1));
+        // A colleague's token is not affected.
+        let other = service.token(&org).await;
+        assert_eq!(service.get("/api/v1/ext/datasets", &other).send().await.unwrap().status(), 200);
+    })
+    .await;
+}
+
+/// Sends a head and one byte of the body, and says what came back before the connection ended.
+async fn trickle(service: &Service, head: &str) -> String {
+    let url = &service.config.public_url;
+    let mut stream = tokio::net::TcpStream::connect((url.host_str().unwrap(), url.port().unwrap())).await.unwrap();
+    stream.write_all(format!("{head}content-length: 1000\r\n\r\n{{").as_bytes()).await.unwrap();
+    let (mut read, mut write) = stream.into_split();
+    // A byte now and then, for as long as somebody takes it.
+    let drip = tokio::spawn(async move {
+        while write.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+        }
+    });
+    let mut answer = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(40), read.read_to_end(&mut answer)).await;
+    drip.abort();
+    assert!(ended.is_ok(), "the connection is still open: {}", String::from_utf8_lossy(&answer));
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_trickles_is_answered_and_cut_off_within_seconds() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token = service.access_token(&org, Role::Contributor, &Scope::ALL).await;
+    let host = service.config.listen;
+    let head = |line: &str, media: &str| {
+        format!(
+            "{line} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\naccept: application/json, \
+             text/event-stream\r\ncontent-type: {media}\r\n"
+        )
+    };
+    let heads = [
+        head("POST /mcp", "application/json"),
+        head("POST /api/v1/ext/sql", "application/json"),
+        head("POST /api/v1/datasets", "multipart/form-data; boundary=x"),
+    ];
+    let [mcp, rest, upload] = heads.each_ref().map(|head| trickle(&service, head));
+    let (mcp, rest, upload) = tokio::join!(mcp, rest, upload);
+    for answer in [&mcp, &rest, &upload] {
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    }
+    assert!(mcp.contains("\"jsonrpc\""), "{mcp}");
+    assert!(rest.contains("query_timeout") && upload.contains("query_timeout"), "{rest}\n{upload}");
+}
