@@ -91,7 +91,7 @@ pub async fn guard(State(state): State<GuardState>, mut request: Request, next: 
     };
     // No workspace can be named so: there is no audience that a token could have.
     let Some(resource) = resource else {
-        return (StatusCode::NOT_FOUND, Json(json!({ "error": "not_found" }))).into_response();
+        return problem(&Error::new(Code::NotFound, "There is nothing at this address."), &context.request_id);
     };
     match prove(&state, &context, &resource, request.headers()).await {
         Ok(proven) => {

@@ -90,7 +90,8 @@ impl Surface {
         let pages = web::routes(web.clone()).merge(workspaces(console::workspace::routes()));
         let within = |pages: Router, time| {
             let limit = TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, time);
-            pages.layer(from_fn(to_its_end)).layer(limit).layer(from_fn(linger::linger))
+            let whole = from_fn(|request, next: Next| to_its_end(next.run(request)));
+            pages.layer(whole).layer(limit).layer(from_fn(linger::linger))
         };
         let pages = within(pages, PAGE_TIME).merge(within(long_pages, LONG_PAGE_TIME));
         let routes: Router = Router::new()
@@ -165,10 +166,10 @@ impl Surface {
     }
 }
 
-/// Runs a page or an endpoint to its end, and so to its row in the record, even when the browser hangs up: what it has
-/// changed is not forgotten.
-async fn to_its_end(request: Request, next: Next) -> Response {
-    match tokio::spawn(next.run(request)).await {
+/// Runs an answer to its end, and so to its row in the record, even when the client hangs up: what it has changed is not
+/// forgotten.
+async fn to_its_end(answer: impl Future<Output = Response> + Send + 'static) -> Response {
+    match tokio::spawn(answer).await {
         Ok(response) => response,
         Err(gone) if gone.is_panic() => std::panic::resume_unwind(gone.into_panic()),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -200,7 +201,7 @@ async fn arrive(
         headers.insert(HeaderName::from_static("x-request-id"), id);
     }
     let path = loggable(&path);
-    let (status, ms) = (response.status().as_u16(), started.elapsed().as_secs_f64() * 1000.0);
+    let (status, ms) = (response.status().as_u16(), started.elapsed().as_micros() as f64 / 1000.0);
     tracing::info!(target: "dragoman::http", request_id = %id, %method, path, status, ms, %ip, "answered");
     response
 }

@@ -60,11 +60,14 @@ async fn connect(site: &Site, browser: &Browser, client: &str) {
     assert_eq!(status, 200, "{body}");
 }
 
+/// What the request has besides, the error, and the words on the page.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
+
 #[tokio::test]
 async fn a_stranger_is_asked_before_they_leave_for_a_client_that_registered_itself() {
     Site::both(async |site| {
         let client = strangers(&site).await;
-        let cases: &[(&[(&str, &str)], &str, &str)] = &[
+        let cases: &[Case] = &[
             (&[("scope", "root")], "invalid_scope", "The scope is not one of"),
             (&[("code_challenge", "")], "invalid_request", "code_challenge is missing"),
             (&[("prompt", "none")], "login_required", "The person is not logged in"),

@@ -46,6 +46,7 @@ use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::surface::body::{self, Unread};
 use crate::surface::guard::{self, Lease};
+use crate::surface::to_its_end;
 
 /// Largest request in bytes.
 const BODY: usize = 1 << 20;
@@ -188,6 +189,7 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
     let request_id = caller.request_id.clone();
     let request = Request::from_parts(parts, Body::from(body));
     let answer = mcp.clone().answer(caller, peek, session, request, next);
+    // A session that the library has made and nobody was told of would be beside every limit.
     let response = if changes { to_its_end(answer).await } else { answer.await };
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::error!(%request_id, "the MCP library failed");
@@ -200,16 +202,6 @@ async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Res
         return worded(response, is_json, &id).await;
     }
     response
-}
-
-/// What opens or ends a session is answered to the end also when its client hangs up: a session that the library has
-/// made and nobody was told of would be beside every limit.
-async fn to_its_end(answer: impl Future<Output = Response> + Send + 'static) -> Response {
-    match tokio::spawn(answer).await {
-        Ok(response) => response,
-        Err(gone) if gone.is_panic() => std::panic::resume_unwind(gone.into_panic()),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
 }
 
 /// A refusal of the library's, which it writes as bare text, as an error of the protocol; of a message that it cannot

@@ -11,7 +11,7 @@
 //!    the browser goes to `/consent`.
 
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tower_sessions::Session;
 
@@ -119,7 +119,7 @@ enum Prompt {
 /// `GET` and `POST`.
 pub async fn authorize(State(web): State<Web>, context: Context, session: Session, request: Request) -> Response {
     if request.method() == Method::HEAD {
-        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, POST")]).into_response();
     }
     if let Err(wait) = web.throttle.check_authorize(context.ip) {
         return html::too_many(Code::RateLimited, wait);
