@@ -76,12 +76,14 @@ impl Surface {
         let guarded_mcp = mcp
             .routes()
             .layer(from_fn(body::paced))
+            .layer(from_fn(linger::linger))
             .layer(from_fn_with_state(self.guard(&throttle, Guards::Mcp), guard::guard))
             .layer(from_fn_with_state(self.config.clone(), mcp::cors::cors));
         // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
         let guarded_rest = rest::routes(rest)
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn(body::paced))
+            .layer(from_fn(linger::linger))
             .layer(from_fn_with_state(self.guard(&throttle, Guards::Rest), guard::guard));
         let web = self.web(throttle);
         let console = Console { web: web.clone(), gateway: self.gateway.clone() };
