@@ -85,6 +85,8 @@ pub struct Asked {
     pub took: Duration,
     /// The answer in short, for those that are not right.
     pub said: String,
+    /// All of the answer, without what is new each time.
+    pub whole: Value,
 }
 
 /// Which ontology is asked.
@@ -133,14 +135,14 @@ pub async fn run(set: &str, with: With) -> Vec<Asked> {
         let started = Instant::now();
         let reply = place.call(op).await;
         let took = started.elapsed();
-        let (verdict, said) = match reply {
+        let (verdict, said, whole) = match reply {
             Ok(reply) => {
                 conversations.insert(question.id.clone(), reply["conversationId"].clone());
-                (judge(&place, &question, &reply).await, said(&reply))
+                (judge(&place, &question, &reply).await, said(&reply), lasting(reply))
             }
-            Err(error) => (Verdict::Silent, format!("error {:?}: {error}", error.code)),
+            Err(error) => (Verdict::Silent, format!("error {:?}: {error}", error.code), error.message.into()),
         };
-        all.push(Asked { question, verdict, took, said });
+        all.push(Asked { question, verdict, took, said, whole });
     }
     drop(place);
     app.close().await;
@@ -273,6 +275,16 @@ async fn judge(place: &Place, question: &Question, reply: &Value) -> Verdict {
             if answer.is_empty() { Verdict::Silent } else { Verdict::Wrong }
         }
     }
+}
+
+/// A reply without its identifiers and times.
+fn lasting(mut reply: Value) -> Value {
+    if let Some(reply) = reply.as_object_mut() {
+        for new in ["conversationId", "traceId", "request_id"] {
+            reply.remove(new);
+        }
+    }
+    reply
 }
 
 fn said(reply: &Value) -> String {

@@ -1,5 +1,6 @@
 //! Asks the question sets and prints how many were answered, how many of those rightly, and how many wrongly without a
-//! word: `tests/bench/questions/run [--draft] [SET…]`. `dropped` looks for words that reading loses, `speed` measures.
+//! word: `tests/bench/questions/run [--draft] [SET…]`. `dropped` looks for words that reading loses, `speed` measures,
+//! `answers` prints every answer whole, to hold two versions against each other.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -28,6 +29,14 @@ async fn main() {
         let named: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
         for set in if named.is_empty() { SETS.to_vec() } else { named } {
             lost(set, &bank::reader(set).await);
+        }
+        return;
+    }
+    if arguments.first().is_some_and(|it| it == "answers") {
+        for set in SETS {
+            for asked in bank::run(set, With::Steward).await {
+                println!("{} {:?} {}", asked.question.id, asked.verdict, asked.whole);
+            }
         }
         return;
     }
