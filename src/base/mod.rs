@@ -1,8 +1,9 @@
-//! Time, chance, network, mail and telemetry: each has one door here, and nothing in here knows the product.
+//! Time, chance, network, mail, telemetry and the like: each has one door here, and nothing in here knows the product.
 
 pub mod clock;
 pub mod cursor;
 pub mod id;
+pub mod json;
 pub mod mail;
 pub mod memory;
 pub mod outbound;

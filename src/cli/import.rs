@@ -118,10 +118,11 @@ impl Dataset {
             }));
         }
         let reply = app.gateway.call(&operator(app, org), op, via).await;
-        reply.map_err(|error| match error.details.as_object().filter(|details| !details.is_empty()) {
+        let reply = reply.map_err(|error| match error.details.as_object().filter(|details| !details.is_empty()) {
             Some(_) => anyhow::anyhow!("{error} {}", error.details),
             None => anyhow::anyhow!("{error}"),
-        })
+        })?;
+        Ok(serde_json::to_value(reply)?)
     }
 }
 

@@ -181,7 +181,7 @@ struct Door<'a> {
 
 impl Door<'_> {
     async fn call<O: Operation>(&self, op: O) -> anyhow::Result<Value> {
-        Ok(self.gateway.call(&self.caller, op, Via::new("admin.call")).await?)
+        Ok(serde_json::to_value(self.gateway.call(&self.caller, op, Via::new("admin.call")).await?)?)
     }
 
     async fn datasets(&self, names: &[String]) -> anyhow::Result<Vec<Id<Dataset>>> {

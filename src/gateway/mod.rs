@@ -10,10 +10,11 @@ mod repeats;
 
 use std::time::Instant;
 
-use serde_json::Value;
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::clock::Clock;
+use crate::base::json;
 use crate::base::shares::Share;
 use crate::engine::job::{Job, OnProgress};
 use crate::gateway::audit::AuditLog;
@@ -44,6 +45,41 @@ impl Via {
     }
 }
 
+/// What a call gave: the operation's own reply, or what an edge wrote of it.
+#[derive(Debug, Serialize)]
+pub struct Answered<R> {
+    #[serde(flatten)]
+    pub reply: R,
+    /// Part of every reply that leaves as JSON.
+    pub request_id: String,
+    /// As recorded.
+    #[serde(skip)]
+    pub rows: usize,
+    /// As measured against the limit, and recorded.
+    #[serde(skip)]
+    pub bytes: usize,
+}
+
+/// A reply as JSON, with the request's id in it.
+#[derive(Serialize)]
+pub struct WithId<'a, R> {
+    #[serde(flatten)]
+    pub reply: &'a R,
+    pub request_id: &'a str,
+}
+
+impl<R: Serialize> WithId<'_, R> {
+    /// The text, and its size.
+    ///
+    /// # Errors
+    /// The reply has no JSON form.
+    pub fn text(&self) -> Result<(String, usize)> {
+        let text = serde_json::to_string(self).map_err(Error::internal)?;
+        let bytes = text.len();
+        Ok((text, bytes))
+    }
+}
+
 /// A private folder for an upload, and the right to fill it.
 pub struct Staging {
     folder: tempfile::TempDir,
@@ -71,14 +107,34 @@ impl Gateway {
         Self { parts, db, clock, limiter, audit }
     }
 
-    /// Answers one call. The reply is the operation's, as a JSON object with `request_id` added.
+    /// Answers one call of this process: a page, a command, a test. The reply counts as many bytes as its JSON has.
     ///
     /// # Errors
     /// Any [`Error`]; whatever it is, it was recorded first.
-    pub async fn call<O: Operation>(&self, caller: &Caller, op: O, via: Via) -> Result<Value> {
+    pub async fn call<O: Operation>(&self, caller: &Caller, op: O, via: Via) -> Result<Answered<O::Reply>> {
+        let measured = |reply, request_id: &str| {
+            let bytes = json::size(&WithId { reply: &reply, request_id }).map_err(Error::internal)?;
+            Ok((reply, bytes))
+        };
+        self.write(caller, op, via, measured).await
+    }
+
+    /// Answers one call of a wire. `write` makes of the reply, and of the request's id, what is sent, and says how many
+    /// bytes it is: these are what is measured against the limit and recorded.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
+    pub async fn write<O: Operation, W>(
+        &self,
+        caller: &Caller,
+        op: O,
+        via: Via,
+        write: impl FnOnce(O::Reply, &str) -> Result<(W, usize)>,
+    ) -> Result<Answered<W>> {
         let started = Instant::now();
         let target = op.target();
-        let answer = self.answer(caller, op, &via).await;
+        let reply = self.answer(caller, op, &via).await;
+        let answer = reply.and_then(|reply| self.written::<O, W>(reply, &caller.request_id, write));
         let elapsed = started.elapsed();
         let outcome = match &answer {
             Ok(_) => "ok",
@@ -86,7 +142,7 @@ impl Gateway {
         };
         metrics::histogram!("dragoman_call_seconds", "operation" => O::INFO.name, "outcome" => outcome)
             .record(elapsed.as_secs_f64());
-        let (rows, bytes) = answer.as_ref().map_or((0, 0), |(_, rows, bytes)| (*rows, *bytes));
+        let (rows, bytes) = answer.as_ref().map_or((0, 0), |answered| (answered.rows, answered.bytes));
         let entry = Entry {
             target: clip(&format!("{} {target}", O::INFO.name)),
             outcome: outcome.into(),
@@ -101,7 +157,7 @@ impl Gateway {
             }
             _ => self.audit.record(entry).await?,
         }
-        answer.map(|(reply, _, _)| reply)
+        answer
     }
 
     /// Counts a request of whatever kind against what its sender may send.
@@ -152,7 +208,7 @@ impl Gateway {
         Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _place: place })
     }
 
-    async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<(Value, usize, usize)> {
+    async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<O::Reply> {
         let _place = self.limiter.take(caller, O::INFO.cost)?;
         // From before the look at the metadata to the end: what it names must stay.
         let _reading = O::INFO.read_only.then(|| self.parts.engines.readers.enter());
@@ -167,24 +223,30 @@ impl Gateway {
         // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
         let grace = std::time::Duration::from_secs(2);
         let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));
-        let reply = run.await.unwrap_or_else(|_| Err(late()))?;
+        run.await.unwrap_or_else(|_| Err(late()))
+    }
+
+    /// What is sent of a reply, when it is no more than a reply may be.
+    fn written<O: Operation, W>(
+        &self,
+        reply: O::Reply,
+        request_id: &str,
+        write: impl FnOnce(O::Reply, &str) -> Result<(W, usize)>,
+    ) -> Result<Answered<W>> {
         let rows = O::rows(&reply);
-        let mut reply = serde_json::to_value(reply).map_err(Error::internal)?;
-        if let Some(object) = reply.as_object_mut() {
-            object.insert("request_id".into(), caller.request_id.clone().into());
-        }
-        let bytes = reply.to_string().len();
+        let (reply, bytes) = write(reply, request_id)?;
+        let most = self.parts.config.limits.budgets.reply_bytes;
         // Management is for people and programs; what a model reads is kept small.
         let most = match O::INFO.surface {
-            Surface::Manage => limits.budgets.reply_bytes.max(MANAGED_BYTES),
-            Surface::Tool | Surface::Resource => limits.budgets.reply_bytes,
+            Surface::Manage => most.max(MANAGED_BYTES),
+            Surface::Tool | Surface::Resource => most,
         };
         if bytes > most {
             let message = format!("The reply has {bytes} bytes, more than {most}. Ask for fewer rows or columns.");
             let details = serde_json::json!({ "limit": "reply_bytes", "max": most, "was": bytes });
             return Err(Error::new(Code::LimitExceeded, message).with(details));
         }
-        Ok((reply, rows, bytes))
+        Ok(Answered { reply, request_id: request_id.to_owned(), rows, bytes })
     }
 
     /// A stolen session or token must not be enough for what changes who may do what (RFC 9470). The operator at the

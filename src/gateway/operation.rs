@@ -5,7 +5,6 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::config::{Budgets, Config, Rates};
 use crate::engine::Engines;
@@ -119,10 +118,8 @@ pub struct Parts {
 pub struct Blocks {
     /// In order. Together they say everything that the reply says.
     pub texts: Vec<String>,
-    /// SVG.
-    pub images: Vec<String>,
-    /// For the view, not for models.
-    pub meta: Option<Value>,
+    /// SVG, for the view that shows the reply, not for models.
+    pub pictures: Vec<String>,
 }
 
 /// See the module.
@@ -145,9 +142,14 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
         0
     }
 
-    /// The reply in blocks; takes out of it what is for blocks alone. Without them it is one text, the JSON.
-    fn blocks(_reply: &mut Value) -> Option<Blocks> {
+    /// The reply in blocks. Without them it is one text, the JSON.
+    fn blocks(_reply: &Self::Reply) -> Option<Blocks> {
         None
+    }
+
+    /// Pictures (SVG) that the caller asked for.
+    fn images(_reply: &Self::Reply) -> &[String] {
+        &[]
     }
 
     fn run(self, on: &Parts, job: &Job<'_>) -> impl Future<Output = Result<Self::Reply>> + Send;

@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
@@ -19,7 +19,7 @@ use crate::model::run::{Conversation, Ending, Run};
 use crate::model::table::Column;
 
 /// Rows that the narrative itself shows; a table of more is a block of its own.
-const TOLD_ROWS: u64 = 20;
+const TOLD_ROWS: usize = 20;
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -63,11 +63,10 @@ pub struct Reply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<Shown>,
     /// The charts as SVG; not part of what models read.
-    #[serde(rename = "_svg", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[serde(skip)]
     pub svg: Vec<String>,
-    #[serde(rename = "_image", skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(skip)]
+    /// Whether they were asked for.
+    #[serde(skip)]
     pub image: bool,
 }
 
@@ -150,32 +149,31 @@ impl Operation for AskQuestion {
         reply.table.as_ref().map_or(0, |table| table.rows.len())
     }
 
-    fn blocks(reply: &mut Value) -> Option<Blocks> {
-        let object = reply.as_object_mut()?;
-        let svg = object.remove("_svg");
-        let wants_image = object.remove("_image").is_some();
-        let mut texts = Vec::new();
+    fn blocks(reply: &Reply) -> Option<Blocks> {
+        let (conversation_id, trace_id) = (reply.conversation_id, reply.trace_id);
         // With what a client needs to go on, for those that show a model texts only.
-        if let Some(asked) = object.get("clarificationRequest") {
-            let mut asked = asked.clone();
-            asked["conversationId"] = object.get("conversationId").cloned().unwrap_or_default();
-            texts.push(asked.to_string());
-        } else {
-            texts.extend(object.get("narrative").and_then(Value::as_str).map(str::to_owned));
-            let parts = ["chartSpecs", "dataLineage"].into_iter().filter_map(|part| object.get(part));
-            texts.extend(parts.map(Value::to_string));
-            if let Some(table) = object.get("table").filter(|table| table["rowCount"].as_u64() > Some(TOLD_ROWS)) {
-                let mut table = table.clone();
-                table["_type"] = "table".into();
-                texts.push(table.to_string());
-            }
-            let ids = ["conversationId", "traceId"].into_iter().map(|id| (id.to_owned(), object[id].clone()));
-            let kind = ("_type".to_owned(), Value::from("conversation"));
-            texts.push(Value::Object(std::iter::once(kind).chain(ids).collect()).to_string());
-        }
-        let pictures: Vec<String> = svg.and_then(|svg| serde_json::from_value(svg).ok()).unwrap_or_default();
-        let images = if wants_image { pictures.clone() } else { Vec::new() };
-        Some(Blocks { texts, images, meta: (!pictures.is_empty()).then(|| json!({ "dragoman/svg": pictures })) })
+        let texts = match &reply.clarification_request {
+            Some(asked) => vec![text(&Asked { asked, conversation_id })],
+            None => [
+                Some(reply.narrative.clone()),
+                reply.chart_specs.as_ref().map(text),
+                reply.data_lineage.as_ref().map(text),
+                reply
+                    .table
+                    .as_ref()
+                    .filter(|table| table.row_count > TOLD_ROWS)
+                    .map(|table| text(&Tabled { table, kind: "table" })),
+                Some(text(&Spoken { kind: "conversation", conversation_id, trace_id })),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
+        };
+        Some(Blocks { texts, pictures: reply.svg.clone() })
+    }
+
+    fn images(reply: &Reply) -> &[String] {
+        if reply.image { &reply.svg } else { &[] }
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
@@ -183,6 +181,39 @@ impl Operation for AskQuestion {
         let answered = on.engines.questions.ask(job, ask).await?;
         Ok(reply(answered, self.image, on.config.limits.budgets.reply_bytes))
     }
+}
+
+/// The block of what is asked back.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked<'a> {
+    #[serde(flatten)]
+    asked: &'a ClarificationRequest,
+    conversation_id: Id<Conversation>,
+}
+
+/// The block of a table.
+#[derive(Serialize)]
+struct Tabled<'a> {
+    #[serde(flatten)]
+    table: &'a Shown,
+    #[serde(rename = "_type")]
+    kind: &'static str,
+}
+
+/// The block of what a client needs to go on.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Spoken {
+    #[serde(rename = "_type")]
+    kind: &'static str,
+    conversation_id: Id<Conversation>,
+    trace_id: Id<Run>,
+}
+
+/// A block's JSON. Like the reply that it is a part of, it always has one.
+fn text(block: &impl Serialize) -> String {
+    serde_json::to_string(block).unwrap_or_default()
 }
 
 /// Rows are left out until the rest fits into half of a reply's bytes: the text content repeats most of it.
@@ -220,7 +251,7 @@ fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
         clarification_request: (!questions.is_empty())
             .then_some(ClarificationRequest { kind: "clarification_request", questions }),
         table,
-        image: image && !svg.is_empty(),
+        image,
         svg: if svg.iter().map(String::len).sum::<usize>() <= bytes / 2 { svg } else { Vec::new() },
     }
 }

@@ -9,7 +9,7 @@ use dragoman::model::org::Org;
 use dragoman::ops::import::{Import, Staged};
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, json_of, operator};
+use crate::support::service::{Service, as_json, json_of, operator};
 
 /// Waits until `reached`, for as long as a loaded machine may need; returns whether it was.
 async fn within(seconds: u64, reached: impl Fn() -> bool) -> bool {
@@ -44,7 +44,7 @@ fn import_notes(
     let op = Import { name: Some("notes".into()), description: String::new(), publish: true, files };
     let (gateway, caller) = (service.gateway.clone(), operator(org));
     tokio::spawn(async move {
-        let done = gateway.call(&caller, op, Via::new("admin.call")).await;
+        let done = as_json(gateway.call(&caller, op, Via::new("admin.call")).await);
         drop(folder);
         done
     })

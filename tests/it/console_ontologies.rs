@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::console::{person, send, token};
 use crate::site::{Browser, client, location};
-use crate::support::service::{PASSWORD, Service, operator};
+use crate::support::service::{PASSWORD, Service, as_json, operator};
 use dragoman::gateway::Via;
 use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology};
 
@@ -67,10 +67,10 @@ async fn workspace(service: &Service, slug: &str) -> Org {
 /// An ontology that can be asked; its id.
 async fn ready(service: &Service, org: &Org) -> String {
     let op = CreateOntology { text: TEXT.into(), summary: "First".into() };
-    let saved = service.gateway.call(&operator(org), op, Via::new("admin.call")).await.unwrap();
+    let saved = as_json(service.gateway.call(&operator(org), op, Via::new("admin.call")).await).unwrap();
     let id = saved["ontology"]["ontology_id"].as_str().unwrap().to_owned();
     let op = CheckOntology { ontology_id: id.parse().unwrap() };
-    let checked: Value = service.gateway.call(&operator(org), op, Via::new("admin.call")).await.unwrap();
+    let checked = as_json(service.gateway.call(&operator(org), op, Via::new("admin.call")).await).unwrap();
     assert_eq!(checked["ontology"]["status"], "ready", "{checked}");
     id
 }

@@ -38,7 +38,7 @@ impl Dataset {
         let op = DeleteDataset { dataset_id: found.id, name };
         let reply = app.gateway.call(&operator(app, &org), op, Via::new("admin.call")).await?;
         if json {
-            println!("{reply}");
+            println!("{}", serde_json::to_string(&reply)?);
         } else {
             println!(
                 "{} is deleted, with {} {}.",

@@ -1,7 +1,6 @@
 //! Completion of the variables of prompts and resource templates.
 
 use rmcp::model::{CompletionInfo, Reference};
-use serde_json::Value;
 
 use super::prompts;
 use crate::gateway::{Gateway, Via};
@@ -28,29 +27,32 @@ pub async fn complete(
         Reference::Resource(resource) => resource.uri.as_str(),
         _ => "",
     };
-    let typed = typed.to_lowercase();
-    let fits = |id: &str, name: &str| id.starts_with(&typed) || name.to_lowercase().contains(&typed);
-    let ids = |reply: &Value, list: &str| -> Vec<String> {
-        let all = reply[list].as_array().into_iter().flatten();
-        let pairs = all.filter_map(|it| Some((it["id"].as_str()?, it["name"].as_str()?)));
-        pairs.filter(|(id, name)| fits(id, name)).map(|(id, _)| id.to_owned()).collect()
-    };
     let of_datasets = place.starts_with("dragoman://datasets/") && name == "id" || name == "dataset_id";
     let of_ontologies = place.starts_with("dragoman://ontologies/") && name == "id" || name == "ontology_id";
-    let mut values = match name {
-        "platform" => prompts::names().into_iter().filter(|it| fits(it, it)).map(str::to_owned).collect(),
-        _ if of_datasets => ids(&gateway.call(caller, ListDatasets::default(), via).await?, "datasets"),
-        _ if of_ontologies => ids(&gateway.call(caller, ListOntologies {}, via).await?, "ontologies"),
+    // What can be put in, and the name that people know it by.
+    let known: Vec<(String, String)> = match name {
+        "platform" => prompts::names().into_iter().map(|it| (it.to_owned(), it.to_owned())).collect(),
+        _ if of_datasets => {
+            let found = gateway.call(caller, ListDatasets::default(), via).await?.reply;
+            found.datasets.into_iter().map(|it| (it.id.to_string(), it.name)).collect()
+        }
+        _ if of_ontologies => {
+            let found = gateway.call(caller, ListOntologies {}, via).await?.reply;
+            found.ontologies.into_iter().map(|it| (it.id.to_string(), it.name)).collect()
+        }
         "name" => match known("id").and_then(|id| id.parse().ok()) {
             Some(ontology_id) => {
-                let reply = gateway.call(caller, GetOntology { ontology_id }, via).await?;
-                let names = reply["datasets"].as_array().into_iter().flatten().filter_map(|it| it["name"].as_str());
-                names.filter(|name| fits(name, name)).map(str::to_owned).collect()
+                let found = gateway.call(caller, GetOntology { ontology_id }, via).await?.reply;
+                found.datasets.into_iter().map(|it| (it.name.clone(), it.name)).collect()
             }
             None => Vec::new(),
         },
         _ => Vec::new(),
     };
+    let typed = typed.to_lowercase();
+    let fits = |value: &str, name: &str| value.starts_with(&typed) || name.to_lowercase().contains(&typed);
+    let fitting = known.into_iter().filter(|(value, name)| fits(value, name));
+    let mut values: Vec<String> = fitting.map(|(value, _)| value).collect();
     let all = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);
     let (total, more) = (u32::try_from(all).ok(), all > values.len());

@@ -9,15 +9,16 @@ use serde_json::Value;
 use url::Url;
 
 use super::apps;
-use crate::gateway::{Gateway, Via};
+use crate::gateway::operation::Operation;
+use crate::gateway::{Gateway, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
-use crate::ops::get_document::GetDocument;
+use crate::ops::get_document::{GetDocument, Reply as Document};
 use crate::ops::get_schema::GetSchema;
 use crate::ops::list_datasets::ListDatasets;
-use crate::ops::ontologies::{GetOntology, GetOntologyDataset, ListOntologies};
+use crate::ops::ontologies::{GetOntology, GetOntologyDataset, ListOntologies, Ontologies};
 use crate::ops::preview_rows::PreviewRows;
 
 const JSON: &str = "application/json";
@@ -43,7 +44,7 @@ pub async fn list(
     via: Via,
 ) -> Result<(Vec<Resource>, Option<String>)> {
     let first = cursor.is_none();
-    let reply = gateway.call(caller, ListDatasets { cursor }, via).await?;
+    let reply = gateway.call(caller, ListDatasets { cursor }, via).await?.reply;
     let catalogue = Resource::new("dragoman://datasets", "datasets")
         .with_title("Datasets")
         .with_description("The datasets that you may use")
@@ -58,16 +59,15 @@ pub async fn list(
         true => vec![catalogue],
         false => Vec::new(),
     };
-    for dataset in reply["datasets"].as_array().into_iter().flatten() {
-        let text = |key: &str| dataset[key].as_str().unwrap_or_default().to_owned();
+    for dataset in reply.datasets {
         resources.push(
-            Resource::new(format!("dragoman://datasets/{}", text("id")), text("name"))
-                .with_title(text("name"))
-                .with_description(text("description"))
+            Resource::new(format!("dragoman://datasets/{}", dataset.id), dataset.name.clone())
+                .with_title(dataset.name)
+                .with_description(dataset.description)
                 .with_mime_type(JSON),
         );
     }
-    Ok((resources, reply["next_cursor"].as_str().map(str::to_owned)))
+    Ok((resources, reply.next_cursor))
 }
 
 /// What a method of resources does. Every resource is under the scope of reading data.
@@ -109,24 +109,45 @@ pub async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via: Via) 
             return Err(error);
         }
     };
-    let json = |reply: &Value| ResourceContents::text(reply.to_string(), uri).with_mime_type(JSON);
-    Ok(match named {
-        Named::Datasets => json(&gateway.call(caller, ListDatasets::default(), via).await?),
-        Named::Schema(op) => json(&gateway.call(caller, op, via).await?),
-        Named::Rows(op) => json(&gateway.call(caller, op, via).await?),
-        Named::Ontologies => json(&gateway.call(caller, ListOntologies {}, via).await?["ontologies"]),
-        Named::Ontology(op) => json(&gateway.call(caller, op, via).await?),
-        Named::OntologyDataset(op) => {
-            let reply = gateway.call(caller, op, via).await?;
-            ResourceContents::text(reply["yaml"].as_str().unwrap_or_default(), uri).with_mime_type(YAML)
+    let (text, mime) = match named {
+        Named::Datasets => (whole(gateway, caller, ListDatasets::default(), via).await?, JSON),
+        Named::Schema(op) => (whole(gateway, caller, op, via).await?, JSON),
+        Named::Rows(op) => (whole(gateway, caller, op, via).await?, JSON),
+        Named::Ontologies => {
+            let list = |reply: Ontologies| serde_json::to_string(&reply.ontologies).map_err(Error::internal);
+            (part(gateway, caller, ListOntologies {}, via, list).await?, JSON)
         }
+        Named::Ontology(op) => (whole(gateway, caller, op, via).await?, JSON),
+        Named::OntologyDataset(op) => (part(gateway, caller, op, via, |reply| Ok(reply.yaml)).await?, YAML),
         Named::Document(op) => {
-            let reply = gateway.call(caller, op, via).await?;
-            let cut = if reply["truncated"] == true { "\n\n[The document goes on; it was cut here.]" } else { "" };
-            let text = format!("{}{cut}", reply["text"].as_str().unwrap_or_default());
-            ResourceContents::text(text, uri).with_mime_type("text/plain")
+            let cut = "\n\n[The document goes on; it was cut here.]";
+            let text = |reply: Document| Ok(if reply.truncated { reply.text + cut } else { reply.text });
+            (part(gateway, caller, op, via, text).await?, "text/plain")
         }
-    })
+    };
+    Ok(ResourceContents::text(text, uri).with_mime_type(mime))
+}
+
+/// A reply as JSON.
+async fn whole<O: Operation>(gateway: &Gateway, caller: &Caller, op: O, via: Via) -> Result<String> {
+    let json = |reply: O::Reply, request_id: &str| WithId { reply: &reply, request_id }.text();
+    Ok(gateway.write(caller, op, via, json).await?.reply)
+}
+
+/// What a resource shows of a reply.
+async fn part<O: Operation>(
+    gateway: &Gateway,
+    caller: &Caller,
+    op: O,
+    via: Via,
+    text: impl FnOnce(O::Reply) -> Result<String>,
+) -> Result<String> {
+    let measured = |reply: O::Reply, _: &str| {
+        let text = text(reply)?;
+        let bytes = text.len();
+        Ok((text, bytes))
+    };
+    Ok(gateway.write(caller, op, via, measured).await?.reply)
 }
 
 /// An id that is none, and a place that is none, look like a dataset that is not there.

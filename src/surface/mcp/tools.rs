@@ -7,19 +7,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::future::BoxFuture;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
-use serde_json::Value;
 
 use super::apps;
 use crate::gateway::operation::{Blocks, Info, Operation, Surface};
-use crate::gateway::{Gateway, Via};
+use crate::gateway::{Gateway, Via, WithId};
 use crate::model::access::Action;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
 use crate::ops;
 use crate::surface::schema;
 
-type Reply = (Value, Option<Blocks>);
-type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<Reply>>;
+type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<CallToolResult>>;
 
 /// One tool.
 pub struct Entry {
@@ -64,20 +62,33 @@ fn call<O: Operation>(
     caller: Caller,
     arguments: JsonObject,
     via: Via,
-) -> BoxFuture<'static, Result<Reply>> {
+) -> BoxFuture<'static, Result<CallToolResult>> {
     Box::pin(async move {
         match schema::parse::<O>(arguments) {
-            Ok(op) => {
-                let mut reply = gateway.call(&caller, op, via).await?;
-                let blocks = O::blocks(&mut reply);
-                Ok((reply, blocks))
-            }
+            Ok(op) => Ok(gateway.write(&caller, op, via, written::<O>).await?.reply),
             Err(error) => {
                 gateway.refused(&caller, via.action, O::INFO.name, &error).await?;
                 Err(error)
             }
         }
     })
+}
+
+/// A reply as a result. Some clients show the model only the texts, others only the structure: each is complete by
+/// itself. So the structure is what counts, with the pictures beside it.
+fn written<O: Operation>(reply: O::Reply, request_id: &str) -> Result<(CallToolResult, usize)> {
+    let (text, bytes) = WithId { reply: &reply, request_id }.text()?;
+    // The library takes a value only, and writes it once more.
+    let structure = serde_json::from_str(&text).map_err(Error::internal)?;
+    let blocks = O::blocks(&reply).unwrap_or_else(|| Blocks { texts: vec![text], ..Blocks::default() });
+    let images = O::images(&reply).iter().map(|svg| ContentBlock::image(STANDARD.encode(svg), "image/svg+xml"));
+    let mut result = CallToolResult::success(blocks.texts.into_iter().map(ContentBlock::text).chain(images).collect());
+    result.structured_content = Some(structure);
+    let bytes = bytes + blocks.pictures.iter().map(String::len).sum::<usize>();
+    if !blocks.pictures.is_empty() {
+        result.meta = Some(MetaObject(JsonObject::from_iter([("dragoman/svg".to_owned(), blocks.pictures.into())])));
+    }
+    Ok((result, bytes))
 }
 
 impl Tools {
@@ -102,19 +113,7 @@ impl Entry {
     /// Calls it. A failure of the tool is a result that the model can read and act on, not a protocol error.
     pub async fn call(&self, gateway: Arc<Gateway>, caller: Caller, arguments: JsonObject, via: Via) -> CallToolResult {
         let request_id = caller.request_id.clone();
-        match (self.call)(gateway, caller, arguments, via).await {
-            Ok((reply, blocks)) => {
-                // Some clients show the model only the text, others only the structure: each is complete by itself.
-                let blocks = blocks.unwrap_or_else(|| Blocks { texts: vec![reply.to_string()], ..Blocks::default() });
-                let images = blocks.images.iter().map(|svg| ContentBlock::image(STANDARD.encode(svg), "image/svg+xml"));
-                let content = blocks.texts.into_iter().map(ContentBlock::text).chain(images).collect();
-                let mut result = CallToolResult::success(content);
-                result.meta = blocks.meta.and_then(|meta| meta.as_object().cloned()).map(MetaObject);
-                result.structured_content = Some(reply);
-                result
-            }
-            Err(error) => failure(&error, &request_id),
-        }
+        (self.call)(gateway, caller, arguments, via).await.unwrap_or_else(|error| failure(&error, &request_id))
     }
 }
 

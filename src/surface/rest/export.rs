@@ -12,14 +12,13 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
-use serde_json::Value;
 
 use super::{Rest, arguments, failure, refused};
 use crate::gateway::operation::Operation as _;
 use crate::gateway::{Gateway, Knock, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
-use crate::ops::audit_log::{ExportAudit, Format};
+use crate::ops::audit_log::{ExportAudit, Format, Part};
 use crate::surface::guard::Lease;
 use crate::surface::schema;
 
@@ -47,7 +46,7 @@ pub async fn file(gateway: Arc<Gateway>, caller: Caller, lease: Option<Lease>, o
         Format::Csv => "audit.csv",
         Format::Ndjson => "audit.ndjson",
     };
-    let first = gateway.call(&caller, op.clone(), Via::new("rest.call")).await?;
+    let first = ask(&gateway, &caller, op.clone()).await?;
     let parts = stream::try_unfold(Some(Next::Have(first)), move |next| {
         let (gateway, caller, lease, op) = (gateway.clone(), caller.clone(), lease.clone(), op.clone());
         async move {
@@ -59,9 +58,7 @@ pub async fn file(gateway: Arc<Gateway>, caller: Caller, lease: Option<Lease>, o
                     part(&gateway, &caller, lease.as_ref(), op).await.map_err(std::io::Error::other)?
                 }
             };
-            let content = part["content"].as_str().unwrap_or_default().to_owned();
-            let next = part["next_cursor"].as_str().map(|cursor| Next::Ask(cursor.to_owned()));
-            Ok::<_, std::io::Error>(Some((content, next)))
+            Ok::<_, std::io::Error>(Some((part.content, part.next_cursor.map(Next::Ask))))
         }
     });
     let mut response = Body::from_stream(parts).into_response();
@@ -75,19 +72,28 @@ pub async fn file(gateway: Arc<Gateway>, caller: Caller, lease: Option<Lease>, o
 }
 
 enum Next {
-    Have(Value),
+    Have(Part),
     Ask(String),
 }
 
+/// A part; its lines are what is sent of it.
+async fn ask(gateway: &Gateway, caller: &Caller, op: ExportAudit) -> Result<Part> {
+    let lines = |part: Part, _: &str| {
+        let bytes = part.content.len();
+        Ok((part, bytes))
+    };
+    Ok(gateway.write(caller, op, Via::new("rest.call"), lines).await?.reply)
+}
+
 /// A later part; when they come faster than calls may, it waits as long as it is told to.
-async fn part(gateway: &Gateway, caller: &Caller, lease: Option<&Lease>, op: ExportAudit) -> Result<Value> {
+async fn part(gateway: &Gateway, caller: &Caller, lease: Option<&Lease>, op: ExportAudit) -> Result<Part> {
     loop {
         if let Some(lease) = lease
             && !lease.holds().await
         {
             return Err(Error::new(Code::AuthRevoked, "The credential was revoked."));
         }
-        match gateway.call(caller, op.clone(), Via::new("rest.call")).await {
+        match ask(gateway, caller, op.clone()).await {
             Err(error) if error.code == Code::RateLimited => {
                 tokio::time::sleep(Duration::from_secs(error.retry_after.unwrap_or(1))).await;
             }

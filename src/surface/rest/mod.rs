@@ -16,11 +16,12 @@ use axum::routing::{MethodFilter, get, on, post};
 use axum::{Extension, Json, Router};
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
-use crate::gateway::{Gateway, Knock, Via};
+use crate::gateway::{Gateway, Knock, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::Caller;
@@ -107,19 +108,12 @@ async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send +
     let _cancels = via.cancel.clone().drop_guard();
     let (gateway, by) = (rest.gateway.clone(), caller.clone());
     let call = tokio::spawn(async move {
-        let reply = gateway.call(&by, op, via).await;
+        let answer = gateway.write(&by, op, via, written::<O>).await;
         drop(kept);
-        reply
+        answer
     });
     match call.await.unwrap_or_else(|panic| Err(Error::internal(panic))) {
-        Ok(mut reply) => {
-            // What is for blocks alone leaves the reply; pictures that were asked for stay.
-            let images = O::blocks(&mut reply).map(|blocks| blocks.images).filter(|images| !images.is_empty());
-            if let (Some(images), Some(object)) = (images, reply.as_object_mut()) {
-                object.insert("images".into(), images.into());
-            }
-            success(reply)
-        }
+        Ok(answered) => success(answered.reply),
         Err(error) => failure(rest, &caller, O::INFO.action, &error),
     }
 }
@@ -145,9 +139,26 @@ async fn refused<O: Operation>(rest: &Rest, caller: &Caller, error: Error) -> Re
     }
 }
 
-fn success(reply: Value) -> Response {
-    let mut response = Json(reply).into_response();
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+/// A reply with the pictures that were asked for.
+#[derive(Serialize)]
+struct Body<'a, R> {
+    #[serde(flatten)]
+    reply: &'a R,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    images: &'a [String],
+}
+
+/// The body of an answer.
+fn written<O: Operation>(reply: O::Reply, request_id: &str) -> Result<(String, usize)> {
+    let body = Body { reply: &reply, images: O::images(&reply) };
+    WithId { reply: &body, request_id }.text()
+}
+
+fn success(body: String) -> Response {
+    let mut response = body.into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

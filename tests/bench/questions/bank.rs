@@ -109,7 +109,8 @@ struct Place {
 
 impl Place {
     async fn call<O: Operation>(&self, op: O) -> Result<Value, dragoman::model::error::Error> {
-        self.gateway.call(&self.caller, op, Via::new("admin.call")).await
+        let answered = self.gateway.call(&self.caller, op, Via::new("admin.call")).await?;
+        Ok(serde_json::to_value(answered).unwrap())
     }
 }
 
@@ -133,12 +134,14 @@ pub async fn run(set: &str, with: With) -> Vec<Asked> {
             image: false,
         };
         let started = Instant::now();
-        let reply = place.call(op).await;
+        let reply = place.gateway.call(&place.caller, op, Via::new("admin.call")).await;
         let took = started.elapsed();
         let (verdict, said, whole) = match reply {
-            Ok(reply) => {
+            Ok(answered) => {
+                let pictures = answered.reply.svg.clone();
+                let reply = serde_json::to_value(answered).unwrap();
                 conversations.insert(question.id.clone(), reply["conversationId"].clone());
-                (judge(&place, &question, &reply).await, said(&reply), lasting(reply))
+                (judge(&place, &question, &reply).await, said(&reply), lasting(reply, pictures))
             }
             Err(error) => (Verdict::Silent, format!("error {:?}: {error}", error.code), error.message.into()),
         };
@@ -277,9 +280,12 @@ async fn judge(place: &Place, question: &Question, reply: &Value) -> Verdict {
     }
 }
 
-/// A reply without its identifiers and times.
-fn lasting(mut reply: Value) -> Value {
+/// A reply without its identifiers and times, with its pictures.
+fn lasting(mut reply: Value, pictures: Vec<String>) -> Value {
     if let Some(reply) = reply.as_object_mut() {
+        if !pictures.is_empty() {
+            reply.insert("_svg".into(), pictures.into());
+        }
         for new in ["conversationId", "traceId", "request_id"] {
             reply.remove(new);
         }

@@ -156,7 +156,7 @@ pub async fn answers() {
 
 async fn trace(gateway: &Gateway, caller: &dragoman::model::caller::Caller, id: &Value) -> Value {
     let op = InspectTrace { trace_id: id.as_str().unwrap().parse().unwrap() };
-    gateway.call(caller, op, Via::new("admin.call")).await.unwrap()
+    serde_json::to_value(gateway.call(caller, op, Via::new("admin.call")).await.unwrap()).unwrap()
 }
 
 /// Reads the same questions with ever larger ontologies.

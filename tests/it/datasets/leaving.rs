@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{files, import, until};
-use crate::support::service::{Service, json_of, operator};
+use crate::support::service::{Service, as_json, json_of, operator};
 use crate::tenancy::both;
 
 /// A text that makes about so many chunks, each some hundredths of a second of work.
@@ -131,7 +131,7 @@ fn begin(service: &Service, org: &Org, name: &str, text: &str) -> (JoinHandle<Re
     let (gateway, caller, via) = (service.gateway.clone(), operator(org), Via::new("admin.call"));
     let leaves = via.cancel.clone();
     let call = tokio::spawn(async move {
-        let reply = gateway.call(&caller, op, via).await;
+        let reply = as_json(gateway.call(&caller, op, via).await);
         drop(folder);
         reply
     });

@@ -221,7 +221,7 @@ async fn questions_are_their_askers_and_an_admin_who_looks_is_in_the_record() {
         // Ann finds what her client asked; neither another client of hers nor anybody else does.
         let ann = in_console(&bakery.service, &bakery.org, ann.id, Role::Contributor);
         let mine = bakery.service.gateway.call(&ann, list, Via::new("console.call")).await.unwrap();
-        assert_eq!(mine["questions"].as_array().unwrap().len(), 1);
+        assert_eq!(mine.reply.questions.len(), 1);
         let path = format!("/questions/{trace}");
         assert_eq!(bakery.service.manage(&token, "GET", &path, None).await.0, 200);
         assert_eq!(bakery.service.manage(&other, "GET", &path, None).await.0, 404);

@@ -24,7 +24,7 @@ use dragoman::ops::questions::Remember;
 use dragoman::store;
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, in_console, json_of};
+use crate::support::service::{Service, as_json, in_console, json_of};
 
 /// A bakery: two shops, what they sold, and when. Small enough to add up by hand.
 const SALES: &[u8] = b"sale_id,shop_id,product,sold_on,pieces,euros\n\
@@ -142,7 +142,7 @@ impl Bakery {
 
     /// Asks the service as the console does.
     async fn console(&self, op: impl Operation) -> dragoman::model::error::Result<Value> {
-        self.service.gateway.call(&self.baker, op, Via::new("console.call")).await
+        as_json(self.service.gateway.call(&self.baker, op, Via::new("console.call")).await)
     }
 
     /// Has something remembered of a question, as the baker.

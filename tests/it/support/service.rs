@@ -8,18 +8,20 @@ use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
 use dragoman::base::secret::{Secret, base64url, sha256};
 use dragoman::config::Config;
-use dragoman::gateway::{Gateway, Via};
+use dragoman::gateway::{Answered, Gateway, Via};
 use dragoman::identity::Identity;
 use dragoman::identity::clients::NewClient;
 use dragoman::identity::grants::{Approval, CodeUse};
 use dragoman::model::access::{ExtScope, Rights, Role, Scope};
 use dragoman::model::audit::Entry;
 use dragoman::model::caller::{Caller, Client, Proof};
+use dragoman::model::error::Result;
 use dragoman::model::org::Org;
 use dragoman::model::user::User;
 use dragoman::ops::import::{Import, Staged};
 use dragoman::store::{self, Db};
 use reqwest::{RequestBuilder, Response};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -173,29 +175,17 @@ impl Service {
     }
 
     /// Imports a file with this name and content as the operator; returns the reply.
-    pub async fn import(
-        &self,
-        org: &Org,
-        file: &str,
-        content: &[u8],
-        publish: bool,
-    ) -> dragoman::model::error::Result<Value> {
+    pub async fn import(&self, org: &Org, file: &str, content: &[u8], publish: bool) -> Result<Value> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("source");
         std::fs::write(&path, content).unwrap();
         self.import_path(org, file, &path, publish).await
     }
 
-    pub async fn import_path(
-        &self,
-        org: &Org,
-        file: &str,
-        path: &Path,
-        publish: bool,
-    ) -> dragoman::model::error::Result<Value> {
+    pub async fn import_path(&self, org: &Org, file: &str, path: &Path, publish: bool) -> Result<Value> {
         let files = vec![Staged { name: file.into(), path: path.to_owned() }];
         let op = Import { name: None, description: String::new(), publish, files };
-        self.gateway.call(&operator(org), op, Via::new("admin.call")).await
+        as_json(self.gateway.call(&operator(org), op, Via::new("admin.call")).await)
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -245,6 +235,11 @@ impl Service {
     pub async fn last_audit(&self, org: &Org) -> Entry {
         store::audit::newest(&self.db, Some(org.id), 1).await.unwrap().remove(0).1
     }
+}
+
+/// An answer as programs get it.
+pub fn as_json<R: Serialize>(answered: Result<Answered<R>>) -> Result<Value> {
+    Ok(serde_json::to_value(answered?).unwrap())
 }
 
 /// The operator at the command line.

@@ -45,7 +45,7 @@ struct Reply {
     data_lineage: Option<Lineage>,
     clarification_request: Option<AskedBack>,
     table: Option<Shown>,
-    #[serde(rename = "_svg", default)]
+    #[serde(skip)]
     svg: Vec<String>,
 }
 
@@ -206,7 +206,10 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         let ontology_id = id.clone()?;
         let conversation_id = params.get("conversation").and_then(|id| id.parse().ok());
         let op = AskQuestion { ontology_id, question: question(&params), conversation_id, image: false };
-        room.ask::<Reply>(op).await
+        let mut reply = room.reply(op).await?;
+        let svg = std::mem::take(&mut reply.svg);
+        let reply = serde_json::to_value(reply).and_then(serde_json::from_value).map_err(Error::internal)?;
+        Ok(Reply { svg, ..reply })
     };
     let answered = match answered.await {
         Err(error) if is_told_elsewhere(&error) => return room.refusal(&error),
