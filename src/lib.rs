@@ -31,12 +31,13 @@
 //!    [`model::caller::Caller`];
 //! 3. `surface/mcp/mod.rs` puts client quirks right, checks whose session it is, and challenges for missing scopes;
 //! 4. `surface/mcp/handler.rs` and `tools.rs` find the operation and read its arguments;
-//! 5. [`gateway::Gateway::call`] limits, authorizes (`model/access.rs` makes the [`model::access::Pass`]), and starts
+//! 5. [`gateway::Gateway::write`] limits, authorizes (`model/access.rs` makes the [`model::access::Pass`]), and starts
 //!    the deadline;
 //! 6. `ops/sql.rs` asks `engine/sql`, which sends the text to a worker process: judged there by DuckDB's own parser,
 //!    run over views of the permitted tables, killed when late; or, for tables that live in a remote engine, judges it
 //!    by that engine's own parser and runs it there (`engine/sql/remote`);
-//! 7. the gateway meters, writes the audit row, and only then lets the answer go.
+//! 7. the gateway has the surface write the reply, measures what it wrote, writes the audit row, and only then lets the
+//!    answer go.
 //!
 //! `ask_question` parts from this at 6: `ops/ask_question.rs` asks `engine/agent/ask.rs`, which takes the ontology as far
 //! as the pass reaches (`engine/ontology/library.rs`), has a planner read the question (`engine/agent/planner`), and

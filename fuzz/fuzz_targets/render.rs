@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_ipc::writer::StreamWriter;
 use dragoman::engine::sql::rows;
+use dragoman::model::table::RowText;
 use duckdb::arrow::array::*;
 use duckdb::arrow::buffer::OffsetBuffer;
 use duckdb::arrow::datatypes::*;
@@ -70,14 +71,16 @@ fn case(bytes: &mut Unstructured) -> Result<()> {
         payload.truncate(bytes.int_in_range(payload.len() / 2..=payload.len())?);
     }
     BROKEN.store(breaks, Ordering::Relaxed);
-    let rows = json!({ "shapes": shapes, "truncated": false, "used": [], "judged_us": 0, "execution_us": 0 });
+    let names: Vec<String> = (0..shapes.len()).map(|index| format!("c{index}")).collect();
+    let rows = json!({ "shapes": shapes, "names": names, "truncated": false, "used": [], "judged_us": 0, "execution_us": 0 });
     let rows = serde_json::from_value(rows).expect("rows as a worker says them");
-    let Ok(table) = rows::table(&rows, &payload, 1 << 20) else {
+    let Ok(table) = rows::table::<Vec<Value>>(&rows, &payload, 1 << 20) else {
         assert!(lies || breaks || columns.iter().any(|made| made.exact.is_none()), "{columns:?} cannot be read");
         return Ok(());
     };
-    let text = serde_json::to_string(&table).expect("a table is JSON");
-    let _: Value = serde_json::from_str(&text).expect("the text is JSON");
+    let texts = rows::table::<RowText>(&rows, &payload, 1 << 20).expect("what has values has a text");
+    let read = |row: &RowText| serde_json::from_str::<Vec<Value>>(row.get()).expect("the text is JSON");
+    assert_eq!(texts.rows.iter().map(read).collect::<Vec<_>>(), table.rows, "texts say the same as values");
     if lies || breaks {
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! The one door. Every answer to a caller, from every surface, passes [`Gateway::call`]: limit, authorize, run under
-//! a deadline, meter, audit (durable before the answer leaves; denials too). The engines are a private field: there
+//! The one door. Every answer to a caller, from every surface, passes [`Gateway::write`]: limit, authorize, run under
+//! a deadline, write, meter, audit (durable before the answer leaves; denials too). The engines are a private field: there
 //! is no second way in.
 
 pub mod audit;
@@ -74,10 +74,14 @@ impl<R: Serialize> WithId<'_, R> {
     /// # Errors
     /// The reply has no JSON form.
     pub fn text(&self) -> Result<(String, usize)> {
-        let text = serde_json::to_string(self).map_err(Error::internal)?;
-        let bytes = text.len();
-        Ok((text, bytes))
+        serde_json::to_string(self).map(measured).map_err(Error::internal)
     }
+}
+
+/// A text, and its size.
+pub fn measured(text: String) -> (String, usize) {
+    let bytes = text.len();
+    (text, bytes)
 }
 
 /// A private folder for an upload, and the right to fill it.
@@ -112,11 +116,11 @@ impl Gateway {
     /// # Errors
     /// Any [`Error`]; whatever it is, it was recorded first.
     pub async fn call<O: Operation>(&self, caller: &Caller, op: O, via: Via) -> Result<Answered<O::Reply>> {
-        let measured = |reply, request_id: &str| {
+        let sized = |reply, request_id: &str| {
             let bytes = json::size(&WithId { reply: &reply, request_id }).map_err(Error::internal)?;
             Ok((reply, bytes))
         };
-        self.write(caller, op, via, measured).await
+        self.write(caller, op, via, sized).await
     }
 
     /// Answers one call of a wire. `write` makes of the reply, and of the request's id, what is sent, and says how many

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -10,6 +11,9 @@ pub struct Column {
     /// The engine's type name.
     pub r#type: String,
 }
+
+/// A row as the text of its JSON, for callers: nobody here reads what is in it.
+pub type RowText = Box<RawValue>;
 
 /// Rows of JSON values, one array a row, in the order of the columns. The rules, so that no client rounds or guesses:
 ///
@@ -32,9 +36,9 @@ pub struct Column {
 ///
 /// What is inside another value follows the same rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Table {
+pub struct Table<R = Vec<Value>> {
     pub columns: Vec<Column>,
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<R>,
     /// Whether there were more rows (or bytes) than allowed.
     pub truncated: bool,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::id::Id;
+use crate::base::json;
 use crate::base::secret::sha256_hex;
 use crate::engine::agent::ask::{Answered, Ask, Body};
 use crate::engine::job::Job;
@@ -232,7 +233,7 @@ fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
     let table = table.map(|table| {
         let row_count = table.rows.len();
         let mut fits = |row: &Vec<Value>| {
-            let size = row.iter().map(|value| value.to_string().len() + 1).sum::<usize>() + 2;
+            let size = json::size(row).map_or(usize::MAX, |bytes| bytes + 1);
             let fits = size <= room;
             room = room.saturating_sub(size);
             fits

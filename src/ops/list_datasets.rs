@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
+use crate::base::json;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
@@ -96,7 +97,7 @@ impl Operation for ListDatasets {
         let mut next_cursor = None;
         for dataset in rest {
             let next = listed(dataset);
-            let size = serde_json::to_string(&next).map_err(Error::internal)?.len();
+            let size = json::size(&next).map_err(Error::internal)?;
             if let Some(last) = datasets.last()
                 && (datasets.len() == PAGE || size > room)
             {

@@ -31,6 +31,7 @@ pub mod user_settings;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::json;
 use crate::gateway::operation::{Operation, Parts};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Error, Result};
@@ -122,7 +123,7 @@ fn position(on: &Parts, scope: &str, cursor: Option<&str>) -> Result<Option<Stri
 fn shown(on: &Parts, columns: &[ColumnInfo]) -> Result<Vec<ColumnInfo>> {
     let mut columns = columns.to_vec();
     for samples in [1, 0] {
-        if serde_json::to_string(&columns).map_err(Error::internal)?.len() <= on.config.limits.budgets.reply_bytes / 2 {
+        if json::size(&columns).map_err(Error::internal)? <= on.config.limits.budgets.reply_bytes / 2 {
             break;
         }
         columns.iter_mut().for_each(|column| column.sample_values.truncate(samples));

@@ -10,7 +10,7 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
-use crate::model::table::Column;
+use crate::model::table::{Column, RowText};
 
 fn ten() -> u32 {
     10
@@ -33,7 +33,8 @@ pub struct PreviewRows {
 pub struct Reply {
     pub columns: Vec<Column>,
     /// One array a row, in the order of the columns.
-    pub rows: Vec<Vec<Value>>,
+    #[schemars(with = "Vec<Vec<Value>>")]
+    pub rows: Vec<RowText>,
     pub row_count: usize,
     /// Whether the table has more rows than these.
     pub truncated: bool,

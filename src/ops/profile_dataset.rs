@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
+use crate::base::json;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
@@ -91,7 +92,7 @@ impl Operation for ProfileDataset {
         let mut room = on.config.limits.budgets.reply_bytes.saturating_sub(ENVELOPE);
         let mut columns: Vec<ColumnProfile> = Vec::new();
         for column in profile.columns.iter().skip(from) {
-            let size = serde_json::to_string(column).map_err(Error::internal)?.len() + 1;
+            let size = json::size(column).map_err(Error::internal)? + 1;
             if size > room && !columns.is_empty() {
                 break;
             }

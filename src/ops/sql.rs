@@ -12,7 +12,7 @@ use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::source::Dialect;
-use crate::model::table::Column;
+use crate::model::table::{Column, RowText};
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,7 +45,8 @@ pub struct Reply {
     /// One array a row, in the order of the columns. Decimals, dates, times, intervals, NaN, infinities and whole
     /// numbers beyond 2^53 are texts; times with a zone are in UTC and end with Z; binary values are base64; maps with
     /// keys that are no texts are lists of {key, value}.
-    pub rows: Vec<Vec<Value>>,
+    #[schemars(with = "Vec<Vec<Value>>")]
+    pub rows: Vec<RowText>,
     /// Rows in this reply.
     pub row_count: usize,
     /// Whether there were more rows than max_rows (or than can be kept): aggregate, filter or LIMIT.
@@ -117,7 +118,8 @@ impl Operation for Sql {
         let scope = format!("{}:sql:{}", job.pass.org(), job.pass.credential());
         let Page { facts, rows, next } = match &self.cursor {
             None => {
-                results.first(job.pass, &self.sql, on.engines.sql.query(job, &self.sql).await?, budgets.reply_bytes)?
+                let answer = on.engines.sql.query_text(job, &self.sql).await?;
+                results.first(job.pass, &self.sql, answer, budgets.reply_bytes)?
             }
             Some(cursor) => {
                 let position = on.cursors.read(&scope, cursor).ok_or_else(gone)?;

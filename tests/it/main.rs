@@ -34,6 +34,7 @@ mod ontologies;
 mod questions;
 mod redirector;
 mod registration;
+mod replies;
 mod rest;
 mod search;
 mod secrecy;

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use estimate::Estimate;
 pub(in crate::engine) use pool::Pool;
@@ -39,6 +40,7 @@ use self::profiles::Profiles;
 use self::remote::route::{Place, place};
 use self::remote::sources::Sources;
 use self::results::RESULT_BYTES;
+use self::rows::Row;
 use self::turns::Turns;
 use self::warm::Bound;
 use crate::base::memory;
@@ -49,12 +51,12 @@ use crate::engine::job::Job;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::Dialect;
-use crate::model::table::Table;
+use crate::model::table::{RowText, Table};
 
 /// What a query gave.
 #[derive(Clone, Debug)]
-pub struct Answer {
-    pub table: Table,
+pub struct Answer<R = Vec<Value>> {
+    pub table: Table<R>,
     /// In the engine, without waiting for a worker.
     pub execution_ms: u64,
     /// The tables that the statement reads, by name.
@@ -134,8 +136,7 @@ impl SqlEngine {
         self.sources.as_ref().ok_or_else(|| Error::internal("a remote table without remote engines"))
     }
 
-    /// Judges and runs one statement over the tables of the pass, under their names. The rows may be more than one
-    /// reply holds.
+    /// Judges and runs one statement over the tables of the pass, under their names, for whoever computes with its rows.
     ///
     /// # Errors
     /// `sql_too_long`; `forbidden_sql` with `rule`, `name` and `hint`; `invalid_argument` for SQL that cannot be
@@ -143,11 +144,24 @@ impl SqlEngine {
     /// `service_unavailable` when no worker gets free in time. Refusals for time and memory say what the statement
     /// would have read ([`Estimate`]).
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
+        self.ask(job, sql).await
+    }
+
+    /// As [`SqlEngine::query`], for a caller, whose rows are written once. They may be more than one reply holds.
+    ///
+    /// # Errors
+    /// As [`SqlEngine::query`].
+    pub async fn query_text(&self, job: &Job<'_>, sql: &str) -> Result<Answer<RowText>> {
+        self.ask(job, sql).await
+    }
+
+    async fn ask<R: Row>(&self, job: &Job<'_>, sql: &str) -> Result<Answer<R>> {
         text::check(sql, job.budget.sql_chars)?;
         let (tables, limits) = match place(job.pass.datasets(), sql)? {
             Place::Here(tables) => (tables, limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes))),
             Place::There(source, tables) => {
                 let (table, execution_ms) = self.sources()?.query(job, source, &tables, sql).await?;
+                let table = rows::as_rows(table)?;
                 let dialect = tables.first().and_then(|dataset| dataset.dialect()).unwrap_or(Dialect::PostgreSql);
                 let used = tables.iter().map(|dataset| dataset.name.clone()).collect();
                 return Ok(Answer { table, execution_ms, used, judged_us: 0, dialect });
@@ -161,13 +175,13 @@ impl SqlEngine {
     ///
     /// # Errors
     /// `dataset_not_found` unless the pass covers it and it is a table; the limits as for [`SqlEngine::query`].
-    pub async fn preview(&self, job: &Job<'_>, dataset: &Dataset, limit: usize) -> Result<Table> {
+    pub async fn preview(&self, job: &Job<'_>, dataset: &Dataset, limit: usize) -> Result<Table<RowText>> {
         let dataset = job.pass.dataset(dataset.id)?;
         if dataset.kind != Kind::Table {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have rows."));
         }
         if let Some(remote) = &dataset.remote {
-            return self.sources()?.preview(job, dataset, remote, limit).await;
+            return rows::as_rows(self.sources()?.preview(job, dataset, remote, limit).await?);
         }
         let sql = format!("FROM \"{}\"", dataset.name.replace('"', "\"\""));
         Ok(self.run(job, &[dataset], &sql, limits(job, limit, job.budget.reply_bytes)).await?.table)
@@ -188,7 +202,13 @@ impl SqlEngine {
         Ok(self.files.table(dataset.org, dataset.id, version))
     }
 
-    async fn run(&self, job: &Job<'_>, tables: &[&Dataset], sql: &str, limits: TaskLimits) -> Result<Answer> {
+    async fn run<R: Row>(
+        &self,
+        job: &Job<'_>,
+        tables: &[&Dataset],
+        sql: &str,
+        limits: TaskLimits,
+    ) -> Result<Answer<R>> {
         let bound = self.bound(job, tables)?;
         let files = bound.tables.clone();
         let query = async {

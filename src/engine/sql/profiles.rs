@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::bounded::Bounded;
 use super::{Outcome, SqlEngine, Task, TaskLimits, limits};
 use crate::base::id::Id;
+use crate::base::json;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -67,7 +68,7 @@ impl SqlEngine {
         let profile = Arc::new(profile);
         // One for which there was no time is worth another try.
         if profile.columns.iter().all(|column| column.not_computed.is_empty() || column.is_counted_only()) {
-            let bytes = serde_json::to_vec(&*profile).map_err(Error::internal)?.len();
+            let bytes = json::size(&*profile).map_err(Error::internal)?;
             self.profiles.kept().put(key, profile.clone(), bytes);
         }
         Ok(profile)

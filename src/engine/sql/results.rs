@@ -3,19 +3,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
-
 use super::bounded::Bounded;
 use super::{Answer, Estimate};
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
+use crate::base::json;
 use crate::base::secret::{random_token, sha256};
 use crate::model::access::Pass;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::model::source::Dialect;
-use crate::model::table::Column;
+use crate::model::table::{Column, RowText};
 
 /// Most bytes of one result's rows, as JSON.
 pub const RESULT_BYTES: usize = 2 << 20;
@@ -51,8 +50,12 @@ pub struct Facts {
 impl Facts {
     /// Bytes that a reply has for rows, beside what is said of them on every page.
     fn room(&self, reply_bytes: usize) -> Result<usize> {
-        let said = serde_json::to_string(&(&self.columns, &self.estimate)).map_err(Error::internal)?.len();
-        Ok(reply_bytes.saturating_sub(said + ENVELOPE))
+        Ok(reply_bytes.saturating_sub(self.bytes()? + ENVELOPE))
+    }
+
+    /// Bytes of what is said on every page.
+    fn bytes(&self) -> Result<usize> {
+        json::size(&(&self.columns, &self.estimate)).map_err(Error::internal)
     }
 }
 
@@ -67,15 +70,14 @@ struct Kept {
     facts: Facts,
     /// Number of the first row here, from 0.
     first: usize,
-    /// Each row's JSON: smaller in memory than values are.
-    rows: Vec<Box<str>>,
+    rows: Vec<RowText>,
     ends_at: Millis,
 }
 
 /// Rows of one reply.
 pub struct Page {
     pub facts: Facts,
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<RowText>,
     /// Where the next page goes on; `None` on the last.
     pub next: Option<String>,
 }
@@ -89,33 +91,21 @@ impl Results {
     ///
     /// # Errors
     /// `limit_exceeded` when the first row alone is larger.
-    pub fn first(&self, pass: &Pass, sql: &str, answer: Answer, reply_bytes: usize) -> Result<Page> {
+    pub fn first(&self, pass: &Pass, sql: &str, answer: Answer<RowText>, reply_bytes: usize) -> Result<Page> {
         let Answer { table, execution_ms, used, dialect, judged_us: _ } = answer;
         let tables = super::estimate::named(pass.datasets(), &used);
         let (columns, truncated, estimate) = (table.columns, table.truncated, Estimate::of(&tables));
         let facts = Facts { columns, truncated, rows: table.rows.len(), execution_ms, dialect, estimate };
         let room = facts.room(reply_bytes)?;
-        let mut rest = table.rows.into_iter().map(|row| serde_json::to_string(&row).map(|text| (row, text)));
-        let (mut rows, mut bytes, mut kept) = (Vec::new(), 0, Vec::new());
-        for next in rest.by_ref() {
-            let (row, text) = next.map_err(Error::internal)?;
-            bytes += text.len() + 1;
-            if bytes > room {
-                kept.push(text.into_boxed_str());
-                break;
-            }
-            rows.push(row);
-        }
-        if kept.is_empty() {
+        let mut rows = table.rows;
+        let first = fitting(&rows, room);
+        if first == rows.len() {
             return Ok(Page { facts, rows, next: None });
         }
-        if rows.is_empty() {
+        if first == 0 {
             return Err(too_wide(0, room));
         }
-        for next in rest {
-            kept.push(next.map_err(Error::internal)?.1.into_boxed_str());
-        }
-        let first = rows.len();
+        let kept = rows.split_off(first);
         let sources = tables.iter().map(|table| (table.id, table.version.clone())).collect();
         let kept = Kept {
             org: pass.org(),
@@ -127,7 +117,7 @@ impl Results {
             rows: kept,
             ends_at: self.clock.now() + LIFE,
         };
-        let id = self.keep(kept);
+        let id = self.keep(kept)?;
         Ok(Page { facts, rows, next: Some(format!("{id}:{first}")) })
     }
 
@@ -158,21 +148,13 @@ impl Results {
             return Err(gone());
         }
         let room = kept.facts.room(reply_bytes)?;
-        let mut rows = Vec::new();
-        let mut bytes = 0;
         let rest = at.checked_sub(kept.first).and_then(|from| kept.rows.get(from..)).unwrap_or_default();
-        for text in rest {
-            bytes += text.len() + 1;
-            if bytes > room {
-                break;
-            }
-            rows.push(serde_json::from_str(text).map_err(Error::internal)?);
-        }
+        let (rows, later) = rest.split_at(fitting(rest, room));
         if rows.is_empty() {
             return Err(if rest.is_empty() { gone() } else { too_wide(at, room) });
         }
-        let next = (rows.len() < rest.len()).then(|| format!("{id}:{}", at + rows.len()));
-        Ok(Page { facts: kept.facts.clone(), rows, next })
+        let next = (!later.is_empty()).then(|| format!("{id}:{}", at + rows.len()));
+        Ok(Page { facts: kept.facts.clone(), rows: rows.to_vec(), next })
     }
 
     /// Forgets every result that was computed from a dataset.
@@ -180,22 +162,31 @@ impl Results {
         self.all().retain(|_, kept| kept.org != org || kept.sources.iter().all(|(id, _)| *id != dataset));
     }
 
-    fn keep(&self, kept: Kept) -> String {
+    fn keep(&self, kept: Kept) -> Result<String> {
         let id = random_token("").expose().to_owned();
         let (org, now) = (kept.org, self.clock.now());
-        let said = serde_json::to_string(&(&kept.facts.columns, &kept.facts.estimate)).map_or(0, |text| text.len());
-        let rows: usize = kept.rows.iter().map(|row| row.len() + size_of::<Box<str>>()).sum();
-        let bytes = rows + 2 * said;
+        let rows: usize = kept.rows.iter().map(|row| row.get().len() + size_of::<RowText>()).sum();
+        let bytes = rows + 2 * kept.facts.bytes()?;
         let mut all = self.all();
         all.retain(|_, kept| kept.ends_at > now);
         all.put(id.clone(), Arc::new(kept), bytes);
         all.shrink(ROOM_OF_WORKSPACE, |_, kept| kept.org == org);
-        id
+        Ok(id)
     }
 
     fn all(&self) -> std::sync::MutexGuard<'_, Bounded<String, Arc<Kept>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How many rows, from the first on, a reply has room for.
+fn fitting(rows: &[RowText], mut room: usize) -> usize {
+    let fits = |row: &&RowText| {
+        let left = room.checked_sub(row.get().len() + 1);
+        room = left.unwrap_or_default();
+        left.is_some()
+    };
+    rows.iter().take_while(fits).count()
 }
 
 /// Whatever is wrong with a cursor.

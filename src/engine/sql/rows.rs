@@ -1,13 +1,72 @@
-//! The Arrow stream of a worker becomes a table of JSON values.
+//! The Arrow stream of a worker becomes a table: rows of JSON values, or of the text that callers get, written once.
 
 use arrow_ipc::reader::StreamReader;
 use duckdb::arrow::record_batch::RecordBatch;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::wire::Rows;
-use super::worker::render;
+use super::worker::render::{Cell, Shape};
+use crate::base::json;
 use crate::model::error::{Code, Error, Result};
-use crate::model::table::{Column, Table};
+use crate::model::table::{Column, RowText, Table};
+
+/// A row as whoever asked needs it: its values, or the text of its JSON.
+pub trait Row: Sized + Send + 'static {
+    /// From what is an array of JSON; with its bytes as text.
+    ///
+    /// # Errors
+    /// A value has no JSON form: the error says its type.
+    fn of(row: &impl Serialize) -> serde_json::Result<(Self, usize)>;
+
+    /// From values.
+    ///
+    /// # Errors
+    /// As [`Row::of`].
+    fn of_values(values: Vec<Value>) -> serde_json::Result<Self>;
+}
+
+impl Row for Vec<Value> {
+    fn of(row: &impl Serialize) -> serde_json::Result<(Self, usize)> {
+        let Value::Array(values) = serde_json::to_value(row)? else {
+            return Err(serde_json::Error::custom("a row that is no list"));
+        };
+        let bytes = json::size(&values)?;
+        Ok((values, bytes))
+    }
+
+    fn of_values(values: Vec<Value>) -> serde_json::Result<Self> {
+        Ok(values)
+    }
+}
+
+impl Row for RowText {
+    fn of(row: &impl Serialize) -> serde_json::Result<(Self, usize)> {
+        let text = to_raw_value(row)?;
+        let bytes = text.get().len();
+        Ok((text, bytes))
+    }
+
+    fn of_values(values: Vec<Value>) -> serde_json::Result<Self> {
+        to_raw_value(&values)
+    }
+}
+
+/// A row where it lies in a batch.
+struct Unread<'a> {
+    batch: &'a RecordBatch,
+    row: usize,
+    shapes: &'a [Shape],
+}
+
+impl Serialize for Unread<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        let columns = self.batch.columns().iter().zip(self.shapes);
+        to.collect_seq(columns.map(|(array, shape)| Cell { array, row: self.row, shape: Some(shape) }))
+    }
+}
 
 /// Reads a whole stream, whose every buffer is checked: a worker may have been taken over by what it ran. Arrow's reader
 /// panics on some of what no engine would write; that is an error like another. Rows beyond `max_bytes` of JSON are cut
@@ -16,12 +75,12 @@ use crate::model::table::{Column, Table};
 /// # Errors
 /// `invalid_argument` for a type that has no JSON form; `limit_exceeded` when the first row alone is too large;
 /// `internal_error` when the bytes are no stream.
-pub fn table(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
+pub fn table<R: Row>(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table<R>> {
     std::panic::catch_unwind(|| read(rows, payload, max_bytes))
         .unwrap_or_else(|_| Err(Error::internal("a worker's rows are no Arrow stream: its reader panicked")))
 }
 
-fn read(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
+fn read<R: Row>(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table<R>> {
     let stream = StreamReader::try_new(payload, None).map_err(Error::internal)?;
     let schema = stream.schema();
     if schema.fields().len() != rows.shapes.len() || rows.names.len() != rows.shapes.len() {
@@ -30,7 +89,7 @@ fn read(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
     let named = rows.names.iter().zip(&rows.shapes);
     let columns: Vec<Column> =
         named.map(|(name, shape)| Column { name: name.clone(), r#type: shape.name().to_owned() }).collect();
-    let mut bytes = serde_json::to_vec(&columns).map_or(usize::MAX, |text| text.len());
+    let mut bytes = json::size(&columns).map_err(Error::internal)?;
     if bytes > max_bytes / 2 {
         let message = "The names and types of the columns alone take half of a reply. Select fewer columns.";
         return Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "columns" })));
@@ -38,11 +97,10 @@ fn read(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
     let mut table = Table { columns, rows: vec![], truncated: rows.truncated };
     for batch in stream {
         let batch: RecordBatch = batch.map_err(Error::internal)?;
-        for index in 0..batch.num_rows() {
-            let cells = batch.columns().iter().zip(&rows.shapes);
-            let row = cells.map(|(column, shape)| render::value(column, index, Some(shape)));
-            let row: Vec<Value> = row.collect::<std::result::Result<_, _>>().map_err(|r#type| unreadable(&r#type))?;
-            bytes += serde_json::to_vec(&row).map_or(usize::MAX, |text| text.len() + 1);
+        for row in 0..batch.num_rows() {
+            let unread = Unread { batch: &batch, row, shapes: &rows.shapes };
+            let (row, size) = R::of(&unread).map_err(|r#type| unreadable(&r#type.to_string()))?;
+            bytes += size + 1;
             if bytes > max_bytes {
                 if table.rows.is_empty() {
                     return Err(too_wide(max_bytes));
@@ -56,6 +114,16 @@ fn read(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table> {
     Ok(table)
 }
 
+/// The same table with rows as whoever asked needs them.
+///
+/// # Errors
+/// `internal_error`.
+pub fn as_rows<R: Row>(table: Table) -> Result<Table<R>> {
+    let Table { columns, rows, truncated } = table;
+    let rows = rows.into_iter().map(R::of_values).collect::<serde_json::Result<_>>().map_err(Error::internal)?;
+    Ok(Table { columns, rows, truncated })
+}
+
 fn unreadable(r#type: &str) -> Error {
     let message = format!("Values of type {type} cannot be returned. Convert them: CAST(… AS VARCHAR).");
     Error::new(Code::InvalidArgument, message).with(json!({ "type": r#type }))
@@ -67,3 +135,6 @@ pub fn too_wide(limit: usize) -> Error {
         format!("A single row is larger than {limit} bytes. Select fewer columns, or shorten texts: left(c, 200).");
     Error::new(Code::LimitExceeded, message).with(json!({ "limit": "bytes", "bytes": limit }))
 }
+
+#[cfg(test)]
+mod tests;

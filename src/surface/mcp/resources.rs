@@ -10,7 +10,7 @@ use url::Url;
 
 use super::apps;
 use crate::gateway::operation::Operation;
-use crate::gateway::{Gateway, Via, WithId};
+use crate::gateway::{Gateway, Via, WithId, measured};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::Caller;
@@ -142,12 +142,8 @@ async fn part<O: Operation>(
     via: Via,
     text: impl FnOnce(O::Reply) -> Result<String>,
 ) -> Result<String> {
-    let measured = |reply: O::Reply, _: &str| {
-        let text = text(reply)?;
-        let bytes = text.len();
-        Ok((text, bytes))
-    };
-    Ok(gateway.write(caller, op, via, measured).await?.reply)
+    let write = |reply: O::Reply, _: &str| text(reply).map(measured);
+    Ok(gateway.write(caller, op, via, write).await?.reply)
 }
 
 /// An id that is none, and a place that is none, look like a dataset that is not there.

@@ -124,7 +124,25 @@ pub fn failure(error: &Error, request_id: &str) -> CallToolResult {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+    use serde_json::value::RawValue;
+
     use super::*;
+    use crate::ops::preview_rows::{PreviewRows, Reply};
+
+    #[test]
+    fn a_result_says_the_same_in_its_text_and_in_its_structure() {
+        let rows = [r#"[0.30000000000000004,"9007199254740993",null]"#, r#"[5e-324,"NaN",{"a":[true]}]"#];
+        let rows = rows.map(|row| RawValue::from_string(row.to_owned()).unwrap()).into();
+        let reply = Reply { columns: vec![], rows, row_count: 2, truncated: false };
+        let (result, bytes) = written::<PreviewRows>(reply, "r-1").unwrap();
+        let [block] = result.content.as_slice() else { panic!("{result:?}") };
+        let text = &block.as_text().unwrap().text;
+        let expected = r#"{"columns":[],"rows":[[0.30000000000000004,"9007199254740993",null],[5e-324,"NaN",{"a":[true]}]],"row_count":2,"truncated":false,"request_id":"r-1"}"#;
+        assert_eq!((text.as_str(), bytes), (expected, expected.len()));
+        let structure: Value = result.structured_content.unwrap();
+        assert_eq!(structure.to_string(), expected, "no digit is lost on the way");
+    }
 
     #[test]
     fn every_tool_is_one_that_all_clients_accept() {

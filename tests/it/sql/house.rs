@@ -202,7 +202,8 @@ impl House {
     pub async fn preview(&self, dataset: &Dataset, limit: usize) -> Result<dragoman::model::table::Table> {
         let pass = self.pass();
         let job = Job::new(&pass, &self.budgets, Duration::from_secs(60), CancellationToken::new(), None);
-        self.engine.preview(&job, dataset, limit).await
+        let table = self.engine.preview(&job, dataset, limit).await?;
+        Ok(serde_json::from_value(serde_json::to_value(table).unwrap()).unwrap())
     }
 
     /// Every file below the data folder, with its content.

@@ -2,6 +2,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use serde_json::json;
+use serde_json::value::to_raw_value;
 
 use super::*;
 use crate::model::access::{Action, Rights, Role, Want, authorize};
@@ -73,10 +74,15 @@ impl World {
     }
 }
 
+/// A row of one text.
+fn text(value: &str) -> RowText {
+    to_raw_value(&[value]).unwrap()
+}
+
 /// `rows` rows of about `bytes` bytes.
-fn answer(rows: usize, bytes: usize) -> Answer {
+fn answer(rows: usize, bytes: usize) -> Answer<RowText> {
     let columns = vec![Column { name: "c".into(), r#type: "VARCHAR".into() }];
-    let rows = (0..rows).map(|row| vec![json!(format!("{row:0>width$}", width = bytes - 5))]).collect();
+    let rows = (0..rows).map(|row| text(&format!("{row:0>width$}", width = bytes - 5))).collect();
     let table = Table { columns, rows, truncated: false };
     Answer { table, execution_ms: 7, used: vec!["T".into()], judged_us: 1, dialect: Dialect::DuckDb }
 }
@@ -95,7 +101,8 @@ fn pages_together_are_the_whole_result_in_order() {
         rows.append(&mut page.rows);
         pages += 1;
     }
-    assert_eq!(rows, answer(25, 100).table.rows);
+    let texts = |rows: &[RowText]| rows.iter().map(|row| row.get().to_owned()).collect::<Vec<_>>();
+    assert_eq!(texts(&rows), texts(&answer(25, 100).table.rows));
     assert!(pages >= 3, "{pages}");
     let whole = world.results.first(&world.pass("a"), SQL, answer(5, 100), REPLY).unwrap();
     assert!(whole.next.is_none() && whole.rows.len() == 5);
@@ -156,7 +163,7 @@ fn a_row_that_fits_into_no_reply_is_named() {
     let error = world.results.first(&world.pass("a"), SQL, answer(3, 5_000), REPLY).err().unwrap();
     assert_eq!((error.code, &error.details["row"]), (Code::LimitExceeded, &json!(1)));
     let mut late = answer(3, 100);
-    late.table.rows[1] = vec![json!("x".repeat(5_000))];
+    late.table.rows[1] = text(&"x".repeat(5_000));
     let page = world.results.first(&world.pass("a"), SQL, late, REPLY).unwrap();
     assert_eq!(page.rows.len(), 1);
     let error = world.results.next(&world.pass("a"), SQL, &page.next.unwrap(), REPLY).err().unwrap();

@@ -3,12 +3,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use duckdb::arrow::array::{Array, ArrayRef, AsArray, StructArray};
+use duckdb::arrow::array::{Array, ArrayRef, AsArray};
 use duckdb::arrow::datatypes as arrow;
 use duckdb::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use duckdb::core::{LogicalTypeHandle, LogicalTypeId};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Number, Value};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The largest whole number up to which every JSON reader is exact (2^53).
 const EXACT: i128 = 1 << 53;
@@ -112,153 +112,171 @@ fn child_transport(transport: &DataType, index: usize) -> DataType {
     }
 }
 
-/// One value. A type that has no form here is an error that names it.
-pub fn value(array: &dyn Array, row: usize, shape: Option<&Shape>) -> Result<Value, String> {
-    if array.is_null(row) {
-        return Ok(Value::Null);
-    }
-    let id = shape.map(Shape::id);
-    if matches!(id, Some(LogicalTypeId::Bignum | LogicalTypeId::TimeTZ | LogicalTypeId::Variant)) {
-        return Err(shape.map(|shape| shape.name.clone()).unwrap_or_default());
-    }
-    if id == Some(LogicalTypeId::Bit) {
-        return match array.data_type() {
-            DataType::Binary => Ok(bits(array.as_binary::<i32>().value(row))),
-            DataType::LargeBinary => Ok(bits(array.as_binary::<i64>().value(row))),
-            _ => Err("BIT".to_owned()),
-        };
-    }
-    Ok(match array.data_type() {
-        DataType::Null => Value::Null,
-        DataType::Boolean => array.as_boolean().value(row).into(),
-        DataType::Int8 => array.as_primitive::<arrow::Int8Type>().value(row).into(),
-        DataType::Int16 => array.as_primitive::<arrow::Int16Type>().value(row).into(),
-        DataType::Int32 => array.as_primitive::<arrow::Int32Type>().value(row).into(),
-        DataType::Int64 => whole(array.as_primitive::<arrow::Int64Type>().value(row).into()),
-        DataType::UInt8 => array.as_primitive::<arrow::UInt8Type>().value(row).into(),
-        DataType::UInt16 => array.as_primitive::<arrow::UInt16Type>().value(row).into(),
-        DataType::UInt32 => array.as_primitive::<arrow::UInt32Type>().value(row).into(),
-        DataType::UInt64 => whole(array.as_primitive::<arrow::UInt64Type>().value(row).into()),
-        DataType::Float32 => {
-            // The shortest text of the single keeps 0.1 from becoming 0.10000000149011612.
-            let text = array.as_primitive::<arrow::Float32Type>().value(row).to_string();
-            text.parse().map_or(Value::String(text), float)
+/// One value, which is written as JSON where it lies in memory. A type that has no form here is an error that names it.
+pub struct Cell<'a> {
+    pub array: &'a dyn Array,
+    pub row: usize,
+    pub shape: Option<&'a Shape>,
+}
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Cell { array, row, shape } = *self;
+        if array.is_null(row) {
+            return to.serialize_unit();
         }
-        DataType::Float64 => float(array.as_primitive::<arrow::Float64Type>().value(row)),
-        DataType::Decimal32(_, scale) => {
-            decimal(array.as_primitive::<arrow::Decimal32Type>().value(row).into(), *scale)
+        let id = shape.map(Shape::id);
+        let unwritable = |name: &str| Err(S::Error::custom(name));
+        if matches!(id, Some(LogicalTypeId::Bignum | LogicalTypeId::TimeTZ | LogicalTypeId::Variant)) {
+            return unwritable(shape.map_or("", Shape::name));
         }
-        DataType::Decimal64(_, scale) => {
-            decimal(array.as_primitive::<arrow::Decimal64Type>().value(row).into(), *scale)
+        if id == Some(LogicalTypeId::Bit) {
+            return match array.data_type() {
+                DataType::Binary => to.serialize_str(&bits(array.as_binary::<i32>().value(row))),
+                DataType::LargeBinary => to.serialize_str(&bits(array.as_binary::<i64>().value(row))),
+                _ => unwritable("BIT"),
+            };
         }
-        DataType::Decimal128(_, scale) => {
-            let number = array.as_primitive::<arrow::Decimal128Type>().value(row);
-            match id {
-                Some(LogicalTypeId::Hugeint) => whole(number),
-                Some(LogicalTypeId::UHugeint) if number < 0 => number.cast_unsigned().to_string().into(),
-                Some(LogicalTypeId::UHugeint) => whole(number),
-                _ => decimal(number, *scale),
+        match array.data_type() {
+            DataType::Null => to.serialize_unit(),
+            DataType::Boolean => to.serialize_bool(array.as_boolean().value(row)),
+            DataType::Int8 => to.serialize_i8(array.as_primitive::<arrow::Int8Type>().value(row)),
+            DataType::Int16 => to.serialize_i16(array.as_primitive::<arrow::Int16Type>().value(row)),
+            DataType::Int32 => to.serialize_i32(array.as_primitive::<arrow::Int32Type>().value(row)),
+            DataType::Int64 => whole(to, array.as_primitive::<arrow::Int64Type>().value(row).into()),
+            DataType::UInt8 => to.serialize_u8(array.as_primitive::<arrow::UInt8Type>().value(row)),
+            DataType::UInt16 => to.serialize_u16(array.as_primitive::<arrow::UInt16Type>().value(row)),
+            DataType::UInt32 => to.serialize_u32(array.as_primitive::<arrow::UInt32Type>().value(row)),
+            DataType::UInt64 => whole(to, array.as_primitive::<arrow::UInt64Type>().value(row).into()),
+            DataType::Float32 => {
+                // The shortest text of the single keeps 0.1 from becoming 0.10000000149011612.
+                let text = array.as_primitive::<arrow::Float32Type>().value(row).to_string();
+                text.parse().map_err(S::Error::custom).and_then(|number| float(to, number))
+            }
+            DataType::Float64 => float(to, array.as_primitive::<arrow::Float64Type>().value(row)),
+            DataType::Decimal32(_, scale) => {
+                to.serialize_str(&decimal(array.as_primitive::<arrow::Decimal32Type>().value(row).into(), *scale))
+            }
+            DataType::Decimal64(_, scale) => {
+                to.serialize_str(&decimal(array.as_primitive::<arrow::Decimal64Type>().value(row).into(), *scale))
+            }
+            DataType::Decimal128(_, scale) => {
+                let number = array.as_primitive::<arrow::Decimal128Type>().value(row);
+                match id {
+                    Some(LogicalTypeId::Hugeint) => whole(to, number),
+                    Some(LogicalTypeId::UHugeint) if number < 0 => to.collect_str(&number.cast_unsigned()),
+                    Some(LogicalTypeId::UHugeint) => whole(to, number),
+                    _ => to.serialize_str(&decimal(number, *scale)),
+                }
+            }
+            DataType::Utf8 => to.serialize_str(array.as_string::<i32>().value(row)),
+            DataType::LargeUtf8 => to.serialize_str(array.as_string::<i64>().value(row)),
+            DataType::Utf8View => to.serialize_str(array.as_string_view().value(row)),
+            DataType::Binary => to.serialize_str(&STANDARD.encode(array.as_binary::<i32>().value(row))),
+            DataType::LargeBinary => to.serialize_str(&STANDARD.encode(array.as_binary::<i64>().value(row))),
+            DataType::FixedSizeBinary(_) => to.serialize_str(&STANDARD.encode(array.as_fixed_size_binary().value(row))),
+            DataType::Date32 => match array.as_primitive::<arrow::Date32Type>().value(row) {
+                i32::MAX => to.serialize_str("infinity"),
+                days if days == -i32::MAX => to.serialize_str("-infinity"),
+                days => to.serialize_str(&date(days.into())),
+            },
+            DataType::Time64(TimeUnit::Microsecond) => {
+                to.serialize_str(&time_of_day(array.as_primitive::<arrow::Time64MicrosecondType>().value(row), 6))
+            }
+            DataType::Time64(_) => {
+                to.serialize_str(&time_of_day(array.as_primitive::<arrow::Time64NanosecondType>().value(row), 9))
+            }
+            DataType::Timestamp(unit, zone) => to.serialize_str(&timestamp(array, row, *unit, zone.is_some())),
+            DataType::Interval(IntervalUnit::MonthDayNano) => {
+                let interval = array.as_primitive::<arrow::IntervalMonthDayNanoType>().value(row);
+                to.serialize_str(&duration(interval.months, interval.days, interval.nanoseconds))
+            }
+            _ => nested(to, array, row, shape),
+        }
+    }
+}
+
+/// A value that holds others.
+fn nested<S: Serializer>(to: S, array: &dyn Array, row: usize, shape: Option<&Shape>) -> Result<S::Ok, S::Error> {
+    let child = |index: usize| shape.and_then(|shape| shape.child(index));
+    match array.data_type() {
+        DataType::List(_) => items(to, &array.as_list::<i32>().value(row), child(0)),
+        DataType::LargeList(_) => items(to, &array.as_list::<i64>().value(row), child(0)),
+        DataType::FixedSizeList(..) => items(to, &array.as_fixed_size_list().value(row), child(0)),
+        DataType::Struct(_) => {
+            let fields = array.as_struct();
+            let names = fields.column_names();
+            // The engine has no name twice, but where none is given: of those fields only the last is told.
+            let is_unnamed = names.first().is_some_and(|name| name.is_empty());
+            let is_told = |index: usize, name: &str| !is_unnamed || !names.iter().skip(index + 1).any(|it| *it == name);
+            let told =
+                names.iter().zip(fields.columns()).enumerate().filter(|(index, (name, _))| is_told(*index, name));
+            to.collect_map(told.map(|(index, (name, array))| (name, Cell { array, row, shape: child(index) })))
+        }
+        DataType::Map(..) => {
+            let entries = array.as_map().value(row);
+            let part = |row: usize, index: usize| Cell { array: entries.column(index), row, shape: child(index) };
+            let pairs = (0..entries.len()).map(|row| Entry { key: part(row, 0), value: part(row, 1) });
+            match child(0).is_some_and(|key| key.id() == LogicalTypeId::Varchar) {
+                true => to.collect_map(pairs.map(|entry| (entry.key, entry.value))),
+                false => to.collect_seq(pairs),
             }
         }
-        DataType::Utf8 => array.as_string::<i32>().value(row).into(),
-        DataType::LargeUtf8 => array.as_string::<i64>().value(row).into(),
-        DataType::Utf8View => array.as_string_view().value(row).into(),
-        DataType::Binary => STANDARD.encode(array.as_binary::<i32>().value(row)).into(),
-        DataType::LargeBinary => STANDARD.encode(array.as_binary::<i64>().value(row)).into(),
-        DataType::FixedSizeBinary(_) => STANDARD.encode(array.as_fixed_size_binary().value(row)).into(),
-        DataType::Date32 => match array.as_primitive::<arrow::Date32Type>().value(row) {
-            i32::MAX => "infinity".into(),
-            days if days == -i32::MAX => "-infinity".into(),
-            days => date(days.into()).into(),
-        },
-        DataType::Time64(TimeUnit::Microsecond) => {
-            time_of_day(array.as_primitive::<arrow::Time64MicrosecondType>().value(row), 6).into()
-        }
-        DataType::Time64(_) => time_of_day(array.as_primitive::<arrow::Time64NanosecondType>().value(row), 9).into(),
-        DataType::Timestamp(unit, zone) => timestamp(array, row, *unit, zone.is_some()).into(),
-        DataType::Interval(IntervalUnit::MonthDayNano) => {
-            let interval = array.as_primitive::<arrow::IntervalMonthDayNanoType>().value(row);
-            duration(interval.months, interval.days, interval.nanoseconds).into()
-        }
-        DataType::List(_) => items(&array.as_list::<i32>().value(row), shape)?,
-        DataType::LargeList(_) => items(&array.as_list::<i64>().value(row), shape)?,
-        DataType::FixedSizeList(..) => items(&array.as_fixed_size_list().value(row), shape)?,
-        DataType::Struct(_) => Value::Object(fields(array.as_struct(), row, shape)?),
-        DataType::Map(..) => entries(&array.as_map().value(row), shape)?,
         DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let key = dictionary.normalized_keys().get(row).copied().unwrap_or_default();
-            value(dictionary.values(), key, None)?
+            let one = array.slice(row, 1);
+            let one = one.as_any_dictionary();
+            let row = one.normalized_keys().first().copied().unwrap_or_default();
+            Cell { array: one.values(), row, shape: None }.serialize(to)
         }
         DataType::Union(..) => {
             let union = array.as_union();
             let member = usize::try_from(union.type_id(row)).unwrap_or_default();
-            value(&union.value(row), 0, shape.and_then(|shape| shape.child(member)))?
+            Cell { array: &union.value(row), row: 0, shape: child(member) }.serialize(to)
         }
-        other => return Err(other.to_string()),
-    })
-}
-
-fn items(list: &ArrayRef, shape: Option<&Shape>) -> Result<Value, String> {
-    let shape = shape.and_then(|shape| shape.child(0));
-    (0..list.len()).map(|row| value(list, row, shape)).collect::<Result<Vec<_>, _>>().map(Value::Array)
-}
-
-fn fields(array: &StructArray, row: usize, shape: Option<&Shape>) -> Result<Map<String, Value>, String> {
-    let columns = array.columns().iter().zip(array.column_names()).enumerate();
-    columns
-        .map(|(index, (column, name))| {
-            Ok((name.to_owned(), value(column, row, shape.and_then(|shape| shape.child(index)))?))
-        })
-        .collect()
-}
-
-/// A map with text keys is an object; another is a list of `{key, value}`.
-fn entries(entries: &StructArray, shape: Option<&Shape>) -> Result<Value, String> {
-    let pairs = (0..entries.len()).map(|row| {
-        let part = |index: usize| value(entries.column(index), row, shape.and_then(|shape| shape.child(index)));
-        Ok((part(0)?, part(1)?))
-    });
-    let pairs: Vec<(Value, Value)> = pairs.collect::<Result<_, String>>()?;
-    let texts = shape.and_then(|shape| shape.child(0)).is_some_and(|key| key.id() == LogicalTypeId::Varchar);
-    if texts {
-        let named = pairs.into_iter().map(|(key, value)| (key.as_str().unwrap_or_default().to_owned(), value));
-        return Ok(Value::Object(named.collect()));
+        other => Err(S::Error::custom(other)),
     }
-    let listed = pairs.into_iter().map(|(key, value)| serde_json::json!({ "key": key, "value": value }));
-    Ok(Value::Array(listed.collect()))
+}
+
+fn items<S: Serializer>(to: S, list: &ArrayRef, shape: Option<&Shape>) -> Result<S::Ok, S::Error> {
+    to.collect_seq((0..list.len()).map(|row| Cell { array: list, row, shape }))
+}
+
+/// An entry of a map whose keys are no texts; with texts the map is an object.
+#[derive(Serialize)]
+struct Entry<'a> {
+    key: Cell<'a>,
+    value: Cell<'a>,
 }
 
 /// A bit string: the first byte says how many bits of the second are padding.
-fn bits(bytes: &[u8]) -> Value {
+fn bits(bytes: &[u8]) -> String {
     let padding = bytes.first().copied().unwrap_or_default().into();
     let text: String = bytes.iter().skip(1).map(|byte| format!("{byte:08b}")).collect();
-    Value::String(text.chars().skip(padding).collect())
+    text.chars().skip(padding).collect()
 }
 
-fn whole(number: i128) -> Value {
+fn whole<S: Serializer>(to: S, number: i128) -> Result<S::Ok, S::Error> {
     match i64::try_from(number) {
-        Ok(exact) if number.abs() <= EXACT => exact.into(),
-        _ => number.to_string().into(),
+        Ok(exact) if number.abs() <= EXACT => to.serialize_i64(exact),
+        _ => to.collect_str(&number),
     }
 }
 
-fn float(number: f64) -> Value {
-    match Number::from_f64(number) {
-        Some(number) => Value::Number(number),
-        None if number.is_nan() => "NaN".into(),
-        None if number > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
+fn float<S: Serializer>(to: S, number: f64) -> Result<S::Ok, S::Error> {
+    match number {
+        number if number.is_finite() => to.serialize_f64(number),
+        number if number.is_nan() => to.serialize_str("NaN"),
+        number if number > 0.0 => to.serialize_str("Infinity"),
+        _ => to.serialize_str("-Infinity"),
     }
 }
 
-fn decimal(number: i128, scale: i8) -> Value {
+fn decimal(number: i128, scale: i8) -> String {
     let scale = usize::try_from(scale).unwrap_or(0);
     let digits = format!("{:0>width$}", number.unsigned_abs(), width = scale + 1);
     let (before, after) = digits.split_at(digits.len() - scale);
     let sign = if number < 0 { "-" } else { "" };
-    let text = if scale == 0 { format!("{sign}{before}") } else { format!("{sign}{before}.{after}") };
-    Value::String(text)
+    if scale == 0 { format!("{sign}{before}") } else { format!("{sign}{before}.{after}") }
 }
 
 /// `2013-01-31` from days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant's algorithm).
@@ -333,11 +351,13 @@ fn duration(months: i32, days: i32, nanos: i64) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use serde_json::value::Serializer as ToValue;
 
     use super::*;
 
     #[test]
     fn whole_numbers_are_numbers_as_long_as_every_reader_is_exact() {
+        let whole = |number| whole(ToValue, number).unwrap();
         assert_eq!(whole(9_007_199_254_740_992), json!(9_007_199_254_740_992_i64));
         assert_eq!(whole(9_007_199_254_740_993), json!("9007199254740993"));
         assert_eq!(whole(-9_007_199_254_740_993), json!("-9007199254740993"));
@@ -347,7 +367,7 @@ mod tests {
     fn decimals_keep_their_zeros() {
         for (number, scale, text) in [(1, 2, "0.01"), (-150, 2, "-1.50"), (0, 2, "0.00"), (7, 0, "7"), (-5, 1, "-0.5")]
         {
-            assert_eq!(decimal(number, scale), json!(text));
+            assert_eq!(decimal(number, scale), text);
         }
     }
 
@@ -381,6 +401,7 @@ mod tests {
 
     #[test]
     fn no_float_is_lost() {
+        let float = |number| float(ToValue, number).unwrap();
         assert_eq!(
             [float(0.5), float(f64::NAN), float(f64::NEG_INFINITY)],
             [json!(0.5), json!("NaN"), json!("-Infinity")]

@@ -31,6 +31,7 @@ use self::connect::{CancelKey, Leash, Target};
 use self::message::ServerError;
 use self::session::{Bounds, Caps, Session};
 use super::{FoundKeys, FoundTable, Permitted, RemoteLimits};
+use crate::base::json;
 use crate::base::peers::PrivateHost;
 use crate::model::error::{Code, Error, Result};
 use crate::model::table::{Column, Table};
@@ -316,7 +317,7 @@ fn answer(session: &mut Session, sql: &str, rows: usize, bytes: usize, bounds: B
         let cells = row.iter().zip(fetched.columns.iter().zip(&types));
         let row: Vec<Value> =
             cells.map(|(text, (column, known))| render::value(text.as_deref(), column.oid, known)).collect();
-        used += serde_json::to_vec(&row).map_or(usize::MAX, |text| text.len() + 1);
+        used += json::size(&row).map_or(usize::MAX, |bytes| bytes + 1);
         if used > bytes {
             if table.rows.is_empty() {
                 return Err(Trouble::RowTooLong);
