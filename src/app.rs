@@ -25,7 +25,8 @@ use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
 use crate::store::{self, Db, FolderLock};
 use crate::surface::mcp::Mcp;
-use crate::surface::{Surface, listen};
+use crate::surface::web::Web;
+use crate::surface::{listen, routes};
 
 /// How long open requests may go on after the signal to stop.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -153,16 +154,10 @@ impl App {
         let stopping = CancellationToken::new();
         let mcp =
             Mcp::new(self.gateway.clone(), self.office.config.clone(), self.office.clock.clone(), stopping.clone());
-        let surface = Surface {
-            config: self.office.config.clone(),
-            clock: self.office.clock.clone(),
-            db: self.office.db.clone(),
-            identity: self.office.identity.clone(),
-            gateway: self.gateway.clone(),
-            audit: self.office.audit.clone(),
-            form_key: self.office.secret_for("forms"),
-        };
-        let router = surface.router(mcp.clone());
+        let office = &self.office;
+        let form_key = office.secret_for("forms");
+        let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);
+        let router = routes::router(&web, self.gateway.clone(), mcp.clone());
         let admin = self.admin(stopping.clone()).await?;
         let sweeper = tokio::spawn(sweep(mcp, stopping.clone()));
         let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
@@ -203,7 +198,7 @@ impl App {
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!("cannot listen on {address} for metrics; set DRAGOMAN_ADMIN_LISTEN to another address, or to 'off'")
         })?;
-        let router = crate::surface::health::metrics(metrics);
+        let router = routes::operator(metrics);
         Ok(Some(tokio::spawn(async move {
             let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
             if let Err(problem) = served {

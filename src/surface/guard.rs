@@ -4,8 +4,6 @@
 //! I21). The body is not touched, so that nobody without a credential can make us read one, and so that clients which
 //! probe with an empty request learn of the authorization server (RFC 9728 §5.1).
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -14,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::base::secret::Secret;
-use crate::base::throttle::Throttle;
 use crate::config::Config;
 use crate::identity::Identity;
 use crate::identity::token::{Proven, Refusal};
@@ -24,8 +21,8 @@ use crate::model::error::{Code, Error};
 use crate::model::grant::{DEFAULT_SCOPES, scope_text};
 use crate::surface::context::Context;
 use crate::surface::error::problem;
-use crate::surface::oauth::resource::Resource;
-use crate::surface::web::{AuditEvent, AuditSink};
+use crate::surface::resource::Resource;
+use crate::surface::web::{AuditEvent, Web};
 
 /// Which endpoint is guarded: decides the audience that tokens need, and how a refusal is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +34,10 @@ pub enum Guards {
 }
 
 /// The state of [`guard`].
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct GuardState {
-    pub identity: Identity,
-    pub config: Arc<Config>,
-    pub throttle: Arc<Throttle>,
+    pub web: Web,
     pub guards: Guards,
-    pub audit: AuditSink,
-}
-
-impl std::fmt::Debug for GuardState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GuardState").field("guards", &self.guards).finish_non_exhaustive()
-    }
 }
 
 /// Why there is no caller.
@@ -93,12 +81,13 @@ pub async fn guard(State(state): State<GuardState>, mut request: Request, next: 
     let Some(resource) = resource else {
         return problem(&Error::new(Code::NotFound, "There is nothing at this address."), &context.request_id);
     };
-    match prove(&state, &context, &resource, request.headers()).await {
+    let web = &state.web;
+    match prove(web, &context, &resource, request.headers()).await {
         Ok(proven) => {
             request.extensions_mut().insert(caller(proven, context));
             if let Ok(token) = bearer(request.headers()) {
-                let (token, resource) = (Secret::new(token), resource.url(&state.config));
-                request.extensions_mut().insert(Lease { identity: state.identity.clone(), token, resource });
+                let (token, resource) = (Secret::new(token), resource.url(&web.config));
+                request.extensions_mut().insert(Lease { identity: web.identity.clone(), token, resource });
             }
             next.run(request).await
         }
@@ -106,14 +95,9 @@ pub async fn guard(State(state): State<GuardState>, mut request: Request, next: 
     }
 }
 
-async fn prove(
-    state: &GuardState,
-    context: &Context,
-    resource: &Resource,
-    headers: &HeaderMap,
-) -> Result<Proven, NoCaller> {
+async fn prove(web: &Web, context: &Context, resource: &Resource, headers: &HeaderMap) -> Result<Proven, NoCaller> {
     let token = bearer(headers)?;
-    let verified = state.identity.verify(token, &resource.url(&state.config)).await;
+    let verified = web.identity.verify(token, &resource.url(&web.config)).await;
     // A connectivity token has no audience, but a workspace: at the address of another it is worth nothing.
     let verified = verified.and_then(|proven| match resource {
         Resource::Workspace(slug) if *slug != proven.org.slug => Err(Refusal::Invalid),
@@ -123,7 +107,7 @@ async fn prove(
         Ok(proven) => Ok(proven),
         // A good credential is never refused for the bad ones of others behind its address. Expired and revoked ones are
         // not counted: they come from honest clients.
-        Err(Refusal::Invalid) => Err(NoCaller::Bad(match state.throttle.bad_token(context.ip) {
+        Err(Refusal::Invalid) => Err(NoCaller::Bad(match web.throttle.bad_token(context.ip) {
             Ok(()) => Error::new(Code::AuthInvalid, "The credential is not valid here."),
             Err(wait) => {
                 let text = format!("Too many bad credentials from this address; try again in {wait} seconds.");
@@ -178,7 +162,7 @@ async fn refuse(
     path: &str,
     mut reason: NoCaller,
 ) -> Response {
-    if let Err(wait) = state.throttle.check_refused(context.ip) {
+    if let Err(wait) = state.web.throttle.check_refused(context.ip) {
         let text = format!("Too many requests without a good credential from this address; try again in {wait} s.");
         reason = NoCaller::Bad(Error::new(Code::RateLimited, text).retry_after(wait));
     }
@@ -186,7 +170,7 @@ async fn refuse(
         NoCaller::Missing => "auth_missing",
         NoCaller::Bad(error) => error.code.info().name,
     };
-    if let Err(error) = (state.audit)(AuditEvent::new(&context, "auth.refused", outcome).target(path)).await {
+    if let Err(error) = state.web.record(AuditEvent::new(&context, "auth.refused", outcome).target(path)).await {
         return problem(&error, &context.request_id);
     }
     let request_id = context.request_id;
@@ -198,9 +182,9 @@ async fn refuse(
         return problem(error, &request_id);
     }
     let challenge = match &reason {
-        NoCaller::Missing => challenge(&state.config, resource, &DEFAULT_SCOPES, None),
+        NoCaller::Missing => challenge(&state.web.config, resource, &DEFAULT_SCOPES, None),
         NoCaller::Bad(_) => {
-            challenge(&state.config, resource, &DEFAULT_SCOPES, Some(("invalid_token", &error.message)))
+            challenge(&state.web.config, resource, &DEFAULT_SCOPES, Some(("invalid_token", &error.message)))
         }
     };
     let mut response = match state.guards {

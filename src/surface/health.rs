@@ -1,20 +1,18 @@
 //! `/health/live`, `/health/ready` on the service; `/metrics` on the admin listener only. No tenant data.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use http::StatusCode;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::store::Db;
 
-/// The probes.
-pub fn routes(db: Db) -> Router {
-    Router::new().route("/health/live", get(async || "live\n")).route("/health/ready", get(ready)).with_state(db)
+/// The process answers.
+pub async fn live() -> &'static str {
+    "live\n"
 }
 
 /// Ready means that the metadata answer.
-async fn ready(State(db): State<Db>) -> (StatusCode, &'static str) {
+pub async fn ready(State(db): State<Db>) -> (StatusCode, &'static str) {
     match sqlx::query("SELECT 1").execute(db.pool()).await {
         Ok(_) => (StatusCode::OK, "ready\n"),
         Err(problem) => {
@@ -25,6 +23,6 @@ async fn ready(State(db): State<Db>) -> (StatusCode, &'static str) {
 }
 
 /// Prometheus text.
-pub fn metrics(handle: PrometheusHandle) -> Router {
-    Router::new().route("/metrics", get(async move || handle.render()))
+pub async fn metrics(State(handle): State<PrometheusHandle>) -> String {
+    handle.render()
 }

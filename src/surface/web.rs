@@ -1,19 +1,21 @@
-//! What the browser pages and the OAuth endpoints share, and their one list of routes.
+//! What the guard, the OAuth endpoints and the pages share: their state, and the one way into the record for what is no
+//! call of an operation.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::Router;
 use futures_util::future::BoxFuture;
 
+use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::throttle::Throttle;
 use crate::config::Config;
+use crate::gateway::audit::AuditLog;
 use crate::identity::Identity;
+use crate::model::audit::{Entry, clip};
 use crate::model::error::Result;
 use crate::model::org::Org;
 use crate::surface::context::Context;
-use crate::surface::{login, oauth};
 
 /// Writes an event to the record; an answer waits for it, and is withheld when it fails.
 pub type AuditSink = Arc<dyn Fn(AuditEvent) -> BoxFuture<'static, Result<()>> + Send + Sync>;
@@ -75,9 +77,30 @@ impl AuditEvent {
         self.org = org;
         self
     }
+
+    /// As the audit log keeps it.
+    fn entry(self, at: Millis) -> Entry {
+        Entry {
+            at,
+            org: self.org,
+            principal: self.principal,
+            client: clip(&self.client),
+            client_version: String::new(),
+            session: String::new(),
+            ip: self.ip.to_string(),
+            request_id: self.request_id,
+            action: self.action.into(),
+            target: clip(&self.target),
+            outcome: self.outcome,
+            duration_ms: 0,
+            rows: 0,
+            bytes: 0,
+            count: 1,
+        }
+    }
 }
 
-/// The state of every handler here.
+/// See the module.
 #[derive(Clone)]
 pub struct Web {
     pub identity: Identity,
@@ -95,13 +118,27 @@ impl std::fmt::Debug for Web {
 }
 
 impl Web {
+    pub fn new(identity: Identity, config: Arc<Config>, audit: AuditLog, form_key: Vec<u8>) -> Self {
+        let clock = identity.clock().clone();
+        let throttle = Arc::new(Throttle::new(config.limits.rates.by_address(), clock.clone()));
+        Self { identity, config, throttle, audit: recorder(audit, clock), form_key: form_key.into() }
+    }
+
     /// Writes an event to the record.
     pub async fn record(&self, event: AuditEvent) -> Result<()> {
         (self.audit)(event).await
     }
 }
 
-/// Metadata, OAuth endpoints, pages and their stylesheet. Every request needs [`Context`]'s extensions.
-pub fn routes(web: Web) -> Router {
-    Router::new().merge(oauth::routes()).merge(login::routes(&web)).with_state(web)
+/// Into the audit log. Refusals of strangers share rows when they repeat.
+fn recorder(audit: AuditLog, clock: Clock) -> AuditSink {
+    Arc::new(move |event| {
+        let (entry, audit) = (event.entry(clock.now()), audit.clone());
+        Box::pin(async move {
+            match entry.principal.is_empty() && entry.outcome != "ok" {
+                true => audit.refused(entry).await,
+                false => audit.record(entry).await,
+            }
+        })
+    })
 }

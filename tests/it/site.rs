@@ -19,11 +19,12 @@ use dragoman::model::caller::Caller;
 use dragoman::model::org::Org;
 use dragoman::model::user::User;
 use dragoman::store::Db;
-use dragoman::surface::console::visit::{Door, Visit};
+use dragoman::surface::browser::session;
+use dragoman::surface::browser::visit::{Door, Visit};
 use dragoman::surface::context::{ClientIp, RequestId};
 use dragoman::surface::guard::{GuardState, Guards, guard};
-use dragoman::surface::login::session;
-use dragoman::surface::web::{AuditEvent, Web, routes};
+use dragoman::surface::routes::without_gateway;
+use dragoman::surface::web::{AuditEvent, Web};
 use reqwest::{Client, Response};
 use serde_json::Value;
 
@@ -116,23 +117,21 @@ impl Site {
         let web = Web {
             identity: identity.clone(),
             config: config.clone(),
-            throttle: throttle.clone(),
+            throttle,
             audit: Arc::new(move |event| {
                 kept.lock().unwrap().push(event);
                 Box::pin(async { Ok(()) })
             }),
             form_key: master.derive("forms").into(),
         };
-        let guarded = GuardState {
-            identity: identity.clone(),
-            config: config.clone(),
-            throttle,
-            guards: Guards::Mcp,
+        let refusing = Web {
             audit: Arc::new(move |event| {
                 kept_refused.lock().unwrap().push(event);
                 Box::pin(async { Ok(()) })
             }),
+            ..web.clone()
         };
+        let guarded = GuardState { web: refusing, guards: Guards::Mcp };
         let sensitive = Router::new()
             .route("/account/sensitive", any(sensitive))
             .route_layer(session::layer(&web))
@@ -144,7 +143,7 @@ impl Site {
             .layer(from_fn_with_state(guarded, guard))
             .merge(Router::new().route("/api/v1/ext/who", any(who)).layer(from_fn_with_state(rest, guard)))
             .merge(sensitive)
-            .merge(routes(web))
+            .merge(without_gateway(web))
             .layer(Extension(RequestId("r-1".into())))
             .layer(Extension(ClientIp(IpAddr::V4(Ipv4Addr::LOCALHOST))));
         tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });

@@ -3,8 +3,8 @@
 use crate::model::access::Role;
 use crate::model::error::Result;
 use crate::model::user::Membership;
-use crate::surface::console::visit::Visit;
-use crate::surface::login::log_out;
+use crate::surface::browser::csrf;
+use crate::surface::browser::visit::Visit;
 use crate::surface::web::Web;
 
 /// Where a page is.
@@ -93,7 +93,7 @@ impl Frame {
             workspace,
             slug,
             tabs,
-            log_out: visit.csrf(web, log_out::PURPOSE),
+            log_out: visit.csrf(web, csrf::LOG_OUT),
         })
     }
 }

@@ -6,10 +6,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::model::error::Result;
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
 use crate::surface::web::Web;
 
 #[derive(Template)]

@@ -6,16 +6,5 @@
 
 pub mod account;
 pub mod frame;
-mod home;
-pub mod visit;
+pub mod home;
 pub mod workspace;
-
-use axum::Router;
-use axum::routing::get;
-
-use crate::surface::web::Web;
-
-/// Pages that need no gateway.
-pub fn routes() -> Router<Web> {
-    Router::new().route("/", get(home::show)).merge(account::routes())
-}

@@ -9,15 +9,14 @@ use tower_sessions::Session;
 
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::proof::{self, Outcome, Ways};
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, return_to};
 use crate::surface::web::{AuditEvent, Web};
 
-const PATH: &str = "/login/confirm";
 const PURPOSE: &str = "confirm";
 
 #[derive(Template)]
@@ -30,12 +29,6 @@ struct ConfirmPage {
     cancel: Option<String>,
     again: String,
     problem: &'static str,
-}
-
-/// The address of the page, for a person who shall come back to `to` as strong as `least`.
-pub fn address(to: &str, least: Acr) -> String {
-    let page = return_to::with(PATH, to);
-    if least > Acr::Aal1 { format!("{page}&acr={}", least.name()) } else { page }
 }
 
 /// `GET /login/confirm?return_to=…[&acr=aal2]`.
@@ -90,7 +83,7 @@ async fn page(
 ) -> Result<Response> {
     let to = return_to::safe(params.get("return_to"));
     let step_up = required(web, person, params).await? > Acr::Aal1;
-    let mut ways = Ways::of(web, &person.user, person.binding(), PATH, PURPOSE, to).await?;
+    let mut ways = Ways::of(web, &person.user, person.binding(), return_to::CONFIRM, PURPOSE, to).await?;
     ways.password = !step_up;
     ways.acr = if step_up { Acr::Aal2.name() } else { "" };
     let asked_by_client = step_up && to.starts_with(return_to::AUTHORIZE);

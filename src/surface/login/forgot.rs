@@ -7,10 +7,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use crate::model::error::Code;
+use crate::surface::browser::csrf;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::csrf;
 use crate::surface::web::{AuditEvent, Web};
 
 const PURPOSE: &str = "forgot";

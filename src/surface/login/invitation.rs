@@ -12,11 +12,11 @@ use crate::identity::invitations::Offer;
 use crate::model::access::Role;
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
+use crate::surface::browser::csrf;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, log_out};
 use crate::surface::web::{AuditEvent, Web};
 
 /// How the visitor can join.
@@ -144,10 +144,9 @@ fn page(
     };
     let way = match person {
         Some(person) if person.user.email == offer.email => Way::Accept,
-        Some(person) => Way::Other {
-            email: person.user.email.clone(),
-            log_out: csrf::token(web, person.binding(), log_out::PURPOSE),
-        },
+        Some(person) => {
+            Way::Other { email: person.user.email.clone(), log_out: csrf::token(web, person.binding(), csrf::LOG_OUT) }
+        }
         None if !offer.proven => Way::Mail,
         None if offer.has_account => Way::SignIn,
         None => Way::Register,

@@ -8,11 +8,12 @@ use tower_sessions::Session;
 
 use crate::base::secret::Secret;
 use crate::model::error::{Code, Result};
+use crate::surface::browser::password::{self, Compared, Right};
+use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::password::{self, Compared, Right};
-use crate::surface::login::{csrf, passkey, return_to, two_step, upstream};
+use crate::surface::login::{passkey, two_step, upstream};
 use crate::surface::web::{AuditEvent, Web};
 
 /// What the form token is for.

@@ -6,15 +6,12 @@ use axum::response::Response;
 use tower_sessions::Session;
 
 use crate::model::error::Result;
+use crate::surface::browser::csrf;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::csrf;
-use crate::surface::login::session::SignedIn;
 use crate::surface::web::{AuditEvent, Web};
-
-/// What the form token is for.
-pub const PURPOSE: &str = "logout";
 
 pub async fn submit(State(web): State<Web>, context: Context, session: Session, request: Request) -> Response {
     match log_out(&web, &context, &session, request).await {
@@ -28,7 +25,8 @@ async fn log_out(web: &Web, context: &Context, session: &Session, request: Reque
     let (parts, body) = request.into_parts();
     let Some(person) = SignedIn::find(web, session).await? else { return Ok(true) };
     let params = Params::of_body(&parts.headers, body).await.unwrap_or_default();
-    if !csrf::from_our_pages(web, &parts.headers) || !csrf::is_token(web, person.binding(), PURPOSE, params.get("csrf"))
+    if !csrf::from_our_pages(web, &parts.headers)
+        || !csrf::is_token(web, person.binding(), csrf::LOG_OUT, params.get("csrf"))
     {
         return Ok(false);
     }

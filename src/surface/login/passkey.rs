@@ -9,12 +9,12 @@ use tower_sessions::Session;
 use crate::identity::passkeys::ProofError;
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::proof::{self, PASSKEY_REFUSED, Ways};
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, return_to};
 use crate::surface::web::{AuditEvent, Web};
 
 pub const PATH: &str = "/login/passkey";

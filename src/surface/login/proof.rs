@@ -9,11 +9,11 @@ use crate::identity::passkeys::{Answer, Ceremony, ProofError};
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::User;
+use crate::surface::browser::csrf;
+use crate::surface::browser::password::{self, Compared};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::csrf;
-use crate::surface::login::password::{self, Compared};
 use crate::surface::web::{AuditEvent, Web};
 
 /// The page's forms, for `ways.html`.

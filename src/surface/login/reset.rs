@@ -8,10 +8,10 @@ use axum::response::Response;
 
 use crate::base::secret::{Secret, sha256_hex};
 use crate::model::error::{Code, Result};
+use crate::surface::browser::{csrf, password};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::{csrf, password};
 use crate::surface::web::{AuditEvent, Web};
 
 #[derive(Template)]

@@ -16,12 +16,12 @@ use crate::identity::factors::Stage;
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::User;
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::{cookies, csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::login::proof::{self, Outcome, Ways};
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{cookies, csrf, return_to};
 use crate::surface::web::{AuditEvent, Web};
 
 const PATH: &str = "/login/two-step";

@@ -10,7 +10,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::handler::is_modern;
+use super::compat::is_modern;
 use crate::model::run::MOST_ROUNDS;
 
 /// The key of the one form in a result that asks.

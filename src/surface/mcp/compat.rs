@@ -6,6 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
 
 use super::message::{MODERN, NEWEST_WITH_SESSIONS, Peek};
 
@@ -19,6 +21,11 @@ const NAME: &str = "mcp-name";
 
 /// JSON-RPC's code for headers that say other than the message (2026-07-28, errors).
 pub const HEADER_MISMATCH: i32 = -32020;
+
+/// Whether a request belongs to the revision without sessions.
+pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
 
 /// Puts the headers right. `session` is the revision that the request's session was opened with.
 ///

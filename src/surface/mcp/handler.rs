@@ -16,6 +16,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use super::compat::is_modern;
 use super::complete::complete;
 use super::resources::{self, protocol_error};
 use super::tools::Tools;
@@ -107,11 +108,6 @@ fn risen(reached: f64, fraction: Option<f64>) -> Option<f64> {
     let further = fraction.filter(|fraction| *fraction > reached);
     let next = further.map_or(reached + (1.0 - reached) / 1000.0, |fraction| fraction.min(1.0));
     (next > reached).then_some(next)
-}
-
-/// Whether a request belongs to the revision without sessions.
-pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
 /// Who answers. In the era of sessions `initialize` has said it; later every result does (2026-07-28, SHOULD).

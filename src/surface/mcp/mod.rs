@@ -19,10 +19,9 @@ mod tools;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Method, StatusCode};
@@ -45,8 +44,8 @@ use crate::model::access::{Action, Rights, denied};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::surface::body::{self, Unread};
+use crate::surface::finish::to_its_end;
 use crate::surface::guard::{self, Lease};
-use crate::surface::to_its_end;
 
 /// Largest request in bytes.
 const BODY: usize = 1 << 20;
@@ -91,19 +90,14 @@ impl Mcp {
         })
     }
 
-    /// The routes of both endpoints, still without the guard.
-    pub fn routes(self: Arc<Self>) -> Router {
+    /// The protocol library, which answers what [`enter`] lets through.
+    pub fn service(&self) -> StreamableHttpService<Handler, LocalSessionManager> {
         let shared = self.shared.clone();
         let factory = move || {
             let captured = CAPTURED.try_with(|rights| *rights).map_err(std::io::Error::other)?;
             Ok(Handler::new(shared.clone(), captured))
         };
-        let service = StreamableHttpService::new(factory, self.manager.clone(), self.library());
-        Router::new()
-            .route_service("/mcp", service.clone())
-            .route_service("/mcp/", service.clone())
-            .route_service("/t/{workspace}/mcp", service)
-            .layer(from_fn_with_state(self, enter))
+        StreamableHttpService::new(factory, self.manager.clone(), self.library())
     }
 
     fn library(&self) -> StreamableHttpServerConfig {
@@ -147,7 +141,7 @@ fn authority(host: &str, port: Option<u16>) -> String {
 }
 
 /// Everything between the guard and the protocol library.
-async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Response {
+pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let proven = (parts.extensions.get::<Caller>().cloned(), parts.extensions.get::<Lease>().cloned());
     let (Some(caller), Some(lease)) = proven else {
@@ -373,26 +367,4 @@ impl Mcp {
 /// What could not be recorded is not answered.
 fn unrecorded(id: &Value, error: &Error) -> Response {
     rpc_error(StatusCode::SERVICE_UNAVAILABLE, id, -32603, &error.message, Value::Null)
-}
-
-#[cfg(test)]
-mod tests {
-    use futures_util::FutureExt as _;
-    use tokio::sync::oneshot;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn what_opens_a_session_goes_on_when_its_client_hangs_up() {
-        let (go, gate) = oneshot::channel::<()>();
-        let (bound, finished) = oneshot::channel::<()>();
-        let answer = to_its_end(async move {
-            gate.await.unwrap();
-            bound.send(()).unwrap();
-            StatusCode::OK.into_response()
-        });
-        assert!(answer.now_or_never().is_none(), "nobody waits for it any more");
-        go.send(()).unwrap();
-        finished.await.unwrap();
-    }
 }

@@ -7,8 +7,8 @@
 //! 3. Nobody logged in: the browser goes to `/login` with this very request as the place to return to. Nothing is
 //!    stored for strangers; everything is checked again when it comes back.
 //! 4. Logged in less well than `acr_values` asks: the browser goes to `/login/confirm`, and comes back in the same way.
-//! 5. Logged in: what the person approved before is approved again (`login/remembered.rs`); anything else is stored, and
-//!    the browser goes to `/consent`.
+//! 5. Logged in: what the person approved before is approved again (`consent/remembered.rs`); anything else is stored,
+//!    and the browser goes to `/consent`.
 
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
@@ -17,19 +17,21 @@ use tower_sessions::Session;
 
 use crate::base::clock::Millis;
 use crate::config::Config;
-use crate::identity::clients::OAuthClient;
 use crate::identity::{consents, redirect};
 use crate::model::access::Scope;
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error};
 use crate::model::grant::{parse_scopes, scope_text};
+use crate::surface::browser::destination::{Destination, Unproven, answer_url};
+use crate::surface::browser::return_to;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::context::Context;
 use crate::surface::form::{FormError, Params};
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{Asker, Back, Pending, confirm, remembered, return_to};
+use crate::surface::oauth::consent::pending::{Asker, Back, Pending};
+use crate::surface::oauth::consent::remembered;
 use crate::surface::oauth::refusal;
-use crate::surface::oauth::resource::Resource;
+use crate::surface::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Bytes of the longest request (A27).
@@ -72,24 +74,13 @@ impl From<Error> for Stop {
     }
 }
 
-/// A proven place to answer to.
-pub struct Destination {
-    pub client: OAuthClient,
-    pub redirect_uri: String,
-    pub state: Option<String>,
-}
-
-/// Who asks in an authorization request that waits for somebody to log in; `None` while the client or the place to
-/// answer to is in doubt.
-///
-/// # Errors
-/// The database fails.
-pub async fn asker(web: &Web, query: &str) -> Result<Option<Destination>, Error> {
-    let Ok(params) = Params::parse(query) else { return Ok(None) };
-    match find_destination(web, &params).await {
-        Ok(destination) => Ok(Some(destination)),
-        Err(Stop::Failed(error)) => Err(error),
-        Err(Stop::Page(..) | Stop::Blocked(_) | Stop::Redirect(..)) => Ok(None),
+impl From<Unproven> for Stop {
+    fn from(unproven: Unproven) -> Self {
+        match unproven {
+            Unproven::Page(text) => Stop::Page(StatusCode::BAD_REQUEST, text),
+            Unproven::Blocked(id) => Stop::Blocked(id),
+            Unproven::Failed(error) => Stop::Failed(error),
+        }
     }
 }
 
@@ -132,9 +123,10 @@ pub async fn authorize(State(web): State<Web>, context: Context, session: Sessio
             return html::problem(status, "This request cannot be used", &problem.to_string());
         }
     };
-    let (answer, destination) = match find_destination(&web, &params).await {
+    // Step 1: who asks, and whether the answer may go where they want it.
+    let (answer, destination) = match Destination::find(&web, &params).await {
         Ok(found) => (proceed(&web, &context, &session, &params, &found).await, Some(found)),
-        Err(stop) => (Err(stop), None),
+        Err(unproven) => (Err(unproven.into()), None),
     };
     match answer {
         Ok(response) => response,
@@ -156,33 +148,6 @@ async fn read(request: Request) -> Result<Params, FormError> {
     }
     let (parts, body) = request.into_parts();
     Ok(params.and(Params::of_body(&parts.headers, body).await?))
-}
-
-/// Step 1: who asks, and whether the answer may go where they want it.
-async fn find_destination(web: &Web, params: &Params) -> Result<Destination, Stop> {
-    let page = |text| Stop::Page(StatusCode::BAD_REQUEST, text);
-    if params.repeats(&["client_id", "redirect_uri"]) {
-        return Err(page("client_id or redirect_uri was sent more than once."));
-    }
-    let client = match params.get("client_id") {
-        // Of a blocked client not even the document is fetched.
-        Some(id) if web.identity.is_blocked(id, None).await? => return Err(Stop::Blocked(id.to_owned())),
-        Some(id) => web.identity.client(id).await?,
-        None => None,
-    };
-    let client = client.ok_or(page(
-        "The program that sent you here is not registered with this service. Remove the connection in your AI client \
-         and add it again.",
-    ))?;
-    let presented = params.get("redirect_uri").ok_or(page("redirect_uri is missing."))?;
-    if !client.redirect_uris.iter().any(|registered| redirect::matches(registered, presented)) {
-        return Err(page(
-            "The address that the program wants you to be sent back to is not one that it registered. Remove the \
-             connection in your AI client and add it again.",
-        ));
-    }
-    let redirect_uri = presented.to_owned();
-    Ok(Destination { client, redirect_uri, state: params.get("state").map(str::to_owned) })
 }
 
 /// Steps 2 to 5.
@@ -210,7 +175,7 @@ async fn proceed(
             let text = "The person did not show a second factor.";
             return Err(Stop::Redirect("unmet_authentication_requirements", text));
         }
-        return Ok(html::see_other(&confirm::address(&back(params, &asked), asked.least)));
+        return Ok(html::see_other(&return_to::confirmed(&back(params, &asked), asked.least)));
     }
     let org = match &asked.resource {
         Resource::Any => None,
@@ -388,7 +353,7 @@ async fn refuse(
     let (outcome, response) = match (stop, to) {
         (Stop::Redirect(error, description), Some(to)) => {
             let answer = [("error", error), ("error_description", description)];
-            let url = super::answer_url(&web.config, &to.redirect_uri, to.state.as_deref(), &answer);
+            let url = answer_url(&web.config, &to.redirect_uri, to.state.as_deref(), &answer);
             let response = match refusal::may_be_sent_on(web, session, to, from_log_in).await {
                 Ok(true) => send_back("Not connected", params, to, &url),
                 Ok(false) => refusal::page(to, description, &url),

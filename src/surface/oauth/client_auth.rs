@@ -10,7 +10,6 @@ use crate::base::secret::{Secret, from_base64};
 use crate::identity::confidential::KnownClient;
 use crate::surface::form::{Params, decode};
 use crate::surface::oauth::error::OAuthError;
-use crate::surface::oauth::token::missing;
 use crate::surface::web::Web;
 
 /// What the token and revocation endpoints accept; a client that names none of them itself takes the first.
@@ -74,7 +73,7 @@ fn presented(headers: &HeaderMap, params: &Params) -> Result<(String, Option<Sec
         }
         return Ok((id, Some(secret)));
     }
-    let id = said.ok_or_else(|| missing("client_id"))?;
+    let id = said.ok_or_else(|| OAuthError::missing("client_id"))?;
     Ok((id.to_owned(), posted.map(Secret::new)))
 }
 

@@ -11,11 +11,11 @@ use crate::identity::grants::TokenPair;
 use crate::model::grant::parse_scopes;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
-use crate::surface::login::DEVICE;
 use crate::surface::oauth::client_auth::authenticate;
+use crate::surface::oauth::consent;
 use crate::surface::oauth::error::{OAuthError, answer};
-use crate::surface::oauth::resource::Resource;
-use crate::surface::oauth::token::{form, missing};
+use crate::surface::oauth::request::form;
+use crate::surface::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
 /// The endpoint's path.
@@ -39,7 +39,7 @@ pub async fn start(State(web): State<Web>, context: Context, request: Request) -
     match (web.record(event).await, outcome) {
         (Err(error), _) => OAuthError::from(error).into_response(),
         (Ok(()), Ok((_, started))) => answer(StatusCode::OK, {
-            let page = web.config.url(DEVICE);
+            let page = web.config.url(consent::device::PAGE);
             let user_code = started.user_code.expose();
             json!({
                 "device_code": started.device_code.expose(),
@@ -88,7 +88,7 @@ pub async fn redeem(
     client_id: &str,
     resource: Option<&str>,
 ) -> Result<TokenPair, OAuthError> {
-    let code = params.get("device_code").ok_or_else(|| missing("device_code"))?;
+    let code = params.get("device_code").ok_or_else(|| OAuthError::missing("device_code"))?;
     Ok(web.identity.poll_device(code, client_id, resource).await?)
 }
 

@@ -28,6 +28,11 @@ impl OAuthError {
         Self { status, error, description: description.into(), retry_after: None, basic: false }
     }
 
+    /// A parameter that must be there.
+    pub fn missing(name: &str) -> Self {
+        Self::bad("invalid_request", format!("{name} is missing."))
+    }
+
     /// 401: clients that were forgotten register again when they see it.
     pub fn invalid_client(description: &str) -> Self {
         Self { status: StatusCode::UNAUTHORIZED, ..Self::bad("invalid_client", description) }

@@ -14,7 +14,7 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::oauth::client_auth::authenticate_confidential;
 use crate::surface::oauth::error::{OAuthError, answer};
-use crate::surface::oauth::token::{form, missing};
+use crate::surface::oauth::request::form;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11). The hint is not read otherwise: a token's form says what it is.
@@ -53,7 +53,7 @@ async fn look(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(String
     if web.identity.is_blocked(&client.id, None).await? {
         return Err(OAuthError::blocked());
     }
-    let token = params.get("token").ok_or_else(|| missing("token"))?;
+    let token = params.get("token").ok_or_else(|| OAuthError::missing("token"))?;
     let living = web.identity.introspect(token, &client).await?;
     Ok((client.id, living))
 }

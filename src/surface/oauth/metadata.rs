@@ -11,10 +11,10 @@ use crate::identity::JWKS_CACHE;
 use crate::model::access::Scope;
 use crate::model::acr::Acr;
 use crate::model::org::is_slug;
-use crate::surface::login::return_to::AUTHORIZE;
+use crate::surface::browser::return_to::AUTHORIZE;
 use crate::surface::oauth::client_auth::{METHODS, SECRET_METHODS};
 use crate::surface::oauth::device;
-use crate::surface::oauth::resource::Resource;
+use crate::surface::resource::Resource;
 use crate::surface::web::Web;
 
 fn cached(body: Value) -> Response {

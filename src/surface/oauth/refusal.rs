@@ -12,9 +12,9 @@ use tower_sessions::Session;
 use crate::identity::clients;
 use crate::identity::redirect::{self, Kind};
 use crate::model::error::Result;
+use crate::surface::browser::destination::Destination;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
-use crate::surface::oauth::authorize::Destination;
 use crate::surface::web::Web;
 
 #[derive(Template)]

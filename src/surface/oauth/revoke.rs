@@ -12,7 +12,7 @@ use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::oauth::client_auth::authenticate;
 use crate::surface::oauth::error::{OAuthError, UNCACHED};
-use crate::surface::oauth::token::{form, missing};
+use crate::surface::oauth::request::form;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11). The hint is not read otherwise: a token's form says what it is, and
@@ -49,7 +49,7 @@ async fn end(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(String,
     }
     // A blocked client too may give back what it holds.
     let client = authenticate(web, headers, params).await?.id;
-    let token = params.get("token").ok_or_else(|| missing("token"))?;
+    let token = params.get("token").ok_or_else(|| OAuthError::missing("token"))?;
     let ended = web.identity.revoke(token, &client).await?;
     Ok((client, ended))
 }

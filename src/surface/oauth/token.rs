@@ -19,7 +19,8 @@ use crate::surface::form::Params;
 use crate::surface::oauth::client_auth::authenticate;
 use crate::surface::oauth::device;
 use crate::surface::oauth::error::{OAuthError, answer};
-use crate::surface::oauth::resource::Resource;
+use crate::surface::oauth::request::form;
+use crate::surface::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated (C11).
@@ -77,7 +78,7 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
     if params.repeats(&ONCE) {
         return Err(OAuthError::bad("invalid_request", "A parameter was sent more than once."));
     }
-    let grant = params.get("grant_type").ok_or_else(|| missing("grant_type"))?;
+    let grant = params.get("grant_type").ok_or_else(|| OAuthError::missing("grant_type"))?;
     if !GRANTS.iter().any(|(name, _)| *name == grant) {
         let text = format!("grant_type must be authorization_code, refresh_token or {}.", device::GRANT);
         return Err(OAuthError::bad("unsupported_grant_type", text));
@@ -96,10 +97,10 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
     };
     let pair = if grant == "authorization_code" {
         let code = CodeUse {
-            code: params.get("code").ok_or_else(|| missing("code"))?,
+            code: params.get("code").ok_or_else(|| OAuthError::missing("code"))?,
             client_id: &client_id,
             redirect_uri: params.get("redirect_uri"),
-            verifier: params.get("code_verifier").ok_or_else(|| missing("code_verifier"))?,
+            verifier: params.get("code_verifier").ok_or_else(|| OAuthError::missing("code_verifier"))?,
             resource: resource.as_deref(),
         };
         web.identity.redeem(code).await?
@@ -107,7 +108,7 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
         device::redeem(web, params, &client_id, resource.as_deref()).await?
     } else {
         let refresh = RefreshUse {
-            token: params.get("refresh_token").ok_or_else(|| missing("refresh_token"))?,
+            token: params.get("refresh_token").ok_or_else(|| OAuthError::missing("refresh_token"))?,
             client_id: &client_id,
             scope: params.get("scope"),
             resource: resource.as_deref(),
@@ -115,18 +116,6 @@ async fn exchange(web: &Web, headers: &HeaderMap, params: &Params) -> Result<(St
         web.identity.refresh(refresh).await?
     };
     Ok((client_id, pair))
-}
-
-/// The form of a request, at the rate that an address may send them; one too many is refused before a body is read.
-pub(super) async fn form(web: &Web, context: &Context, request: Request) -> Result<(HeaderMap, Params), OAuthError> {
-    web.throttle.check_exchange(context.ip).map_err(OAuthError::too_many)?;
-    let (parts, body) = request.into_parts();
-    let params = Params::of_body(&parts.headers, body).await?;
-    Ok((parts.headers, params))
-}
-
-pub(super) fn missing(name: &str) -> OAuthError {
-    OAuthError::bad("invalid_request", format!("{name} is missing."))
 }
 
 /// Workspace and person of a token that we have just signed, for the record.

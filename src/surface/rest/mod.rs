@@ -1,19 +1,15 @@
-//! The REST tiers: `/api/v1/ext` for external models and programs, `/api/v1` for management. Routes come from
-//! [`crate::ops::each`]; a path's `{dataset_id}` and the JSON body, or the query where there is none, are the operation's
-//! arguments.
+//! The REST tiers: `/api/v1/ext` for external models and programs, `/api/v1` for management. A path's `{dataset_id}` and
+//! the JSON body, or the query where there is none, are an operation's arguments.
 
-pub mod export;
 pub mod openapi;
+pub mod operations;
 mod upload;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, get, on, post};
-use axum::{Extension, Json, Router};
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use serde::Serialize;
@@ -21,14 +17,11 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
-use crate::gateway::{Gateway, Knock, Via, WithId};
+use crate::gateway::{Gateway, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
-use crate::ops;
-use crate::ops::audit_log::ExportAudit;
-use crate::ops::import::Import;
 use crate::surface::body::{Unread, whole};
 use crate::surface::error::problem;
 use crate::surface::{guard, schema};
@@ -42,63 +35,6 @@ const TEXTS: usize = 3 << 20;
 pub struct Rest {
     pub gateway: Arc<Gateway>,
     pub config: Arc<Config>,
-}
-
-struct Routes(Router<Rest>);
-
-impl ops::Visitor for Routes {
-    fn visit<O: Operation>(&mut self) {
-        let info = O::INFO;
-        let base = openapi::base(info.surface);
-        let path = format!("{base}{}", info.route.path);
-        let method = match info.route.method {
-            "GET" => MethodFilter::GET,
-            "PATCH" => MethodFilter::PATCH,
-            "PUT" => MethodFilter::PUT,
-            "DELETE" => MethodFilter::DELETE,
-            _ => MethodFilter::POST,
-        };
-        // An import does not arrive as JSON, and an export does not leave as JSON.
-        let route = match info.name {
-            name if name == Import::INFO.name => post(upload::upload),
-            name if name == ExportAudit::INFO.name => get(export::export),
-            _ => on(method, answer::<O>),
-        };
-        let router = std::mem::take(&mut self.0);
-        self.0 = router.route(&path, route);
-    }
-}
-
-/// All operations' routes, still without the guard.
-pub fn routes(rest: Rest) -> Router {
-    let mut routes = Routes(Router::new());
-    ops::each(&mut routes);
-    routes.0.with_state(rest)
-}
-
-/// What needs no credential: the documents themselves.
-pub fn open_routes() -> Router {
-    Router::new()
-        .route("/api/v1/ext/openapi.json", get(async || Json(openapi::document(Surface::Tool))))
-        .route("/api/v1/openapi.json", get(async || Json(openapi::document(Surface::Manage))))
-}
-
-async fn answer<O: Operation>(
-    State(rest): State<Rest>,
-    Extension(caller): Extension<Caller>,
-    path: std::result::Result<Path<HashMap<String, String>>, PathRejection>,
-    request: Request,
-) -> Response {
-    if let Err(error) = rest.gateway.knock(&caller, Knock::Request) {
-        return refused::<O>(&rest, &caller, error).await;
-    }
-    let Ok(Path(path)) = path else {
-        return refused::<O>(&rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
-    };
-    match arguments::<O>(path, request).await.and_then(schema::parse::<O>) {
-        Ok(op) => run(&rest, caller, op, ()).await,
-        Err(error) => refused::<O>(&rest, &caller, error).await,
-    }
 }
 
 /// Runs a call to its end, and so to its row in the record, even when the client hangs up: then it is told to stop,

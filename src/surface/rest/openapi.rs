@@ -1,6 +1,7 @@
 //! OpenAPI 3.1 documents, made from the same types as the routes; the committed files in `openapi/` are kept equal by
 //! a test.
 
+use axum::Json;
 use serde_json::{Map, Value, json};
 
 use crate::gateway::operation::{Info, Operation, Surface};
@@ -21,6 +22,16 @@ pub fn base(surface: Surface) -> &'static str {
 /// Whether requests of a method have a body (RFC 9110 §9.3: of those that we serve, GET and DELETE have none).
 pub fn has_body(method: &str) -> bool {
     !matches!(method, "GET" | "HEAD" | "DELETE")
+}
+
+/// The document for external models and programs. Needs no credential, as the other.
+pub async fn tools() -> Json<Value> {
+    Json(document(Surface::Tool))
+}
+
+/// The document of management.
+pub async fn management() -> Json<Value> {
+    Json(document(Surface::Manage))
 }
 
 struct Paths {

@@ -7,8 +7,8 @@ use dragoman::config::Config;
 use dragoman::identity::redirect;
 use dragoman::model::access::{Role, Scope};
 use dragoman::model::grant::{parse_scopes, scope_text};
-use dragoman::surface::login::return_to;
-use dragoman::surface::oauth::resource::Resource;
+use dragoman::surface::browser::return_to;
+use dragoman::surface::resource::Resource;
 use serde_json::Value;
 use url::Url;
 

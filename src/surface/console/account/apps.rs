@@ -11,8 +11,8 @@ use crate::identity::connected::ConnectedRow;
 use crate::identity::redirect;
 use crate::model::access::Scope;
 use crate::model::error::Result;
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::html::{self, filters};
 use crate::surface::web::{AuditEvent, Web};
 

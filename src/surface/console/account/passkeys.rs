@@ -1,11 +1,9 @@
 //! `/account/passkeys`: the person's passkeys, and adding, renaming and removing them.
 
 use askama::Template;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::routing::{get, post};
 use tower_sessions::Session;
 
 use super::two_step::{finished, first, may_change, record};
@@ -13,8 +11,8 @@ use crate::base::clock::{Millis, rfc3339};
 use crate::identity::passkeys::{Answer, Ceremony, PasskeyInfo, ProofError};
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::form::Params;
 use crate::surface::html;
 use crate::surface::web::Web;
@@ -43,15 +41,7 @@ struct PasskeysPage {
     problem: String,
 }
 
-pub fn routes() -> Router<Web> {
-    Router::new()
-        .route(PATH, get(show))
-        .route("/account/passkeys/add", post(add))
-        .route("/account/passkeys/rename", post(rename))
-        .route("/account/passkeys/remove", post(remove))
-}
-
-async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
     let visit = match Visit::of(&web, &door.session, door.context, &request).await {
         Ok(visit) => visit,
         Err(response) => return response,
@@ -101,7 +91,7 @@ async fn changing(web: &Web, door: Door, request: Request) -> Result<(Visit, Ses
     Ok((visit, session, params))
 }
 
-async fn add(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn add(State(web): State<Web>, door: Door, request: Request) -> Response {
     let (visit, session, params) = match changing(&web, door, request).await {
         Ok(changing) => changing,
         Err(response) => return response,
@@ -128,7 +118,7 @@ async fn add(State(web): State<Web>, door: Door, request: Request) -> Response {
     added.await.unwrap_or_else(|error| html::failure(&error))
 }
 
-async fn rename(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn rename(State(web): State<Web>, door: Door, request: Request) -> Response {
     let (visit, _, params) = match changing(&web, door, request).await {
         Ok(changing) => changing,
         Err(response) => return response,
@@ -138,7 +128,7 @@ async fn rename(State(web): State<Web>, door: Door, request: Request) -> Respons
     done(&web, &visit, renamed, "renamed").await.unwrap_or_else(|error| html::failure(&error))
 }
 
-async fn remove(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn remove(State(web): State<Web>, door: Door, request: Request) -> Response {
     let (visit, _, params) = match changing(&web, door, request).await {
         Ok(changing) => changing,
         Err(response) => return response,

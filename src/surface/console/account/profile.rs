@@ -7,12 +7,12 @@ use axum::response::Response;
 
 use crate::base::secret::Secret;
 use crate::model::error::{Code, Error, Result};
+use crate::surface::browser::password::{self, Compared};
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::password::{self, Compared};
-use crate::surface::login::session::SignedIn;
 use crate::surface::web::{AuditEvent, Web};
 
 const RENAME: &str = "account.profile";

@@ -8,12 +8,11 @@ use axum::response::Response;
 use crate::base::clock::{Millis, rfc3339};
 use crate::identity::upstream::{Errand, Unlinking, Waiting};
 use crate::model::error::Result;
+use crate::surface::browser::upstream::{self, cookie};
+use crate::surface::browser::visit::{Door, Visit};
+use crate::surface::browser::{cookies, return_to};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::html;
-use crate::surface::login::cookies;
-use crate::surface::login::return_to;
-use crate::surface::login::upstream::{callback, cookie, depart};
 use crate::surface::web::{AuditEvent, Web};
 
 /// What the form token is for.
@@ -79,11 +78,11 @@ pub async fn link(State(web): State<Web>, door: Door, request: Request) -> Respo
     }
     let errand = Errand::Link { user: visit.person.user.id, session_hash: visit.person.session_hash() };
     let provider = params.get("provider").unwrap_or("");
-    match depart::leave(&web, &headers, provider, errand).await {
+    match upstream::leave(&web, &headers, provider, errand).await {
         Ok(response) => response,
         Err(stop) => {
             let event = AuditEvent::new(&visit.context, "account.link", stop.outcome()).by(visit.person.principal());
-            match web.record(event.target(depart::known(&web, provider))).await {
+            match web.record(event.target(upstream::known(&web, provider))).await {
                 Ok(()) => stop.page(),
                 Err(error) => html::failure(&error),
             }
@@ -163,10 +162,10 @@ pub async fn confirm(State(web): State<Web>, door: Door, request: Request) -> Re
     }
     let mut response = html::see_other(return_to::safe(Some(&waiting.return_to)));
     if params.get("decision") == Some("link")
-        && let Err(stop) = callback::link(&web, &visit.context, &visit.person, &waiting.foreigner).await
+        && let Err(stop) = upstream::link(&web, &visit.context, &visit.person, &waiting.foreigner).await
     {
         let event = AuditEvent::new(&visit.context, "account.link", stop.outcome()).by(visit.person.principal());
-        response = match web.record(event.target(depart::known(&web, &waiting.foreigner.provider))).await {
+        response = match web.record(event.target(upstream::known(&web, &waiting.foreigner.provider))).await {
             Ok(()) => stop.page(),
             Err(error) => html::failure(&error),
         };

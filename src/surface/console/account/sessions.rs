@@ -7,11 +7,11 @@ use axum::response::Response;
 
 use crate::base::clock::{Millis, rfc3339};
 use crate::model::error::{Error, Result};
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
 use crate::surface::web::{AuditEvent, Web};
 
 const PURPOSE: &str = "account.session";

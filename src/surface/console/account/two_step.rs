@@ -4,11 +4,9 @@
 //! shown once. All changes need a fresh proof, and from a person with a second factor the second factor.
 
 use askama::Template;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::routing::{get, post};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use qrcode::QrCode;
@@ -20,11 +18,11 @@ use crate::identity::factors::Factors;
 use crate::identity::totp::{Confirmed, TotpKey};
 use crate::model::acr::Acr;
 use crate::model::error::{Code, Error, Result};
+use crate::surface::browser::return_to;
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::confirm;
 use crate::surface::web::{AuditEvent, Web};
 
 const PATH: &str = "/account/two-step";
@@ -59,15 +57,6 @@ struct CodesPage {
     back: &'static str,
 }
 
-pub fn routes() -> Router<Web> {
-    Router::new()
-        .route(PATH, get(show))
-        .route("/account/two-step/start", post(start))
-        .route("/account/two-step/confirm", post(confirm_code))
-        .route("/account/two-step/off", post(turn_off))
-        .route("/account/two-step/codes", post(new_codes))
-}
-
 /// Whether the visitor may change their factors now: a fresh proof, and not one that is weaker than what they change.
 pub(super) async fn may_change(web: &Web, visit: &Visit) -> Result<(), Response> {
     let factors = web.identity.factors(visit.person.user.id).await.map_err(|error| html::failure(&error))?;
@@ -82,7 +71,7 @@ fn least(factors: Factors) -> Acr {
 pub(super) fn first(web: &Web, visit: &Visit, factors: Factors, page: &str) -> Option<String> {
     let least = least(factors);
     let ready = visit.is_fresh(web) && visit.person.acr >= least;
-    (!ready).then(|| confirm::address(page, least))
+    (!ready).then(|| return_to::confirmed(page, least))
 }
 
 /// The recovery codes, once. Without the frame: the session may just have got a new id, and its forms would be of the
@@ -91,7 +80,7 @@ fn codes_page(codes: Vec<Secret>, done: &'static str, back: &'static str) -> Res
     html::page(StatusCode::OK, &CodesPage { codes, done, back })
 }
 
-async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn show(State(web): State<Web>, door: Door, request: Request) -> Response {
     let visit = match Visit::of(&web, &door.session, door.context, &request).await {
         Ok(visit) => visit,
         Err(response) => return response,
@@ -119,7 +108,7 @@ async fn changing(web: &Web, door: Door, request: Request) -> Result<(Visit, Ses
     Ok((visit, session, params))
 }
 
-async fn start(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn start(State(web): State<Web>, door: Door, request: Request) -> Response {
     let (visit, ..) = match changing(&web, door, request).await {
         Ok(changing) => changing,
         Err(response) => return response,
@@ -157,7 +146,7 @@ async fn key_page(
     Ok(html::page(status, &page))
 }
 
-async fn confirm_code(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn confirm_code(State(web): State<Web>, door: Door, request: Request) -> Response {
     let (visit, session, params) = match changing(&web, door, request).await {
         Ok(changing) => changing,
         Err(response) => return response,
@@ -196,7 +185,7 @@ pub(super) fn finished(codes: Vec<Secret>, done: &'static str, page: &'static st
     if codes.is_empty() { html::see_other(page) } else { codes_page(codes, done, page) }
 }
 
-async fn turn_off(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn turn_off(State(web): State<Web>, door: Door, request: Request) -> Response {
     let (visit, ..) = match changing(&web, door, request).await {
         Ok(changing) => changing,
         Err(response) => return response,
@@ -209,7 +198,7 @@ async fn turn_off(State(web): State<Web>, door: Door, request: Request) -> Respo
     ended.await.unwrap_or_else(|error: Error| html::failure(&error))
 }
 
-async fn new_codes(State(web): State<Web>, door: Door, request: Request) -> Response {
+pub async fn new_codes(State(web): State<Web>, door: Door, request: Request) -> Response {
     let (visit, ..) = match changing(&web, door, request).await {
         Ok(changing) => changing,
         Err(response) => return response,

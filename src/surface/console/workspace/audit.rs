@@ -11,11 +11,11 @@ use serde::Deserialize;
 use super::{Console, Room, Slug};
 use crate::model::error::Result;
 use crate::ops::audit_log::{ExportAudit, Format, ListAudit};
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
+use crate::surface::export;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
-use crate::surface::rest::export;
 
 const PAGE: &str = "/audit";
 

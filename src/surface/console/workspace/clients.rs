@@ -15,8 +15,8 @@ use crate::model::error::{Error, Result};
 use crate::ops::blocked_clients::{BlockClient, ListBlockedClients, UnblockClient};
 use crate::ops::grants::{ListGrants, RevokeGrant};
 use crate::ops::tokens::{CreateToken, ListTokens, RevokeToken};
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 

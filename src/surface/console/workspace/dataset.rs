@@ -18,8 +18,8 @@ use crate::model::profile::{ColumnProfile, Figure};
 use crate::ops::delete_dataset::DeleteDataset;
 use crate::ops::get_schema::GetSchema;
 use crate::ops::profile_dataset::ProfileDataset;
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::form::Params;
 use crate::surface::html;
 

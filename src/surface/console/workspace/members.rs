@@ -13,8 +13,8 @@ use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::ops::invitations::{CreateInvitation, ListInvitations, RevokeInvitation};
 use crate::ops::members::{ListMembers, RemoveMember, SetMemberRole};
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 

@@ -1,24 +1,22 @@
 //! `/w/{slug}`: a workspace, for its people. What is shown and changed here passes the gateway as a caller's request
 //! does, with the same rules, the same refusals and the same rows in the record.
 
-mod audit;
-mod clients;
-mod dataset;
-mod members;
-mod ontologies;
-mod overview;
-mod settings;
-mod sources;
+pub mod audit;
+pub mod clients;
+pub mod dataset;
+pub mod members;
+pub mod ontologies;
+pub mod overview;
+pub mod settings;
+pub mod sources;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{FromRef, Path, Request};
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::routing::get;
 use serde::de::DeserializeOwned;
 
 use crate::gateway::operation::Operation;
@@ -26,8 +24,8 @@ use crate::gateway::{Gateway, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::Membership;
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::console::frame::{Frame, Place};
-use crate::surface::console::visit::{Door, Visit};
 use crate::surface::form::{Params, Size};
 use crate::surface::html;
 use crate::surface::web::Web;
@@ -49,25 +47,6 @@ impl FromRef<Console> for Web {
     fn from_ref(console: &Console) -> Self {
         console.web.clone()
     }
-}
-
-/// The pages; the caller adds the layers of every page.
-pub fn routes() -> Router<Console> {
-    Router::new()
-        .route("/w/{slug}", get(overview::show))
-        .route("/w/{slug}/datasets/{id}", get(dataset::show).post(dataset::submit))
-        .route("/w/{slug}/members", get(members::show).post(members::submit))
-        .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
-        .route("/w/{slug}/sources", get(sources::show).post(sources::submit))
-        .route("/w/{slug}/audit", get(audit::show))
-        .route("/w/{slug}/audit/export", get(audit::export))
-        .route("/w/{slug}/settings", get(settings::show).post(settings::submit))
-        .merge(ontologies::routes())
-}
-
-/// Pages whose forms read whole tables, and so may take longer than a page does.
-pub fn long_routes() -> Router<Console> {
-    ontologies::long_routes()
 }
 
 /// The slug in a path.

@@ -10,8 +10,8 @@ use super::{Console, Room, Slug};
 use crate::model::access::Role;
 use crate::model::error::Result;
 use crate::ops::list_datasets::ListDatasets;
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::html;
 
 #[derive(Deserialize)]

@@ -13,8 +13,8 @@ use super::{Console, Room, Slug};
 use crate::model::error::Result;
 use crate::model::org::Egress;
 use crate::ops::settings::{GetSettings, UpdateSettings};
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 

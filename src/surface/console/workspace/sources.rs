@@ -10,8 +10,8 @@ use super::{Console, Room, Slug, parsed};
 use crate::model::error::{Code, Error, Result};
 use crate::ops::publish::Publish;
 use crate::ops::sources::{CreateSource, ListSources, RefreshSource, RemoveSource, TestSource};
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 

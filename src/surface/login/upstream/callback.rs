@@ -6,16 +6,17 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use tower_sessions::Session;
 
-use super::{Stop, cookie, depart};
-use crate::identity::upstream::{Admission, Errand, Fault, Foreigner, Journey, Linking};
+use crate::identity::upstream::{Admission, Errand, Fault, Foreigner, Journey};
 use crate::model::error::Code;
 use crate::model::user::User;
+use crate::surface::browser::destination::{Destination, answer_url};
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::upstream::{Stop, cookie, known, link};
+use crate::surface::browser::{cookies, csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{cookies, csrf, log_in, return_to, two_step};
-use crate::surface::oauth;
+use crate::surface::login::{log_in, two_step};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated.
@@ -52,7 +53,7 @@ pub async fn arrive(
         Ok(response) => response,
         Err(stop) => {
             let event = AuditEvent::new(&context, "login.oidc", stop.outcome());
-            match web.record(event.target(depart::known(&web, &provider))).await {
+            match web.record(event.target(known(&web, &provider))).await {
                 Ok(()) => stop.page(),
                 Err(error) => html::failure(&error),
             }
@@ -123,7 +124,7 @@ async fn declined(
     by_person: bool,
 ) -> Result<Response, Stop> {
     let outcome = if by_person { "access_denied" } else { "provider_error" };
-    let event = AuditEvent::new(context, "login.oidc", outcome).target(depart::known(web, back.provider));
+    let event = AuditEvent::new(context, "login.oidc", outcome).target(known(web, back.provider));
     let to = match &journey.errand {
         Errand::SignIn { return_to } => return_to,
         Errand::Link { .. } => {
@@ -132,13 +133,13 @@ async fn declined(
         }
     };
     let asker = match return_to::authorization(to).filter(|_| by_person) {
-        Some(query) => oauth::asker(web, query).await?,
+        Some(query) => Destination::waiting(web, query).await?,
         None => None,
     };
     if let Some(asker) = asker {
         web.record(event.client(&asker.client.id)).await?;
         let answer = [("error", "access_denied"), ("error_description", "The person did not sign in.")];
-        let url = oauth::answer_url(&web.config, &asker.redirect_uri, asker.state.as_deref(), &answer);
+        let url = answer_url(&web.config, &asker.redirect_uri, asker.state.as_deref(), &answer);
         return Ok(html::leave("Not connected", &html::display_name(&asker.client.name), &url));
     }
     web.record(event).await?;
@@ -159,7 +160,7 @@ async fn sign_in(
     foreigner: &Foreigner,
     to: &str,
 ) -> Result<Response, Stop> {
-    let target = depart::known(web, back.provider);
+    let target = known(web, back.provider);
     let event = |outcome: &str| AuditEvent::new(context, "login.oidc", outcome).target(target);
     let user = match web.identity.admit(foreigner).await? {
         Admission::Known(user) => user,
@@ -192,24 +193,6 @@ async fn sign_in(
     };
     let response = two_step::begin(web, session, &browser, &user, None, Some(to)).await?;
     Ok(html::with_cookie(response, fresh))
-}
-
-/// Links a proven foreigner to the account of a person who asked for it.
-///
-/// # Errors
-/// 409 when it is somebody else's already.
-pub async fn link(web: &Web, context: &Context, person: &SignedIn, foreigner: &Foreigner) -> Result<(), Stop> {
-    match web.identity.link(person.user.id, foreigner).await? {
-        Linking::Already => Ok(()),
-        Linking::Done => {
-            let event = AuditEvent::new(context, "account.link", "ok").by(person.principal());
-            Ok(web.record(event.target(foreigner.provider.as_str())).await?)
-        }
-        Linking::AnothersAlready => {
-            let text = "That sign-in belongs to another account here already. Unlink it there first.";
-            Err(Stop::Page(StatusCode::CONFLICT, "linked_elsewhere", text.into()))
-        }
-    }
 }
 
 /// Never silently: an equal address proves nothing (B19). The form is the log-in page's own; it leads to the page that

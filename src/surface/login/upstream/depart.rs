@@ -6,17 +6,17 @@ use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::{Stop, cookie};
 use crate::base::secret::sha256_hex;
 use crate::identity::clients;
 use crate::identity::redirect::{self, Kind};
 use crate::identity::upstream::Errand;
 use crate::model::error::Code;
+use crate::surface::browser::destination::Destination;
+use crate::surface::browser::upstream::{Stop, known, leave};
+use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::{csrf, return_to};
-use crate::surface::oauth;
 use crate::surface::web::{AuditEvent, Web};
 
 /// The program that waits for the sign-in.
@@ -83,23 +83,6 @@ pub async fn submit(
     finish(&web, &context, &provider, sent).await
 }
 
-/// Sends the browser to a provider on an errand, with the sealed journey as a cookie.
-///
-/// # Errors
-/// The provider is unknown or cannot be used; the way back is too long for a cookie.
-pub async fn leave(web: &Web, headers: &HeaderMap, provider: &str, errand: Errand) -> Result<Response, Stop> {
-    let departure = web.identity.depart(provider, errand).await.map_err(|fault| Stop::fault(provider, &fault))?;
-    let sealed = web.identity.seal_journey(&departure.journey)?;
-    let name = web.identity.provider(provider).map_or("", |provider| provider.name.as_str());
-    let mut response = html::leave("Sign in elsewhere", name, departure.url.as_str());
-    cookie::make_room(web, headers, &mut response);
-    if cookie::set(web, &mut response, &cookie::journey(web, &departure.journey.state), &sealed) {
-        return Ok(response);
-    }
-    let text = "What the program asks for is too long for this way to sign in. Sign in with your password instead.";
-    Err(Stop::Page(StatusCode::BAD_REQUEST, "too_long", text.into()))
-}
-
 async fn finish(web: &Web, context: &Context, provider: &str, answer: Result<Response, Stop>) -> Response {
     let stop = match answer {
         Ok(response) => return response,
@@ -110,11 +93,6 @@ async fn finish(web: &Web, context: &Context, provider: &str, answer: Result<Res
         Ok(()) => stop.page(),
         Err(error) => html::failure(&error),
     }
-}
-
-/// The provider's id for the record, unless a stranger made it up.
-pub fn known(web: &Web, provider: &str) -> &'static str {
-    web.identity.provider(provider).map_or("", |provider| provider.id)
 }
 
 /// The token is for this provider and this way back: the page said who asks, and nobody else can be put in their place.
@@ -149,7 +127,7 @@ async fn page(
 /// Who waits for the sign-in, when it is an authorization request that does.
 async fn asker(web: &Web, back: &str) -> Result<Option<Asker>, Stop> {
     let Some(query) = return_to::authorization(back) else { return Ok(None) };
-    let Some(found) = oauth::asker(web, query).await? else {
+    let Some(found) = Destination::waiting(web, query).await? else {
         let text = "The program that sent you here is not registered with this service, or wants you to be sent to an \
                     address that it did not register. Remove the connection in your AI client and add it again.";
         return Err(Stop::Page(StatusCode::BAD_REQUEST, "client_unknown", text.into()));

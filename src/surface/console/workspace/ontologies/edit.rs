@@ -12,8 +12,8 @@ use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Problem, StoredOntology};
 use crate::ops::ontology_texts::{Format, GetOntologyText, UpdateOntology};
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::form::Params;
 use crate::surface::html;
@@ -26,7 +26,7 @@ struct Text {
 
 /// What saving came to.
 #[derive(Deserialize)]
-pub struct Saved {
+pub(super) struct Saved {
     pub ontology: Standing,
     pub problems: Vec<Problem>,
 }
@@ -156,7 +156,7 @@ async fn save(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params)
 }
 
 /// After saving: on to the ontology, or back to the text with what is wrong or doubtful in it.
-pub async fn done(room: &Room<'_>, saved: Saved, sheet: Sheet) -> Result<Response> {
+pub(super) async fn done(room: &Room<'_>, saved: Saved, sheet: Sheet) -> Result<Response> {
     let Saved { ontology, problems } = saved;
     if problems.is_empty() {
         return Ok(html::see_other(&Head::of(room, &ontology).at));
@@ -175,7 +175,7 @@ pub async fn done(room: &Room<'_>, saved: Saved, sheet: Sheet) -> Result<Respons
 }
 
 /// The editor; without an ontology for one that is not saved yet.
-pub async fn page(room: &Room<'_>, standing: Option<&Standing>, sheet: Sheet) -> Result<Response> {
+pub(super) async fn page(room: &Room<'_>, standing: Option<&Standing>, sheet: Sheet) -> Result<Response> {
     let status = if sheet.problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let slug = &room.membership.org.slug;
     let place = match standing {

@@ -12,8 +12,8 @@ use crate::model::access::Action;
 use crate::model::error::Result;
 use crate::ops::ontologies::ListOntologies;
 use crate::ops::ontology_texts::ListAllOntologies;
+use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::visit::Door;
 use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::html::{self, filters};
 

@@ -1,25 +1,23 @@
 //! `/w/{slug}/ontologies…` and `/w/{slug}/questions/{id}`: what a workspace's data mean, written down, and questions in
 //! plain words over it.
 
-mod about;
-mod ask;
+pub mod about;
+pub mod ask;
 mod document;
-mod edit;
-mod history;
-mod list;
+pub mod edit;
+pub mod history;
+pub mod list;
 mod narrative;
-mod new;
-mod questions;
-mod remembered;
-mod trace;
+pub mod new;
+pub mod questions;
+pub mod remembered;
+pub mod trace;
 
-use axum::Router;
-use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use super::{Console, Room, Slug};
+use super::{Room, Slug};
 use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::error::{Error, Result};
@@ -37,26 +35,6 @@ const ASK: &str = "/ontologies/{id}/ask";
 const QUESTIONS: &str = "/ontologies/{id}/questions";
 const REMEMBERED: &str = "/ontologies/{id}/remembered";
 const TRACE: &str = "/questions/{id}";
-
-/// Pages that answer soon.
-pub fn routes() -> Router<Console> {
-    Router::new()
-        .route("/w/{slug}/ontologies", get(list::show))
-        .route("/w/{slug}/ontologies/{id}/edit", get(edit::show).post(edit::submit))
-        .route("/w/{slug}/ontologies/{id}/history", get(history::show).post(history::submit))
-        .route("/w/{slug}/ontologies/{id}/export", get(about::export))
-        .route("/w/{slug}/ontologies/{id}/questions", get(questions::show))
-        .route("/w/{slug}/ontologies/{id}/remembered", get(remembered::show).post(remembered::submit))
-        .route("/w/{slug}/questions/{id}", get(trace::show).post(trace::submit))
-}
-
-/// Pages whose forms read tables.
-pub fn long_routes() -> Router<Console> {
-    Router::new()
-        .route("/w/{slug}/ontologies/new", get(new::show).post(new::submit))
-        .route("/w/{slug}/ontologies/{id}", get(about::show).post(about::submit))
-        .route("/w/{slug}/ontologies/{id}/ask", get(ask::show).post(ask::submit))
-}
 
 /// An ontology and where it stands.
 #[derive(Clone, Deserialize)]

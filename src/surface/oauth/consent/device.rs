@@ -11,11 +11,11 @@ use crate::base::id::Id;
 use crate::identity::device::Waiting;
 use crate::model::error::{Code, Result};
 use crate::model::org::Org;
-use crate::surface::console::visit::{Door, Visit};
+use crate::surface::browser::visit::{Door, Visit};
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::pending::{Asker, Device, Pending};
-use crate::surface::oauth::resource::Resource;
+use crate::surface::oauth::consent::pending::{Asker, Device, Pending};
+use crate::surface::resource::Resource;
 use crate::surface::web::{AuditEvent, Web};
 
 /// The page's path.

@@ -11,7 +11,7 @@ use crate::model::error::{Error, Result};
 use crate::model::grant::parse_scopes;
 use crate::model::org::Org;
 use crate::store::pending::{self, PendingKey};
-use crate::surface::login::session::SignedIn;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::web::Web;
 
 /// See the module.

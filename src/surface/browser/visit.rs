@@ -13,11 +13,11 @@ use crate::model::acr::Acr;
 use crate::model::caller::{Caller, Client, Proof};
 use crate::model::error::Result;
 use crate::model::user::Membership;
+use crate::surface::browser::session::SignedIn;
+use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::{FormError, Params, Size};
 use crate::surface::html;
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{confirm, csrf, return_to};
 use crate::surface::web::{AuditEvent, Web};
 
 /// See the module.
@@ -126,7 +126,7 @@ impl Visit {
         if self.is_fresh(web) && self.person.acr >= least {
             return Ok(());
         }
-        let to = confirm::address(&self.page, least);
+        let to = return_to::confirmed(&self.page, least);
         if !self.sends {
             return Err(html::see_other(&to));
         }

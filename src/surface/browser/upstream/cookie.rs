@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
 use crate::identity::upstream::tag;
-use crate::surface::login::cookies;
+use crate::surface::browser::cookies;
 use crate::surface::web::Web;
 
 /// Browsers keep at least this many bytes of name, value and attributes (RFC 6265 §6.1).

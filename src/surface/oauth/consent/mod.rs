@@ -6,12 +6,19 @@
 //! 3. `POST` uses the handle up. Everything but the person's choices (workspace, fewer scopes, the switch for AI
 //!    clients) comes from the stored request, and the choices are checked against the person's role now.
 
+pub mod choice;
+pub mod device;
+pub mod pending;
+pub mod remembered;
+
 use askama::Template;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use tower_sessions::Session;
 
+use self::choice::{BLOCKED, Chosen, Gate, choose, open_to};
+use self::pending::{Asker, Pending};
 use crate::base::secret::{Secret, sha256_hex};
 use crate::identity::clients;
 use crate::identity::redirect::{self, Kind};
@@ -20,14 +27,12 @@ use crate::model::access::{Role, Scope};
 use crate::model::error::{Error, Result};
 use crate::model::grant::within_role;
 use crate::model::user::Membership;
+use crate::surface::browser::csrf;
+use crate::surface::browser::destination::answer_url;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::choice::{BLOCKED, Chosen, Gate, choose, open_to};
-use crate::surface::login::pending::{Asker, Pending};
-use crate::surface::login::session::SignedIn;
-use crate::surface::login::{csrf, device, remembered};
-use crate::surface::oauth::denial_url;
 use crate::surface::web::{AuditEvent, Web};
 
 struct Choice {
@@ -166,7 +171,8 @@ async fn deny(web: &Web, asked: &Pending) -> Result<Response> {
     let client = html::display_name(&asked.client_name);
     match &asked.asker {
         Asker::Browser(back) => {
-            let to = denial_url(&web.config, back, "The person did not approve.");
+            let said = [("error", "access_denied"), ("error_description", "The person did not approve.")];
+            let to = answer_url(&web.config, &back.redirect_uri, back.state.as_deref(), &said);
             Ok(html::leave("Not connected", &client, &to))
         }
         Asker::Device(waiting) => {

@@ -135,7 +135,7 @@ impl SignedIn {
 
     /// Starts a session for a person who has just proved who they are, as well as `acr` says. Whatever session the
     /// browser came with is deleted, and the new one has a new id (B01). Who has shown a first factor only goes through
-    /// [`two_step::begin`](super::two_step::begin), which asks for the second where there is one.
+    /// `login/two_step.rs`, which asks for the second where there is one.
     pub async fn start(web: &Web, session: &Session, user: &User, acr: Acr) -> Result<()> {
         session.clear().await;
         session.cycle_id().await.map_err(failed)?;

@@ -1,8 +1,12 @@
 //! Where a person goes after logging in: the home page, back to an authorization request of ours, or to a page of the
 //! console. Nothing else, so that a link to our login page cannot send anybody anywhere (B29).
 
+use crate::model::acr::Acr;
+
 /// The path of the authorization endpoint.
 pub const AUTHORIZE: &str = "/api/oauth/authorize";
+/// The path of the page where a signed-in person proves again who they are.
+pub const CONFIRM: &str = "/login/confirm";
 /// Pages that need a person: these, and everything below them.
 const PAGES: [&str; 4] = ["/account", "/device", "/invitation", "/w"];
 /// Added to an authorization request whose person did not show the second factor that it asks for.
@@ -24,6 +28,12 @@ pub fn safe(text: Option<&str>) -> &str {
 pub fn with(page: &str, to: &str) -> String {
     let encoded: String = url::form_urlencoded::byte_serialize(to.as_bytes()).collect();
     format!("{page}?return_to={encoded}")
+}
+
+/// The address where a signed-in person proves themselves as well as `least` says, and goes on to `to`.
+pub fn confirmed(to: &str, least: Acr) -> String {
+    let page = with(CONFIRM, to);
+    if least > Acr::Aal1 { format!("{page}&acr={}", least.name()) } else { page }
 }
 
 /// The query of the authorization request that is returned to; `None` for a page.

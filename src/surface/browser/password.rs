@@ -7,9 +7,9 @@ use axum::response::Response;
 use crate::base::secret::Secret;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::{User, normal_email};
+use crate::surface::browser::known::KnownBrowser;
 use crate::surface::context::Context;
 use crate::surface::html;
-use crate::surface::login::known::KnownBrowser;
 use crate::surface::web::{AuditEvent, Web};
 
 /// What came of it.

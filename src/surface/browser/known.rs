@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue};
 
 use crate::base::secret::{base64url, from_base64url, random_bytes};
 use crate::identity::password::Candidate;
-use crate::surface::login::cookies;
+use crate::surface::browser::cookies;
 use crate::surface::web::Web;
 
 const NAME: &str = "dragoman-known";

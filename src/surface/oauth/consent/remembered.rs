@@ -7,11 +7,11 @@ use crate::model::access::Scope;
 use crate::model::error::Result;
 use crate::model::grant::within_role;
 use crate::model::org::Org;
+use crate::surface::browser::destination::answer_url;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::context::Context;
-use crate::surface::login::choice::{Gate, open_to};
-use crate::surface::login::pending::{Asker, Back, Pending};
-use crate::surface::login::session::SignedIn;
-use crate::surface::oauth::answer_url;
+use crate::surface::oauth::consent::choice::{Gate, open_to};
+use crate::surface::oauth::consent::pending::{Asker, Back, Pending};
 use crate::surface::web::{AuditEvent, Web};
 
 /// Where the browser goes with a code; `None` when the person has to be asked. What they approved must still be theirs

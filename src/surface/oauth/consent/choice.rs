@@ -4,9 +4,9 @@ use crate::model::access::{Role, Scope};
 use crate::model::error::Result;
 use crate::model::grant::within_role;
 use crate::model::user::Membership;
+use crate::surface::browser::session::SignedIn;
 use crate::surface::form::Params;
-use crate::surface::login::pending::Pending;
-use crate::surface::login::session::SignedIn;
+use crate::surface::oauth::consent::pending::Pending;
 use crate::surface::web::Web;
 
 /// Whether the person can approve for a workspace.

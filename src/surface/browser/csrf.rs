@@ -4,8 +4,11 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::base::secret::{base64url, from_base64url, hmac_hex, random_bytes, same};
-use crate::surface::login::cookies;
+use crate::surface::browser::cookies;
 use crate::surface::web::Web;
+
+/// What the token of the form is for that signs a person out: several pages show it.
+pub const LOG_OUT: &str = "logout";
 
 /// The token for a form. `binding` is the session's id, or before there is a session the browser's form cookie.
 pub fn token(web: &Web, binding: &str, purpose: &str) -> String {

@@ -1,40 +1,20 @@
-//! `GET /api/v1/audit/export`: the audit log as a file. Part after part is asked of the gateway while the client reads,
+//! The audit log as a file, for programs and for the console. Part after part is asked of the gateway while the client reads,
 //! so that neither side holds the whole; each part is a row in the record like any other call.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 
-use super::{Rest, arguments, failure, refused};
-use crate::gateway::operation::Operation as _;
-use crate::gateway::{Gateway, Knock, Via};
+use crate::gateway::{Gateway, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::audit_log::{ExportAudit, Format, Part};
 use crate::surface::guard::Lease;
-use crate::surface::schema;
-
-pub async fn export(State(rest): State<Rest>, Extension(caller): Extension<Caller>, request: Request) -> Response {
-    if let Err(error) = rest.gateway.knock(&caller, Knock::Request) {
-        return refused::<ExportAudit>(&rest, &caller, error).await;
-    }
-    let lease = request.extensions().get::<Lease>().cloned();
-    match arguments::<ExportAudit>(HashMap::new(), request).await.and_then(schema::parse::<ExportAudit>) {
-        Ok(op) => match file(rest.gateway.clone(), caller.clone(), lease, op).await {
-            Ok(response) => response,
-            Err(error) => failure(&rest, &caller, ExportAudit::INFO.action, &error),
-        },
-        Err(error) => refused::<ExportAudit>(&rest, &caller, error).await,
-    }
-}
 
 /// The log as an answer that a browser saves as a file. It goes on for no longer than `lease` holds, when there is one.
 ///

@@ -1,0 +1,43 @@
+//! Answers that go on to their end, and so to their row in the record, even when the client hangs up: what they have
+//! changed is not forgotten.
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http::StatusCode;
+
+/// The layer.
+pub async fn finish(request: Request, next: Next) -> Response {
+    to_its_end(next.run(request)).await
+}
+
+/// The same for one answer.
+pub async fn to_its_end(answer: impl Future<Output = Response> + Send + 'static) -> Response {
+    match tokio::spawn(answer).await {
+        Ok(response) => response,
+        Err(gone) if gone.is_panic() => std::panic::resume_unwind(gone.into_panic()),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_opens_a_session_goes_on_when_its_client_hangs_up() {
+        let (go, gate) = oneshot::channel::<()>();
+        let (bound, finished) = oneshot::channel::<()>();
+        let answer = to_its_end(async move {
+            gate.await.unwrap();
+            bound.send(()).unwrap();
+            StatusCode::OK.into_response()
+        });
+        assert!(answer.now_or_never().is_none(), "nobody waits for it any more");
+        go.send(()).unwrap();
+        finished.await.unwrap();
+    }
+}

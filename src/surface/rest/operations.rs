@@ -1,0 +1,98 @@
+//! One route for each operation of [`crate::ops::each`]. Every request to one counts before anything else of it is looked
+//! at, whatever comes of it.
+
+use std::collections::HashMap;
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{MethodFilter, get, on, post};
+use axum::{Extension, Router};
+
+use super::{Rest, arguments, failure, openapi, refused, run, upload};
+use crate::gateway::Knock;
+use crate::gateway::operation::Operation;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::ops;
+use crate::ops::audit_log::ExportAudit;
+use crate::ops::import::Import;
+use crate::surface::guard::Lease;
+use crate::surface::{export, schema};
+
+struct Routes {
+    rest: Rest,
+    router: Router<Rest>,
+}
+
+impl ops::Visitor for Routes {
+    fn visit<O: Operation>(&mut self) {
+        let info = O::INFO;
+        let base = openapi::base(info.surface);
+        let path = format!("{base}{}", info.route.path);
+        let method = match info.route.method {
+            "GET" => MethodFilter::GET,
+            "PATCH" => MethodFilter::PATCH,
+            "PUT" => MethodFilter::PUT,
+            "DELETE" => MethodFilter::DELETE,
+            _ => MethodFilter::POST,
+        };
+        // An import does not arrive as JSON, and an export does not leave as JSON.
+        let route = match info.name {
+            name if name == Import::INFO.name => post(upload::upload),
+            name if name == ExportAudit::INFO.name => get(exported),
+            _ => on(method, answer::<O>),
+        };
+        let route = route.route_layer(from_fn_with_state(self.rest.clone(), counted::<O>));
+        let router = std::mem::take(&mut self.router);
+        self.router = router.route(&path, route);
+    }
+}
+
+/// All of them, still without the guard.
+pub fn routes(rest: Rest) -> Router {
+    let mut routes = Routes { rest, router: Router::new() };
+    ops::each(&mut routes);
+    routes.router.with_state(routes.rest)
+}
+
+/// The layer of every operation: a request of its caller's, of which there may be so many.
+async fn counted<O: Operation>(
+    State(rest): State<Rest>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match rest.gateway.knock(&caller, Knock::Request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => refused::<O>(&rest, &caller, error).await,
+    }
+}
+
+async fn answer<O: Operation>(
+    State(rest): State<Rest>,
+    Extension(caller): Extension<Caller>,
+    path: Result<Path<HashMap<String, String>>, PathRejection>,
+    request: Request,
+) -> Response {
+    let Ok(Path(path)) = path else {
+        return refused::<O>(&rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
+    };
+    match arguments::<O>(path, request).await.and_then(schema::parse::<O>) {
+        Ok(op) => run(&rest, caller, op, ()).await,
+        Err(error) => refused::<O>(&rest, &caller, error).await,
+    }
+}
+
+/// The audit log as a file.
+async fn exported(State(rest): State<Rest>, Extension(caller): Extension<Caller>, request: Request) -> Response {
+    let lease = request.extensions().get::<Lease>().cloned();
+    match arguments::<ExportAudit>(HashMap::new(), request).await.and_then(schema::parse::<ExportAudit>) {
+        Ok(op) => match export::file(rest.gateway.clone(), caller.clone(), lease, op).await {
+            Ok(response) => response,
+            Err(error) => failure(&rest, &caller, ExportAudit::INFO.action, &error),
+        },
+        Err(error) => refused::<ExportAudit>(&rest, &caller, error).await,
+    }
+}
