@@ -26,7 +26,8 @@
 //!
 //! `POST /mcp` with `tools/call dragoman_sql`:
 //!
-//! 1. `surface/mod.rs` gives the request an id and the client's address;
+//! 1. `surface/routes.rs` has the path and its layers, of which `surface/arrive.rs` gives the request an id and the
+//!    client's address;
 //! 2. `surface/guard.rs` verifies the credential (`identity/token.rs`) before a body is read, and makes the
 //!    [`model::caller::Caller`];
 //! 3. `surface/mcp/mod.rs` puts client quirks right, checks whose session it is, and challenges for missing scopes;
@@ -49,8 +50,8 @@
 //! ## What the compiler keeps
 //!
 //! [`engine::Engines`] is a private field of the gateway; engine functions demand a [`engine::job::Job`], a job holds a
-//! pass, and only [`model::access::authorize`] makes one. A caller is made by the guard, and for commands by the
-//! operator at the machine.
+//! pass, and only [`model::access::authorize`] makes one. A caller is made by the guard, for a page of the console by the
+//! visit of a signed-in person (`surface/browser/visit.rs`), and for commands by the operator at the machine.
 
 pub mod app;
 pub mod base;

@@ -18,11 +18,10 @@ pub mod invitations;
 mod keys;
 mod mails;
 pub mod members;
+pub mod org_settings;
 pub mod own_name;
 pub mod passkeys;
 pub mod password;
-pub mod preferences;
-pub mod profile;
 pub mod redirect;
 pub mod reset;
 mod retention;
@@ -30,12 +29,13 @@ mod revoke;
 mod roles;
 mod rotate;
 mod sealed;
-pub mod settings;
 mod suspension;
 mod sweep;
 pub mod token;
 pub mod totp;
 pub mod upstream;
+pub mod user_profile;
+pub mod user_settings;
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::model::name;
 const CSS: &str = include_str!("assets/dragoman.css");
 /// What browsers offer for passkeys has no other way in.
 const PASSKEY: &str = include_str!("assets/passkey.js");
-/// Line numbers and jumps of the editor of ontologies; its page works without.
+/// Line numbers, jumps and files on the pages of ontologies, which work without.
 const EDITOR: &str = include_str!("assets/editor.js");
 
 /// A file of ours. Its address changes with its content, so that it may be cached for ever.
@@ -54,7 +54,7 @@ pub fn script() -> String {
     PASSKEY_SCRIPT.address()
 }
 
-/// For the `<script>` of pages with an editor.
+/// For the `<script>` of the pages of ontologies.
 pub fn editor_script() -> String {
     EDITOR_SCRIPT.address()
 }

@@ -5,9 +5,12 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use dragoman::base::secret::Secret;
+use dragoman::gateway::operation::Operation as _;
 use dragoman::model::access::{Role, Scope};
 use dragoman::model::audit::Entry;
 use dragoman::model::org::Org;
+use dragoman::ops::import::Import;
+use dragoman::ops::list_datasets::ListDatasets;
 use dragoman::store::audit;
 use futures_util::StreamExt as _;
 use reqwest::multipart::{Form, Part};
@@ -272,4 +275,60 @@ async fn a_body_that_trickles_is_answered_and_cut_off_within_seconds() {
     }
     assert!(mcp.contains("\"jsonrpc\""), "{mcp}");
     assert!(rest.contains("query_timeout") && upload.contains("query_timeout"), "{rest}\n{upload}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_refused_while_sending_reads_why_and_who_waits_to_send_is_not_asked_to() {
+    let service = Service::start().await;
+    let refused = [
+        ("POST /mcp", "401"),
+        ("POST /api/v1/datasets", "401"),
+        ("POST /api/v1/ext/sql", "401"),
+        ("POST /api/oauth/token", "415"),
+        ("POST /nowhere", "404"),
+        ("POST /health/live", "405"),
+    ];
+    let url = &service.config.public_url;
+    for (line, status) in refused {
+        let head = format!("{line} HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n", service.config.listen, 8 << 20);
+        let connect = || tokio::net::TcpStream::connect((url.host_str().unwrap(), url.port().unwrap()));
+        let answer = format!("HTTP/1.1 {status}");
+        let mut start = [0; 12];
+        // As a client does that reads nothing before it has sent all.
+        let mut eager = connect().await.unwrap();
+        eager.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
+        for _ in 0..8 {
+            eager.write_all(&vec![b'x'; 1 << 20]).await.unwrap_or_else(|problem| panic!("{line}: {problem}"));
+        }
+        eager.read_exact(&mut start).await.unwrap_or_else(|problem| panic!("{line}: {problem}"));
+        assert_eq!(String::from_utf8_lossy(&start), answer, "{line}");
+        // As a client does that asks first: the answer is no invitation to go on.
+        let mut patient = connect().await.unwrap();
+        patient.write_all(format!("{head}expect: 100-continue\r\n\r\n").as_bytes()).await.unwrap();
+        patient.read_exact(&mut start).await.unwrap();
+        assert_eq!(String::from_utf8_lossy(&start), answer, "{line}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_count_as_requests_whatever_comes_of_them() {
+    both_with(&[("DRAGOMAN_EXT_RATE_REQUESTS", "3")], async |service| {
+        let org = service.workspace("acme").await;
+        let token = service.access_token(&org, Role::Contributor, &Scope::ALL).await;
+        let upload = async || service.post("/api/v1/datasets", &token).body("no form").send().await.unwrap();
+        for _ in 0..3 {
+            assert_eq!(upload().await.status(), 400);
+        }
+        let refused = upload().await;
+        assert_eq!(refused.status(), 429);
+        assert!(refused.headers().contains_key("retry-after"));
+        assert_eq!(json_of(refused).await.1["error"]["code"], "rate_limited");
+        assert_eq!(service.get("/api/v1/ext/datasets", &token).send().await.unwrap().status(), 429);
+        let rows = rows(&service, Some(&org)).await;
+        let limited: Vec<_> = rows.iter().filter(|row| row.outcome == "rate_limited").collect();
+        let targets: Vec<&str> = limited.iter().map(|row| row.target.as_str()).collect();
+        assert_eq!(targets, [Import::INFO.name, ListDatasets::INFO.name]);
+    })
+    .await;
 }

@@ -1,5 +1,5 @@
 //! The console: what a person sees and does once signed in. Every page is rendered on the server and works without
-//! scripts, with the keyboard and with a screen reader.
+//! scripts (but for passkeys, which browsers offer to scripts alone), with the keyboard and with a screen reader.
 //!
 //! `account/` is about the person: `identity` is asked directly. `workspace/` is about one of their workspaces: everything
 //! passes the gateway, as it does for programs.

@@ -49,7 +49,7 @@ async fn what_was_asked_back_is_answered_by_words_numbers_or_not_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_is_its_askers_alone() {
+async fn j06_a_conversation_is_its_askers_alone() {
     let bakery = Bakery::start().await;
     let first = bakery.ask("revenue", None).await;
     let body =

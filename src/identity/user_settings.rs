@@ -1,4 +1,4 @@
-//! What a person has set for themselves.
+//! What a person has set for themselves in a workspace.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! What a person changes about themselves.
+//! What a person changes about themselves: how they are called, and their password.
 
 use super::Identity;
 use super::members::{checked_name, no_such_person};
