@@ -6,11 +6,10 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Console, Room, Slug};
 use crate::model::error::Result;
-use crate::ops::audit_log::{ExportAudit, Format, ListAudit};
+use crate::ops::audit_log::{Entries, ExportAudit, Format, ListAudit};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::export;
@@ -18,28 +17,6 @@ use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/audit";
-
-#[derive(Deserialize)]
-struct Entries {
-    entries: Vec<AuditEntry>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct AuditEntry {
-    seq: i64,
-    at: String,
-    principal: String,
-    client: String,
-    ip: String,
-    request_id: String,
-    action: String,
-    target: String,
-    outcome: String,
-    duration_ms: i64,
-    count: i64,
-}
 
 /// The filters as the form has them.
 #[derive(Clone, Default)]
@@ -130,7 +107,7 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
 async fn page(room: &Room<'_>, params: &Params) -> Result<Response> {
     let filters = Filters::of(params);
     let cursor = params.get("cursor").map(str::to_owned);
-    let (found, problem) = match room.ask::<Entries>(filters.list(cursor)).await {
+    let (found, problem) = match room.ask(filters.list(cursor)).await {
         Ok(found) => (found, String::new()),
         Err(error) if Room::is_correctable(&error) => {
             (Entries { entries: Vec::new(), next_cursor: None }, error.message)

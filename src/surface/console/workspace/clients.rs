@@ -6,15 +6,15 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Console, Room, Slug, parsed};
 use crate::identity::clients::verified_host;
 use crate::model::access::ExtScope;
 use crate::model::error::{Error, Result};
-use crate::ops::blocked_clients::{BlockClient, ListBlockedClients, UnblockClient};
-use crate::ops::grants::{ListGrants, RevokeGrant};
-use crate::ops::tokens::{CreateToken, ListTokens, RevokeToken};
+use crate::ops::Done;
+use crate::ops::blocked_clients::{BlockClient, BlockedClient, ListBlockedClients, UnblockClient};
+use crate::ops::grants::{Grants, ListGrants, RevokeGrant};
+use crate::ops::tokens::{CreateToken, Created, ListTokens, RevokeToken, Token};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
@@ -22,80 +22,12 @@ use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/clients";
 
-#[derive(Deserialize)]
-struct Grants {
-    grants: Vec<Grant>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Grant {
-    grant_id: String,
-    client_id: String,
-    client_name: String,
-    email: String,
-    scopes: Vec<String>,
-    created_at: String,
-    last_used_at: String,
-}
-
-impl Grant {
-    fn name(&self) -> String {
-        shown(&self.client_id, &self.client_name)
-    }
-}
-
-#[derive(Deserialize)]
-struct Blocked {
-    blocked_clients: Vec<BlockedClient>,
-}
-
-#[derive(Deserialize)]
-struct BlockedClient {
-    client_id: String,
-    client_name: String,
-    created_at: String,
-}
-
-impl BlockedClient {
-    fn name(&self) -> String {
-        shown(&self.client_id, &self.client_name)
-    }
-}
-
 /// The host of the document that describes it, or what the client called itself.
-fn shown(id: &str, name: &str) -> String {
+fn called(id: &str, name: &str) -> String {
     match verified_host(id) {
         Some(host) if name.is_empty() => host,
         _ => html::display_name(name),
     }
-}
-
-#[derive(Deserialize)]
-struct Tokens {
-    tokens: Vec<Token>,
-}
-
-#[derive(Deserialize)]
-struct Token {
-    token_id: String,
-    label: String,
-    scopes: Vec<String>,
-    last_four: String,
-    state: String,
-    created_at: String,
-    #[serde(default)]
-    expires_at: Option<String>,
-    #[serde(default)]
-    last_used_at: Option<String>,
-    use_count: i64,
-}
-
-#[derive(Deserialize)]
-struct Made {
-    token: Token,
-    secret: String,
 }
 
 #[derive(Template)]
@@ -110,7 +42,7 @@ struct ClientsPage {
     tokens: Vec<Token>,
     scopes: [(&'static str, &'static str); 4],
     /// A token that has just been made, shown this once.
-    made: Option<Made>,
+    made: Option<Created>,
     problem: String,
 }
 
@@ -146,8 +78,8 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
     page(&room, None, made, &problem).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
-async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Made>> {
-    let done = |_: serde_json::Value| None;
+async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {
+    let done = |Done { .. }| None;
     let client_id = || params.get("client_id").unwrap_or("").to_owned();
     match params.get("do").unwrap_or("") {
         "disconnect" => room.ask(RevokeGrant { grant_id: parsed(params, "grant_id")? }).await.map(done),
@@ -170,7 +102,7 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Made>> {
     }
 }
 
-async fn page(room: &Room<'_>, cursor: Option<String>, made: Option<Made>, problem: &str) -> Result<Response> {
+async fn page(room: &Room<'_>, cursor: Option<String>, made: Option<Created>, problem: &str) -> Result<Response> {
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = ClientsPage {
         frame: room.frame().await?,
@@ -178,8 +110,8 @@ async fn page(room: &Room<'_>, cursor: Option<String>, made: Option<Made>, probl
         csrf: room.csrf(),
         open: room.membership.org.connectivity_enabled,
         grants: room.ask(ListGrants { cursor }).await?,
-        blocked: room.ask::<Blocked>(ListBlockedClients {}).await?.blocked_clients,
-        tokens: room.ask::<Tokens>(ListTokens {}).await?.tokens,
+        blocked: room.ask(ListBlockedClients {}).await?.blocked_clients,
+        tokens: room.ask(ListTokens {}).await?.tokens,
         scopes: SCOPES.map(|(scope, meaning)| (scope.name(), meaning)),
         made,
         problem: problem.to_owned(),

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Console, Room, Slug};
 use crate::base::id::Id;
@@ -16,8 +15,8 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::personal::Finding;
 use crate::model::profile::{ColumnProfile, Figure};
 use crate::ops::delete_dataset::DeleteDataset;
-use crate::ops::get_schema::GetSchema;
-use crate::ops::profile_dataset::ProfileDataset;
+use crate::ops::get_schema::{self, GetSchema};
+use crate::ops::profile_dataset::{self, ProfileDataset};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
@@ -25,44 +24,21 @@ use crate::surface::html;
 
 const PAGE: &str = "/datasets";
 
-#[derive(Deserialize)]
-struct Schema {
-    table_name: String,
-    r#type: Kind,
-    description: String,
-    row_count: i64,
-}
-
-#[derive(Deserialize)]
-struct Profile {
-    row_count: i64,
-    column_count: usize,
-    #[serde(default)]
-    sampled_rows: Option<i64>,
-    columns: Vec<ColumnProfile>,
-    #[serde(default)]
-    note: Option<String>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
 #[derive(Template)]
 #[template(path = "dataset.html", config = "src/surface/askama.toml")]
 struct DatasetPage {
     frame: Frame,
     here: String,
     csrf: String,
-    schema: Schema,
-    profile: Option<Profile>,
+    schema: get_schema::Reply,
+    profile: Option<profile_dataset::Reply>,
     may_delete: bool,
     problem: String,
 }
 
-impl Profile {
-    /// How much of the table is NULL, in percent.
-    fn null_share(&self, column: &ColumnProfile) -> f64 {
-        if self.row_count == 0 { 0.0 } else { column.nulls as f64 / self.row_count as f64 }
-    }
+/// How much of a table's rows is NULL in a column: a share of 1.
+fn null_share(rows: &i64, column: &ColumnProfile) -> f64 {
+    if *rows == 0 { 0.0 } else { column.nulls as f64 / *rows as f64 }
 }
 
 /// A share as percents that never round something to nothing, nor nearly all to all.
@@ -116,7 +92,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         match params.get("do") {
             Some("delete") => {
                 let name = params.get("name").unwrap_or("").to_owned();
-                room.ask::<serde_json::Value>(DeleteDataset { dataset_id: id.clone()?, name }).await
+                room.ask(DeleteDataset { dataset_id: id.clone()?, name }).await
             }
             _ => Err(Error::invalid("do", "This form is not one of this page.")),
         }
@@ -138,7 +114,7 @@ fn id(path: &Slug) -> Result<Id<Dataset>> {
 }
 
 async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, cursor: Option<String>, problem: &str) -> Result<Response> {
-    let schema: Schema = room.ask(GetSchema { dataset_id }).await?;
+    let schema = room.ask(GetSchema { dataset_id }).await?;
     let mut problem = problem.to_owned();
     let profile = match schema.r#type {
         Kind::Documents => None,

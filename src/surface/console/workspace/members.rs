@@ -6,13 +6,15 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Console, Room, Slug, parsed};
+use crate::base::id::Id;
 use crate::model::access::Role;
 use crate::model::error::{Error, Result};
-use crate::ops::invitations::{CreateInvitation, ListInvitations, RevokeInvitation};
-use crate::ops::members::{ListMembers, RemoveMember, SetMemberRole};
+use crate::model::user::User;
+use crate::ops::Done;
+use crate::ops::invitations::{CreateInvitation, Created, Invitation, ListInvitations, RevokeInvitation};
+use crate::ops::members::{ListMembers, Members, RemoveMember, SetMemberRole};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
@@ -20,53 +22,17 @@ use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/members";
 
-#[derive(Deserialize)]
-struct Members {
-    members: Vec<Member>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Member {
-    user_id: String,
-    email: String,
-    name: String,
-    role: Role,
-    joined_at: String,
-    suspended: bool,
-}
-
-#[derive(Deserialize)]
-struct Invitations {
-    invitations: Vec<Invitation>,
-}
-
-#[derive(Deserialize)]
-struct Invitation {
-    invitation_id: String,
-    email: String,
-    role: Role,
-    expires_at: String,
-}
-
-#[derive(Deserialize)]
-struct Invited {
-    invitation: Invitation,
-    link: String,
-}
-
 #[derive(Template)]
 #[template(path = "members.html", config = "src/surface/askama.toml")]
 struct MembersPage {
     frame: Frame,
     here: String,
     csrf: String,
-    me: String,
+    me: Id<User>,
     members: Members,
     invitations: Vec<Invitation>,
     /// A link that has just been made, shown this once.
-    invited: Option<Invited>,
+    invited: Option<Created>,
     problem: String,
 }
 
@@ -94,8 +60,8 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
     page(&room, None, invited, &problem).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
-async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Invited>> {
-    let done = |_: serde_json::Value| None;
+async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {
+    let done = |Done { .. }| None;
     match params.get("do").unwrap_or("") {
         "role" => {
             let op = SetMemberRole { user_id: parsed(params, "user_id")?, role: parsed(params, "role")? };
@@ -111,15 +77,15 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Invited>> {
     }
 }
 
-async fn page(room: &Room<'_>, cursor: Option<String>, invited: Option<Invited>, problem: &str) -> Result<Response> {
+async fn page(room: &Room<'_>, cursor: Option<String>, invited: Option<Created>, problem: &str) -> Result<Response> {
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = MembersPage {
         frame: room.frame().await?,
         here: room.here(),
         csrf: room.csrf(),
-        me: room.visit.person.user.id.to_string(),
+        me: room.visit.person.user.id,
         members: room.ask(ListMembers { cursor }).await?,
-        invitations: room.ask::<Invitations>(ListInvitations {}).await?.invitations,
+        invitations: room.ask(ListInvitations {}).await?.invitations,
         invited,
         problem: problem.to_owned(),
     };

@@ -126,14 +126,8 @@ impl<'a> Room<'a> {
     }
 
     /// Asks the gateway.
-    async fn reply<O: Operation>(&self, op: O) -> Result<O::Reply> {
+    async fn ask<O: Operation>(&self, op: O) -> Result<O::Reply> {
         Ok(self.console.gateway.call(&self.caller, op, Via::new("console.call")).await?.reply)
-    }
-
-    /// Asks the gateway, and reads what a page needs of the reply.
-    async fn ask<T: DeserializeOwned>(&self, op: impl Operation) -> Result<T> {
-        let reply = serde_json::to_value(self.reply(op).await?).map_err(Error::internal)?;
-        serde_json::from_value(reply).map_err(Error::internal)
     }
 
     async fn frame(&self) -> Result<Frame> {

@@ -4,33 +4,14 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Console, Room, Slug};
 use crate::model::access::Role;
 use crate::model::error::Result;
-use crate::ops::list_datasets::ListDatasets;
+use crate::ops::list_datasets::{ListDatasets, Reply};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::html;
-
-#[derive(Deserialize)]
-struct Datasets {
-    datasets: Vec<Dataset>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Dataset {
-    id: String,
-    name: String,
-    description: String,
-    #[serde(rename = "type")]
-    kind: String,
-    row_count: i64,
-    column_count: i64,
-}
 
 #[derive(Template)]
 #[template(path = "overview.html", config = "src/surface/askama.toml")]
@@ -40,7 +21,7 @@ struct OverviewPage {
     role: Role,
     open: bool,
     address: String,
-    found: Datasets,
+    found: Reply,
 }
 
 pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {

@@ -7,29 +7,17 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Console, Room, Slug};
 use crate::model::error::Result;
 use crate::model::org::Egress;
-use crate::ops::settings::{GetSettings, UpdateSettings};
+use crate::ops::settings::{GetSettings, Settings, UpdateSettings};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/settings";
-
-#[derive(Deserialize)]
-struct Settings {
-    slug: String,
-    name: String,
-    connectivity_enabled: bool,
-    email_domains: Vec<String>,
-    llm_egress: Egress,
-    llm_send_values: bool,
-    created_at: String,
-}
 
 #[derive(Template)]
 #[template(path = "settings.html", config = "src/surface/askama.toml")]
@@ -58,7 +46,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Ok(found) => found,
         Err(response) => return response,
     };
-    let changed = room.ask::<Settings>(change(&params)).await.map(|_| None::<()>);
+    let changed = room.ask(change(&params)).await.map(|_| None::<()>);
     match room.settle(changed) {
         ControlFlow::Continue((_, problem)) => page(&room, &problem).await.unwrap_or_else(|error| room.refusal(&error)),
         ControlFlow::Break(response) => response,
@@ -86,7 +74,7 @@ fn change(params: &Params) -> UpdateSettings {
 
 async fn page(room: &Room<'_>, problem: &str) -> Result<Response> {
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let now = room.ask::<Settings>(GetSettings {}).await?;
+    let now = room.ask(GetSettings {}).await?;
     let page = SettingsPage {
         frame: room.frame().await?,
         here: room.here(),

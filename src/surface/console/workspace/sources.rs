@@ -4,59 +4,17 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Console, Room, Slug, parsed};
 use crate::model::error::{Code, Error, Result};
 use crate::ops::publish::Publish;
-use crate::ops::sources::{CreateSource, ListSources, RefreshSource, RemoveSource, TestSource};
+use crate::ops::sources::{Changed, CreateSource, ListSources, Listed, RefreshSource, RemoveSource, TestSource};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/sources";
-
-#[derive(Deserialize)]
-struct Sources {
-    sources: Vec<Source>,
-}
-
-#[derive(Deserialize)]
-struct Source {
-    source_id: String,
-    name: String,
-    dialect: String,
-    address: String,
-    status: String,
-    problem: String,
-    checked_at: String,
-    tables: Vec<Table>,
-}
-
-#[derive(Deserialize)]
-struct Table {
-    dataset_id: String,
-    name: String,
-    schema: String,
-    table: String,
-    column_count: usize,
-    row_count: i64,
-    published: bool,
-}
-
-#[derive(Deserialize)]
-struct Tested {
-    message: String,
-    version: String,
-}
-
-#[derive(Deserialize)]
-struct Changed {
-    added: usize,
-    updated: usize,
-    removed: usize,
-}
 
 /// What a person typed, for a form that has to be sent again; never the password.
 #[derive(Default)]
@@ -86,7 +44,7 @@ struct SourcesPage {
     frame: Frame,
     here: String,
     csrf: String,
-    sources: Vec<Source>,
+    sources: Vec<Listed>,
     outcome: Outcome,
 }
 
@@ -145,25 +103,23 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<String>> {
                 ca: params.get("ca").map(str::to_owned),
             };
             let name = op.name.clone();
-            room.ask::<serde_json::Value>(op).await?;
+            room.ask(op).await?;
             Ok(Some(format!("{name} is connected. Publish the tables that AI clients may ask about.")))
         }
         "test" => {
-            let tested: Tested = room.ask(TestSource { source_id: parsed(params, "source_id")? }).await?;
+            let tested = room.ask(TestSource { source_id: parsed(params, "source_id")? }).await?;
             Ok(Some(format!("It works. The server is version {}. {}", tested.version, tested.message)))
         }
         "refresh" => {
-            let changed: Changed = room.ask(RefreshSource { source_id: parsed(params, "source_id")? }).await?;
-            let Changed { added, updated, removed } = changed;
+            let op = RefreshSource { source_id: parsed(params, "source_id")? };
+            let Changed { added, updated, removed } = room.ask(op).await?;
             Ok(Some(format!("Read again: {added} tables are new, {updated} are up to date, {removed} are gone.")))
         }
-        "remove" => {
-            room.ask::<serde_json::Value>(RemoveSource { source_id: parsed(params, "source_id")? }).await.map(|_| None)
-        }
+        "remove" => room.ask(RemoveSource { source_id: parsed(params, "source_id")? }).await.map(|_| None),
         "publish" => {
             let externally_queryable = params.get("published") == Some("1");
             let op = Publish { dataset_id: parsed(params, "dataset_id")?, externally_queryable };
-            room.ask::<serde_json::Value>(op).await.map(|_| None)
+            room.ask(op).await.map(|_| None)
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
     }
@@ -175,7 +131,7 @@ async fn page(room: &Room<'_>, outcome: Outcome) -> Result<Response> {
         frame: room.frame().await?,
         here: room.here(),
         csrf: room.csrf(),
-        sources: room.ask::<Sources>(ListSources {}).await?.sources,
+        sources: room.ask(ListSources {}).await?.sources,
         outcome,
     };
     Ok(html::page(status, &page))

@@ -6,35 +6,23 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::document::Document;
 use super::narrative::{Span, ticked};
-use super::{EXPORT, Head, ONE, Standing, id, picture, standing};
+use super::{EXPORT, Head, ONE, id, picture, standing};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Attestation, Finding, Status, StoredOntology};
-use crate::ops::ontologies::{GetOntology, GetOntologyDataset};
-use crate::ops::ontology_texts::{CheckOntology, DeleteOntology, Format, GetOntologyText};
+use crate::ops::ontologies::{GetOntology, GetOntologyDataset, Ontology, Schema};
+use crate::ops::ontology_texts::{CheckOntology, DeleteOntology, Format, GetOntologyText, Standing, Text};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug, parsed};
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
-
-#[derive(Deserialize)]
-struct Text {
-    ontology: Standing,
-    text: String,
-    #[serde(default)]
-    attestation: Option<Attestation>,
-    /// A picture of its datasets and how they belong together.
-    #[serde(default)]
-    graph_svg: String,
-}
 
 #[derive(Template)]
 #[template(path = "ontology.html", config = "src/surface/askama.toml")]
@@ -71,65 +59,15 @@ struct Found {
     figures: Vec<(String, String)>,
 }
 
-/// For those who may only read.
-#[derive(Deserialize)]
-struct InShort {
-    ontology: Named,
-    datasets: Vec<DatasetInShort>,
-    metrics: Vec<MetricInShort>,
-    relationships: Vec<RelationshipInShort>,
-}
-
-#[derive(Deserialize)]
-struct Named {
-    name: String,
-    description: String,
-}
-
-#[derive(Deserialize)]
-struct DatasetInShort {
-    name: String,
-    description: String,
-    source: String,
-}
-
-#[derive(Deserialize)]
-struct MetricInShort {
-    name: String,
-    description: String,
-    #[serde(default)]
-    expression: Option<String>,
-    #[serde(default)]
-    unit: Option<String>,
-    #[serde(default)]
-    synonyms: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct RelationshipInShort {
-    from: String,
-    to: String,
-    from_columns: Vec<String>,
-    to_columns: Vec<String>,
-    #[serde(default)]
-    role: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Described {
-    name: String,
-    yaml: String,
-}
-
 #[derive(Template)]
 #[template(path = "ontology_read.html", config = "src/surface/askama.toml")]
 struct ReadPage {
     frame: Frame,
     head: Head,
     here: String,
-    short: InShort,
+    short: Ontology,
     /// The dataset that is looked at.
-    described: Option<Described>,
+    described: Option<Schema>,
 }
 
 impl Check {
@@ -191,7 +129,7 @@ struct Deleted;
 
 async fn change(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<Option<Deleted>> {
     match params.get("do") {
-        Some("check") => room.ask::<Value>(CheckOntology { ontology_id }).await.map(|_| None),
+        Some("check") => room.ask(CheckOntology { ontology_id }).await.map(|_| None),
         Some("delete") => {
             let name = standing(room, ontology_id).await?.name;
             let given = params.get("name").unwrap_or("").trim();
@@ -199,7 +137,7 @@ async fn change(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Param
                 let message = format!("Nothing was deleted: the name is not {name}. Write it as it is to confirm.");
                 return Err(Error::invalid("name", message));
             }
-            room.ask::<Value>(DeleteOntology { ontology_id, name }).await.map(|_| Some(Deleted))
+            room.ask(DeleteOntology { ontology_id, name }).await.map(|_| Some(Deleted))
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
     }
@@ -208,7 +146,7 @@ async fn change(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Param
 async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -> Result<Response> {
     let mut problem = problem.to_owned();
     let op = GetOntologyText { ontology_id, version: None, format: Format::OssieJson };
-    let (standing, document, check, graph) = match room.ask::<Text>(op).await {
+    let (standing, document, check, graph) = match room.ask(op).await {
         Ok(Text { ontology, text, attestation, graph_svg }) => {
             let document = serde_json::from_str(&text).map_err(Error::internal)?;
             (ontology, Some(document), attestation.map(Check::of), graph_svg)
@@ -238,7 +176,7 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -
 }
 
 async fn read_page(room: &Room<'_>, ontology_id: Id<StoredOntology>, dataset: Option<&str>) -> Result<Response> {
-    let short: InShort = room.ask(GetOntology { ontology_id }).await?;
+    let short = room.ask(GetOntology { ontology_id }).await?;
     let described = match dataset {
         Some(name) => Some(room.ask(GetOntologyDataset { ontology_id, name: name.to_owned() }).await?),
         None => None,
@@ -273,7 +211,7 @@ async fn file(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params)
         Format::OssieJson => ("application/json", "json"),
         Format::LegacyJson => ("application/json", "0.1.1.json"),
     };
-    let found: Text = room.ask(GetOntologyText { ontology_id, version: None, format }).await?;
+    let found = room.ask(GetOntologyText { ontology_id, version: None, format }).await?;
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let name: String = found.ontology.name.chars().map(plain).take(80).collect();
     let mut response = found.text.into_response();

@@ -4,19 +4,17 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::narrative::{self, Block};
-use super::questions::Questions;
-use super::{ASK, Head, Standing, id, picture, standing};
+use super::{ASK, Head, id, picture, standing};
 use crate::base::id::Id;
 use crate::model::chart::ChartSpec;
 use crate::model::error::{Code, Error, Result};
-use crate::model::lineage::Lineage;
 use crate::model::ontology::{Status, StoredOntology};
-use crate::model::run::{Conversation, Ending, Memory, Run};
-use crate::ops::ask_question::AskQuestion;
+use crate::model::run::{Ending, Memory, Run};
+use crate::ops::ask_question::{AskQuestion, Question, Reply, Shown};
+use crate::ops::ontology_texts::Standing;
 use crate::ops::questions::ListQuestions;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
@@ -33,54 +31,6 @@ const CARRIED: usize = 200;
 /// Questions of others that are offered to begin with.
 const LATELY: usize = 5;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Reply {
-    conversation_id: Id<Conversation>,
-    trace_id: Id<Run>,
-    outcome: Ending,
-    narrative: String,
-    verified: Option<bool>,
-    chart_specs: Option<Charts>,
-    data_lineage: Option<Lineage>,
-    clarification_request: Option<AskedBack>,
-    table: Option<Shown>,
-    #[serde(skip)]
-    svg: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Charts {
-    charts: Vec<ChartSpec>,
-}
-
-#[derive(Deserialize)]
-struct AskedBack {
-    questions: Vec<Open>,
-}
-
-/// A question back.
-#[derive(Deserialize)]
-struct Open {
-    question: String,
-    suggestions: Vec<String>,
-    assumption: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Shown {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Value>>,
-    row_count: usize,
-    truncated: bool,
-}
-
-#[derive(Deserialize)]
-struct Column {
-    name: String,
-}
-
 /// A picture of an answer.
 struct Chart {
     source: String,
@@ -96,7 +46,7 @@ struct Answer {
     trace_csrf: String,
     trace: String,
     /// What is asked back.
-    open: Vec<Open>,
+    open: Vec<Question>,
     rest: Option<Rest>,
 }
 
@@ -206,10 +156,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         let ontology_id = id.clone()?;
         let conversation_id = params.get("conversation").and_then(|id| id.parse().ok());
         let op = AskQuestion { ontology_id, question: question(&params), conversation_id, image: false };
-        let mut reply = room.reply(op).await?;
-        let svg = std::mem::take(&mut reply.svg);
-        let reply = serde_json::to_value(reply).and_then(serde_json::from_value).map_err(Error::internal)?;
-        Ok(Reply { svg, ..reply })
+        room.ask(op).await
     };
     let answered = match answered.await {
         Err(error) if is_told_elsewhere(&error) => return room.refusal(&error),
@@ -299,7 +246,7 @@ fn earlier(room: &Room<'_>, carried: &[String]) -> Vec<Earlier> {
 
 /// Questions that were answered lately, each once.
 async fn lately(room: &Room<'_>, ontology_id: Id<StoredOntology>) -> Result<Vec<String>> {
-    let found: Questions = room.ask(ListQuestions { ontology_id, everybodys: false, cursor: None }).await?;
+    let found = room.ask(ListQuestions { ontology_id, everybodys: false, cursor: None }).await?;
     let mut lately: Vec<String> = Vec::new();
     for asked in found.questions.into_iter().filter(|asked| asked.outcome == Ending::Answer) {
         let is_short = asked.question.chars().count() <= 120;

@@ -4,32 +4,18 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::narrative::{Span, ticked};
-use super::{EDIT, Head, Standing, id, standing};
+use super::{EDIT, Head, id, standing};
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Problem, StoredOntology};
-use crate::ops::ontology_texts::{Format, GetOntologyText, UpdateOntology};
+use crate::ops::ontology_texts::{Format, GetOntologyText, Saved, Standing, Text, UpdateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::form::Params;
 use crate::surface::html;
-
-#[derive(Deserialize)]
-struct Text {
-    ontology: Standing,
-    text: String,
-}
-
-/// What saving came to.
-#[derive(Deserialize)]
-pub(super) struct Saved {
-    pub ontology: Standing,
-    pub problems: Vec<Problem>,
-}
 
 /// A problem and the line that it is about.
 pub struct Marked {
@@ -120,7 +106,7 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
     };
     let page = async {
         let op = GetOntologyText { ontology_id: id?, version: None, format: Format::Saved };
-        let Text { ontology, text } = room.ask(op).await?;
+        let Text { ontology, text, .. } = room.ask(op).await?;
         let sheet = Sheet { text, version: Some(ontology.version), ..Sheet::default() };
         page(&room, Some(&ontology), sheet).await
     };
@@ -143,7 +129,7 @@ async fn save(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params)
     let over = params.get("over").and_then(|version| version.parse().ok());
     let version = over.or(sheet.version);
     let op = UpdateOntology { ontology_id, text: sheet.text.clone(), version, summary: sheet.summary.clone() };
-    match room.ask::<Saved>(op).await {
+    match room.ask(op).await {
         Ok(saved) => done(room, saved, sheet).await,
         Err(error) if Room::is_correctable(&error) => {
             let standing = standing(room, ontology_id).await?;

@@ -7,37 +7,17 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{HISTORY, Head, id, standing};
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::StoredOntology;
-use crate::ops::ontology_texts::{Format, GetOntologyText, OntologyHistory, UpdateOntology};
+use crate::ops::ontology_texts::{Format, GetOntologyText, OntologyHistory, SavedVersion, UpdateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
-
-#[derive(Deserialize)]
-struct Versions {
-    versions: Vec<Version>,
-}
-
-#[derive(Deserialize)]
-struct Version {
-    version: i64,
-    summary: String,
-    #[serde(default)]
-    saved_by: Option<String>,
-    saved_at: String,
-}
-
-#[derive(Deserialize)]
-struct Text {
-    text: String,
-}
 
 #[derive(Template)]
 #[template(path = "ontology_history.html", config = "src/surface/askama.toml")]
@@ -47,7 +27,7 @@ struct HistoryPage {
     here: String,
     csrf: String,
     newest: i64,
-    versions: Vec<Version>,
+    versions: Vec<SavedVersion>,
     /// Members' addresses by their ids.
     people: HashMap<String, String>,
     /// The version that is looked at, and its text.
@@ -90,10 +70,10 @@ async fn restore(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Para
         return Err(Error::invalid("do", "This form is not one of this page."));
     }
     let (version, newest) = (number(params, "version")?, number(params, "newest")?);
-    let old: Text = room.ask(GetOntologyText { ontology_id, version: Some(version), format: Format::Saved }).await?;
+    let old = room.ask(GetOntologyText { ontology_id, version: Some(version), format: Format::Saved }).await?;
     let summary = format!("Version {version} again");
     let op = UpdateOntology { ontology_id, text: old.text, version: Some(newest), summary };
-    room.ask::<serde_json::Value>(op).await.map(|_| ())
+    room.ask(op).await.map(|_| ())
 }
 
 fn number(params: &Params, name: &str) -> Result<i64> {
@@ -108,12 +88,12 @@ async fn page(
     problem: &str,
 ) -> Result<Response> {
     let standing = standing(room, ontology_id).await?;
-    let history: Versions = room.ask(OntologyHistory { ontology_id }).await?;
+    let history = room.ask(OntologyHistory { ontology_id }).await?;
     let mut problem = problem.to_owned();
     let mut shown = None;
     if let Some(version) = version {
         let op = GetOntologyText { ontology_id, version: Some(version), format: Format::Saved };
-        match room.ask::<Text>(op).await {
+        match room.ask(op).await {
             Ok(found) => shown = Some((version, found.text)),
             Err(error) if Room::is_correctable(&error) => problem = error.message,
             Err(error) => return Err(error),

@@ -5,39 +5,25 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
-use super::{All, PAGE, Standing};
+use super::{PAGE, tone};
+use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::error::Result;
-use crate::ops::ontologies::ListOntologies;
-use crate::ops::ontology_texts::ListAllOntologies;
+use crate::model::ontology::StoredOntology;
+use crate::ops::ontologies::{ListOntologies, Listed};
+use crate::ops::ontology_texts::{ListAllOntologies, Standing};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::html::{self, filters};
 
-#[derive(Deserialize)]
-struct Ready {
-    ontologies: Vec<Listed>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Listed {
-    id: String,
-    name: String,
-    description: String,
-    dataset_count: i64,
-    field_count: i64,
-}
-
 struct Row {
-    id: String,
+    id: Id<StoredOntology>,
     name: String,
     description: String,
-    dataset_count: i64,
-    field_count: i64,
+    dataset_count: String,
+    field_count: String,
     /// For those who may write it.
     state: Option<Standing>,
 }
@@ -75,26 +61,26 @@ async fn page(room: &Room<'_>) -> Result<Response> {
 }
 
 async fn all(room: &Room<'_>) -> Result<Vec<Row>> {
-    let found: All = room.ask(ListAllOntologies {}).await?;
+    let found = room.ask(ListAllOntologies {}).await?;
     let row = |it: Standing| Row {
-        id: it.ontology_id.to_string(),
+        id: it.ontology_id,
         name: it.name.clone(),
         description: it.description.clone(),
-        dataset_count: it.dataset_count,
-        field_count: it.field_count,
+        dataset_count: it.dataset_count.to_string(),
+        field_count: it.field_count.to_string(),
         state: Some(it),
     };
     Ok(found.ontologies.into_iter().map(row).collect())
 }
 
 async fn ready(room: &Room<'_>) -> Result<Vec<Row>> {
-    let found: Ready = room.ask(ListOntologies {}).await?;
+    let found = room.ask(ListOntologies {}).await?;
     let row = |it: Listed| Row {
         id: it.id,
         name: it.name,
         description: it.description,
-        dataset_count: it.dataset_count,
-        field_count: it.field_count,
+        dataset_count: it.dataset_count.to_string(),
+        field_count: it.field_count.to_string(),
         state: None,
     };
     Ok(found.ontologies.into_iter().map(row).collect())

@@ -15,14 +15,13 @@ pub mod trace;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
 
 use super::{Room, Slug};
 use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Status, StoredOntology};
-use crate::ops::ontology_texts::ListAllOntologies;
+use crate::ops::ontology_texts::{ListAllOntologies, Standing};
 use crate::surface::console::frame::Tab;
 
 const PAGE: &str = "/ontologies";
@@ -36,34 +35,13 @@ const QUESTIONS: &str = "/ontologies/{id}/questions";
 const REMEMBERED: &str = "/ontologies/{id}/remembered";
 const TRACE: &str = "/questions/{id}";
 
-/// An ontology and where it stands.
-#[derive(Clone, Deserialize)]
-struct Standing {
-    ontology_id: Id<StoredOntology>,
-    name: String,
-    description: String,
-    status: Status,
-    problem: String,
-    version: i64,
-    dataset_count: i64,
-    field_count: i64,
-    updated_at: String,
-}
-
-impl Standing {
-    /// The class of the tag that shows the status.
-    fn tone(&self) -> &'static str {
-        match self.status {
-            Status::Ready => "good",
-            Status::Failed => "bad",
-            Status::Draft => "",
-        }
+/// The class of the tag that shows a status.
+fn tone(status: Status) -> &'static str {
+    match status {
+        Status::Ready => "good",
+        Status::Failed => "bad",
+        Status::Draft => "",
     }
-}
-
-#[derive(Deserialize)]
-struct All {
-    ontologies: Vec<Standing>,
 }
 
 /// What stands above every page of one ontology.
@@ -98,7 +76,7 @@ impl Head {
 
     fn of(room: &Room<'_>, standing: &Standing) -> Self {
         let head = Self::new(room, standing.ontology_id, &standing.name);
-        Self { status: standing.status.name(), tone: standing.tone(), ..head }
+        Self { status: standing.status.name(), tone: tone(standing.status), ..head }
     }
 }
 
@@ -109,7 +87,7 @@ fn id(path: &Slug) -> Result<Id<StoredOntology>> {
 
 /// One ontology, for those who may write it.
 async fn standing(room: &Room<'_>, id: Id<StoredOntology>) -> Result<Standing> {
-    let all: All = room.ask(ListAllOntologies {}).await?;
+    let all = room.ask(ListAllOntologies {}).await?;
     all.ontologies.into_iter().find(|one| one.ontology_id == id).ok_or_else(Error::ontology_not_found)
 }
 

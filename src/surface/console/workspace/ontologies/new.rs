@@ -5,16 +5,15 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
-use super::edit::{self, Saved, Sheet};
+use super::edit::{self, Sheet};
 use super::{NEW, PAGE};
 use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::ops::draft_ontology::DraftOntology;
-use crate::ops::list_datasets::ListDatasets;
+use crate::ops::list_datasets::{ListDatasets, Listed};
 use crate::ops::ontology_texts::{ConvertOntology, CreateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
@@ -24,30 +23,6 @@ use crate::surface::html;
 
 /// Pages of datasets that are read for the list of tables.
 const MOST_PAGES: usize = 5;
-
-#[derive(Deserialize)]
-struct Datasets {
-    datasets: Vec<Table>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Table {
-    id: String,
-    name: String,
-    description: String,
-    r#type: Kind,
-    row_count: i64,
-    column_count: i64,
-}
-
-/// A text that can be saved.
-#[derive(Deserialize)]
-struct Made {
-    text: String,
-    notes: Vec<String>,
-}
 
 /// What a person typed, for a form that has to be sent again.
 #[derive(Default)]
@@ -66,7 +41,7 @@ struct NewPage {
     frame: Frame,
     here: String,
     csrf: String,
-    tables: Vec<Table>,
+    tables: Vec<Listed>,
     typed: Typed,
     problem: String,
 }
@@ -122,7 +97,7 @@ async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {
     let timezone = params.get("timezone").map(str::to_owned);
     let dictionary = params.get("dictionary").unwrap_or("").to_owned();
     let improve = params.get("improve").is_some();
-    let made: Made = room.ask(DraftOntology { name, dataset_ids, timezone, dictionary, improve }).await?;
+    let made = room.ask(DraftOntology { name, dataset_ids, timezone, dictionary, improve }).await?;
     let notice = "A draft of what the tables show. Nothing is saved yet: look through it, then save it.";
     let summary = "Drafted from tables".to_owned();
     let sheet = Sheet { text: made.text, notes: made.notes, notice: notice.into(), summary, ..Sheet::default() };
@@ -131,7 +106,7 @@ async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {
 
 async fn convert(room: &Room<'_>, params: &Params) -> Result<Response> {
     let text = Sheet::sent(params).text;
-    let made: Made = room.ask(ConvertOntology { text }).await?;
+    let made = room.ask(ConvertOntology { text }).await?;
     let notice = "Converted. Nothing is saved yet: look through it, then save it.";
     let summary = "Brought from another tool".to_owned();
     let sheet = Sheet { text: made.text, notes: made.notes, notice: notice.into(), summary, ..Sheet::default() };
@@ -141,7 +116,7 @@ async fn convert(room: &Room<'_>, params: &Params) -> Result<Response> {
 async fn create(room: &Room<'_>, params: &Params) -> Result<Response> {
     let sheet = Sheet::sent(params);
     let op = CreateOntology { text: sheet.text.clone(), summary: sheet.summary.clone() };
-    match room.ask::<Saved>(op).await {
+    match room.ask(op).await {
         Ok(saved) => edit::done(room, saved, sheet).await,
         Err(error) if Room::is_correctable(&error) => edit::page(room, None, sheet.refused(&error)).await,
         Err(error) => Err(error),
@@ -164,11 +139,11 @@ async fn page(room: &Room<'_>, typed: Typed, problem: &str) -> Result<Response> 
     Ok(html::page_with_script(status, &page))
 }
 
-async fn tables(room: &Room<'_>) -> Result<Vec<Table>> {
+async fn tables(room: &Room<'_>) -> Result<Vec<Listed>> {
     let mut tables = Vec::new();
     let mut cursor = None;
     for _ in 0..MOST_PAGES {
-        let found: Datasets = room.ask(ListDatasets { cursor }).await?;
+        let found = room.ask(ListDatasets { cursor }).await?;
         tables.extend(found.datasets.into_iter().filter(|dataset| dataset.r#type == Kind::Table));
         cursor = found.next_cursor;
         if cursor.is_none() {

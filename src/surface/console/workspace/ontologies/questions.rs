@@ -4,7 +4,6 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Head, QUESTIONS, id, standing};
 use crate::base::id::Id;
@@ -12,29 +11,12 @@ use crate::model::access::Action;
 use crate::model::error::Result;
 use crate::model::ontology::StoredOntology;
 use crate::model::run::Ending;
-use crate::ops::questions::ListQuestions;
+use crate::ops::questions::{ListQuestions, Questions};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
-
-#[derive(Deserialize)]
-pub struct Questions {
-    pub questions: Vec<Asked>,
-    #[serde(default)]
-    next_cursor: Option<String>,
-}
-
-/// A question that was asked.
-#[derive(Deserialize)]
-pub struct Asked {
-    pub trace_id: String,
-    pub question: String,
-    pub outcome: Ending,
-    pub duration_ms: i64,
-    pub asked_at: String,
-}
 
 #[derive(Template)]
 #[template(path = "ontology_questions.html", config = "src/surface/askama.toml")]
@@ -51,24 +33,22 @@ struct QuestionsPage {
     problem: String,
 }
 
-impl Asked {
-    /// How it ended, in words.
-    pub fn ended(&self) -> &'static str {
-        match self.outcome {
-            Ending::Answer => "answered",
-            Ending::Clarification => "asked back",
-            Ending::CannotAnswer => "not answerable",
-            Ending::Failed => "failed",
-        }
+/// How a question ended, in words.
+pub(super) fn ended(outcome: Ending) -> &'static str {
+    match outcome {
+        Ending::Answer => "answered",
+        Ending::Clarification => "asked back",
+        Ending::CannotAnswer => "not answerable",
+        Ending::Failed => "failed",
     }
+}
 
-    /// The class of the tag that says so.
-    pub fn tone(&self) -> &'static str {
-        match self.outcome {
-            Ending::Answer => "good",
-            Ending::Failed => "bad",
-            Ending::Clarification | Ending::CannotAnswer => "",
-        }
+/// The class of the tag that says so.
+pub(super) fn tone(outcome: Ending) -> &'static str {
+    match outcome {
+        Ending::Answer => "good",
+        Ending::Failed => "bad",
+        Ending::Clarification | Ending::CannotAnswer => "",
     }
 }
 

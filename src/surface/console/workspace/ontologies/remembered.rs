@@ -7,35 +7,18 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
 use super::{Head, REMEMBERED, id, standing};
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::StoredOntology;
 use crate::model::run::Memory;
-use crate::ops::questions::{Forget, ListRemembered};
+use crate::ops::questions::{Forget, Kept, ListRemembered};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug, parsed};
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
-
-#[derive(Deserialize)]
-struct Everything {
-    remembered: Vec<Kept>,
-}
-
-#[derive(Deserialize)]
-struct Kept {
-    id: String,
-    memory: Memory,
-    key: String,
-    said: String,
-    #[serde(default)]
-    made_by: Option<String>,
-    made_at: String,
-}
 
 #[derive(Template)]
 #[template(path = "ontology_remembered.html", config = "src/surface/askama.toml")]
@@ -82,12 +65,12 @@ async fn forget(room: &Room<'_>, params: &Params) -> Result<()> {
         return Err(Error::invalid("do", "This form is not one of this page."));
     }
     let op = Forget { remembered_id: parsed(params, "remembered_id")? };
-    room.ask::<serde_json::Value>(op).await.map(|_| ())
+    room.ask(op).await.map(|_| ())
 }
 
 async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -> Result<Response> {
     let standing = standing(room, ontology_id).await?;
-    let found: Everything = room.ask(ListRemembered { ontology_id }).await?;
+    let found = room.ask(ListRemembered { ontology_id }).await?;
     let (verified, preferences) = found.remembered.into_iter().partition(|kept| kept.memory == Memory::Verified);
     let members = room.console.web.identity.members(room.caller.org).await?;
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };

@@ -6,29 +6,19 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::Deserialize;
 
-use super::questions::Asked;
+use super::questions::{ended, tone};
 use super::{Head, PAGE, TRACE, standing};
 use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::error::{Code, Error, Result};
-use crate::model::ontology::StoredOntology;
 use crate::model::run::{Memory, Phase, Run, Trace};
-use crate::ops::questions::{GetTrace, InspectTrace, Remember};
+use crate::ops::questions::{Asked, GetTrace, InspectTrace, Remember, Traced};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug, parsed};
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
-
-#[derive(Deserialize)]
-struct Traced {
-    #[serde(flatten)]
-    asked: Asked,
-    ontology_id: Id<StoredOntology>,
-    trace: Trace,
-}
 
 /// A phase as a bar: where it begins and how long it is, in percent of the whole.
 struct Bar {
@@ -108,7 +98,7 @@ async fn remember(room: &Room<'_>, trace_id: Id<Run>, params: &Params) -> Result
         return Err(Error::invalid("agreed", message));
     }
     let memory: Memory = parsed(params, "memory")?;
-    room.ask::<serde_json::Value>(Remember { trace_id, memory }).await?;
+    room.ask(Remember { trace_id, memory }).await?;
     Ok(memory)
 }
 
