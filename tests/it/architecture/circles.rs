@@ -1,0 +1,101 @@
+//! Circles: files of one folder that each need the other, directly or by way of others, so that none of them can be
+//! read, tested or moved alone. A folder counts as one file among its neighbours; the file that a folder is known by
+//! (`mod.rs`) is left out, since its files may use what it says of all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::sources::Program;
+
+/// Those that there are: the folder, and who stands in the circle. The list only shrinks.
+const KNOWN: &[(&str, &str)] = &[];
+
+/// Who names whom, by folder.
+type Neighbours = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
+
+/// For each folder on the way of two files that part in it, the one that names and the one that is named.
+fn neighbours(program: &Program) -> Neighbours {
+    let mut found = Neighbours::new();
+    for source in program.files() {
+        let from = steps(&source.name);
+        for named in &source.paths {
+            let to = steps(&program.holder(&named.path).name);
+            let Some(at) = from.iter().zip(&to).position(|(here, there)| here != there) else { continue };
+            if [&from[at], &to[at]].iter().any(|step| ["mod", "lib"].contains(&step.as_str())) {
+                continue;
+            }
+            let folder = from[..at].join("/");
+            found.entry(folder).or_default().entry(from[at].clone()).or_default().insert(to[at].clone());
+        }
+    }
+    found
+}
+
+/// `src/engine/sql.rs` and `src/engine/sql/mod.rs` are both `src`, `engine`, `sql`, and the latter `mod`.
+fn steps(name: &str) -> Vec<String> {
+    Path::new(name).with_extension("").iter().map(|step| step.to_str().unwrap().to_owned()).collect()
+}
+
+/// Everything that is reached from one, itself only by way of another.
+fn reached<'a>(from: &'a str, named: &'a BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut next: Vec<&str> = vec![from];
+    while let Some(one) = next.pop() {
+        let others = named.get(one).into_iter().flatten().map(String::as_str);
+        next.extend(others.filter(|other| found.insert(*other)));
+    }
+    found
+}
+
+/// The circles of a folder: sets of those that reach each other.
+fn circles(named: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<&str>> {
+    let mut found = BTreeSet::new();
+    for one in named.keys() {
+        let others = reached(one, named).into_iter();
+        let circle: Vec<&str> = others.filter(|other| reached(other, named).contains(one.as_str())).collect();
+        found.insert(circle);
+    }
+    found.retain(|circle| circle.len() > 1);
+    found
+}
+
+/// All circles, by folder; the names in one are parted by spaces.
+pub fn all(program: &Program) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (folder, named) in neighbours(program) {
+        all.extend(circles(&named).into_iter().map(|circle| (folder.clone(), circle.join(" "))));
+    }
+    all
+}
+
+#[test]
+fn no_circle_is_new_and_none_of_the_list_is_gone() {
+    let found = all(Program::read());
+    let within = |circle: &str, known: &str| circle.split(' ').all(|one| known.split(' ').any(|other| one == other));
+    let is_known = |(folder, circle): &&(String, String)| {
+        KNOWN.iter().any(|(place, known)| place == folder && within(circle, known))
+    };
+    let new: Vec<_> = found.iter().filter(|circle| !is_known(circle)).collect();
+    let gone =
+        |(folder, known): &&(&str, &str)| !found.iter().any(|(place, circle)| place == folder && circle == known);
+    let gone: Vec<_> = KNOWN.iter().filter(gone).collect();
+    let all: String = found.iter().map(|circle| format!("    {circle:?},\n")).collect();
+    assert!(
+        new.is_empty() && gone.is_empty(),
+        "new circles: {new:#?}\nthese are gone, or smaller, and the list should say so: {gone:#?}\nthere are:\n{all}"
+    );
+}
+
+#[test]
+fn a_circle_is_found_whatever_its_length() {
+    let named = |pairs: &[(&str, &str)]| {
+        let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (from, to) in pairs {
+            named.entry((*from).into()).or_default().insert((*to).into());
+        }
+        named
+    };
+    let two = named(&[("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "c"), ("f", "a"), ("e", "g")]);
+    assert_eq!(circles(&two), BTreeSet::from([vec!["a", "b"], vec!["c", "d", "e"]]));
+    assert!(circles(&named(&[("a", "b"), ("a", "c"), ("b", "c")])).is_empty());
+}
