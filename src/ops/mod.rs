@@ -1,6 +1,17 @@
 //! The product: one file for each thing that a caller may ask (for management, each thing that admins look after), and
-//! the only list of them. MCP tools, REST routes and
-//! the OpenAPI documents are short visitors of [`each`].
+//! the only list of them. MCP tools, REST routes and the OpenAPI documents are short visitors of [`each`].
+//!
+//! ## Adding an operation
+//!
+//! 1. Write its file here: arguments that refuse unknown fields, the reply, and [`Operation`] with its `INFO`. `sql.rs` is
+//!    an example of a tool, `invitations.rs` of management.
+//! 2. Declare the module and name the type in [`each`], below: tools, routes and documents have it now.
+//! 3. Where no [`Action`](crate::model::access::Action) fits, add one; `Action::needs` says which scopes and role it takes.
+//! 4. Add its row to the table in `tests/it/support/operations.rs`: who may, and how a stranger would call it. With that
+//!    the tests of roles, tokens and tenancy ask it too.
+//! 5. Test what it does through the service, beside its like in `tests/it`.
+//! 6. Write what the outside sees anew, read the difference, and commit it:
+//!    `UPDATE_OPENAPI=1 INSTA_UPDATE=always cargo test --locked --test it -- openapi outside`.
 
 pub mod ask_question;
 pub mod audit_log;

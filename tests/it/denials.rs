@@ -6,6 +6,7 @@ use dragoman::model::access::{Role, Scope};
 use dragoman::model::org::Org;
 use serde_json::{Value, json};
 
+use crate::support::operations::tools_of;
 use crate::support::service::{Service, json_of};
 
 const SALES: &[u8] = b"region,total\nnorth,10\nsouth,20\n";
@@ -151,14 +152,7 @@ async fn i19_j11_a_viewer_does_not_run_sql_and_a_client_without_the_scope_is_tol
     let (_, listed) = json_of(service.rpc(&viewer, "tools/list", json!({})).send().await.unwrap()).await;
     let names: Vec<&str> =
         listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let reading = [
-        "dragoman_get_schema",
-        "dragoman_list_datasets",
-        "dragoman_preview_rows",
-        "dragoman_profile_dataset",
-        "dragoman_search",
-    ];
-    assert_eq!(names, reading);
+    assert_eq!(names, tools_of(Role::Viewer));
     assert_eq!(listed["result"]["cacheScope"], "private");
 
     // I19: a contributor's client that was not given the scope gets one challenge with all that it needs.

@@ -31,6 +31,7 @@ mod names;
 mod nginx;
 mod oauth;
 mod ontologies;
+mod outside;
 mod questions;
 mod redirector;
 mod registration;

@@ -5,7 +5,7 @@ pub mod authorize;
 mod client_auth;
 pub mod consent;
 pub mod device;
-mod error;
+pub mod error;
 pub mod introspect;
 pub mod metadata;
 mod refusal;

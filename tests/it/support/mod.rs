@@ -3,5 +3,6 @@
 pub mod chance;
 pub mod databases;
 pub mod dump;
+pub mod operations;
 pub mod program;
 pub mod service;

@@ -1,129 +1,30 @@
 //! K01: nothing of a workspace shows in another. Every operation, tool, resource and address is asked by strangers (an
 //! admin, a member and a token of another workspace) with what exists in the victim's workspace, and again with what
-//! exists nowhere: the answers must be the same. An endpoint that is missing here fails the test.
+//! exists nowhere: the answers must be the same, and a refusal where the table of operations says so. An endpoint that is
+//! missing from the table fails the test.
 
 use std::collections::BTreeSet;
 
 use dragoman::base::id::Id;
 use dragoman::gateway::Via;
-use dragoman::gateway::operation::{Operation, Surface};
+use dragoman::gateway::operation::Surface;
 use dragoman::model::access::Role;
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::org::Org;
 use dragoman::model::run::Memory;
 use dragoman::model::source::{RemoteTable, Source, SourceEngine};
 use dragoman::ops::questions::Remember;
-use dragoman::ops::{self, Visitor};
 use reqwest::RequestBuilder;
 use serde_json::{Map, Value, json};
 
 use super::both;
+use crate::support::operations::{Endpoint, Ids, ONTOLOGY, arguments, endpoints, expected};
 use crate::support::service::{Service, in_console, json_of};
 
 const MEMBER: &str = "payee@firm.example";
 const BLOCKED: &str = "https://blocked.example/client.json";
 
-/// What a stranger may know or guess of a workspace.
-struct Ids {
-    slug: String,
-    name: String,
-    dataset: String,
-    document: String,
-    table: String,
-    user: String,
-    email: String,
-    invitation: String,
-    grant: String,
-    token: String,
-    client: String,
-    source: String,
-    ontology: String,
-    trace: String,
-    conversation: String,
-    remembered: String,
-    blocked: String,
-    label: String,
-    datasets_cursor: String,
-    members_cursor: String,
-    grants_cursor: String,
-    audit_cursor: String,
-}
-
 impl Ids {
-    fn all(&self) -> [&str; 22] {
-        let Self { slug, name, dataset, document, table, user, email, invitation, grant, token, .. } = self;
-        let Self {
-            client,
-            source,
-            ontology,
-            trace,
-            conversation,
-            remembered,
-            blocked,
-            label,
-            datasets_cursor,
-            members_cursor,
-            grants_cursor,
-            audit_cursor,
-            ..
-        } = self;
-        [
-            slug,
-            name,
-            dataset,
-            document,
-            table,
-            user,
-            email,
-            invitation,
-            grant,
-            token,
-            client,
-            source,
-            ontology,
-            trace,
-            conversation,
-            remembered,
-            blocked,
-            label,
-            datasets_cursor,
-            members_cursor,
-            grants_cursor,
-            audit_cursor,
-        ]
-    }
-
-    /// Exists nowhere; of the same forms.
-    fn nowhere(service: &Service) -> Self {
-        struct Nothing;
-        let id = || Id::<Nothing>::new(&service.clock).to_string();
-        let cursor = || dragoman::base::secret::base64url(format!("{}.5", "0".repeat(64)).as_bytes());
-        Self {
-            slug: "nowhere".into(),
-            name: "No such workspace".into(),
-            dataset: id(),
-            document: id(),
-            table: "nothing".into(),
-            user: id(),
-            email: "nobody@example.com".into(),
-            invitation: id(),
-            grant: id(),
-            token: "Abcd1234".into(),
-            client: "dgc_nothing".into(),
-            source: id(),
-            ontology: id(),
-            trace: id(),
-            conversation: id(),
-            remembered: id(),
-            blocked: "https://nowhere.example/client.json".into(),
-            label: "no such label".into(),
-            datasets_cursor: cursor(),
-            members_cursor: cursor(),
-            grants_cursor: cursor(),
-            audit_cursor: cursor(),
-        }
-    }
-
     /// A workspace with one of everything.
     async fn victim(service: &Service) -> (Org, Self) {
         let org = service.workspace("vaultco").await;
@@ -207,15 +108,6 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned()
 }
 
-/// Over the victim's table.
-const ONTOLOGY: &str = "version: 0.2.0.dev0\nname: their_pay\ndatasets:\n  - name: payroll\n    source: payroll\n    \
-                        primary_key: [who]\n    fields:\n      - name: who\n        expression: {dialects: [{dialect: \
-                        ANSI_SQL, expression: who}]}\n        datatype: String\n      - name: euros\n        \
-                        expression: {dialects: [{dialect: ANSI_SQL, expression: euros}]}\n        datatype: \
-                        Integer\nmetrics:\n  - name: xyzzy\n    \
-                        expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(payroll.euros)}]}\n    datatype: \
-                        Integer\n";
-
 /// A source with one published table, as the store has it: nobody needs to reach it.
 async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
     let id = Id::new(&service.clock);
@@ -260,94 +152,6 @@ async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
     dragoman::store::datasets::put(&mut tx, &dataset).await.unwrap();
     tx.commit().await.unwrap();
     id
-}
-
-/// The arguments of a call that names as much as it can of a workspace. Whoever adds an operation adds it here.
-fn arguments(operation: &str, ids: &Ids) -> Value {
-    match operation {
-        "dragoman_list_datasets" => json!({ "cursor": ids.datasets_cursor }),
-        "dragoman_get_schema" | "dragoman_preview_rows" | "dragoman_profile_dataset" => {
-            json!({ "dataset_id": ids.dataset })
-        }
-        "dragoman_sql" => json!({ "sql": "SELECT 1", "dataset_id": ids.dataset }),
-        "dragoman_search" => json!({ "query": "plan", "dataset_id": ids.dataset }),
-        "dragoman_get_document" => json!({ "document_id": ids.document }),
-        "dragoman_health"
-        | "list_invitations"
-        | "list_blocked_clients"
-        | "list_tokens"
-        | "get_settings"
-        | "get_user_settings" => json!({}),
-        "import_dataset" => json!({ "name": ids.table, "description": "" }),
-        "publish_dataset" => json!({ "dataset_id": ids.dataset, "externally_queryable": false }),
-        "delete_dataset" => json!({ "dataset_id": ids.dataset, "name": ids.table }),
-        "list_members" => json!({ "cursor": ids.members_cursor }),
-        "set_member_role" => json!({ "user_id": ids.user, "role": "viewer" }),
-        "remove_member" => json!({ "user_id": ids.user }),
-        "create_invitation" => json!({ "email": ids.email, "role": "viewer" }),
-        "revoke_invitation" => json!({ "invitation_id": ids.invitation }),
-        "list_grants" => json!({ "cursor": ids.grants_cursor }),
-        "revoke_grant" => json!({ "grant_id": ids.grant }),
-        "block_client" => json!({ "client_id": ids.client }),
-        "unblock_client" => json!({ "client_id": ids.blocked }),
-        "create_token" => json!({ "label": ids.label, "scopes": ["ext:sql"] }),
-        "revoke_token" => json!({ "token_id": ids.token }),
-        "list_sources" => json!({}),
-        "create_source" => json!({
-            "name": ids.table,
-            "engine": "postgres",
-            "address": "postgres://reader@127.0.0.1:1/shop",
-            "password": "x",
-        }),
-        "test_source" | "refresh_source" | "remove_source" => json!({ "source_id": ids.source }),
-        "ask_question" => json!({
-            "ontologyId": ids.ontology, "question": "total xyzzy", "conversationId": ids.conversation,
-        }),
-        "list_ontologies" | "list_all_ontologies" => json!({}),
-        "get_ontology" | "check_ontology" | "get_ontology_text" | "ontology_history" | "list_questions"
-        | "list_remembered" => json!({ "ontology_id": ids.ontology }),
-        "delete_ontology" => json!({ "ontology_id": ids.ontology, "name": "their_pay" }),
-        "get_ontology_dataset" => json!({ "ontology_id": ids.ontology, "name": ids.table }),
-        "create_ontology" => {
-            json!({ "text": ONTOLOGY.replace("their_pay", &ids.table).replace("source: payroll", "source: none") })
-        }
-        "update_ontology" => json!({ "ontology_id": ids.ontology, "text": ONTOLOGY }),
-        "convert_ontology" => json!({ "text": ids.table }),
-        "draft_ontology" => json!({ "name": ids.table, "dataset_ids": [ids.dataset] }),
-        "get_trace" | "inspect_trace" => json!({ "trace_id": ids.trace }),
-        "remember_answer" => json!({ "trace_id": ids.trace, "memory": "verified" }),
-        "forget" => json!({ "remembered_id": ids.remembered }),
-        "update_user_settings" => json!({ "dataAgent": { "defaultTimePeriod": "this_year" } }),
-        "update_settings" => json!({ "name": ids.name }),
-        "list_audit" => json!({ "cursor": ids.audit_cursor, "principal": format!("user:{}", ids.user) }),
-        "export_audit" => json!({ "format": "csv", "cursor": ids.audit_cursor }),
-        missing => panic!("{missing}: say here how a stranger would call it"),
-    }
-}
-
-/// An operation's address.
-struct Endpoint {
-    name: &'static str,
-    method: &'static str,
-    path: String,
-    surface: Surface,
-}
-
-struct Endpoints(Vec<Endpoint>);
-
-impl Visitor for Endpoints {
-    fn visit<O: Operation>(&mut self) {
-        let info = O::INFO;
-        let base = dragoman::surface::rest::openapi::base(info.surface);
-        let path = format!("{base}{}", info.route.path);
-        self.0.push(Endpoint { name: info.name, method: info.route.method, path, surface: info.surface });
-    }
-}
-
-fn endpoints() -> Vec<Endpoint> {
-    let mut endpoints = Endpoints(Vec::new());
-    ops::each(&mut endpoints);
-    endpoints.0
 }
 
 fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Value) -> RequestBuilder {
@@ -447,6 +251,10 @@ async fn k01_every_endpoint_answers_strangers_as_if_nothing_were_there() {
                 assert!(SECRETS.iter().all(|secret| !told.contains(secret)), "{} by {who}: {told}", endpoint.name);
                 let known = [200, 400, 403, 404, 503];
                 assert!(known.contains(&found.0), "{} by {who}: {} {told}", endpoint.name, found.0);
+                let role = Role::ALL.into_iter().find(|role| role.name() == *who);
+                let row = expected(endpoint.name);
+                let may = role.map_or(row.token.is_some(), |role| row.lets(role));
+                assert_eq!(found.2["error"]["code"] != "scope_denied", may, "{} by {who}: {told}", endpoint.name);
                 if *who == "token" && endpoint.surface == Surface::Manage {
                     assert_eq!(found.0, 403, "{}: a token administers nothing", endpoint.name);
                 }
