@@ -133,7 +133,7 @@ impl App {
         let folder = FolderLock::take(&config.data_dir)?;
         let office = Office::open(config, clock).await?;
         let engines = Engines::new(&office.config, &office.db, &office.clock, worker, office.sources())?;
-        engines.ingest.sweep().await?;
+        engines.datasets.sweep().await?;
         let cursors = Cursors::new(office.secret_for("cursors"));
         let (identity, record) = (office.identity.clone(), Record::new(office.db.clone()));
         let parts = Parts { engines, config: office.config.clone(), cursors, identity, record };

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod catalog;
 pub mod chart;
+pub mod datasets;
 pub mod files;
 pub mod ingest;
 pub mod job;
@@ -11,6 +12,7 @@ pub mod ontology;
 pub mod readers;
 pub mod search;
 pub mod sql;
+pub(in crate::engine) mod turns;
 
 use std::path::PathBuf;
 
@@ -23,6 +25,7 @@ pub struct Engines {
     pub catalog: catalog::Catalog,
     pub sql: sql::SqlEngine,
     pub search: search::SearchEngine,
+    pub datasets: datasets::Datasets,
     pub ingest: ingest::Ingest,
     pub results: sql::Results,
     pub readers: readers::Readers,
@@ -53,14 +56,16 @@ impl Engines {
         let library = ontology::library::Library::new(db.clone(), clock.clone(), sql.clone(), readers.clone());
         let questions =
             agent::ask::Questions::new(db.clone(), clock.clone(), sql.clone(), library.clone(), models.clone());
-        let on = ingest::Dependents {
+        let dependents = datasets::Dependents {
             sql: sql.clone(),
             search: search.clone(),
             results: results.clone(),
             questions: questions.clone(),
         };
-        let ingest = ingest::Ingest::new(db.clone(), clock.clone(), files, on, readers.clone());
+        let datasets = datasets::Datasets::new(db.clone(), clock.clone(), files.clone(), dependents, readers.clone());
+        let ingest =
+            ingest::Ingest::new(db.clone(), clock.clone(), files, sql.clone(), search.clone(), datasets.clone());
         let catalog = catalog::Catalog::new(db.clone());
-        Ok(Self { catalog, sql, search, ingest, results, readers, sources, library, questions, models })
+        Ok(Self { catalog, sql, search, datasets, ingest, results, readers, sources, library, questions, models })
     }
 }

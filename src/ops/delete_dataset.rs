@@ -59,7 +59,7 @@ impl Operation for DeleteDataset {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        let gone = on.engines.ingest.delete(job, self.dataset_id, &self.name).await?;
+        let gone = on.engines.datasets.delete(job, self.dataset_id, &self.name).await?;
         Ok(Reply { dataset_id: gone.id, name: gone.name, row_count: gone.row_count, deleted: true })
     }
 }

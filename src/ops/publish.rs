@@ -49,7 +49,7 @@ impl Operation for Publish {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        on.engines.ingest.publish(job, self.dataset_id, self.externally_queryable).await?;
+        on.engines.datasets.publish(job, self.dataset_id, self.externally_queryable).await?;
         Ok(Reply { dataset_id: self.dataset_id, externally_queryable: self.externally_queryable })
     }
 }

@@ -39,6 +39,18 @@ pub async fn by_name(on: &mut Scoped, org: Id<Org>, name: &str) -> Result<Option
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
+/// As [`by_name`], and holds it until the transaction ends: whoever changes or deletes it waits.
+pub async fn hold_by_name(on: &mut Scoped, backend: Backend, org: Id<Org>, name: &str) -> Result<Option<Dataset>> {
+    let lock = match backend {
+        // Whoever writes is alone.
+        Backend::Sqlite => "",
+        Backend::Postgres => " FOR UPDATE OF d",
+    };
+    let sql = format!("{SELECT} WHERE d.org_id = $1 AND d.name = $2{lock}");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(name.to_owned());
+    query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
+}
+
 /// Inserts the dataset, or replaces everything but its id, creation time and publication: a re-import neither
 /// publishes nor withdraws.
 pub async fn put(on: &mut Scoped, dataset: &Dataset) -> Result<()> {

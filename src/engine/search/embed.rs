@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::base::id::Id;
-use crate::engine::ingest::turns::{ImportTurn, ImportTurns};
+use crate::engine::turns::{Turn, Turns};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 
@@ -17,18 +17,20 @@ pub const DIMENSION: usize = 384;
 ///
 /// A query is a few milliseconds of work, an import minutes of it: each has turns of its own, so that no query waits
 /// for a text of an import.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Encoder {
     /// As many as there are cores.
     queries: Arc<Semaphore>,
-    /// One less, where there is more than one: it is left to the rest of the service.
-    imports: ImportTurns,
+    /// One less, where there is more than one: it is left to the rest of the service. A workspace may have all of them;
+    /// each is short.
+    imports: Turns,
 }
 
 impl Encoder {
     pub fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self { queries: Arc::new(Semaphore::new(cores)), imports: ImportTurns::new(cores.saturating_sub(1)) }
+        let left = cores.saturating_sub(1);
+        Self { queries: Arc::new(Semaphore::new(cores)), imports: Turns::of_imports(left, left) }
     }
 
     /// Names model, weights, tokenizer and pooling. Vectors are comparable only when it is equal to the letter, so it
@@ -59,8 +61,9 @@ impl Encoder {
     ///
     /// # Errors
     /// None while the process lives.
-    pub async fn import_turn(&self, org: Id<Org>) -> Result<ImportTurn> {
-        self.imports.take(org).await
+    pub async fn import_turn(&self, org: Id<Org>) -> Result<Turn> {
+        let workspace = org.to_string();
+        self.imports.take(&workspace, &workspace).await
     }
 
     /// One unit vector of [`DIMENSION`] finite coordinates a text, in order. Texts are read up to 128 word pieces.

@@ -88,7 +88,7 @@ pub struct Match {
 }
 
 /// Builds and asks the shards; clones share what is open.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SearchEngine {
     files: Files,
     encoder: Encoder,

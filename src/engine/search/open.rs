@@ -70,15 +70,19 @@ impl OpenShards {
         }
     }
 
-    /// Closes a shard and forgets it; waits for its queries.
+    /// Closes a shard; waits for its queries. Its slot goes too, unless a query is about to open it there again.
     pub fn close(&self, key: &Key) {
         let slot = {
             let mut inner = self.inner();
             inner.recent.pop(key);
-            inner.slots.remove(key)
+            inner.slots.get(key).cloned()
         };
-        if let Some(slot) = slot {
-            *alone(&slot) = None;
+        let Some(slot) = slot else { return };
+        *alone(&slot) = None;
+        drop(slot);
+        let mut inner = self.inner();
+        if inner.slots.get(key).is_some_and(|slot| Arc::strong_count(slot) == 1) {
+            inner.slots.remove(key);
         }
     }
 

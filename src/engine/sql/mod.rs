@@ -4,11 +4,14 @@
 //! 2. [`guard`]: default deny over the tree of the engine's own parser;
 //! 3. an engine instance of one caller that holds views of the tables that its queries name, and a locked door;
 //! 4. a process that can be killed, with limits on memory, time, files and system calls ([`worker`], [`pool`]), of
-//!    which no caller can have all ([`turns`]).
+//!    which no caller can have all ([`crate::engine::turns`]).
+//!
+//! Files of others become tables in such a process too ([`import`]).
 
 pub(in crate::engine) mod bounded;
 mod estimate;
 pub mod guard;
+mod import;
 mod pool;
 mod process;
 mod profiles;
@@ -18,37 +21,36 @@ mod results;
 pub mod rows;
 #[doc(hidden)]
 pub mod text;
-mod turns;
 mod warm;
 mod wire;
 pub mod worker;
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use estimate::Estimate;
-pub(in crate::engine) use pool::Pool;
+pub use import::{ImportedTable, TableFormat};
 pub use process::SUBCOMMAND;
 pub use results::{Facts, Page, Results, gone};
-pub(in crate::engine) use wire::{Outcome, Task, TaskLimits};
 
+use self::pool::Pool;
 use self::profiles::Profiles;
 use self::remote::route::{Place, place};
 use self::remote::sources::Sources;
 use self::results::RESULT_BYTES;
 use self::rows::Row;
-use self::turns::Turns;
 use self::warm::Bound;
+use self::wire::{Outcome, Task, TaskLimits};
 use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
-use crate::engine::ingest::turns::ImportTurns;
 use crate::engine::job::Job;
-use crate::model::dataset::{ColumnInfo, Dataset, Kind};
+use crate::engine::turns::Turns;
+use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::Dialect;
 use crate::model::table::{RowText, Table};
@@ -67,33 +69,14 @@ pub struct Answer<R = Vec<Value>> {
     pub dialect: Dialect,
 }
 
-/// A file that can become a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TableFormat {
-    /// With or without a header; separators are found out.
-    Csv,
-    /// An array of objects, or one object a line.
-    Json,
-    Parquet,
-}
-
-/// A table file that an import made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ImportedTable {
-    pub row_count: i64,
-    /// Size of the file.
-    pub bytes: i64,
-    pub columns: Vec<ColumnInfo>,
-}
-
 /// Runs SQL and reads table files, in worker processes.
 #[derive(Clone)]
 pub struct SqlEngine {
-    pub(in crate::engine) pool: Pool,
-    pub(in crate::engine) budgets: Budgets,
-    /// One import at a time: it may use much more memory than a query.
-    pub(in crate::engine) imports: ImportTurns,
+    pool: Pool,
+    budgets: Budgets,
     turns: Turns,
+    /// Of each workspace one at a time.
+    imports: Turns,
     files: Files,
     profiles: Profiles,
     /// Engines of others; without them every table is here.
@@ -103,7 +86,8 @@ pub struct SqlEngine {
 impl SqlEngine {
     /// `worker` is the program that knows the sub-command [`SUBCOMMAND`]: this one.
     pub fn new(worker: PathBuf, files: Files, budgets: Budgets) -> Self {
-        let share = share(memory::available(), &budgets);
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let share = share(memory::available(), cores, &budgets);
         if share.workers < budgets.sql_workers {
             tracing::warn!(
                 workers = share.workers,
@@ -116,8 +100,8 @@ impl SqlEngine {
         }
         Self {
             pool,
-            turns: Turns::new(share.workers),
-            imports: ImportTurns::new(1),
+            turns: Turns::of_queries(share.workers),
+            imports: Turns::of_imports(share.imports, 1),
             budgets,
             files,
             profiles: Profiles::new(),
@@ -242,9 +226,7 @@ impl SqlEngine {
         let next = self.turns.take(job.pass.credential(), &workspace);
         let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
         let turn = tokio::select! {
-            slot = tokio::time::timeout(job.time_left(), next) => {
-                slot.map_err(|_| busy())?.map_err(Error::internal)?
-            }
+            slot = tokio::time::timeout(job.time_left(), next) => slot.map_err(|_| busy())??,
             () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
         };
         job.check()?;
@@ -276,16 +258,22 @@ struct Share {
     workers: usize,
     /// Memory of the workers that wait for their caller's next query, all together.
     warm_bytes: u64,
+    /// Imports of tables at the same time.
+    imports: usize,
 }
 
-/// All workers together get 60 % of the memory: first those that run, then as much again for those that wait.
-fn share(memory: Option<u64>, budgets: &Budgets) -> Share {
+/// The workers of queries together get 60 % of the memory: first those that run, then as much again for those that
+/// wait. Imports get a quarter, since one may use much more than a query; and there are no more of them than cores,
+/// each of which one import keeps busy: more would only make all of them slower. The rest is for this process. One
+/// query and one import run however small the node is.
+fn share(memory: Option<u64>, cores: usize, budgets: &Budgets) -> Share {
+    let fitting = |bytes: u64, one: u64| usize::try_from(bytes / one).unwrap_or(usize::MAX);
     let one = budgets.sql_memory_mb.max(1) << 20;
     let all = memory.map_or(u64::MAX, |memory| memory / 5 * 3);
-    let fitting = usize::try_from(all / one).unwrap_or(usize::MAX);
-    let workers = budgets.sql_workers.min(fitting).max(1);
+    let workers = budgets.sql_workers.min(fitting(all, one)).max(1);
     let running = workers as u64 * one;
-    Share { workers, warm_bytes: running.min(all.saturating_sub(running)) }
+    let imports = fitting(memory.map_or(u64::MAX, |memory| memory / 4), import::memory_mb(budgets) << 20);
+    Share { workers, warm_bytes: running.min(all.saturating_sub(running)), imports: imports.min(cores).max(1) }
 }
 
 /// Why a worker failed when a table was erased between the look at the metadata and the opening of its file.
@@ -319,12 +307,12 @@ mod tests {
     fn memory_is_divided_and_never_overcommitted() {
         let budgets = Limits::default().budgets;
         assert_eq!((budgets.sql_workers, budgets.sql_memory_mb), (4, 256));
-        let share = |gigabytes: Option<u64>| share(gigabytes.map(|it| it << 30), &budgets);
-        assert_eq!(share(None), Share { workers: 4, warm_bytes: 1 << 30 });
-        assert_eq!(share(Some(24)), Share { workers: 4, warm_bytes: 1 << 30 });
+        let share = |gigabytes: Option<u64>| share(gigabytes.map(|it| it << 30), 8, &budgets);
+        assert_eq!(share(None), Share { workers: 4, warm_bytes: 1 << 30, imports: 8 });
+        assert_eq!(share(Some(24)), Share { workers: 4, warm_bytes: 1 << 30, imports: 6 });
         let small = share(Some(1));
         assert_eq!(small.workers, 2, "60 % of 1 GiB are 614 MiB");
         assert!(small.warm_bytes < 103 << 20, "what is left of them");
-        assert_eq!(share(Some(0)), Share { workers: 1, warm_bytes: 0 });
+        assert_eq!(share(Some(0)), Share { workers: 1, warm_bytes: 0, imports: 1 });
     }
 }

@@ -18,7 +18,7 @@ use crate::base::peers::PrivateHost;
 use crate::base::secret::{MasterKey, Secret, base64url, from_base64url};
 use crate::config::Config;
 use crate::engine::job::Job;
-use crate::engine::sql::turns::Turns;
+use crate::engine::turns::Turns;
 use crate::model::dataset::{Dataset, Kind, is_name, name_from_file};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
@@ -296,7 +296,7 @@ impl Sources {
         let busy = || Error::unavailable("Too many queries run in this source. Try again in a moment.");
         let gone = || Error::new(Code::DatasetNotFound, "The source of this table was removed.");
         let _turn = tokio::select! {
-            turn = tokio::time::timeout(job.time_left(), next) => turn.map_err(|_| busy())?.map_err(Error::internal)?,
+            turn = tokio::time::timeout(job.time_left(), next) => turn.map_err(|_| busy())??,
             () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
             () = open.gone.cancelled() => return Err(gone()),
         };
@@ -342,7 +342,7 @@ impl Sources {
         let url = Url::parse(&source.address).map_err(Error::internal)?;
         let server = self.server(source.engine, &url, self.unseal(source)?, source.ca.clone())?;
         // Of so many turns a caller has half and a workspace all but one.
-        let turns = Turns::new(AT_ONCE + 1);
+        let turns = Turns::of_queries(AT_ONCE + 1);
         let made = Arc::new(Open { server, turns, gone: CancellationToken::new() });
         open.insert(source.id, made.clone());
         Ok(made)

@@ -1,14 +1,42 @@
-//! Uploaded files into tables. The file is hostile: only a worker process reads it, which can read nothing else and
-//! write nowhere but beside the destination.
+//! Files of others into tables. The file is hostile: only a worker process reads it, which can read nothing else and
+//! write nowhere but beside the destination. What the worker does is in `worker/import.rs`.
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+use super::{Outcome, SqlEngine, Task, TaskLimits};
+use crate::config::Budgets;
 use crate::engine::job::Job;
-use crate::engine::sql::{ImportedTable, Outcome, SqlEngine, TableFormat, Task, TaskLimits};
+use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Error, Result};
 
 /// The least memory of an import; wide Parquet files need some whatever a query may have.
 const MEMORY_MB: u64 = 1_024;
+
+/// What one import may use.
+pub(super) fn memory_mb(budgets: &Budgets) -> u64 {
+    budgets.sql_memory_mb.max(MEMORY_MB)
+}
+
+/// A file that can become a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TableFormat {
+    /// With or without a header; separators are found out.
+    Csv,
+    /// An array of objects, or one object a line.
+    Json,
+    Parquet,
+}
+
+/// A table file that an import made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImportedTable {
+    pub row_count: i64,
+    /// Size of the file.
+    pub bytes: i64,
+    pub columns: Vec<ColumnInfo>,
+}
 
 impl SqlEngine {
     /// Reads `source` into a new table file at `destination`, whose folder holds nothing of value to others. The
@@ -18,7 +46,8 @@ impl SqlEngine {
     /// # Errors
     /// `invalid_argument` with `line` or `row`, and `column` where it is known, for a file that cannot be read;
     /// `limit_exceeded` when it needs too much memory; `query_timeout` when the caller has left or the job's time is
-    /// over, waiting for other imports included: the worker is gone when this returns.
+    /// over, waiting for other imports included (of a workspace one runs at a time, and all workspaces together have
+    /// as many as the node bears): the worker is gone when this returns.
     pub async fn import(
         &self,
         job: &Job<'_>,
@@ -26,7 +55,8 @@ impl SqlEngine {
         format: TableFormat,
         destination: &Path,
     ) -> Result<ImportedTable> {
-        let _turn = job.wait(self.imports.take(job.pass.org())).await??;
+        let workspace = job.pass.org().to_string();
+        let _turn = job.wait(self.imports.take(&workspace, &workspace)).await??;
         // The worker runs elsewhere and must not follow links out of what it may read.
         let source = source.canonicalize().map_err(Error::internal)?;
         let folder = destination.parent().ok_or_else(|| Error::internal("a destination has a folder"))?;
@@ -38,7 +68,7 @@ impl SqlEngine {
         }
         let time = job.time_left();
         let limits = TaskLimits {
-            memory_mb: self.budgets.sql_memory_mb.max(MEMORY_MB),
+            memory_mb: memory_mb(&self.budgets),
             threads: self.budgets.sql_threads,
             time_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             rows: 0,

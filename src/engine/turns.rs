@@ -1,11 +1,14 @@
-//! Whose query runs next: no caller and no workspace takes all workers, who used less goes first, and who takes long
-//! gives way to who waits.
+//! Whose work runs next, where there is room for so much at the same time: queries in workers and in remote engines,
+//! imports, and the texts of imports that are encoded. No caller and no workspace takes all room, who used less of late
+//! goes first, and a query that takes long gives way to who waits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
+
+use crate::model::error::{Error, Result};
 
 /// How long a query may keep its worker while others wait for one: less the more wait, since each that waits may
 /// have to see several go.
@@ -27,7 +30,7 @@ fn patience(waiting: usize) -> Duration {
     share.clamp(LEAST_PATIENCE, MOST_PATIENCE)
 }
 
-/// A place in the queue, and then the right to use a worker, until it is dropped.
+/// A place in the queue, and then the right to work, until it is dropped.
 pub struct Turn {
     turns: Turns,
     id: u64,
@@ -54,19 +57,38 @@ impl Drop for Turn {
     }
 }
 
-/// Who waits for whom.
+/// A queue and what it gives out; clones share them.
 #[derive(Clone)]
 pub struct Turns(Arc<Mutex<State>>);
+
+/// How many turns there are at the same time: in all, for one caller, and for one workspace.
+struct Shares {
+    all: usize,
+    of_caller: usize,
+    of_workspace: usize,
+}
+
+impl Shares {
+    fn of_queries(workers: usize) -> Self {
+        let workers = workers.max(1);
+        Self { all: workers, of_caller: (workers / 2).max(1), of_workspace: (workers - 1).max(1) }
+    }
+
+    fn of_imports(all: usize, of_workspace: usize) -> Self {
+        let (all, of_workspace) = (all.max(1), of_workspace.max(1));
+        Self { all, of_caller: of_workspace, of_workspace }
+    }
+}
 
 struct State {
     /// What time it is.
     now: Box<dyn Fn() -> Instant + Send>,
-    workers: usize,
+    shares: Shares,
     next: u64,
     /// In the order of arrival.
     waiting: Vec<Waiting>,
     running: Vec<Running>,
-    /// Seconds of worker that a workspace used, as they count at an instant.
+    /// Seconds that turns of a workspace took, as they count at an instant.
     used: HashMap<Arc<str>, (f64, Instant)>,
 }
 
@@ -90,15 +112,20 @@ struct Running {
 }
 
 impl Turns {
-    /// For so many workers at once.
-    pub fn new(workers: usize) -> Self {
-        Self::at(workers, Box::new(Instant::now))
+    /// For the queries of callers: one has at most half of the workers, and a workspace all but one.
+    pub fn of_queries(workers: usize) -> Self {
+        Self::at(Shares::of_queries(workers), Box::new(Instant::now))
     }
 
-    fn at(workers: usize, now: Box<dyn Fn() -> Instant + Send>) -> Self {
+    /// For the imports of workspaces, whoever of one asks: so many at the same time, and so many of one workspace.
+    pub fn of_imports(all: usize, of_workspace: usize) -> Self {
+        Self::at(Shares::of_imports(all, of_workspace), Box::new(Instant::now))
+    }
+
+    fn at(shares: Shares, now: Box<dyn Fn() -> Instant + Send>) -> Self {
         Self(Arc::new(Mutex::new(State {
             now,
-            workers: workers.max(1),
+            shares,
             next: 0,
             waiting: vec![],
             running: vec![],
@@ -110,11 +137,11 @@ impl Turns {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a worker. One caller has at most half of them, one workspace all but one.
+    /// Waits for a turn; whoever stops waiting leaves the queue. For imports a workspace is its own caller.
     ///
     /// # Errors
-    /// None while the engine lives.
-    pub async fn take(&self, caller: &str, workspace: &str) -> Result<Turn, oneshot::error::RecvError> {
+    /// None while the process lives.
+    pub async fn take(&self, caller: &str, workspace: &str) -> Result<Turn> {
         let (admit, admitted) = oneshot::channel();
         let who = Who { caller: caller.into(), workspace: workspace.into() };
         let turn = {
@@ -125,7 +152,7 @@ impl Turns {
             state.let_in();
             Turn { turns: self.clone(), id }
         };
-        admitted.await?;
+        admitted.await.map_err(Error::internal)?;
         Ok(turn)
     }
 }
@@ -136,10 +163,10 @@ impl State {
         let others = || self.running.iter().filter(|running| Some(running.id) != without);
         let of_caller = others().filter(|running| running.who.caller == who.caller).count();
         let of_workspace = others().filter(|running| running.who.workspace == who.workspace).count();
-        of_caller < (self.workers / 2).max(1) && of_workspace < (self.workers - 1).max(1)
+        of_caller < self.shares.of_caller && of_workspace < self.shares.of_workspace
     }
 
-    /// Seconds of worker that a workspace used of late, what runs now included.
+    /// Seconds that turns of a workspace took of late, those that run now included.
     fn used(&self, workspace: &str) -> f64 {
         let running = self.running.iter().filter(|running| *running.who.workspace == *workspace);
         self.past(workspace) + running.map(|running| self.since(running.since).as_secs_f64()).sum::<f64>()
@@ -153,9 +180,9 @@ impl State {
         (self.now)().saturating_duration_since(then)
     }
 
-    /// Gives free workers to those who wait: first to whose workspace used least, then to who came first.
+    /// Gives what is free to those who wait: first to whose workspace used least, then to who came first.
     fn let_in(&mut self) {
-        while self.running.len() < self.workers {
+        while self.running.len() < self.shares.all {
             let allowed = self.waiting.iter().enumerate().filter(|(_, waiting)| self.may_run(&waiting.who, None));
             let first = allowed.min_by(|(_, one), (_, other)| {
                 self.used(&one.who.workspace).total_cmp(&self.used(&other.who.workspace)).then(one.id.cmp(&other.id))
@@ -226,10 +253,14 @@ mod tests {
 
     /// Turns whose time is set by hand, in seconds.
     fn timed(workers: usize) -> (Turns, Arc<AtomicU64>) {
+        timed_of(Shares::of_queries(workers))
+    }
+
+    fn timed_of(shares: Shares) -> (Turns, Arc<AtomicU64>) {
         let (start, time) = (Instant::now(), Arc::new(AtomicU64::new(0)));
         let shown = time.clone();
         let now = move || start + Duration::from_secs(shown.load(Ordering::SeqCst));
-        (Turns::at(workers, Box::new(now)), time)
+        (Turns::at(shares, Box::new(now)), time)
     }
 
     fn pass(time: &AtomicU64, seconds: u64) {
@@ -330,5 +361,86 @@ mod tests {
         assert!(tokio::time::timeout(Duration::ZERO, &mut own).await.is_err(), "a has its half");
         pass(&time, 60);
         assert!(yielding(&turns, &[&only]).is_empty());
+    }
+
+    type Queued<'t> = std::pin::Pin<Box<dyn Future<Output = Result<Turn>> + 't>>;
+
+    /// The turn when it comes at once.
+    async fn come(queued: &mut Queued<'_>) -> Option<Turn> {
+        tokio::time::timeout(Duration::ZERO, queued).await.ok().map(Result::unwrap)
+    }
+
+    /// A place of an import in the queue, taken.
+    async fn queue<'t>(turns: &'t Turns, workspace: &'t str) -> Queued<'t> {
+        let mut queued: Queued<'_> = Box::pin(turns.take(workspace, workspace));
+        assert!(come(&mut queued).await.is_none(), "it has to wait");
+        queued
+    }
+
+    #[tokio::test]
+    async fn workspaces_go_in_turn_however_many_imports_one_has() {
+        let (turns, time) = timed_of(Shares::of_imports(1, 1));
+        let mut running = now(&turns, "many", "many").await.unwrap();
+        let mut queued = vec![];
+        for workspace in ["many", "many", "many", "single"] {
+            queued.push((workspace, queue(&turns, workspace).await));
+        }
+        let mut order = vec![];
+        for _ in 0..6 {
+            pass(&time, 1);
+            drop(running);
+            let mut found = None;
+            for (index, (workspace, waiting)) in queued.iter_mut().enumerate() {
+                if let Some(turn) = come(waiting).await {
+                    assert!(found.replace((index, *workspace, turn)).is_none(), "one at a time");
+                }
+            }
+            let (index, workspace, turn) = found.unwrap();
+            running = turn;
+            drop(queued.remove(index));
+            // Each comes back for its next batch.
+            queued.push((workspace, queue(&turns, workspace).await));
+            order.push(workspace);
+        }
+        assert_eq!(order, ["single", "many", "single", "many", "single", "many"]);
+    }
+
+    #[tokio::test]
+    async fn imports_of_one_workspace_leave_turns_to_others() {
+        let turns = Turns::of_imports(2, 1);
+        let first = now(&turns, "x", "x").await;
+        assert!(first.is_some());
+        let mut second = queue(&turns, "x").await;
+        let other = now(&turns, "y", "y").await;
+        assert!(other.is_some(), "it goes before one that came earlier");
+        assert!(come(&mut second).await.is_none());
+        drop(first);
+        assert!(come(&mut second).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn who_leaves_is_not_waited_for_and_what_is_given_back_goes_on() {
+        let turns = Turns::of_imports(2, 2);
+        let held = (now(&turns, "one", "one").await.unwrap(), now(&turns, "one", "one").await.unwrap());
+        let first = queue(&turns, "one").await;
+        let mut second = queue(&turns, "other").await;
+        drop(first);
+        assert!(come(&mut second).await.is_none(), "its place was in the queue, not a turn");
+        drop(held.0);
+        let second = come(&mut second).await.unwrap();
+        drop((held.1, second));
+        let state = turns.state();
+        assert_eq!((state.running.len(), state.waiting.len()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_comes_when_nobody_waits_any_more_is_not_lost() {
+        let turns = Turns::of_imports(1, 1);
+        let held = now(&turns, "one", "one").await;
+        let left = queue(&turns, "one").await;
+        drop(held);
+        // It has been let in, and leaves without having looked.
+        drop(left);
+        assert!(now(&turns, "other", "other").await.is_some());
     }
 }

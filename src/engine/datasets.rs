@@ -1,0 +1,244 @@
+//! Datasets once their data are ready: published as a whole, shown to external clients or withdrawn, replaced, erased.
+//! A version is there when the metadata name it; until then nobody sees it, and afterwards it stays as long as calls
+//! may read it ([`crate::engine::files`]). What has read a dataset and keeps something of it hears of every end here,
+//! in one place: [`Datasets::forget`].
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::Mutex;
+
+use crate::base::clock::Clock;
+use crate::base::id::Id;
+use crate::engine::agent::ask::Questions;
+use crate::engine::files::Files;
+use crate::engine::job::Job;
+use crate::engine::readers::Readers;
+use crate::engine::search::SearchEngine;
+use crate::engine::sql::{Results, SqlEngine};
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::document::Document;
+use crate::model::error::{Error, Result};
+use crate::store::{self, Db};
+
+/// Publishes, withdraws, replaces and erases datasets.
+#[derive(Clone)]
+pub struct Datasets {
+    db: Db,
+    clock: Clock,
+    files: Files,
+    dependents: Dependents,
+    readers: Readers,
+    /// One publication or erasure at a time: tidying up after one must not remove what another has moved into place
+    /// and not named yet.
+    turn: Arc<Mutex<()>>,
+}
+
+/// What reads datasets, and keeps something of what it read.
+#[derive(Clone)]
+pub struct Dependents {
+    pub sql: SqlEngine,
+    pub search: SearchEngine,
+    pub results: Results,
+    pub questions: Questions,
+}
+
+/// A version that is ready to be published.
+pub struct NewVersion<'a> {
+    /// As the metadata will have it.
+    pub dataset: &'a Dataset,
+    /// Its texts, when it holds documents.
+    pub documents: &'a [Document],
+    /// What was under its name when the work on it began: it is published over that and nothing else.
+    pub over: Option<Dataset>,
+    /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
+    pub publish: bool,
+    /// Its finished file or shard.
+    pub staged: &'a Path,
+}
+
+impl Datasets {
+    pub fn new(db: Db, clock: Clock, files: Files, dependents: Dependents, readers: Readers) -> Self {
+        Self { db, clock, files, dependents, readers, turn: Arc::default() }
+    }
+
+    /// The moment of publication: moves the finished work to its place, then lets the metadata name it in one
+    /// transaction. When that fails, what nobody names is removed again. The version before it goes when nobody reads
+    /// it any more.
+    ///
+    /// # Errors
+    /// `invalid_argument` when the dataset is not what the work began on: another import was faster, or it was
+    /// deleted, and then it stays so; `query_timeout` when the caller has left before.
+    pub async fn put(&self, job: &Job<'_>, new: NewVersion<'_>) -> Result<()> {
+        let _turn = job.wait(self.turn.lock()).await?;
+        // The last look at who waits: from here on it is published, or fails by itself.
+        job.check()?;
+        let place = self.place(new.dataset);
+        self.files.publish(new.staged, &place).map_err(Error::internal)?;
+        if let Err(problem) = self.write(&new).await {
+            self.files.remove(&place).map_err(Error::internal)?;
+            return Err(problem);
+        }
+        if let Some(before) = new.over {
+            self.retire(before);
+        }
+        Ok(())
+    }
+
+    async fn write(&self, new: &NewVersion<'_>) -> Result<()> {
+        let dataset = new.dataset;
+        let mut tx = self.db.tenant(dataset.org).await?;
+        let now = store::datasets::hold_by_name(&mut tx, self.db.backend(), dataset.org, &dataset.name).await?;
+        let state = |of: &Option<Dataset>| of.as_ref().map(|of| (of.id, of.version.clone()));
+        if state(&now) != state(&new.over) {
+            return Err(overtaken(&dataset.name, now.is_some()));
+        }
+        store::datasets::put(&mut tx, dataset).await?;
+        for document in new.documents {
+            store::documents::insert(&mut tx, document).await?;
+        }
+        let version = dataset.version.as_deref().unwrap_or_default();
+        store::documents::keep_only(&mut tx, dataset.org, dataset.id, version).await?;
+        if new.publish {
+            store::datasets::publish(&mut tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Lets external clients see a dataset of the workspace, or withdraws it from them.
+    ///
+    /// # Errors
+    /// `dataset_not_found`.
+    pub async fn publish(&self, job: &Job<'_>, id: Id<Dataset>, published: bool) -> Result<()> {
+        let (org, now) = (job.pass.org(), self.clock.now());
+        let mut tx = self.db.tenant(org).await?;
+        let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+        store::datasets::publish(&mut tx, org, id, published, now).await?;
+        tx.commit().await?;
+        if !published {
+            self.forget(&found);
+        }
+        Ok(())
+    }
+
+    /// Erases a dataset of the workspace with everything that came from it: rows, texts, vectors, figures and kept
+    /// results. `name` must be the dataset's own, so that no wrong id erases. When this returns, nothing of it is left
+    /// in the data folder, but for files that calls have open until they end; what the record says of it stays. An
+    /// import of it that is under way does not bring it back ([`Datasets::put`]).
+    ///
+    /// # Errors
+    /// `dataset_not_found`; `invalid_argument` for another name.
+    pub async fn delete(&self, job: &Job<'_>, id: Id<Dataset>, name: &str) -> Result<Dataset> {
+        let org = job.pass.org();
+        self.dependents.questions.before_erasing(org).await?;
+        let _turn = self.turn.lock().await;
+        let mut tx = self.db.tenant(org).await?;
+        let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+        if found.name != name {
+            let message = "This is not the dataset's name. Give the name as it is listed, to confirm what is deleted.";
+            return Err(Error::invalid("name", message));
+        }
+        store::datasets::delete(&mut tx, org, id).await?;
+        self.dependents.questions.erase(&mut tx, &found, true).await?;
+        tx.commit().await?;
+        self.forget(&found);
+        self.files.erase(org, id).map_err(Error::internal)?;
+        let earlier = self.readers.now();
+        if !earlier.are_gone() {
+            let (this, gone) = (self.clone(), found.clone());
+            tokio::spawn(async move {
+                earlier.gone().await;
+                this.forget(&gone);
+                if let Err(error) = this.erase_again(&gone).await {
+                    tracing::error!(dataset = %id, %error, "what late questions left of an erased dataset stays");
+                }
+            });
+        }
+        if !self.db.scrub().await? {
+            tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
+        }
+        Ok(found)
+    }
+
+    /// What questions over an erased dataset left that ended after it.
+    async fn erase_again(&self, gone: &Dataset) -> Result<()> {
+        let mut tx = self.db.tenant(gone.org).await?;
+        self.dependents.questions.erase(&mut tx, gone, false).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Whatever keeps something of a dataset lets go of it: pages of results, open files and figures, an open shard,
+    /// and the values by which questions know it. It costs whoever may still read it no more than doing that again.
+    /// Calls that had begun before may leave something once more.
+    pub fn forget(&self, of: &Dataset) {
+        let Dependents { sql, search, results, questions } = &self.dependents;
+        results.forget(of.org, of.id);
+        sql.forget(of.org, of.id);
+        if let Some(version) = &of.version {
+            search.forget(of.org, of.id, version);
+        }
+        questions.let_go(of);
+    }
+
+    /// Removes a version that the metadata no longer name: at once when no call can be about to read it, otherwise
+    /// when the last such call has ended.
+    fn retire(&self, before: Dataset) {
+        let earlier = self.readers.now();
+        if earlier.are_gone() {
+            return self.remove(&before);
+        }
+        self.forget(&before);
+        let this = self.clone();
+        tokio::spawn(async move {
+            earlier.gone().await;
+            this.remove(&before);
+        });
+    }
+
+    fn remove(&self, version: &Dataset) {
+        self.forget(version);
+        // Should it fail, the next start tries again.
+        if let Err(problem) = self.files.remove(&self.place(version)) {
+            tracing::warn!(dataset = %version.id, %problem, "an old version could not be removed");
+        }
+    }
+
+    /// Removes what no dataset names: staging of interrupted imports, and versions that were moved into place but
+    /// never named. Only for the start of the process, when nobody reads.
+    ///
+    /// # Errors
+    /// The data folder or the metadata cannot be read.
+    pub async fn sweep(&self) -> Result<()> {
+        self.files.sweep_staging().map_err(Error::internal)?;
+        for (org, place) in self.files.versions().map_err(Error::internal)? {
+            let named = store::datasets::list(&mut self.db.read_tenant(org).await?, org).await?;
+            let current = named.iter().any(|dataset| self.place(dataset) == place);
+            if !current {
+                tracing::info!(path = %place.display(), "removing a version that no dataset names");
+                self.files.remove(&place).map_err(Error::internal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the dataset's current version lives.
+    fn place(&self, dataset: &Dataset) -> PathBuf {
+        let version = dataset.version.as_deref().unwrap_or_default();
+        match dataset.kind {
+            Kind::Table => self.files.table(dataset.org, dataset.id, version),
+            Kind::Documents => self.files.vectors(dataset.org, dataset.id, version),
+        }
+    }
+}
+
+/// Why finished work is not published.
+fn overtaken(name: &str, is_there: bool) -> Error {
+    let message = match is_there {
+        true => format!("Another import has just made {name:?}. Import again for a new version."),
+        false => {
+            format!("{name:?} was deleted while it was imported, and stays deleted. Import again to make it anew.")
+        }
+    };
+    Error::invalid("name", message)
+}
