@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +14,7 @@ use crate::base::clock::Clock;
 use crate::base::cursor::Cursors;
 use crate::base::id::Id;
 use crate::base::secret::MasterKey;
+use crate::base::telemetry;
 use crate::config::Config;
 use crate::engine::Engines;
 use crate::engine::sql::remote::sources::Sources;
@@ -158,7 +160,9 @@ impl App {
         let form_key = office.secret_for("forms");
         let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);
         let router = routes::router(&web, self.gateway.clone(), mcp.clone());
-        let admin = self.admin(stopping.clone()).await?;
+        let metrics = telemetry::start_metrics();
+        let admin = self.admin(metrics.clone(), stopping.clone()).await?;
+        let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));
         let sweeper = tokio::spawn(sweep(mcp, stopping.clone()));
         let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
         let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
@@ -180,6 +184,7 @@ impl App {
         sweeper.await?;
         keeper.await?;
         cleaner.await?;
+        measurer.await?;
         if let Some(admin) = admin {
             admin.await?;
         }
@@ -192,8 +197,11 @@ impl App {
         self.office.close().await;
     }
 
-    async fn admin(&self, stop: CancellationToken) -> anyhow::Result<Option<tokio::task::JoinHandle<()>>> {
-        let metrics = crate::base::telemetry::start_metrics();
+    async fn admin(
+        &self,
+        metrics: PrometheusHandle,
+        stop: CancellationToken,
+    ) -> anyhow::Result<Option<tokio::task::JoinHandle<()>>> {
         let Some(address) = self.office.config.admin_listen else { return Ok(None) };
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!("cannot listen on {address} for metrics; set DRAGOMAN_ADMIN_LISTEN to another address, or to 'off'")

@@ -70,8 +70,8 @@ impl AuditLog {
         }
     }
 
-    /// As [`AuditLog::record`], for a refusal that anybody can have as often as they like: the first of its kind has a
-    /// row, and those that follow are counted.
+    /// As [`AuditLog::record`], for a refusal that anybody can have as often as they like: the first few of a kind, five
+    /// in a minute, have rows of their own, and those that follow are counted for one that is written later.
     ///
     /// # Errors
     /// As [`AuditLog::record`].
@@ -91,22 +91,22 @@ async fn write(db: Db, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, s
             biased;
             // Closed, the queue takes no more, and ends when what is in it was received.
             () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
-            _ = look.tick() => append(&db, repeats.due().into_iter().map(|entry| (entry, None)).collect()).await,
+            _ = look.tick() => append(&db, repeats.due().into_iter().map(|entry| (entry, None))).await,
             received = waiting.recv_many(&mut batch, BATCH) => {
                 if received == 0 {
-                    return append(&db, repeats.all().into_iter().map(|entry| (entry, None)).collect()).await;
+                    return append(&db, repeats.all().into_iter().map(|entry| (entry, None))).await;
                 }
-                append(&db, std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).await;
+                append(&db, batch.drain(..)).await;
             }
         }
     }
 }
 
-async fn append(db: &Db, batch: Vec<Waiting>) {
-    if batch.is_empty() {
+async fn append(db: &Db, batch: impl Iterator<Item = Waiting>) {
+    let (entries, done): (Vec<Entry>, Vec<_>) = batch.unzip();
+    if entries.is_empty() {
         return;
     }
-    let (entries, done): (Vec<Entry>, Vec<_>) = batch.into_iter().unzip();
     let written = store::audit::append(db, &entries).await.is_ok();
     metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
     for done in done.into_iter().flatten() {

@@ -20,6 +20,8 @@ use crate::store::{Tx, client_blocks, members, sessions};
 
 const CODE: &str = "dgac_";
 const REFRESH: &str = "dgrt_";
+const CODE_REUSE: &str = "code_reuse";
+const REFRESH_REUSE: &str = "refresh_reuse";
 
 /// A client that sends its code twice within this time lost an answer or pressed twice: the second is refused, and
 /// the first stays good. Later it is a leaked code, and the family ends (RFC 9700 §4.5.3).
@@ -66,8 +68,31 @@ pub enum GrantError {
     InvalidScope,
     #[error("the client is blocked")]
     Blocked,
+    #[error("{}", .0.said())]
+    Reused(Reuse),
     #[error(transparent)]
     Internal(#[from] Error),
+}
+
+/// A code or a refresh token that was used once more than it may be.
+#[derive(Clone, Debug)]
+pub struct Reuse {
+    /// Whose grant it was: the workspace has it in its record.
+    pub org: Id<Org>,
+    pub user: Id<User>,
+    pub client_id: String,
+    /// `code_reuse` or `refresh_reuse`.
+    pub what: &'static str,
+}
+
+impl Reuse {
+    /// What the client is told.
+    pub fn said(&self) -> &'static str {
+        match self.what {
+            CODE_REUSE => "the code was used already",
+            _ => "the refresh token was used already; connect again",
+        }
+    }
 }
 
 impl From<sqlx::Error> for GrantError {
@@ -149,9 +174,9 @@ impl Identity {
         let grant = grant.ok_or(GrantError::InvalidGrant("the code is not valid"))?;
         if let Some(redeemed_at) = grant.redeemed_at {
             if now - redeemed_at >= DOUBLE_SEND {
-                kill(tx, &grant, "code_reuse", now).await?;
+                kill(tx, &grant, CODE_REUSE, now).await?;
             }
-            return Err(GrantError::InvalidGrant("the code was used already"));
+            return Err(reused(&grant, CODE_REUSE));
         }
         if grant.revoked_at.is_some() || now >= grant.code_expires_at {
             return Err(GrantError::InvalidGrant("the code is not valid any more"));
@@ -212,8 +237,8 @@ impl Identity {
             let next = grants::refresh(&mut tx, &grant.id, &sha256_hex(successor.expose().as_bytes())).await?;
             let unused = next.is_some_and(|next| next.superseded_at.is_none());
             if !unused || now - superseded_at >= retry {
-                kill(tx, &grant, "refresh_reuse", now).await?;
-                return Err(GrantError::InvalidGrant("the refresh token was used already; connect again"));
+                kill(tx, &grant, REFRESH_REUSE, now).await?;
+                return Err(reused(&grant, REFRESH_REUSE));
             }
         } else if now >= token.expires_at {
             return Err(GrantError::InvalidGrant("the refresh token has expired; connect again"));
@@ -283,6 +308,10 @@ async fn kill(mut tx: Tx, grant: &GrantRow, why: &'static str, now: Millis) -> R
     tx.commit().await?;
     tracing::warn!(family = grant.id, client = grant.client_id, workspace = %grant.org, why, "a grant was revoked");
     Ok(())
+}
+
+fn reused(grant: &GrantRow, what: &'static str) -> GrantError {
+    GrantError::Reused(Reuse { org: grant.org, user: grant.user, client_id: grant.client_id.clone(), what })
 }
 
 /// Whether a text has the form of a refresh token of ours.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dragoman::base::secret::Secret;
 use dragoman::gateway::operation::Operation as _;
-use dragoman::model::access::{Role, Scope};
+use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::model::audit::Entry;
 use dragoman::model::org::Org;
 use dragoman::ops::import::Import;
@@ -177,6 +177,11 @@ async fn bad_tokens_lock_out_bad_tokens_only() {
             let listed = service.rpc(token, "tools/list", json!({})).send().await.unwrap();
             assert_eq!(listed.status(), 200);
         }
+        // Whose token has expired or was revoked learns that, and gets another.
+        let (info, ended) = service.identity.create_token(org.id, "old", &ExtScope::ALL, None).await.unwrap();
+        assert!(service.identity.revoke_token(org.id, &info.id).await.unwrap());
+        let (status, body) = json_of(service.get("/api/v1/ext/datasets", ended.expose()).send().await.unwrap()).await;
+        assert_eq!((status, &body["error"]["code"]), (401, &json!("auth_revoked")));
         // Nobody who only looks for the way in is shut out either, and people log in.
         assert_eq!(service.http.post(service.url("/mcp")).send().await.unwrap().status(), 401);
         let (status, page) = json_of(service.http.get(service.url("/login")).send().await.unwrap()).await;

@@ -2,12 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use dragoman::base::secret::{Secret, base64url, sha256};
+use dragoman::identity::grants::Approval;
 use dragoman::model::access::{Role, Scope};
+use dragoman::model::acr::Acr;
 use dragoman::model::org::Org;
+use dragoman::store::audit;
 use serde_json::{Value, json};
 
+use crate::site::{REDIRECT, VERIFIER};
 use crate::support::operations::tools_of;
-use crate::support::service::{Service, json_of};
+use crate::support::service::{PASSWORD, Service, json_of};
 
 const SALES: &[u8] = b"region,total\nnorth,10\nsouth,20\n";
 
@@ -266,4 +271,84 @@ async fn the_switch_of_a_workspace_holds_at_once() {
     service.identity.set_connectivity(acme.id, false).await.unwrap();
     let (failed, body) = service.tool(&token, "dragoman_list_datasets", json!({})).await;
     assert!(failed && body["error"]["code"] == "service_unavailable", "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn c01_d02_what_is_used_again_is_in_the_record_of_the_workspace_whose_grant_it_was() {
+    Service::both(async |service| {
+        let (acme, other) = (service.workspace("acme").await, service.workspace("other").await);
+        let ann = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
+        service.identity.set_role(acme.id, ann.id, Role::Viewer).await.unwrap();
+        let body = json!({ "client_name": "Test client", "redirect_uris": [REDIRECT] });
+        let register = service.http.post(service.url("/api/oauth/register")).json(&body);
+        let (_, client) = json_of(register.send().await.unwrap()).await;
+        let client = client["client_id"].as_str().unwrap();
+        let approval = Approval {
+            client_id: client.into(),
+            user: ann.id,
+            org: acme.id,
+            scopes: vec![Scope::DataRead],
+            resource: service.config.resource(),
+            redirect_uri: REDIRECT.into(),
+            code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
+            auth_time: service.clock.now(),
+            session_hash: None,
+            acr: Acr::Aal1,
+        };
+        let code = service.identity.approve(approval).await.unwrap();
+        let by_code = [
+            ("grant_type", "authorization_code"),
+            ("code", code.expose()),
+            ("client_id", client),
+            ("redirect_uri", REDIRECT),
+            ("code_verifier", VERIFIER),
+        ];
+        let exchange = async |form: &[(&str, &str)]| {
+            json_of(service.http.post(service.url("/api/oauth/token")).form(form).send().await.unwrap()).await
+        };
+        let opens = async |access: &Value| {
+            let request = service.get("/api/v1/ext/datasets", access.as_str().unwrap());
+            request.send().await.unwrap().status().as_u16()
+        };
+        let (status, first) = exchange(&by_code).await;
+        assert_eq!(status, 200, "{first}");
+        // Pressed twice: refused, and nothing ends.
+        let (status, again) = exchange(&by_code).await;
+        assert_eq!((status, &again["error"]), (400, &json!("invalid_grant")));
+        assert_eq!(opens(&first["access_token"]).await, 200);
+        let token = first["refresh_token"].as_str().unwrap();
+        let by_refresh = [("grant_type", "refresh_token"), ("refresh_token", token), ("client_id", client)];
+        let (status, second) = exchange(&by_refresh).await;
+        assert_eq!(status, 200, "{second}");
+        service.clock.advance(Duration::from_secs(31));
+        for form in [&by_refresh[..], &by_code] {
+            let (status, refused) = exchange(form).await;
+            assert_eq!((status, &refused["error"]), (400, &json!("invalid_grant")));
+            assert_eq!(opens(&second["access_token"]).await, 401, "the grant has ended");
+        }
+        let rows = async |org: Option<&Org>| {
+            let rows = audit::newest(&service.db, org.map(|org| org.id), 100).await.unwrap();
+            let mut rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+            rows.retain(|row| row.action == "oauth.token");
+            rows.reverse();
+            rows
+        };
+        let person = format!("user:{}", ann.id);
+        let of_code = format!("authorization_code of {person}");
+        let of_refresh = format!("refresh_token of {person}");
+        let kept = rows(Some(&acme)).await;
+        let told: Vec<_> = kept.iter().map(|row| (&*row.outcome, &*row.target, &*row.principal)).collect();
+        let expected = [
+            ("ok", "authorization_code", &*person),
+            ("code_reuse", &of_code, ""),
+            ("ok", "refresh_token", &person),
+            ("refresh_reuse", &of_refresh, ""),
+            ("code_reuse", &of_code, ""),
+        ];
+        assert_eq!(told, expected);
+        assert!(kept.iter().all(|row| row.client == client), "{kept:#?}");
+        assert_eq!(audit::verify(&service.db, Some(acme.id)).await.unwrap(), None);
+        assert!(rows(Some(&other)).await.is_empty() && rows(None).await.is_empty());
+    })
+    .await;
 }

@@ -1,4 +1,4 @@
-//! What a running service does by itself: follow the signing keys, and clean up.
+//! What a running service does by itself: follow the signing keys, and keep what it measures small.
 
 use std::time::{Duration, Instant};
 
@@ -48,5 +48,44 @@ async fn h06_l06_a_running_service_follows_the_table_within_five_seconds() {
     }
     assert_eq!(key_set(&service).await.1, 1);
     drop(outside);
+    service.stop().await;
+}
+
+/// The most memory that this process has had, in bytes.
+fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() << 10
+}
+
+#[test]
+fn what_is_measured_takes_no_memory_while_nobody_asks_for_it() {
+    // A process of its own: the memory of this one is that of all tests.
+    let test = "upkeep::sixteen_million_measurements";
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let ran = child.args(["--exact", test, "--ignored", "--nocapture"]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}\n{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "run by what_is_measured_takes_no_memory_while_nobody_asks_for_it"]
+async fn sixteen_million_measurements() {
+    const SLICE: usize = 1_000_000;
+    const SLICES: usize = 16;
+    // A value and its time.
+    const EACH: usize = 16;
+    let service = Service::start().await;
+    let measured = metrics::histogram!("dragoman_test_seconds");
+    let before = peak();
+    for _ in 0..SLICES {
+        (0..SLICE).for_each(|_| measured.record(0.001));
+        // Not waiting for anything: the pace of a service under load, of which half a second may be behind.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let grown = peak() - before;
+    assert!(grown < SLICE * SLICES * EACH / 2, "{grown} bytes more");
+    let text = dragoman::base::telemetry::start_metrics().render();
+    assert!(text.contains("dragoman_test_seconds_count 16000000"), "every measurement is counted: {text}");
     service.stop().await;
 }

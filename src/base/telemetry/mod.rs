@@ -7,12 +7,17 @@ mod line;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
+use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 pub use self::filter::LogFilter;
+
+/// How often measurements are put into their buckets. Until then each takes 16 bytes.
+const UPKEEP: Duration = Duration::from_secs(1);
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,4 +72,11 @@ pub fn start_metrics() -> PrometheusHandle {
             handle
         })
         .clone()
+}
+
+/// Puts measurements into their buckets until `stop`. Whoever asks for the metrics does so too, but maybe nobody asks.
+pub async fn keep_metrics(metrics: PrometheusHandle, stop: CancellationToken) {
+    while stop.run_until_cancelled(tokio::time::sleep(UPKEEP)).await.is_some() {
+        metrics.run_upkeep();
+    }
 }

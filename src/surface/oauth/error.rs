@@ -5,7 +5,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use crate::identity::grants::GrantError;
+use crate::identity::grants::{GrantError, Reuse};
 use crate::model::error::{Code, Error};
 use crate::surface::form::FormError;
 
@@ -20,12 +20,14 @@ pub struct OAuthError {
     pub retry_after: Option<u64>,
     /// With 401: whether to challenge for HTTP Basic, as RFC 6749 §5.2 wants for a client that tried it.
     pub basic: bool,
+    /// For the record of the workspace whose grant it was; the client is not told more than that it was used already.
+    pub reuse: Option<Box<Reuse>>,
 }
 
 impl OAuthError {
     pub fn bad(error: &'static str, description: impl Into<String>) -> Self {
         let status = StatusCode::BAD_REQUEST;
-        Self { status, error, description: description.into(), retry_after: None, basic: false }
+        Self { status, error, description: description.into(), retry_after: None, basic: false, reuse: None }
     }
 
     /// A parameter that must be there.
@@ -77,6 +79,10 @@ impl From<GrantError> for OAuthError {
             }
             GrantError::InvalidScope => Self::bad("invalid_scope", "The scope is wider than what was authorized."),
             GrantError::Blocked => Self::blocked(),
+            GrantError::Reused(reuse) => {
+                let said = reuse.said();
+                Self { reuse: Some(Box::new(reuse)), ..Self::bad("invalid_grant", said) }
+            }
             GrantError::Internal(error) => error.into(),
         }
     }

@@ -52,11 +52,16 @@ pub async fn token(State(web): State<Web>, context: Context, request: Request) -
     let event = match &outcome {
         Ok((client, pair)) => {
             let (org, principal) = subject(pair.access.expose());
-            AuditEvent::new(&context, "oauth.token", "ok").client(client).org(org).by(principal)
+            AuditEvent::new(&context, "oauth.token", "ok").client(client).org(org).by(principal).target(grant)
         }
-        Err(error) => AuditEvent::new(&context, "oauth.token", error.error),
+        // Whoever it was, it was not the person: they are whom it happened to.
+        Err(OAuthError { reuse: Some(reuse), .. }) => AuditEvent::new(&context, "oauth.token", reuse.what)
+            .client(&reuse.client_id)
+            .org(Some(reuse.org))
+            .target(format!("{grant} of user:{}", reuse.user)),
+        Err(error) => AuditEvent::new(&context, "oauth.token", error.error).target(grant),
     };
-    match (web.record(event.target(grant)).await, outcome) {
+    match (web.record(event).await, outcome) {
         (Err(error), _) => OAuthError::from(error).into_response(),
         (Ok(()), Ok((_, pair))) => answer(StatusCode::OK, issued(&pair)),
         (Ok(()), Err(error)) => error.into_response(),

@@ -140,7 +140,7 @@ async fn d14_a_kill_that_cannot_be_written_is_said_and_made_up_for() {
             fail_at(&db, steps + 1).await;
             let result = world.refresh(&first.refresh).await;
             fail_at(&db, 0).await;
-            if let Err(GrantError::InvalidGrant(_)) = result {
+            if let Err(GrantError::Reused(_)) = result {
                 revoked(&world.verify(&second.access).await);
                 break;
             }

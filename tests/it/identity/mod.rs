@@ -128,7 +128,7 @@ pub fn refresh_use(token: &Secret) -> RefreshUse<'_> {
 
 #[track_caller]
 pub fn invalid_grant(result: Result<TokenPair, GrantError>) {
-    assert!(matches!(result, Err(GrantError::InvalidGrant(_))), "{result:?}");
+    assert!(matches!(result, Err(GrantError::InvalidGrant(_) | GrantError::Reused(_))), "{result:?}");
 }
 
 #[track_caller]
