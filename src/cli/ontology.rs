@@ -43,7 +43,7 @@ pub enum Ontology {
         #[arg(value_name = "TABLE")]
         tables: Vec<String>,
     },
-    /// Say what is wrong with a document; with a workspace, also against its tables
+    /// Say what is wrong with a document, without looking at any table
     Check { file: PathBuf },
     /// Save a document in a workspace, and compare it with the data; it can be asked when nothing fails
     Save {

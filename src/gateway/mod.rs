@@ -27,8 +27,8 @@ use crate::model::caller::{Caller, Proof};
 use crate::model::error::{Code, Error, Result};
 use crate::store::{self, Db};
 
-/// Largest reply of management in bytes: an ontology's text is one.
-const MANAGED_BYTES: usize = 4 << 20;
+/// Largest reply of management in bytes: an ontology's text is one, with what was found of it and its picture.
+const MANAGED_BYTES: usize = 24 << 20;
 
 /// How a call arrived.
 pub struct Via {

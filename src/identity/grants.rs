@@ -20,8 +20,6 @@ use crate::store::{Tx, client_blocks, members, sessions};
 
 const CODE: &str = "dgac_";
 const REFRESH: &str = "dgrt_";
-const CODE_REUSE: &str = "code_reuse";
-const REFRESH_REUSE: &str = "refresh_reuse";
 
 /// A client that sends its code twice within this time lost an answer or pressed twice: the second is refused, and
 /// the first stays good. Later it is a leaked code, and the family ends (RFC 9700 §4.5.3).
@@ -68,7 +66,7 @@ pub enum GrantError {
     InvalidScope,
     #[error("the client is blocked")]
     Blocked,
-    #[error("{}", .0.said())]
+    #[error("{}", .0.said)]
     Reused(Reuse),
     #[error(transparent)]
     Internal(#[from] Error),
@@ -81,18 +79,8 @@ pub struct Reuse {
     pub org: Id<Org>,
     pub user: Id<User>,
     pub client_id: String,
-    /// `code_reuse` or `refresh_reuse`.
-    pub what: &'static str,
-}
-
-impl Reuse {
     /// What the client is told.
-    pub fn said(&self) -> &'static str {
-        match self.what {
-            CODE_REUSE => "the code was used already",
-            _ => "the refresh token was used already; connect again",
-        }
-    }
+    pub said: &'static str,
 }
 
 impl From<sqlx::Error> for GrantError {
@@ -174,9 +162,9 @@ impl Identity {
         let grant = grant.ok_or(GrantError::InvalidGrant("the code is not valid"))?;
         if let Some(redeemed_at) = grant.redeemed_at {
             if now - redeemed_at >= DOUBLE_SEND {
-                kill(tx, &grant, CODE_REUSE, now).await?;
+                kill(tx, &grant, "code_reuse", now).await?;
             }
-            return Err(reused(&grant, CODE_REUSE));
+            return Err(reused(&grant, "the code was used already"));
         }
         if grant.revoked_at.is_some() || now >= grant.code_expires_at {
             return Err(GrantError::InvalidGrant("the code is not valid any more"));
@@ -237,8 +225,8 @@ impl Identity {
             let next = grants::refresh(&mut tx, &grant.id, &sha256_hex(successor.expose().as_bytes())).await?;
             let unused = next.is_some_and(|next| next.superseded_at.is_none());
             if !unused || now - superseded_at >= retry {
-                kill(tx, &grant, REFRESH_REUSE, now).await?;
-                return Err(reused(&grant, REFRESH_REUSE));
+                kill(tx, &grant, "refresh_reuse", now).await?;
+                return Err(reused(&grant, "the refresh token was used already; connect again"));
             }
         } else if now >= token.expires_at {
             return Err(GrantError::InvalidGrant("the refresh token has expired; connect again"));
@@ -310,8 +298,8 @@ async fn kill(mut tx: Tx, grant: &GrantRow, why: &'static str, now: Millis) -> R
     Ok(())
 }
 
-fn reused(grant: &GrantRow, what: &'static str) -> GrantError {
-    GrantError::Reused(Reuse { org: grant.org, user: grant.user, client_id: grant.client_id.clone(), what })
+fn reused(grant: &GrantRow, said: &'static str) -> GrantError {
+    GrantError::Reused(Reuse { org: grant.org, user: grant.user, client_id: grant.client_id.clone(), said })
 }
 
 /// Whether a text has the form of a refresh token of ours.

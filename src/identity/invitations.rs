@@ -3,7 +3,7 @@
 use sqlx::any::AnyExecutor;
 
 use super::Identity;
-use super::roles::{authority, lock};
+use super::roles::{lock, role_under_lock};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex, random_token, same, sha256_hex};
@@ -53,7 +53,7 @@ impl Identity {
         let email = checked_email(email)?;
         let (now, token) = (self.0.clock.now(), random_token(PREFIX));
         let mut tx = self.0.db.begin().await?;
-        if role > authority(&mut tx, org, by).await? {
+        if role > role_under_lock(&mut tx, org, by).await? {
             return Err(Error::forbidden("role_above_own", "You cannot invite to a role above your own."));
         }
         let (org_now, domains) =

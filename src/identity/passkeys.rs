@@ -156,7 +156,7 @@ impl Identity {
         let row = PasskeyRow {
             credential_id: base64url(passkey.cred_id()),
             user: user.id,
-            name: checked_name(name),
+            name: name_or_default(name),
             data: serde_json::to_string(&passkey).map_err(Error::internal)?,
             created_at: now,
             last_used_at: None,
@@ -256,7 +256,7 @@ impl Identity {
     /// # Errors
     /// The database fails.
     pub async fn rename_passkey(&self, user: Id<User>, id: &str, name: &str) -> Result<bool> {
-        Ok(factors::rename_passkey(self.0.db.pool(), user, id, &checked_name(name)).await?)
+        Ok(factors::rename_passkey(self.0.db.pool(), user, id, &name_or_default(name)).await?)
     }
 
     /// Removes a passkey; `false` when the person has no such passkey.
@@ -308,7 +308,8 @@ fn proving(user: Option<Id<User>>, browser: &str) -> String {
     format!("passkey proof:{}:{browser}", user.map(|user| user.to_string()).unwrap_or_default())
 }
 
-fn checked_name(name: &str) -> String {
+/// The name of a passkey as it is kept; one that nobody can read is `Passkey`.
+fn name_or_default(name: &str) -> String {
     let name: String = name::shown(name).chars().take(MAX_NAME).collect();
     let name = name.trim_end();
     if name.is_empty() { "Passkey".to_owned() } else { name.to_owned() }

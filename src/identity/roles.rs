@@ -25,7 +25,7 @@ impl Identity {
     /// when they are no member.
     pub async fn change_role(&self, org: Id<Org>, by: Option<Id<User>>, user: Id<User>, role: Role) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        let own = authority(&mut tx, org, by).await?;
+        let own = role_under_lock(&mut tx, org, by).await?;
         let before = members::kept_role(&mut *tx, org, user).await?.ok_or_else(|| Error::not_found("member"))?;
         if role > own || before > own {
             return Err(Error::forbidden("role_above_own", "You cannot give or change a role above your own."));
@@ -49,7 +49,7 @@ impl Identity {
         if by == Some(user) {
             lock(&mut tx, org).await?;
         } else {
-            authority(&mut tx, org, by).await?;
+            role_under_lock(&mut tx, org, by).await?;
         }
         let role = members::kept_role(&mut *tx, org, user).await?.ok_or_else(|| Error::not_found("member"))?;
         keep_an_admin(&mut tx, org, user, role).await?;
@@ -74,7 +74,7 @@ pub(super) async fn lock(tx: &mut Tx, org: Id<Org>) -> Result<()> {
 
 /// Locks the workspace, and says what the one who asks is in it now: between a request's check and this lock, another
 /// admin may have removed them.
-pub(super) async fn authority(tx: &mut Tx, org: Id<Org>, by: Option<Id<User>>) -> Result<Role> {
+pub(super) async fn role_under_lock(tx: &mut Tx, org: Id<Org>, by: Option<Id<User>>) -> Result<Role> {
     lock(tx, org).await?;
     let Some(by) = by else { return Ok(Role::Admin) };
     match members::role(&mut **tx, org, by).await? {

@@ -63,16 +63,16 @@ impl Identity {
                     break;
                 }
                 if !self.sweeping(holder).await? {
-                    return Ok(told(swept, kind.name, count));
+                    return Ok(counted(swept, kind.name, count));
                 }
             }
-            swept = told(swept, kind.name, count);
+            swept = counted(swept, kind.name, count);
         }
         let ended: Millis = now - millis(self.key_retention() + DAY);
         let gone = keys::sweep(self.0.db.pool(), ended, BATCH).await?;
-        swept = told(swept, "signing_keys", gone);
+        swept = counted(swept, "signing_keys", gone);
         let gone = self.expire_audit(holder).await?;
-        Ok(told(swept, "audit", gone))
+        Ok(counted(swept, "audit", gone))
     }
 
     /// Sweeps now and every ten minutes, until `stop`.
@@ -103,7 +103,7 @@ fn wait(after: After) -> Duration {
 }
 
 /// Counts what went in the metrics, and for the one who asked.
-fn told(mut swept: Swept, kind: &'static str, count: u64) -> Swept {
+fn counted(mut swept: Swept, kind: &'static str, count: u64) -> Swept {
     if count > 0 {
         metrics::counter!("dragoman_swept_rows_total", "kind" => kind).increment(count);
         swept.push((kind, count));

@@ -1,4 +1,4 @@
-//! Who is calling: made from a verified credential by the guard, carried unchanged through every layer.
+//! Who is calling: made from a verified credential (see the architecture page), carried unchanged through every layer.
 
 use std::net::IpAddr;
 

@@ -29,6 +29,9 @@ const READ: Info = Info {
     example: "{}",
 };
 
+/// Bytes of a reply for its cursor, its id and the names of its fields.
+const ENVELOPE: usize = 1_024;
+
 /// No arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -93,15 +96,21 @@ fn listed(Visible { stored, ontology, .. }: Visible) -> Listed {
 #[serde(deny_unknown_fields)]
 pub struct GetOntology {
     pub ontology_id: Id<StoredOntology>,
+    /// `next_cursor` of the page before; absent for the first page.
+    #[serde(default)]
+    pub cursor: Option<String>,
 }
 
-/// An ontology in short.
+/// An ontology in short. A large one has pages: first its datasets, then its metrics, then its relationships.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Ontology {
     pub ontology: Listed,
     pub datasets: Vec<DatasetInShort>,
     pub metrics: Vec<MetricInShort>,
     pub relationships: Vec<RelationshipInShort>,
+    /// Present when there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 /// A dataset of an ontology.
@@ -159,7 +168,18 @@ impl Operation for GetOntology {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Ontology> {
         let visible = on.engines.library.readable(job, self.ontology_id).await?;
+        // A page of another version is none of this one.
+        let scope = format!("{}:ontology:{}:{}", job.pass.org(), self.ontology_id, visible.stored.version);
+        let from = super::position(on, &scope, self.cursor.as_deref())?;
         let all = visible.ontology.clone();
+        let ontology = listed(visible);
+        let said = serde_json::to_string(&ontology).map_err(Error::internal)?.len() + ENVELOPE;
+        let mut page = Page {
+            from: from.and_then(|at| at.parse().ok()).unwrap_or_default(),
+            at: 0,
+            room: on.config.limits.budgets.reply_bytes.saturating_sub(said),
+            is_full: false,
+        };
         let hidden = |name: &str| all.entity(name).is_none_or(|entity| entity.hidden);
         let datasets = all.datasets.iter().filter(|entity| !entity.hidden).map(|entity| DatasetInShort {
             name: entity.name.clone(),
@@ -183,11 +203,41 @@ impl Operation for GetOntology {
             role: one.role.clone(),
         });
         Ok(Ontology {
-            datasets: datasets.collect(),
-            metrics: metrics.collect(),
-            relationships: relationships.collect(),
-            ontology: listed(visible),
+            ontology,
+            datasets: page.take(datasets)?,
+            metrics: page.take(metrics)?,
+            relationships: page.take(relationships)?,
+            next_cursor: page.is_full.then(|| on.cursors.make(&scope, &page.at.to_string())),
         })
+    }
+}
+
+/// Which things of a long reply are on a page, counted over all its lists.
+struct Page {
+    from: usize,
+    at: usize,
+    /// Bytes that are left.
+    room: usize,
+    is_full: bool,
+}
+
+impl Page {
+    fn take<T: Serialize>(&mut self, things: impl Iterator<Item = T>) -> Result<Vec<T>> {
+        let mut taken = Vec::new();
+        for thing in things {
+            if self.at >= self.from {
+                let size = serde_json::to_string(&thing).map_err(Error::internal)?.len() + 1;
+                // The first has its place whatever its size.
+                self.is_full |= size > self.room && self.at > self.from;
+                if self.is_full {
+                    break;
+                }
+                self.room = self.room.saturating_sub(size);
+                taken.push(thing);
+            }
+            self.at += 1;
+        }
+        Ok(taken)
     }
 }
 

@@ -103,10 +103,20 @@ pub async fn keep(on: &mut Scoped, of: &StoredOntology, text: &str, summary: &st
     Ok(())
 }
 
-/// Removes the oldest texts but the newest `keep`.
-pub async fn prune(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>, newest: i64, keep: i64) -> Result<()> {
-    let sql = "DELETE FROM ontology_versions WHERE org_id = $1 AND ontology_id = $2 AND version <= $3";
-    let query = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).bind(newest - keep);
+/// Removes the oldest texts: of the newest `keep` those stay that together have at most so many characters, and the
+/// newest whatever it has.
+pub async fn prune(
+    on: &mut Scoped,
+    org: Id<Org>,
+    id: Id<StoredOntology>,
+    newest: i64,
+    (keep, characters): (i64, i64),
+) -> Result<()> {
+    let sql = "DELETE FROM ontology_versions WHERE org_id = $1 AND ontology_id = $2 AND version < $3 \
+               AND (version <= $3 - $4 OR version IN (SELECT version FROM \
+               (SELECT version, SUM(LENGTH(text)) OVER (ORDER BY version DESC) AS so_far FROM ontology_versions \
+               WHERE org_id = $1 AND ontology_id = $2) AS texts WHERE so_far > $5))";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).bind(newest).bind(keep).bind(characters);
     query.execute(&mut **on).await?;
     Ok(())
 }
@@ -139,6 +149,13 @@ pub async fn attested(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> 
     let sql = "SELECT attestation, attested_data FROM ontologies WHERE org_id = $1 AND id = $2";
     let row = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
     row.map(|row| Ok(Attested { found: row.try_get("attestation")?, data: row.try_get("attested_data")? })).transpose()
+}
+
+/// A digest of the versions of the data that it was last compared with, without what was found: that may be long.
+pub async fn attested_data(on: &mut Scoped, org: Id<Org>, id: Id<StoredOntology>) -> Result<Option<String>> {
+    let query = sqlx::query("SELECT attested_data FROM ontologies WHERE org_id = $1 AND id = $2");
+    let row = query.bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
+    Ok(row.map(|row| row.try_get("attested_data")).transpose()?)
 }
 
 /// Writes what comparing a version with the data came to. `before` is what [`Attested::data`] was when the comparison

@@ -68,6 +68,13 @@ pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
     object
 }
 
+/// Characters of all texts of arguments whose length has an end.
+pub fn texts(schema: &Map<String, Value>) -> usize {
+    let all = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values);
+    let lengths = all.filter_map(|one| one.get("maxLength")?.as_u64());
+    lengths.filter_map(|length| usize::try_from(length).ok()).sum()
+}
+
 /// Whether a schema of arguments names one that may be left out.
 pub fn is_optional(schema: &Map<String, Value>, name: &str) -> bool {
     let known = schema.get("properties").is_some_and(|all| all.get(name).is_some());

@@ -203,7 +203,7 @@ async fn texts_are_saved_refused_with_their_places_and_brought_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_of_a_hundred_kilobytes_fits_into_the_form_and_one_of_four_megabytes_does_not() {
+async fn a_document_of_a_hundred_kilobytes_fits_into_the_form_and_one_of_twenty_megabytes_does_not() {
     let service = Service::start().await;
     let org = workspace(&service, "acme").await;
     let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
@@ -217,7 +217,7 @@ async fn a_document_of_a_hundred_kilobytes_fits_into_the_form_and_one_of_four_me
     let saved = send(&ann, "/w/acme/ontologies/new", "create", &[("text", &long)]).await;
     assert!([200, 303].contains(&saved.status().as_u16()), "{}", saved.status());
     assert!(text(&ann, "/w/acme/ontologies").await.contains(">retail<"));
-    let longer = "x".repeat(4 << 20);
+    let longer = "x".repeat(20 << 20);
     let refused = send(&ann, "/w/acme/ontologies/new", "create", &[("text", &longer)]).await;
     assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
     service.stop().await;
@@ -238,6 +238,38 @@ async fn who_is_still_sending_a_form_that_is_too_large_gets_the_answer() {
     let mut reply = vec![0; 12];
     stream.read_exact(&mut reply).await.unwrap();
     assert_eq!(String::from_utf8_lossy(&reply), "HTTP/1.1 413");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b11_the_pages_of_ontologies_load_our_script_and_the_others_of_a_workspace_none() {
+    let service = Service::start().await;
+    let org = workspace(&service, "acme").await;
+    let id = ready(&service, &org).await;
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let about = format!("/w/acme/ontologies/{id}");
+    for (path, scripted) in [
+        (about.clone(), true),
+        (format!("{about}/edit"), true),
+        (format!("{about}/ask"), true),
+        ("/w/acme/ontologies/new".into(), true),
+        ("/w/acme/ontologies".into(), false),
+        (format!("{about}/history"), false),
+        (format!("{about}/questions"), false),
+        ("/w/acme".into(), false),
+        ("/w/acme/members".into(), false),
+        ("/w/acme/settings".into(), false),
+    ] {
+        let response = ann.get(&path).await;
+        assert_eq!(response.status(), 200, "{path}");
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert_eq!(policy.contains("script-src 'self';"), scripted, "{path}: {policy}");
+        assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{path}: {policy}");
+        let page = response.text().await.unwrap();
+        let scripts: Vec<&str> = page.split("<script").skip(1).collect();
+        assert_eq!(scripts.len(), usize::from(scripted), "{path}");
+        assert!(scripts.iter().all(|script| script.starts_with(" src=\"/assets/editor")), "{path}: {scripts:?}");
+    }
     service.stop().await;
 }
 

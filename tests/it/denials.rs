@@ -193,7 +193,8 @@ async fn writing_files_and_endless_queries_are_refused_with_their_codes() {
         let shown: String = sql.chars().take(60).collect();
         assert!(failed, "{shown}: {body}");
         assert_eq!(body["error"]["code"], code, "{shown}: {body}");
-        assert!(started.elapsed() < Duration::from_secs(4), "{shown} took {:?}", started.elapsed());
+        // Less than a query has when nobody sets its time.
+        assert!(started.elapsed() < Duration::from_secs(9), "{shown} took {:?}", started.elapsed());
         let entry = service.last_audit(&acme).await;
         assert_eq!(entry.outcome, code, "{shown}");
         assert!(entry.target.len() <= 600 && entry.target.starts_with("dragoman_sql "), "{}", entry.target);
@@ -274,7 +275,7 @@ async fn the_switch_of_a_workspace_holds_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn c01_d02_what_is_used_again_is_in_the_record_of_the_workspace_whose_grant_it_was() {
+async fn c01_d01_what_is_used_again_is_in_the_record_of_the_workspace_whose_grant_it_was() {
     Service::both(async |service| {
         let (acme, other) = (service.workspace("acme").await, service.workspace("other").await);
         let ann = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
@@ -334,16 +335,16 @@ async fn c01_d02_what_is_used_again_is_in_the_record_of_the_workspace_whose_gran
             rows
         };
         let person = format!("user:{}", ann.id);
-        let of_code = format!("authorization_code of {person}");
-        let of_refresh = format!("refresh_token of {person}");
+        let of_code = format!("authorization_code used again, of {person}");
+        let of_refresh = format!("refresh_token used again, of {person}");
         let kept = rows(Some(&acme)).await;
         let told: Vec<_> = kept.iter().map(|row| (&*row.outcome, &*row.target, &*row.principal)).collect();
         let expected = [
             ("ok", "authorization_code", &*person),
-            ("code_reuse", &of_code, ""),
+            ("invalid_grant", &of_code, ""),
             ("ok", "refresh_token", &person),
-            ("refresh_reuse", &of_refresh, ""),
-            ("code_reuse", &of_code, ""),
+            ("invalid_grant", &of_refresh, ""),
+            ("invalid_grant", &of_code, ""),
         ];
         assert_eq!(told, expected);
         assert!(kept.iter().all(|row| row.client == client), "{kept:#?}");

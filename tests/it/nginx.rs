@@ -1,7 +1,7 @@
 //! The site file in `nginx/`, run by a real nginx with a certificate of its own: TLS, streams, uploads, and whose
 //! address is believed.
 
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use reqwest::multipart::{Form, Part};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use crate::support::program::free_port;
 use crate::support::service::{PASSWORD, Service, http, json_of};
 
 /// Not the address that nginx talks to the service from, so that the two can be told apart.
@@ -106,10 +107,6 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// What is answered to these bytes until the connection is closed.
 async fn raw(port: u16, request: &str) -> String {
     let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
@@ -156,7 +153,7 @@ async fn a_call_a_stream_and_an_upload_pass_over_tls() {
         .unwrap();
     let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let stream = service.get("/mcp", &token).header("accept", "text/event-stream").header("mcp-session-id", session);
-    let stream = tokio::time::timeout(Duration::from_secs(5), stream.send()).await.unwrap().unwrap();
+    let stream = tokio::time::timeout(Duration::from_secs(20), stream.send()).await.unwrap().unwrap();
     assert_eq!(
         (stream.status().as_u16(), &stream.headers()["content-type"]),
         (200, &"text/event-stream".parse().unwrap())

@@ -34,8 +34,9 @@ pub fn graph_svg(ontology: &Ontology) -> String {
             edge(relationship, (from, places[from]), (to, places[to]), lane, named, &mut canvas);
         }
     }
+    let expressions: Vec<String> = ontology.metrics.iter().map(|metric| metric.expression.to_lowercase()).collect();
     for (entity, at) in ontology.datasets.iter().zip(&places) {
-        card(entity, metrics(entity, ontology), *at, &mut canvas);
+        card(entity, metrics(entity, &expressions), *at, &mut canvas);
     }
     let title = escaped(&label(&format!("Datasets of {}", ontology.name)));
     let summary = escaped(&summary(ontology));
@@ -71,11 +72,10 @@ fn lane(ontology: &Ontology, at: usize) -> usize {
     ontology.relationships[..at].iter().filter(joins).count()
 }
 
-/// Metrics whose expression reads the dataset.
-fn metrics(entity: &Entity, ontology: &Ontology) -> usize {
+/// How many of the expressions of metrics, in lower case, read the dataset.
+fn metrics(entity: &Entity, expressions: &[String]) -> usize {
     let name = format!("{}.", entity.name.to_lowercase());
-    let reads = |expression: &str| {
-        let lower = expression.to_lowercase();
+    let reads = |lower: &&String| {
         lower.match_indices(&name).any(|(at, _)| {
             !lower[..at]
                 .chars()
@@ -83,7 +83,7 @@ fn metrics(entity: &Entity, ontology: &Ontology) -> usize {
                 .is_some_and(|before| before.is_alphanumeric() || matches!(before, '_' | '.'))
         })
     };
-    ontology.metrics.iter().filter(|metric| reads(&metric.expression)).count()
+    expressions.iter().filter(reads).count()
 }
 
 /// Where the cards are: in columns by how far they are from what nothing refers to, in each column near to what they

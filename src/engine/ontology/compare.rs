@@ -189,14 +189,16 @@ impl Library {
         let mut stored = self.stored(job.pass.org(), id).await?;
         let before = {
             let mut read = self.db.read_tenant(stored.org).await?;
-            store::ontologies::attested(&mut read, stored.org, id).await?.ok_or_else(Error::ontology_not_found)?
+            store::ontologies::attested_data(&mut read, stored.org, id).await?.ok_or_else(Error::ontology_not_found)?
         };
         let ontology = self.parsed(&stored).await?.ok_or_else(|| Error::invalid("text", UNREADABLE))?;
         // What was withdrawn from a client since it asked is not missing.
         if job.pass.is_external() && !is_whole(job, &ontology) {
             return Err(Error::ontology_not_found());
         }
-        let broken: Vec<Problem> = check::check(&ontology, job.pass.datasets());
+        let (document, pass) = (ontology.clone(), job.pass.clone());
+        let check = move || check::check(&document, pass.datasets());
+        let broken: Vec<Problem> = tokio::task::spawn_blocking(check).await.map_err(Error::internal)?;
         let errors: Vec<&Problem> = broken.iter().filter(|it| it.is_error()).collect();
         // The data are asked about what can be asked at all.
         let found = match errors.is_empty() {
@@ -226,7 +228,7 @@ impl Library {
                 "The comparison with the data took too long, and another may have begun. Try again in a moment.";
             return Err(Error::new(Code::OntologyNotReady, message).retry_after(10));
         }
-        if !store::ontologies::judged(&mut tx, &stored, &attested, &before.data).await? {
+        if !store::ontologies::judged(&mut tx, &stored, &attested, &before).await? {
             return Err(outdated(stored.version + 1));
         }
         Ok(tx.commit().await?)

@@ -6,12 +6,13 @@
 //! no trace, nothing remembered; and it can neither judge nor change it ([`Library::owned`]). The refusal is the one
 //! for an ontology that does not exist.
 
+mod save;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::check;
 use super::compare::Flights;
 use super::read;
-use super::tables::{self, covered};
+use super::tables::covered;
 use super::visible::restricted;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
@@ -22,10 +23,13 @@ use crate::engine::sql::SqlEngine;
 use crate::engine::sql::bounded::Bounded;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
-use crate::model::ontology::{Attestation, Ontology, Problem, Severity, Status, StoredOntology};
+use crate::model::ontology::{Attestation, Ontology, Status, StoredOntology};
 use crate::model::org::Org;
 use crate::store::ontologies::Version;
 use crate::store::{self, Db};
+
+pub use save::unreadable;
+pub(super) use save::{outdated, summed};
 
 /// Bytes of the parsed documents that are kept.
 const ROOM: usize = 256 << 20;
@@ -36,12 +40,6 @@ const SHARE: usize = 64 << 20;
 /// About how many bytes a parsed document takes for each of its text, and at least.
 const FOR_EACH: usize = 4;
 const LEAST: usize = 1 << 10;
-
-/// Texts of an ontology that are kept.
-const KEPT_VERSIONS: i64 = 100;
-
-/// Ontologies of a workspace.
-const MOST: i64 = 100;
 
 /// Why a text that was once saved cannot be used: its format has become stricter since.
 pub(super) const UNREADABLE: &str =
@@ -73,14 +71,6 @@ pub struct Visible {
     pub whole: bool,
     /// Whether it was compared with the data in the versions that they have now.
     pub compared: bool,
-}
-
-/// What saving a text came to.
-#[derive(Clone, Debug)]
-pub struct Saved {
-    pub stored: StoredOntology,
-    /// What is wrong or doubtful; errors among them make it `failed`.
-    pub problems: Vec<Problem>,
 }
 
 impl Library {
@@ -204,109 +194,6 @@ impl Library {
         found.map(|found| serde_json::from_str(&found).map_err(Error::internal)).transpose()
     }
 
-    /// Keeps a text as a new ontology, or as the next version of `id`. `before` is the version that it was made from.
-    ///
-    /// # Errors
-    /// `invalid_argument` with every problem of a text that cannot be read, or for a name that is taken or a version
-    /// that is not the newest, and for a text of an external client that names a table which it does not see;
-    /// `ontology_not_found`; `limit_exceeded` for one more than a workspace may have.
-    pub async fn save(
-        &self,
-        job: &Job<'_>,
-        id: Option<Id<StoredOntology>>,
-        text: &str,
-        before: Option<i64>,
-        summary: &str,
-    ) -> Result<Saved> {
-        let old = match id {
-            Some(id) => Some(self.owned(job, id).await?),
-            None => None,
-        };
-        let text = text.to_owned();
-        let parse = move || (read::read(&text), text);
-        let (document, text) = tokio::task::spawn_blocking(parse).await.map_err(Error::internal)?;
-        let document = document.map_err(|problems| unreadable(&problems))?;
-        if job.pass.is_external() {
-            all_seen(job, &document.ontology)?;
-        }
-        let checked = document.place(check::check(&document.ontology, job.pass.datasets()));
-        let ontology = document.ontology;
-        let mut problems = document.warnings;
-        problems.extend(checked);
-        let errors: Vec<&Problem> = problems.iter().filter(|it| it.severity == Severity::Error).collect();
-        let (status, problem) = match errors.first() {
-            None => (Status::Draft, String::new()),
-            Some(first) => (Status::Failed, summed(first, errors.len())),
-        };
-        let now = self.clock.now();
-        if let (Some(old), Some(before)) = (&old, before)
-            && old.version != before
-        {
-            return Err(outdated(old.version));
-        }
-        let stored = StoredOntology {
-            id: old.as_ref().map_or_else(|| Id::new(&self.clock), |old| old.id),
-            org: job.pass.org(),
-            name: ontology.name.clone(),
-            description: ontology.description.clone(),
-            status,
-            problem,
-            version: old.as_ref().map_or(1, |old| old.version + 1),
-            dataset_count: count(ontology.datasets.len()),
-            field_count: count(ontology.datasets.iter().map(|entity| entity.fields.len()).sum()),
-            created_at: old.as_ref().map_or(now, |old| old.created_at),
-            updated_at: now,
-        };
-        let mut tx = self.db.tenant(job.pass.org()).await?;
-        let taken = || {
-            let message = format!("This workspace has another ontology of the name {:?}. Choose another.", stored.name);
-            Error::invalid("name", message)
-        };
-        if old.is_none() && store::ontologies::count(&mut tx, stored.org).await? >= MOST {
-            let message = format!("This workspace has {MOST} ontologies, as many as it may have. Delete one first.");
-            let details = serde_json::json!({ "limit": "ontologies", "max": MOST });
-            return Err(Error::new(Code::LimitExceeded, message).with(details));
-        }
-        match &old {
-            None if !store::ontologies::insert(&mut tx, &stored).await? => return Err(taken()),
-            Some(old) => {
-                let named = store::ontologies::list(&mut tx, stored.org).await?;
-                if named.iter().any(|other| other.id != stored.id && other.name == stored.name) {
-                    return Err(taken());
-                }
-                if !store::ontologies::replace(&mut tx, &stored, old.version).await? {
-                    return Err(outdated(stored.version));
-                }
-            }
-            None => {}
-        }
-        let by = job.pass.user().map(|user| user.to_string());
-        store::ontologies::keep(&mut tx, &stored, &text, summary, by).await?;
-        let tables = tables::names(Some(&ontology));
-        store::ontology_tables::set(&mut tx, stored.org, stored.id, stored.version, &tables).await?;
-        store::ontologies::prune(&mut tx, stored.org, stored.id, stored.version, KEPT_VERSIONS).await?;
-        tx.commit().await?;
-        Ok(Saved { stored, problems })
-    }
-
-    /// Removes an ontology with its history, its conversations and what was remembered of it. `name` must be its own, so
-    /// that no wrong id removes.
-    ///
-    /// # Errors
-    /// `ontology_not_found`; `invalid_argument` for another name.
-    pub async fn delete(&self, job: &Job<'_>, id: Id<StoredOntology>, name: &str) -> Result<()> {
-        let stored = self.owned(job, id).await?;
-        if stored.name != name {
-            let message = "This is not the ontology's name. Give the name as it is listed, to confirm what is deleted.";
-            return Err(Error::invalid("name", message));
-        }
-        let mut tx = self.db.tenant(job.pass.org()).await?;
-        if !store::ontologies::delete(&mut tx, job.pass.org(), id).await? {
-            return Err(Error::ontology_not_found());
-        }
-        Ok(tx.commit().await?)
-    }
-
     /// An ontology for who judges or changes it, or asks what was said of it: see the module. One whose text can no longer
     /// be read is `failed`, and nobody outside sees it.
     ///
@@ -351,13 +238,13 @@ impl Library {
         let stored = self.stored(org, id).await?;
         let Some(ontology) = self.parsed(&stored).await? else { return Ok(Asked::Never) };
         let mut read = self.db.read_tenant(org).await?;
-        let attested = store::ontologies::attested(&mut read, org, id).await?;
+        let attested = store::ontologies::attested_data(&mut read, org, id).await?;
         // All of the workspace, whatever the caller sees: only whether they are the same is told.
         let datasets = store::datasets::list(&mut read, org).await?;
         let ready: Vec<Dataset> = datasets.into_iter().filter(Dataset::is_ready).collect();
         Ok(match attested {
-            Some(attested) if attested.data == digest(&ontology, &ready) => Asked::Newest,
-            Some(attested) if !attested.data.is_empty() => Asked::Older,
+            Some(data) if data == digest(&ontology, &ready) => Asked::Newest,
+            Some(data) if !data.is_empty() => Asked::Older,
             _ => Asked::Never,
         })
     }
@@ -373,7 +260,7 @@ impl Library {
         if is_whole(job, &ontology) {
             return Ok(Some(Visible { stored, ontology, whole: true, compared: false }));
         }
-        let ontology = restricted(&ontology, |source| covered(job, source));
+        let ontology = restricted(&ontology, |source| covered(job.pass, source));
         if external {
             if ontology.datasets.is_empty() {
                 return Ok(None);
@@ -431,17 +318,7 @@ pub(super) enum Asked {
 
 /// Whether the pass covers every dataset of an ontology.
 pub(super) fn is_whole(job: &Job<'_>, ontology: &Ontology) -> bool {
-    ontology.datasets.iter().all(|entity| covered(job, entity.table()))
-}
-
-/// Refuses a text that names tables which the caller does not see: in the words for those that do not exist.
-fn all_seen(job: &Job<'_>, ontology: &Ontology) -> Result<()> {
-    let missing = ontology.datasets.iter().map(|entity| entity.table()).find(|table| !covered(job, table));
-    let Some(table) = missing else { return Ok(()) };
-    Err(Error::invalid(
-        "text",
-        format!("There is no table {table:?} that this client may read. Import or publish it first."),
-    ))
+    ontology.datasets.iter().all(|entity| covered(job.pass, entity.table()))
 }
 
 /// Refuses what cannot be asked.
@@ -474,50 +351,9 @@ pub(super) fn digest(ontology: &Ontology, datasets: &[Dataset]) -> String {
     sha256_hex(lines.concat().as_bytes())
 }
 
-fn count(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// One problem stands for all in a status line. One of the whole text has no path; its line says where then.
-pub(super) fn summed(first: &Problem, all: usize) -> String {
-    let place = match (first.path.as_str(), first.line) {
-        ("", None) => String::new(),
-        ("", Some(line)) => format!("line {line}: "),
-        (path, _) => format!("{path}: "),
-    };
-    let more = if all > 1 { format!(" (and {} more)", all - 1) } else { String::new() };
-    format!("{place}{}{more}", first.message)
-}
-
-pub(super) fn outdated(newest: i64) -> Error {
-    let message = format!("Somebody saved version {newest} meanwhile. Load it, and put your changes on top of it.");
-    Error::invalid("version", message)
-}
-
-/// A text that is no ontology: every problem with its place.
-pub fn unreadable(problems: &[Problem]) -> Error {
-    let first = problems.iter().find(|problem| problem.is_error()).or(problems.first());
-    let first = first.map_or_else(|| "It holds no model.".to_owned(), |first| summed(first, problems.len()));
-    let details = serde_json::json!({ "field": "text", "problems": problems.iter().take(50).collect::<Vec<_>>() });
-    Error::new(Code::InvalidArgument, format!("This is no ontology: {first}")).with(details)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_that_is_no_ontology_is_refused_in_a_sentence() {
-        let said = |problems: &[Problem]| unreadable(problems).message;
-        let whole = Problem::error("", "This is no YAML.", "");
-        assert_eq!(said(std::slice::from_ref(&whole)), "This is no ontology: This is no YAML.");
-        let placed = Problem { line: Some(3), ..whole };
-        let doubt = Problem::warning("version", "The document has no version.", "");
-        assert_eq!(said(&[doubt, placed]), "This is no ontology: line 3: This is no YAML. (and 1 more)");
-        let field = Problem::error("datasets[0].name", "`name` is missing.", "Add it.");
-        assert_eq!(said(&[field]), "This is no ontology: datasets[0].name: `name` is missing.");
-        assert_eq!(said(&[]), "This is no ontology: It holds no model.");
-    }
 
     #[test]
     fn a_workspace_that_has_had_its_share_takes_nothing_from_others() {

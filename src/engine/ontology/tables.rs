@@ -8,6 +8,7 @@ use super::read;
 use super::visible::unseen;
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::model::access::Pass;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Ontology, StoredOntology};
 use crate::model::org::Org;
@@ -30,12 +31,12 @@ pub(super) struct Newest(HashMap<Id<StoredOntology>, Vec<String>>);
 impl Newest {
     /// Whether it is known that the caller sees no table of an ontology.
     pub fn none_seen(&self, job: &Job<'_>, id: Id<StoredOntology>) -> bool {
-        self.known(id).is_some_and(|names| names.iter().all(|name| !covered(job, name)))
+        self.known(id).is_some_and(|names| names.iter().all(|name| !covered(job.pass, name)))
     }
 
     /// Whether it is known that the caller does not see all tables of an ontology.
     pub fn some_unseen(&self, job: &Job<'_>, id: Id<StoredOntology>) -> bool {
-        self.known(id).is_some_and(|names| names.iter().any(|name| name != NONE && !covered(job, name)))
+        self.known(id).is_some_and(|names| names.iter().any(|name| name != NONE && !covered(job.pass, name)))
     }
 
     /// A text that could not be read is looked at again: another release may read it.
@@ -45,8 +46,8 @@ impl Newest {
 }
 
 /// Whether the pass covers a table.
-pub(super) fn covered(job: &Job<'_>, table: &str) -> bool {
-    job.pass.datasets().iter().any(|dataset| dataset.name.eq_ignore_ascii_case(table))
+pub(super) fn covered(pass: &Pass, table: &str) -> bool {
+    pass.datasets().iter().any(|dataset| dataset.name.eq_ignore_ascii_case(table))
 }
 
 impl Library {

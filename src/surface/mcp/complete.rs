@@ -41,8 +41,9 @@ pub async fn complete(
             found.ontologies.into_iter().map(|it| (it.id.to_string(), it.name)).collect()
         }
         "name" => match known("id").and_then(|id| id.parse().ok()) {
+            // Of a large ontology the first page: there are more names than a list can show.
             Some(ontology_id) => {
-                let found = gateway.call(caller, GetOntology { ontology_id }, via).await?.reply;
+                let found = gateway.call(caller, GetOntology { ontology_id, cursor: None }, via).await?.reply;
                 found.datasets.into_iter().map(|it| (it.name.clone(), it.name)).collect()
             }
             None => Vec::new(),

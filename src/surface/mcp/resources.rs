@@ -86,6 +86,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
             .with_mime_type(JSON),
         ResourceTemplate::new("dragoman://ontologies/{id}", "ontology")
             .with_title("An ontology: datasets, metrics, relationships")
+            .with_description("A large one has pages: add ?cursor= with its next_cursor for the next one")
             .with_mime_type(JSON),
         ResourceTemplate::new("dragoman://ontologies/{id}/datasets/{name}", "ontology dataset")
             .with_title("A dataset of an ontology: its fields")
@@ -172,8 +173,14 @@ fn parse(uri: &str) -> Result<Named> {
             Ok(Named::Document(GetDocument { document_id: id.parse().map_err(|_| Error::document_not_found())? }))
         }
         (Some("ontologies"), [], []) => Ok(Named::Ontologies),
-        (Some("ontologies"), [id], []) => {
-            Ok(Named::Ontology(GetOntology { ontology_id: id.parse().map_err(|_| Error::ontology_not_found())? }))
+        (Some("ontologies"), [id], query) => {
+            let cursor = match query {
+                [] => None,
+                [(key, cursor)] if key == "cursor" => Some(cursor.clone()),
+                _ => return Err(missing()),
+            };
+            let ontology_id = id.parse().map_err(|_| Error::ontology_not_found())?;
+            Ok(Named::Ontology(GetOntology { ontology_id, cursor }))
         }
         (Some("ontologies"), [id, "datasets", name], []) => {
             let ontology_id = id.parse().map_err(|_| Error::ontology_not_found())?;

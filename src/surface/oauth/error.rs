@@ -80,8 +80,8 @@ impl From<GrantError> for OAuthError {
             GrantError::InvalidScope => Self::bad("invalid_scope", "The scope is wider than what was authorized."),
             GrantError::Blocked => Self::blocked(),
             GrantError::Reused(reuse) => {
-                let said = reuse.said();
-                Self { reuse: Some(Box::new(reuse)), ..Self::bad("invalid_grant", said) }
+                let told = Self::bad("invalid_grant", reuse.said);
+                Self { reuse: Some(Box::new(reuse)), ..told }
             }
             GrantError::Internal(error) => error.into(),
         }

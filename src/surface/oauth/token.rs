@@ -55,10 +55,10 @@ pub async fn token(State(web): State<Web>, context: Context, request: Request) -
             AuditEvent::new(&context, "oauth.token", "ok").client(client).org(org).by(principal).target(grant)
         }
         // Whoever it was, it was not the person: they are whom it happened to.
-        Err(OAuthError { reuse: Some(reuse), .. }) => AuditEvent::new(&context, "oauth.token", reuse.what)
+        Err(OAuthError { reuse: Some(reuse), error, .. }) => AuditEvent::new(&context, "oauth.token", *error)
             .client(&reuse.client_id)
             .org(Some(reuse.org))
-            .target(format!("{grant} of user:{}", reuse.user)),
+            .target(format!("{grant} used again, of user:{}", reuse.user)),
         Err(error) => AuditEvent::new(&context, "oauth.token", error.error).target(grant),
     };
     match (web.record(event).await, outcome) {

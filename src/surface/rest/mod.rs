@@ -26,9 +26,9 @@ use crate::surface::body::{Unread, whole};
 use crate::surface::error::problem;
 use crate::surface::{guard, schema};
 
-/// Largest JSON body in bytes; in management, where ontologies are texts, more.
+/// Largest JSON body in bytes beside its texts; in management more.
 const BODY: usize = 64 << 10;
-const TEXTS: usize = 3 << 20;
+const MANAGED: usize = 1 << 20;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -150,7 +150,9 @@ async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
     let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
         value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
     });
-    let most = if O::INFO.surface == Surface::Manage { TEXTS } else { BODY };
+    let beside = if O::INFO.surface == Surface::Manage { MANAGED } else { BODY };
+    // Escaped, a text may be half as long again.
+    let most = beside + schema::texts(&schema::of::<O>()) * 3 / 2;
     let bytes = whole(request.into_body(), most).await.map_err(|unread| match unread {
         Unread::TooLarge => Error::new(Code::FileTooLarge, format!("The body is larger than {most} bytes.")),
         Unread::Late => Error::new(Code::QueryTimeout, "The body did not arrive in time."),

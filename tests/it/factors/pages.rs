@@ -366,7 +366,7 @@ async fn an_address_without_a_name_has_no_passkeys_and_says_so() {
 }
 
 #[tokio::test]
-async fn b11_of_a_person_s_pages_only_those_of_passkeys_may_load_our_script() {
+async fn b11_the_pages_of_passkeys_load_our_script_and_the_others_of_an_account_none() {
     let site = named().await;
     let ann = site.browser().signed_in(ANN).await;
     for (path, scripted) in [

@@ -2,3 +2,4 @@
 
 mod attest;
 mod drafts;
+mod thousand;

@@ -378,3 +378,31 @@ async fn answers_of_people_belong_to_questions_alone() {
     assert_eq!(body["result"]["structuredContent"]["rows"], json!([[5]]), "{body}");
     bakery.service.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn j06_the_state_of_a_form_is_worth_nothing_to_others_and_nothing_when_it_is_made_up() {
+    let bakery = Bakery::start().await;
+    let asked = bakery.ask("Which is the best shop?", None).await;
+    assert_eq!(asked["outcome"], "clarification", "{asked}");
+    let suggestions = asked["clarificationRequest"]["questions"][0]["suggestions"].as_array().unwrap();
+    let pieces = suggestions.iter().find(|it| it.as_str().unwrap().contains("pieces")).unwrap();
+    let state = asked["conversationId"].as_str().unwrap();
+    let go_on = async |token: &str, state: &str| {
+        let params = json!({
+            "name": "ask_question",
+            "arguments": { "ontologyId": bakery.ontology, "question": "Which is the best shop?" },
+            "requestState": state,
+            "inputResponses": { "clarification": { "action": "accept", "content": { "answer_1": pieces } } },
+        });
+        json_of(bakery.service.rpc(token, "tools/call", params).send().await.unwrap()).await.1
+    };
+    for (token, state) in [(&bakery.admin, state), (&bakery.client, NOWHERE)] {
+        let refused = go_on(token, state).await;
+        assert_eq!(refused["result"]["isError"], true, "{refused}");
+        assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("not_found"), "{refused}");
+    }
+    // It still waits for whom it was put to.
+    let answered = go_on(&bakery.client, state).await;
+    assert_eq!(answered["result"]["structuredContent"]["outcome"], "answer", "{answered}");
+    bakery.service.stop().await;
+}

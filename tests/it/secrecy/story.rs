@@ -13,6 +13,7 @@ use tokio::process::Command;
 
 use super::search::Secrets;
 use crate::site::{REDIRECT, client, field, param};
+use crate::support::program::free_port;
 
 const PASSWORD: &str = "a long password that nobody guesses";
 const WRONG: &str = "a long password that nobody has";
@@ -69,10 +70,6 @@ pub async fn tell(data: &Path, database: &str) -> Story {
     let master = std::fs::read_to_string(data.join("master.key")).unwrap();
     story.keep("master key", master.trim());
     story
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 impl Story {

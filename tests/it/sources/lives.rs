@@ -73,7 +73,7 @@ async fn a_query_that_takes_too_long_ends_here_and_there() {
     let started = Instant::now();
     let (failed, body) = ready.sql(&service, LONG).await;
     assert!(failed && code(&body) == "query_timeout", "{body}");
-    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     ready.shop.until_running(0).await;
     let (failed, body) = ready.sql(&service, "SELECT count(*) FROM orders").await;
     assert!(!failed && body["rows"] == json!([[1000]]), "{body}");

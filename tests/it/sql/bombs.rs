@@ -164,6 +164,8 @@ async fn twenty_bombs_at_once_leave_the_other_workspaces_their_turn() {
         idle[idle.len() - 1],
         busy.len()
     );
-    // In one queue with the twenty, the last would wait ten seconds and more.
-    assert!(busy.len() >= 10 && half < Duration::from_secs(1) && worst < Duration::from_secs(5), "{busy:?}");
+    // In one queue with the twenty, the last would wait ten seconds and more. What else the machine does shows when idle.
+    let (usual, slowest) = (idle[idle.len() / 2], idle[idle.len() - 1]);
+    let fits = half < Duration::from_secs(1).max(10 * usual) && worst < Duration::from_secs(5).max(5 * slowest);
+    assert!(busy.len() >= 10 && fits, "{busy:?}");
 }

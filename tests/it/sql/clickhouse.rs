@@ -284,7 +284,7 @@ async fn a_server_that_does_not_answer_costs_the_querys_time_and_a_cancelled_cal
     let started = Instant::now();
     let limits = RemoteLimits { time: Duration::from_millis(300), ..limits() };
     assert_eq!(server.query("SELECT 1", &limits).await.unwrap_err().code, Code::QueryTimeout);
-    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 
     let cancel = CancellationToken::new();
     cancel.cancel();

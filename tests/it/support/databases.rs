@@ -113,7 +113,7 @@ impl Cluster {
             }
             options += &format!(" -c ssl=on -c {setting}={}", own.display());
         }
-        start.args(["-w", "-t", "60", "-o", &options, "start"]).current_dir("/");
+        start.args(["-w", "-t", "180", "-o", &options, "start"]).current_dir("/");
         // Its output goes to the log: a pipe would stay open in the server and never end.
         start.stdout(Stdio::null()).stderr(Stdio::null());
         let started = start.status().unwrap();
@@ -139,7 +139,7 @@ impl Cluster {
     /// Ends every connection and starts anew, at the same place.
     pub fn restart(&self) {
         let mut restart = run("pg_ctl");
-        restart.arg("-D").arg(self.folder.join("data")).args(["-m", "fast", "-w", "-t", "60", "restart"]);
+        restart.arg("-D").arg(self.folder.join("data")).args(["-m", "fast", "-w", "-t", "180", "restart"]);
         let status = restart.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         assert!(status.success(), "PostgreSQL did not start again");
     }

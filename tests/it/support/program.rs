@@ -1,7 +1,9 @@
 //! The built program with its demo, as an operator starts it.
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -70,7 +72,7 @@ impl Program {
     pub async fn stop(mut self) {
         let pid = nix::unistd::Pid::from_raw(self.child.id().unwrap().try_into().unwrap());
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-        let status = tokio::time::timeout(Duration::from_secs(15), self.child.wait()).await;
+        let status = tokio::time::timeout(Duration::from_secs(30), self.child.wait()).await;
         assert!(status.expect("it stops within its time").unwrap().success());
     }
 }
@@ -86,8 +88,18 @@ pub fn command(data: &Path) -> Command {
     command
 }
 
+/// A port for a program that will listen on it later. The system hands out ports from 32768 by itself: one of those could
+/// be another's by then.
 pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        // Each process begins at another one.
+        let number = std::process::id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = u16::try_from(20_000 + number % 12_000).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 pub fn clients() -> PathBuf {

@@ -8,6 +8,8 @@ mod expressions;
 mod tests;
 mod words;
 
+use std::collections::HashMap;
+
 use crate::engine::ontology::read::{datatype_of, nearest};
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::ontology::{DataType, Entity, Field, Ontology, Problem};
@@ -18,7 +20,9 @@ pub const MAX_PROBLEMS: usize = 200;
 /// Checks an ontology against the tables that its workspace has. Paths are those of a document; its
 /// [`crate::engine::ontology::read::Document::place`] adds lines.
 pub fn check(ontology: &Ontology, tables: &[Dataset]) -> Vec<Problem> {
-    let mut check = Check { ontology, tables, problems: Vec::new() };
+    let of_tables = tables.iter().filter(|table| table.kind == Kind::Table);
+    let by_name = of_tables.map(|table| (table.name.to_ascii_lowercase(), table)).collect();
+    let mut check = Check { ontology, tables, by_name, problems: Vec::new() };
     check.datasets();
     check.relationships();
     check.expressions();
@@ -35,6 +39,8 @@ pub fn check(ontology: &Ontology, tables: &[Dataset]) -> Vec<Problem> {
 struct Check<'a> {
     ontology: &'a Ontology,
     tables: &'a [Dataset],
+    /// Those with columns, by name in lower case.
+    by_name: HashMap<String, &'a Dataset>,
     problems: Vec<Problem>,
 }
 
@@ -49,8 +55,7 @@ impl<'a> Check<'a> {
 
     /// The table that a dataset reads.
     fn table(&self, entity: &Entity) -> Option<&'a Dataset> {
-        let mut tables = self.tables.iter().filter(|table| table.kind == Kind::Table);
-        tables.find(|table| table.name.eq_ignore_ascii_case(source(entity)))
+        self.by_name.get(&source(entity).to_ascii_lowercase()).copied()
     }
 
     fn column(&self, entity: &Entity, name: &str) -> Option<&'a ColumnInfo> {

@@ -9,12 +9,12 @@ use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle,
 
 use crate::model::ontology::Problem;
 
-/// Bytes of a document.
-pub const MAX_BYTES: usize = 1024 * 1024;
+/// Bytes of a document: as many fields as an ontology may have, each described at length.
+pub const MAX_BYTES: usize = 10 << 20;
 /// Nesting of lists and mappings.
 pub const MAX_DEPTH: usize = 64;
 /// Values and keys.
-pub const MAX_NODES: usize = 100_000;
+pub const MAX_NODES: usize = 1_000_000;
 
 /// A value and where it begins.
 #[derive(Clone, Debug)]
