@@ -196,7 +196,7 @@ impl SqlEngine {
         let bound = self.bound(job, tables)?;
         let files = bound.tables.clone();
         let query = async {
-            let (rows, payload) = self.pool.query(bound, sql, &limits, time(job), &job.cancel).await?;
+            let (rows, payload) = self.pool.query(bound, sql, &limits, time(job), job.time_left(), &job.cancel).await?;
             // As JSON the rows are many times as large: within the turn, and not where others wait for the thread.
             let read = move || rows::table(&rows, &payload, limits.bytes).map(|table| (rows, table));
             tokio::task::spawn_blocking(read).await.map_err(Error::internal)?

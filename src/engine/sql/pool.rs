@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -17,6 +17,13 @@ use crate::model::error::{Code, Error, Result};
 
 /// Spare workers that wait for a task.
 const SPARE: usize = 3;
+
+/// What lies between one try to start a worker and the next. A want of processes, memory or files passes, or does not.
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
+
+/// When a caller for whom no worker could be started may ask again, in seconds.
+const RETRY: u64 = 5;
 
 /// How long an interrupted task may take to answer before its process is killed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -33,8 +40,10 @@ pub struct Pool(Arc<Inner>);
 
 struct Inner {
     program: PathBuf,
-    spawner: OnceLock<Spawner>,
+    /// Nothing until the first start.
+    spawner: Mutex<Option<Spawner>>,
     spare: Mutex<Vec<Process>>,
+    is_filling: AtomicBool,
     warm: Warm,
     running: AtomicUsize,
     is_sweeping: AtomicBool,
@@ -47,8 +56,9 @@ impl Pool {
     pub fn new(program: PathBuf, warm_bytes: u64) -> Self {
         Self(Arc::new(Inner {
             program,
-            spawner: OnceLock::new(),
+            spawner: Mutex::default(),
             spare: Mutex::default(),
+            is_filling: AtomicBool::new(false),
             warm: Warm::new(warm_bytes),
             running: AtomicUsize::new(0),
             is_sweeping: AtomicBool::new(false),
@@ -56,38 +66,42 @@ impl Pool {
         }))
     }
 
-    /// Starts spare workers in the background until enough are ready. Needs a runtime.
+    /// Starts spare workers in the background until enough are ready: one after the other, so that they take no
+    /// processor from queries that begin now. Needs a runtime.
     pub fn warm_up(&self) {
-        if self.spare().len() < SPARE {
-            let pool = self.clone();
-            tokio::spawn(async move {
-                match pool.start().await {
-                    Ok(process) => pool.put_by(process),
-                    Err(cause) => tracing::warn!(%cause, "an SQL worker did not start"),
-                }
-            });
+        if self.spare().len() >= SPARE || self.0.is_filling.swap(true, Ordering::SeqCst) {
+            return;
         }
+        let pool = self.clone();
+        tokio::spawn(async move {
+            while pool.spare().len() < SPARE {
+                match pool.start().await {
+                    Ok(process) => pool.spare().push(process),
+                    Err(cause) => {
+                        // The next query tries again.
+                        tracing::warn!(%cause, "no spare SQL worker could be started");
+                        break;
+                    }
+                }
+            }
+            pool.0.is_filling.store(false, Ordering::SeqCst);
+        });
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Process>> {
         self.0.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put_by(&self, process: Process) {
-        let enough = {
-            let mut spare = self.spare();
-            if spare.len() < SPARE {
-                spare.push(process);
-            }
-            spare.len() >= SPARE
-        };
-        if !enough {
-            self.warm_up();
+    fn spawner(&self) -> io::Result<Spawner> {
+        let mut spawner = self.0.spawner.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*spawner {
+            Some(spawner) => Ok(spawner.clone()),
+            None => Ok(spawner.insert(Spawner::new(self.0.program.clone())?).clone()),
         }
     }
 
     async fn start(&self) -> io::Result<Process> {
-        let process = self.0.spawner.get_or_init(|| Spawner::new(self.0.program.clone())).start().await?;
+        let process = self.spawner()?.start().await?;
         let wire::Confinement { landlock, seccomp } = process.confinement;
         let is_whole = landlock && seccomp;
         if !is_whole && !self.0.confinement_told.swap(true, Ordering::Relaxed) {
@@ -101,8 +115,41 @@ impl Pool {
         Ok(process)
     }
 
-    /// A fresh worker that has the task. A spare one that died while it waited is replaced: it cannot have begun.
-    async fn begin(&self, frame: &[u8]) -> io::Result<Process> {
+    /// A fresh worker that has the task. One that cannot be started, or ends before it begins, is tried again as long as
+    /// that may help and the caller has `patience`.
+    ///
+    /// # Errors
+    /// `service_unavailable`; `query_timeout` when the caller cancelled.
+    async fn begin(&self, task: &Task, patience: Duration, cancel: &CancellationToken) -> Result<Process> {
+        let frame = wire::encode(task).map_err(Error::internal)?;
+        let tries = async {
+            for pause in PAUSES {
+                match self.attempt(&frame).await {
+                    Ok(process) => return Ok(process),
+                    Err(cause) if !can_pass(&cause) => return Err(cause),
+                    Err(cause) => tracing::warn!(%cause, "an SQL worker did not start; it is tried again"),
+                }
+                tokio::time::sleep(pause).await;
+            }
+            self.attempt(&frame).await
+        };
+        let begun = tokio::select! {
+            begun = tokio::time::timeout(patience, tries) => begun,
+            () = cancel.cancelled() => return Err(cancelled()),
+        };
+        let cause = match begun {
+            Ok(Ok(process)) => return Ok(process),
+            Ok(Err(cause)) => cause,
+            Err(_) => io::Error::new(io::ErrorKind::TimedOut, "the time of the call is over"),
+        };
+        tracing::error!(%cause, "no SQL worker could be started for a query");
+        let message = "The SQL engine could not start, most likely because the machine is short of processes, memory or \
+                       files. Try again in a few seconds.";
+        Err(Error::unavailable(message).retry_after(RETRY))
+    }
+
+    /// One try. A spare worker that died while it waited is replaced: it cannot have begun.
+    async fn attempt(&self, frame: &[u8]) -> io::Result<Process> {
         loop {
             let waiting = self.spare().pop();
             let was_waiting = waiting.is_some();
@@ -121,48 +168,41 @@ impl Pool {
         }
     }
 
-    /// Runs one query, in a worker that has the tables already or else in a fresh one. What is left of `time` when a
-    /// worker has the query is the query's; the rows come as an Arrow stream.
+    /// Runs one query, in a worker that has the tables already or else in a fresh one, which may take `patience` to
+    /// start. `time` is the query's own, once a worker has it; the rows come as an Arrow stream.
     ///
     /// # Errors
-    /// What the worker found; `query_timeout` when `time` is over (the query is interrupted, and killed a second
-    /// later) or the caller cancelled; `limit_exceeded` when memory ran out; `internal_error` when the worker died
-    /// otherwise.
+    /// What the worker found; `service_unavailable` when none could be started; `query_timeout` when `time` is over (the
+    /// query is interrupted, and killed a second later) or the caller cancelled; `limit_exceeded` when memory ran out;
+    /// `internal_error` when the worker died otherwise.
     pub async fn query(
         &self,
         bound: Bound,
         sql: &str,
         limits: &TaskLimits,
         time: Duration,
+        patience: Duration,
         cancel: &CancellationToken,
     ) -> Result<(Rows, Vec<u8>)> {
         let mut also = Vec::new();
-        if let Some(worker) = self.0.warm.take(&bound) {
-            let Bonded { mut process, mut attached, queries } = worker;
+        if let Some(Bonded { mut process, queries }) = self.0.warm.take(&bound) {
             let order = Order::Query { sql: sql.to_owned(), limits: limits.clone() };
             match process.begin(&wire::encode(&order).map_err(Error::internal)?).await {
                 Ok(()) => {
                     let attended = self.attend(&mut process, time, cancel, None).await?;
-                    if let Ok(Outcome::Unattached { used }) = attended.outcome {
-                        also = used;
-                        also.append(&mut attached);
+                    if let Ok(Outcome::Unattached { needed }) = attended.outcome {
+                        also = needed;
                     } else {
-                        return self.answered(bound, attended, Bonded { process, attached, queries: queries + 1 });
+                        return self.answered(bound, attended, Bonded { process, queries: queries + 1 });
                     }
                 }
                 Err(problem) => tracing::warn!(%problem, "a warm SQL worker died while it waited"),
             }
         }
-        also.sort();
-        also.dedup();
-        let (tables, sql, limits) = (bound.tables.clone(), sql.to_owned(), limits.clone());
-        let task = Task::Query { tables, also: also.clone(), sql, limits };
-        let mut process = self.begin(&wire::encode(&task).map_err(Error::internal)?).await.map_err(Error::internal)?;
+        let task = Task::Query { tables: bound.tables.clone(), also, sql: sql.to_owned(), limits: limits.clone() };
+        let mut process = self.begin(&task, patience, cancel).await?;
         let attended = self.attend(&mut process, time, cancel, None).await?;
-        if let Ok(Outcome::Rows(rows)) = &attended.outcome {
-            also.extend(rows.used.iter().cloned());
-        }
-        self.answered(bound, attended, Bonded { process, attached: also, queries: 1 })
+        self.answered(bound, attended, Bonded { process, queries: 1 })
     }
 
     /// The rows; the worker is kept for the next query when it may serve on.
@@ -178,7 +218,7 @@ impl Pool {
         }
     }
 
-    /// Runs one task in a worker of its own.
+    /// Runs one task in a worker of its own. `time` is that of the start, and then that of the task.
     ///
     /// # Errors
     /// As [`Pool::query`].
@@ -189,7 +229,7 @@ impl Pool {
         cancel: &CancellationToken,
         on_progress: Option<OnProgress>,
     ) -> Result<Outcome> {
-        let mut process = self.begin(&wire::encode(task).map_err(Error::internal)?).await.map_err(Error::internal)?;
+        let mut process = self.begin(task, time, cancel).await?;
         let attended = self.attend(&mut process, time, cancel, on_progress).await;
         // It may have written to files of the caller's: from here on nobody does.
         process.end().await;
@@ -277,7 +317,7 @@ async fn watch(
         tokio::select! {
             biased;
             heard = &mut end => return Ok((heard, is_as_before)),
-            () = cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
+            () = cancel.cancelled() => return Err(cancelled()),
             () = tokio::time::sleep_until(began + next), if next < time => {
                 looks += 1;
                 if is_as_before && running.has_company() {
@@ -294,6 +334,16 @@ async fn watch(
             }
         }
     }
+}
+
+/// Whether another try to start a worker may go better: not where there is no such program, or none that may be run,
+/// nor where one try took as long as all may.
+fn can_pass(cause: &io::Error) -> bool {
+    !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::TimedOut)
+}
+
+fn cancelled() -> Error {
+    Error::new(Code::QueryTimeout, "The call was cancelled.")
 }
 
 /// How a task ended, and whether the process may serve on.

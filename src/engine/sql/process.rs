@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub const SUBCOMMAND: &str = "sql-worker";
 /// How long a worker may take to start; far above what it needs.
 const START: Duration = Duration::from_secs(20);
 
-/// How long a dead worker's last words and its end are waited for.
+/// How long a dead worker's last words, and then its end, are waited for.
 const LAST: Duration = Duration::from_secs(1);
 
 /// How much of a dead worker's last words is read, in bytes.
@@ -44,14 +44,14 @@ pub type Answered = (Result<Outcome, Failure>, Vec<u8>);
 
 impl Process {
     /// Waits until the child says that it can take a task.
-    pub async fn ready(mut child: Child) -> io::Result<Self> {
+    async fn ready(mut child: Child) -> io::Result<Self> {
         let streams = child.stdin.take().zip(child.stdout.take());
         let (input, mut output) = streams.ok_or_else(|| io::Error::other("a worker without streams"))?;
         match tokio::time::timeout(START, next(&mut output)).await {
             Ok(Ok(Reply::Ready(confinement))) => Ok(Self { child, input, output, confinement }),
             Ok(Ok(other)) => Err(io::Error::other(format!("a worker began with {other:?}"))),
-            Ok(Err(problem)) => Err(problem),
-            Err(_) => Err(io::Error::other("a worker did not get ready in time")),
+            Ok(Err(problem)) => Err(Ending::of(&mut child).await.explains(&problem)),
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "a worker did not get ready in time")),
         }
     }
 
@@ -66,10 +66,14 @@ impl Process {
 
     /// Gives it a task. An error means that it cannot have begun.
     pub async fn begin(&mut self, frame: &[u8]) -> io::Result<()> {
-        self.input.write_all(frame).await?;
-        match next(&mut self.output).await? {
-            Reply::Begun => Ok(()),
-            other => Err(io::Error::other(format!("a worker answered a task with {other:?}"))),
+        let heard = match self.input.write_all(frame).await {
+            Ok(()) => next(&mut self.output).await,
+            Err(problem) => Err(problem),
+        };
+        match heard {
+            Ok(Reply::Begun) => Ok(()),
+            Ok(other) => Err(io::Error::other(format!("a worker answered a task with {other:?}"))),
+            Err(problem) => Err(Ending::of(&mut self.child).await.explains(&problem)),
         }
     }
 
@@ -122,16 +126,10 @@ impl Process {
 
     /// What its death means: the processor limit, memory, or a crash.
     pub async fn died(&mut self, problem: &io::Error) -> Error {
-        let mut words = Vec::new();
-        if let Some(stderr) = self.child.stderr.take() {
-            // Its end comes with the process's; a worker that hangs is not waited for.
-            let _partial = tokio::time::timeout(LAST, stderr.take(LAST_WORDS).read_to_end(&mut words)).await;
-        }
-        let status = match tokio::time::timeout(LAST, self.child.wait()).await {
-            Ok(Ok(status)) => status,
-            _ => return Error::internal(format!("an SQL worker neither answers nor ends: {problem}")),
+        let Ending { status, words } = Ending::of(&mut self.child).await;
+        let Some(status) = status else {
+            return Error::internal(format!("an SQL worker neither answers nor ends: {problem}"));
         };
-        let words = String::from_utf8_lossy(&words);
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         let is = |wanted: nix::sys::signal::Signal| signal == Some(wanted as i32);
         let out_of_memory = words.contains("memory allocation") || words.contains("bad_alloc");
@@ -152,6 +150,31 @@ impl Process {
         let message = "The SQL engine crashed on this query. It was logged; other queries are not affected. \
                        Write the query another way.";
         Error::new(Code::InternalError, message).with(json!({ "reason": "engine_crashed" }))
+    }
+}
+
+/// How a worker ended that no longer answers.
+struct Ending {
+    /// Nothing for one that hangs.
+    status: Option<ExitStatus>,
+    words: String,
+}
+
+impl Ending {
+    async fn of(child: &mut Child) -> Self {
+        let mut words = Vec::new();
+        if let Some(stderr) = child.stderr.take() {
+            // Its end comes with the process's; a worker that hangs is not waited for.
+            let _partial = tokio::time::timeout(LAST, stderr.take(LAST_WORDS).read_to_end(&mut words)).await;
+        }
+        let status = tokio::time::timeout(LAST, child.wait()).await.ok().and_then(Result::ok);
+        Self { status, words: String::from_utf8_lossy(&words).trim_end().to_owned() }
+    }
+
+    /// For the log of who operates the service.
+    fn explains(&self, problem: &io::Error) -> io::Error {
+        let status = self.status.map_or_else(|| "it hangs".to_owned(), |status| status.to_string());
+        io::Error::other(format!("{problem} ({status}) {}", self.words))
     }
 }
 
@@ -191,11 +214,15 @@ pub fn too_slow(time: Duration) -> Error {
 
 /// Workers die with the thread that started them (`PR_SET_PDEATHSIG`), so that one thread starts them all and lives
 /// as long as the pool; threads of the runtime come and go.
+#[derive(Clone)]
 pub struct Spawner(mpsc::Sender<oneshot::Sender<io::Result<Child>>>);
 
 impl Spawner {
     /// Needs a runtime.
-    pub fn new(program: PathBuf) -> Self {
+    ///
+    /// # Errors
+    /// The system has no thread for it.
+    pub fn new(program: PathBuf) -> io::Result<Self> {
         let (sender, requests) = mpsc::channel::<oneshot::Sender<io::Result<Child>>>();
         let runtime = tokio::runtime::Handle::current();
         let run = move || {
@@ -205,12 +232,14 @@ impl Spawner {
                 let _unwanted = answer.send(command(&program).spawn());
             }
         };
-        if let Err(cause) = std::thread::Builder::new().name("sql-workers".into()).spawn(run) {
-            tracing::error!(%cause, "cannot start the thread that starts SQL workers");
-        }
-        Self(sender)
+        std::thread::Builder::new().name("sql-workers".into()).spawn(run)?;
+        Ok(Self(sender))
     }
 
+    /// A worker that can take a task.
+    ///
+    /// # Errors
+    /// As the system's at starting a process; `TimedOut` when it does not get ready; any other when it ends before.
     pub async fn start(&self) -> io::Result<Process> {
         let (answer, started) = oneshot::channel();
         let gone = || io::Error::other("the thread that starts workers is gone");

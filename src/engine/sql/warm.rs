@@ -26,11 +26,9 @@ pub struct Bound {
     pub tables: Tables,
 }
 
-/// A worker with its tables attached.
+/// A worker that has had queries. Which tables it holds, it alone knows.
 pub struct Bonded {
     pub process: Process,
-    /// Names of the tables that it holds.
-    pub attached: Vec<String>,
     pub queries: u32,
 }
 

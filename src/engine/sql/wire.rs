@@ -84,9 +84,10 @@ pub enum Reply {
 pub enum Outcome {
     /// The rows are an Arrow stream in the payload.
     Rows(Rows),
-    /// The query names permitted tables of which this worker does not hold all; a fresh one must do it.
+    /// The query names permitted tables of which this worker does not hold all; a fresh one must do it, with these:
+    /// those that the query names and those that this worker holds.
     Unattached {
-        used: Vec<String>,
+        needed: Vec<String>,
     },
     Profiled(Profile),
     Imported(ImportedTable),

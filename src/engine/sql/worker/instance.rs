@@ -23,15 +23,13 @@ use crate::model::error::{Code, Error, Result};
 const MAX_COLUMNS: usize = 1_000;
 
 /// What does not depend on the task; set before it is known, and for all connections, since each query has one of its
-/// own. One thread only: threads that run before the kernel's
-/// confinement would not be under it.
+/// own.
 const AT_OPEN: &str = "
     SET GLOBAL autoinstall_known_extensions=false;
     SET GLOBAL autoload_known_extensions=false;
     SET GLOBAL allow_community_extensions=false;
     SET GLOBAL allow_persistent_secrets=false;
     SET GLOBAL allow_extension_repositories='forbidden';
-    SET GLOBAL async_threads=0;
     SET GLOBAL temp_directory='';
     SET GLOBAL max_temp_directory_size='0B';
     SET GLOBAL max_expression_depth=250;
@@ -48,9 +46,11 @@ const LOCK: &str = "
     SET GLOBAL disabled_filesystems='LocalFileSystem';
     SET GLOBAL lock_configuration=true;";
 
-/// A fresh instance in memory.
+/// A fresh instance in memory, without threads of its own: those that run before the kernel's confinement would not be
+/// under it, and each takes 64 MiB of the address space for good.
 pub fn open() -> duckdb::Result<Connection> {
-    let connection = Connection::open_in_memory_with_flags(Config::default().threads(1)?)?;
+    let alone = Config::default().threads(1)?.with("async_threads", "0")?;
+    let connection = Connection::open_in_memory_with_flags(alone)?;
     connection.execute_batch(AT_OPEN)?;
     zones::register(&connection)?;
     for (name, definition) in guard::functions::DEFINED_HERE.iter().chain(&guard::functions::DEFINED_OVER) {
@@ -105,7 +105,10 @@ impl Instance {
                 self.has_zones = zones::are_read(&self.connection);
             }
             Some(attached) if attached.is_superset(used) => {}
-            Some(_) => return Ok((Outcome::Unattached { used: used.iter().cloned().collect() }, vec![])),
+            Some(attached) => {
+                let needed = attached.union(used).cloned().collect();
+                return Ok((Outcome::Unattached { needed }, vec![]));
+            }
         }
         // Whatever a statement may leave in a connection ends with it.
         let connection = self.connection.try_clone().map_err(|cause| internal(&cause))?;

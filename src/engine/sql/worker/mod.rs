@@ -56,13 +56,17 @@ fn serve() -> io::Result<()> {
 
     let mut input = io::stdin();
     let task: Task = wire::read(&mut input)?;
-    output.say(&Reply::Begun)?;
     restrict(&task)?;
     let running = Running::default();
     let (sender, orders) = mpsc::channel();
     let (said, current) = (output.clone(), running.clone());
-    // Started after the restrictions, so that it is under them.
-    std::thread::Builder::new().stack_size(STACK).spawn(move || perform(connection, task, &orders, &said, &current))?;
+    // Started after the restrictions, so that it is under them. A worker that gets so far has begun.
+    let work = move || match said.say(&Reply::Begun) {
+        Ok(()) => perform(connection, task, &orders, &said, &current),
+        // The listener notices a server that is gone.
+        Err(problem) => eprintln!("sql worker: cannot begin: {problem}"),
+    };
+    std::thread::Builder::new().stack_size(STACK).spawn(work)?;
     listen(&mut input, &output, &running, &sender)
 }
 
