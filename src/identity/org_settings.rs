@@ -3,7 +3,7 @@
 
 use super::Identity;
 use super::members::checked_name;
-use super::roles::authority;
+use super::roles::role_under_lock;
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::org::{Egress, LanguageModels, Org, normal_domain};
@@ -59,7 +59,7 @@ impl Identity {
     /// `invalid_argument` for a bad name or domain; `forbidden` for one who is no admin any more.
     pub async fn change_settings(&self, org: Id<Org>, by: Option<Id<User>>, change: Change) -> Result<Settings> {
         let mut tx = self.0.db.begin().await?;
-        authority(&mut tx, org, by).await?;
+        role_under_lock(&mut tx, org, by).await?;
         let found = org_settings::get(&mut *tx, org).await?;
         let (mut now, mut domains) = found.ok_or_else(|| Error::not_found("workspace"))?;
         if let Some(name) = &change.name {

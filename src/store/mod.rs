@@ -33,7 +33,6 @@ pub mod tenant;
 pub mod tokens;
 pub mod upstream;
 pub mod users;
-pub mod workspace_settings;
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
