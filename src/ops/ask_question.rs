@@ -256,3 +256,70 @@ fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
         svg: if svg.iter().map(String::len).sum::<usize>() <= bytes / 2 { svg } else { Vec::new() },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::gateway::WithId;
+
+    fn answer(rows: usize, image: bool) -> Reply {
+        let clock = Clock::manual(0);
+        let rows = (0..rows).map(|row| vec![json!(row)]).collect::<Vec<_>>();
+        Reply {
+            conversation_id: Id::new(&clock),
+            trace_id: Id::new(&clock),
+            outcome: Ending::Answer,
+            narrative: "18 cakes".into(),
+            verified: Some(true),
+            chart_specs: Some(ChartSpecs { kind: "chart_specs", charts: vec![] }),
+            data_lineage: None,
+            clarification_request: None,
+            table: Some(Shown { columns: vec![], row_count: rows.len(), rows, truncated: false }),
+            svg: vec!["<svg/>".into()],
+            image,
+        }
+    }
+
+    /// The blocks of a reply as JSON; the narrative is none.
+    fn blocks(reply: &Reply) -> Vec<Value> {
+        let blocks = AskQuestion::blocks(reply).unwrap();
+        assert_eq!(blocks.pictures, reply.svg, "for the view, whatever was asked for");
+        blocks.texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()
+    }
+
+    #[test]
+    fn each_block_is_a_part_of_the_structure_and_pictures_are_in_none() {
+        let reply = answer(21, false);
+        let (text, _) = WithId { reply: &reply, request_id: "r" }.text().unwrap();
+        assert!(!text.contains("svg"), "{text}");
+        let whole: Value = serde_json::from_str(&text).unwrap();
+        let found = blocks(&reply);
+        let kinds: Vec<&str> = found.iter().map(|block| block["_type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["chart_specs", "table", "conversation"]);
+        assert_eq!(found[0], whole["chartSpecs"]);
+        assert_eq!(found[1]["rows"], whole["table"]["rows"]);
+        let ids = ["conversationId", "traceId"].map(|id| (&found[2][id], &whole[id]));
+        assert!(ids.iter().all(|(block, whole)| block == whole && whole.is_string()), "{found:?}");
+        assert_eq!(blocks(&answer(20, false)).len(), 2, "the narrative shows so many rows itself");
+    }
+
+    #[test]
+    fn what_is_asked_back_stands_alone_with_what_goes_on() {
+        let question = Question { question: "By what?".into(), suggestions: vec![], assumption: "pieces".into() };
+        let asked = ClarificationRequest { kind: "clarification_request", questions: vec![question] };
+        let reply = Reply { clarification_request: Some(asked), ..answer(30, false) };
+        let [block] = blocks(&reply).try_into().unwrap();
+        assert_eq!(block["_type"], "clarification_request");
+        assert_eq!(block["questions"][0]["question"], "By what?");
+        assert_eq!(block["conversationId"], json!(reply.conversation_id));
+    }
+
+    #[test]
+    fn images_are_given_to_whom_asks_for_them() {
+        assert_eq!(AskQuestion::images(&answer(1, true)), ["<svg/>"]);
+        assert_eq!(AskQuestion::images(&answer(1, false)), [""; 0]);
+    }
+}

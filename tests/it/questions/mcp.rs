@@ -14,7 +14,7 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Value, json};
 
 use super::Bakery;
-use crate::support::service::http;
+use crate::support::service::{http, json_of};
 
 fn eras() -> [(&'static str, ClientLifecycleMode); 2] {
     let modern = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
@@ -75,6 +75,29 @@ async fn an_answer_has_its_numbers_its_reading_a_chart_and_where_it_came_from() 
         assert!(pictures[0].as_str().unwrap().starts_with("<svg"), "{era}");
         assert!(!reply.to_string().contains("<svg"), "{era}: pictures are for views, not for models");
         client.cancel().await.unwrap();
+    }
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_come_as_images_to_whom_asks_for_them() {
+    let bakery = Bakery::start().await;
+    for image in [true, false] {
+        let arguments = json!({ "ontologyId": bakery.ontology, "question": "revenue by shop", "image": image });
+        let sent = bakery.service.post("/api/v1/ext/ask", &bakery.client).json(&arguments).send().await.unwrap();
+        let (status, reply) = json_of(sent).await;
+        assert_eq!((status, &reply["outcome"]), (200, &json!("answer")), "{reply}");
+        let picture = reply["images"][0].as_str().unwrap_or_default();
+        assert_eq!((reply.get("images").is_some(), picture.starts_with("<svg")), (image, image), "{reply}");
+
+        let params = json!({ "name": "ask_question", "arguments": arguments });
+        let sent = bakery.service.rpc(&bakery.client, "tools/call", params).send().await.unwrap();
+        let (_, body) = json_of(sent).await;
+        let blocks = body["result"]["content"].as_array().unwrap();
+        let images: Vec<&Value> = blocks.iter().filter(|block| block["type"] == "image").collect();
+        assert_eq!(images.len(), usize::from(image), "{body}");
+        assert!(images.iter().all(|block| block["mimeType"] == "image/svg+xml"), "{body}");
+        assert!(!body["result"]["structuredContent"].to_string().contains("<svg"), "{body}");
     }
     bakery.service.stop().await;
 }
