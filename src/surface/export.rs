@@ -1,5 +1,5 @@
-//! The audit log as a file, for programs and for the console. Part after part is asked of the gateway while the client reads,
-//! so that neither side holds the whole; each part is a row in the record like any other call.
+//! The audit log as a file, for programs and for the console. Part after part is asked of the gateway while the client
+//! reads, so that neither side holds the whole; each part is a row in the record like any other call.
 
 use std::sync::Arc;
 use std::time::Duration;

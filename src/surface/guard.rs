@@ -1,8 +1,8 @@
 //! From a credential to a [`Caller`], before anything else of a request is looked at.
 //!
 //! Only the `Authorization` header counts: a token in a query, a form or a cookie is no credential (RFC 6750 §5.3,
-//! I21). The body is not touched, so that nobody without a credential can make us read one, and so that clients which
-//! probe with an empty request learn of the authorization server (RFC 9728 §5.1).
+//! I21). The body is not looked at, so that clients which probe with an empty request learn of the authorization server
+//! (RFC 9728 §5.1); of a stranger's, a bounded part is thrown away as it comes (`drain.rs`).
 
 use axum::Json;
 use axum::extract::{Request, State};

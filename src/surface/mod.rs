@@ -4,7 +4,8 @@
 //!
 //! 1. `routes.rs`, which knows everybody;
 //! 2. `mcp`, `rest`, `oauth`, `login` and `console`, none of which knows another;
-//! 3. `guard.rs` and `browser`: who calls, by a credential or by the session of a browser;
+//! 3. `guard.rs` and `browser`: who calls, by a credential or by the session of a browser; `export.rs`, the one answer
+//!    that two of them give;
 //! 4. single files for what all of them write and read: answers, errors, forms, bodies, schemas.
 
 pub mod arrive;

@@ -3,11 +3,13 @@
 //!
 //! | routes | who calls | what they show |
 //! |---|---|---|
-//! | [`ai_clients`] | AI clients, over MCP | a bearer token for this address |
-//! | [`programs`] | programs, over REST | a bearer token |
-//! | [`authorization`] | clients on their way to a token | their own secret, where they have one |
-//! | [`signing_in`], [`account`], [`workspace`] | people in a browser | a session, where the page needs one |
-//! | [`anybody`], [`probes`], [`operator`] | readers of documents, and machines that watch | nothing |
+//! | `ai_clients` | AI clients, over MCP | a bearer token for this address |
+//! | `programs` | programs, over REST | a bearer token |
+//! | `authorization` | clients on their way to a token | their own secret, where they have one |
+//! | `signing_in`, `account`, `workspace` | people in a browser | a session, where the page needs one |
+//! | `anybody`, `probes`, `operator` | readers of documents, and machines that watch | nothing |
+//!
+//! A new page is a template, its handler, and its line here. A new operation has none: it is in [`crate::ops::each`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +56,7 @@ const LONG_PAGE_TIME: Duration = Duration::from_secs(305);
 /// The whole service.
 pub fn router(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>) -> Router {
     let console = Console { web: web.clone(), gateway: gateway.clone() };
-    // What a guard lets in may be large, and must keep a pace.
+    // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp).merge(programs(web, gateway)).layer(from_fn(paced));
     let pages = without_gateway(web.clone()).merge(with_session(web, workspace()).with_state(console.clone()));
     let long_pages = with_session(web, long_workspace()).with_state(console);
@@ -75,7 +77,7 @@ pub fn router(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>) -> Router {
     )
 }
 
-/// MCP: all workspaces of a person, or one. The guard answers 401 before a body is read.
+/// MCP, for a workspace that the person chose, or for one that the address names.
 fn ai_clients(web: &Web, mcp: Arc<Mcp>) -> Router {
     let service = mcp.service();
     Router::new()
@@ -90,7 +92,7 @@ fn ai_clients(web: &Web, mcp: Arc<Mcp>) -> Router {
         )
 }
 
-/// REST: `/api/v1/ext/…` and `/api/v1/…`, a route for each operation, behind the count of requests that it has there.
+/// REST: `/api/v1/ext/…` and `/api/v1/…`, a route for each operation, each behind the count of its caller's requests.
 fn programs(web: &Web, gateway: Arc<Gateway>) -> Router {
     operations::routes(Rest { gateway, config: web.config.clone() }).layer(
         ServiceBuilder::new()
