@@ -9,6 +9,7 @@ mod errors;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dragoman::model::access::Role;
+use reqwest::Response;
 use serde_json::{Map, Value, json};
 
 use crate::sessions;
@@ -107,10 +108,7 @@ impl Eras {
     async fn older(&self, method: &str, params: Value) -> Value {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let response = sessions::send(&self.service, &self.token, Some(&self.session), message).await;
-        // What the library does not see is answered without a stream.
-        let is_stream = response.headers()["content-type"].to_str().unwrap().starts_with("text/event-stream");
-        let answer = if is_stream { sessions::message(response).await } else { json_of(response).await.1 };
-        self.plain(&answer)
+        self.plain(&told(response).await)
     }
 
     /// How a conversation begins: what the service says of itself.
@@ -119,7 +117,7 @@ impl Eras {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" },
         });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
-        let begun = sessions::message(sessions::send(&self.service, &self.token, None, message).await).await;
+        let begun = told(sessions::send(&self.service, &self.token, None, message).await).await;
         seen.insert("initialize".into(), self.plain(&begun));
         seen.insert("discover".into(), self.modern("server/discover", json!({})).await);
     }
@@ -174,6 +172,12 @@ impl Eras {
             seen.insert(format!("prompt_{name}"), Value::Object(filled));
         }
     }
+}
+
+/// A message of the eras with sessions: in a stream, or alone where the library did not see the request.
+async fn told(response: Response) -> Value {
+    let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+    if kind.starts_with("text/event-stream") { sessions::message(response).await } else { json_of(response).await.1 }
 }
 
 /// The id of a request is another each time, also in a text that has JSON in it.
