@@ -62,3 +62,24 @@ fn sql_of_the_store_and_of_the_protocols_stay_in_their_rooms() {
         }
     }
 }
+
+/// The protocols do not know each other; who shares something has it on the floor below.
+#[test]
+fn only_the_page_of_routes_knows_every_protocol() {
+    const PROTOCOLS: [&str; 5] = ["console", "login", "mcp", "oauth", "rest"];
+    let mut wrong = Vec::new();
+    for (module, source) in &Program::read().modules {
+        let own = match module.as_slice() {
+            [layer, own, ..] if layer == "surface" && own != "routes" => own.as_str(),
+            [layer] if layer == "surface" => "mod",
+            _ => continue,
+        };
+        for named in &source.paths {
+            let [layer, other, ..] = named.path.as_slice() else { continue };
+            if layer == "surface" && other != own && PROTOCOLS.contains(&other.as_str()) {
+                wrong.push(format!("{}:{}: {}", source.name, named.line, named.path.join("::")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "protocols that know each other:\n{}", wrong.join("\n"));
+}
