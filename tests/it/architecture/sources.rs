@@ -61,7 +61,7 @@ impl Program {
         let (lines, syntax) = production(&name, &text, &whole);
         let own = modules(&syntax);
         for child in &own {
-            self.add([module.as_slice(), &[child.clone()]].concat(), &file_of(file, child));
+            self.add([module.as_slice(), std::slice::from_ref(child)].concat(), &file_of(file, child));
         }
         for child in modules(&whole).iter().filter(|child| !own.contains(child)) {
             self.add_tests(&file_of(file, child));
