@@ -10,12 +10,16 @@ pub mod job;
 pub mod llm;
 pub mod ontology;
 pub mod readers;
+pub mod render;
 pub mod search;
 pub mod sql;
 pub(in crate::engine) mod turns;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use self::agent::conversation::ask::Questions;
+use self::agent::planner::Planners;
 use crate::base::clock::Clock;
 use crate::config::Config;
 use crate::store::Db;
@@ -31,11 +35,17 @@ pub struct Engines {
     pub readers: readers::Readers,
     pub sources: sql::remote::sources::Sources,
     pub library: ontology::library::Library,
-    pub questions: agent::ask::Questions,
+    pub questions: Questions,
     pub models: llm::Models,
 }
 
 impl Engines {
+    /// The planners that know a language by themselves, in the order in which they are tried: keeping, replacing or
+    /// dropping one is this line.
+    pub fn languages() -> Planners {
+        Planners::new(vec![Arc::new(agent::english::English)])
+    }
+
     /// `worker` is the executable that runs SQL (this program itself).
     ///
     /// # Errors
@@ -54,8 +64,9 @@ impl Engines {
         let models = llm::Models::new(config, db.clone(), clock.clone());
         let (results, readers) = (sql::Results::new(clock.clone()), readers::Readers::default());
         let library = ontology::library::Library::new(db.clone(), clock.clone(), sql.clone(), readers.clone());
-        let questions =
-            agent::ask::Questions::new(db.clone(), clock.clone(), sql.clone(), library.clone(), models.clone());
+        let planners = Self::languages().and(agent::llm::LanguageModel::new(models.clone(), clock.clone()));
+        let (on, kept) = (sql.clone(), library.clone());
+        let questions = Questions::new(db.clone(), clock.clone(), on, kept, models.clone(), planners);
         let dependents = datasets::Dependents {
             sql: sql.clone(),
             search: search.clone(),

@@ -283,6 +283,71 @@ pub struct Window {
     pub end: Option<String>,
     /// The words that it was made from, such as "last quarter".
     pub phrase: Option<String>,
+    /// How it lies to the time of asking, in a plan that is kept to be asked again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub relative: Option<Relative>,
+}
+
+/// A window that moves with the time of asking; open where absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Relative {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<Moment>,
+}
+
+/// A time, as it is found when a plan is asked: from one that the calendar has, so many units on, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moment {
+    pub from: Anchor,
+    /// Back where the count is negative.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Step>,
+}
+
+/// Where a moment is counted from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Anchor {
+    /// A time that does not move, as windows have it.
+    At(String),
+    /// The beginning of the unit that is so many after the present one, or before it when negative: "last month" begins
+    /// with the month that is -1 ahead, and ends with the one that is 0.
+    Unit { unit: TimeUnit, ahead: i64 },
+    /// The Monday of the week that is so many after the present one, wherever weeks begin: of "last weekend".
+    Monday { ahead: i64 },
+    /// The latest day of this name that has begun: "in January".
+    Day { month: i8, day: i8 },
+    /// The beginning of the latest week of this number that has begun (ISO 8601).
+    Week(i8),
+}
+
+/// So many units on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    pub count: i64,
+    pub unit: TimeUnit,
+}
+
+/// What time is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeUnit {
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Half,
+    Year,
+    FiscalQuarter,
+    FiscalHalf,
+    FiscalYear,
 }
 
 /// Every measure beside itself at another time. Adds, after each measure: the other value, the difference, and the

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
-use crate::engine::agent::ask::{Answered, Ask, Body};
+use crate::engine::agent::conversation::ask::{Answered, Ask, Body};
 use crate::engine::job::Job;
 use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};

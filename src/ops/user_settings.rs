@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::id::Id;
-use crate::engine::agent::preferences::{is_own_word, period};
+use crate::engine::Engines;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::identity::Identity;
@@ -148,9 +148,9 @@ fn named(key: &str, value: &Value) -> Result<()> {
 
 /// Whether settings mean something.
 fn fits(settings: &UserSettings) -> Result<()> {
-    let agent = &settings.data_agent;
+    let (agent, languages) = (&settings.data_agent, Engines::languages());
     if let Some(text) = &agent.default_time_period
-        && period(text).is_none()
+        && languages.period(text).is_none()
     {
         let message = format!(
             "“{}” is no time. Say it as in a question: this_year, last 30 days, all_time.",
@@ -163,7 +163,7 @@ fn fits(settings: &UserSettings) -> Result<()> {
     }
     for (key, threshold) in &agent.thresholds {
         let field = format!("dataAgent.{key}");
-        if !term(key).is_some_and(|term| is_own_word(&term)) {
+        if !term(key).is_some_and(|term| languages.is_own_word(&term)) {
             return Err(Error::invalid(&field, "Questions are made of these words: they have no meaning of your own."));
         }
         let Threshold::Condition(text) = threshold else { continue };

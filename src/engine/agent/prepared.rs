@@ -14,8 +14,7 @@ use tokio::time::Instant;
 
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
-use crate::engine::agent::lexicon::Lexicon;
-use crate::engine::agent::planner::rules::Extent;
+use crate::engine::agent::planner::{Extent, FieldValues, Learnt, Planner, Planners, View};
 use crate::engine::agent::verifier::Bounds;
 use crate::engine::job::Job;
 use crate::engine::ontology::graph::Graph;
@@ -48,7 +47,10 @@ const MOST_TIME: Duration = Duration::from_secs(60);
 pub struct Prepared {
     pub ontology: Arc<Ontology>,
     pub graph: Arc<Graph>,
-    pub lexicon: Arc<Lexicon>,
+    /// The values that questions may name.
+    values: Vec<FieldValues>,
+    /// What each planner learnt of them.
+    learnt: Vec<Learnt>,
     pub dialect: Dialect,
     /// The least and greatest values of numbers, personal ones excepted; none of tables in remote engines.
     pub bounds: Vec<Bounds>,
@@ -68,6 +70,12 @@ impl Prepared {
         self.extent_of(&entity.name, entity.default_time_field.as_ref()?)
     }
 
+    /// What the planners are given, each with what it learnt itself.
+    pub fn views<'a>(&'a self, planners: &'a Planners) -> impl Iterator<Item = (&'a dyn Planner, View<'a>)> {
+        let view = |learnt| View { ontology: &self.ontology, graph: &self.graph, values: &self.values, learnt };
+        planners.iter().zip(self.learnt.iter().map(view))
+    }
+
     /// From the first to the last day of anything in the ontology.
     pub fn span(&self) -> Option<Extent> {
         let extents = self.ontology.datasets.iter().filter_map(|entity| self.extent(&entity.name));
@@ -85,7 +93,11 @@ impl Prepared {
         // A field or a metric of an ontology with its texts, twice: in it and in its graph.
         const THING: usize = 2 << 10;
         let fields: usize = self.ontology.datasets.iter().map(|entity| entity.fields.len() + 1).sum();
-        self.lexicon.bytes() + (fields + self.ontology.metrics.len()) * THING
+        let of_field =
+            |it: &FieldValues| it.values.iter().map(|value| value.len() + size_of::<String>()).sum::<usize>();
+        let values: usize = self.values.iter().map(of_field).sum();
+        let learnt: usize = self.learnt.iter().map(Learnt::bytes).sum();
+        values + learnt + (fields + self.ontology.metrics.len()) * THING
     }
 }
 
@@ -127,15 +139,16 @@ impl State {
 
 /// The ontologies that are ready.
 #[derive(Clone)]
-pub struct Ready(Arc<Mutex<State>>);
-
-impl Default for Ready {
-    fn default() -> Self {
-        Self(Arc::new(Mutex::new(State { kept: Bounded::new(ROOM), making: HashMap::new() })))
-    }
+pub struct Ready {
+    state: Arc<Mutex<State>>,
+    planners: Planners,
 }
 
 impl Ready {
+    pub fn new(planners: Planners) -> Self {
+        Self { state: Arc::new(Mutex::new(State { kept: Bounded::new(ROOM), making: HashMap::new() })), planners }
+    }
+
     /// Takes what is ready, or makes it: reads the values that questions may name. Several who want the same at once
     /// wait for one of them.
     ///
@@ -145,7 +158,7 @@ impl Ready {
     pub async fn get(&self, sql: &SqlEngine, job: &Job<'_>, of: &Visible) -> Result<Arc<Prepared>> {
         let tables = tables(&of.ontology, job.pass.datasets());
         let key = (of.stored.org, of.stored.id, of.stored.version, digest(&tables));
-        self.kept_or_made(key, || make(sql, job, of, &tables)).await
+        self.kept_or_made(key, || make(sql, job, of, &tables, &self.planners)).await
     }
 
     async fn kept_or_made<F: Future<Output = Result<Prepared>>>(
@@ -170,7 +183,7 @@ impl Ready {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -191,7 +204,13 @@ impl Drop for Flight<'_> {
     }
 }
 
-async fn make(sql: &SqlEngine, job: &Job<'_>, of: &Visible, tables: &[&Dataset]) -> Result<Prepared> {
+async fn make(
+    sql: &SqlEngine,
+    job: &Job<'_>,
+    of: &Visible,
+    tables: &[&Dataset],
+    planners: &Planners,
+) -> Result<Prepared> {
     job.says(0.02, "Reading the values that questions may name");
     let mut dialects = tables.iter().filter_map(|table| table.dialect());
     let dialect = dialects.next().unwrap_or(Dialect::DuckDb);
@@ -206,11 +225,13 @@ async fn make(sql: &SqlEngine, job: &Job<'_>, of: &Visible, tables: &[&Dataset])
     let (begun, time) = (Instant::now(), MOST_TIME.min(job.time_left() / 2));
     let figures = figures::read(&on, time / 2).await?;
     let values::Read { values, left_out, is_partial } = values::read(&on, time.saturating_sub(begun.elapsed())).await?;
-    let of = ontology.clone();
-    let lexicon = tokio::task::spawn_blocking(move || Lexicon::build(&of, &values)).await.map_err(Error::internal)?;
+    let (of, planners) = (ontology.clone(), planners.clone());
+    let learning = tokio::task::spawn_blocking(move || (planners.learn(&of, &values), values));
+    let (learnt, values) = learning.await.map_err(Error::internal)?;
     Ok(Prepared {
         graph,
-        lexicon: Arc::new(lexicon),
+        values,
+        learnt,
         dialect,
         bounds: figures.bounds,
         left_out,

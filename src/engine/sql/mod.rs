@@ -8,7 +8,7 @@
 //!
 //! Files of others become tables in such a process too ([`import`]).
 
-pub(in crate::engine) mod bounded;
+pub(super) mod bounded;
 mod estimate;
 pub mod guard;
 mod import;

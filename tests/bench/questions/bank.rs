@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman::app::App;
 use dragoman::base::clock::Clock;
 use dragoman::config::Config;
-use dragoman::engine::agent::lexicon::{FieldValues, Lexicon};
+use dragoman::engine::agent::english::English;
+use dragoman::engine::agent::planner::{Context, FieldValues, Learnt, Planner, View};
 use dragoman::engine::ontology::graph::Graph;
 use dragoman::gateway::operation::Operation;
 use dragoman::gateway::{Gateway, Via};
@@ -16,6 +18,7 @@ use dragoman::model::access::{Rights, Role};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::ontology::Ontology;
 use dragoman::model::org::Org;
+use dragoman::model::reading::Outcome;
 use dragoman::ops::ask_question::AskQuestion;
 use dragoman::ops::draft_ontology::DraftOntology;
 use dragoman::ops::import::{Import, Staged};
@@ -185,12 +188,25 @@ pub async fn demo(app: &App) -> (Org, Value) {
 
 /// One set as the planner knows it.
 pub struct Reader {
-    pub ontology: Ontology,
-    pub lexicon: Lexicon,
-    pub graph: Graph,
+    pub ontology: Arc<Ontology>,
+    pub graph: Arc<Graph>,
+    pub values: Vec<FieldValues>,
+    pub learnt: Learnt,
     pub now: jiff::civil::DateTime,
     /// Those that stand alone.
     pub questions: Vec<String>,
+}
+
+impl Reader {
+    pub fn view(&self) -> View<'_> {
+        View { ontology: &self.ontology, graph: &self.graph, values: &self.values, learnt: &self.learnt }
+    }
+
+    /// Reads a question that stands alone.
+    pub fn read(&self, question: &str) -> Outcome {
+        let default_window = self.ontology.default_time_window.clone();
+        English.read(question, &self.view(), &Context { now: self.now, default_window, ..Context::default() })
+    }
 }
 
 /// A set as the planner knows it: its ontology with the values of its tables.
@@ -228,9 +244,10 @@ pub async fn reader(set: &str) -> Reader {
     let zone = jiff::tz::TimeZone::get(&bank.timezone).unwrap();
     let alone = bank.questions.into_iter().filter(|question| question.after.is_none());
     Reader {
-        lexicon: Lexicon::build(&ontology, &values),
-        graph: Graph::new(&ontology),
-        ontology,
+        learnt: English.learn(&ontology, &values),
+        graph: Arc::new(Graph::new(&ontology)),
+        ontology: Arc::new(ontology),
+        values,
         now: now.to_zoned(zone).datetime(),
         questions: alone.map(|question| question.question).collect(),
     }

@@ -4,9 +4,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dragoman::engine::agent::lexicon::{Sense, words};
-use dragoman::engine::agent::planner::rules;
-use dragoman::engine::agent::token::{Token, TokenKind, tokens};
+use dragoman::engine::agent::english::{English, Word};
 use dragoman::model::ontology::in_words;
 use dragoman::model::plan::Plan;
 use dragoman::model::reading::Outcome;
@@ -74,14 +72,7 @@ impl Chance {
 impl Reader {
     /// The plan without the words that it was made from, and what was told beside it.
     fn plan(&self, question: &str) -> Option<(Plan, Vec<String>)> {
-        let context = rules::Context {
-            now: self.now,
-            previous: Vec::new(),
-            chosen: Vec::new(),
-            default_window: self.ontology.default_time_window.clone(),
-            extent: None,
-        };
-        match rules::plan(question, &self.lexicon, &self.ontology, &self.graph, &context) {
+        match self.read(question) {
             Outcome::Plan(reading) => {
                 let text = serde_json::to_value(&reading.plan).ok().map(without_words)?;
                 let plan = serde_json::from_value(text).ok()?;
@@ -102,9 +93,9 @@ impl Reader {
         let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
         for question in &self.questions {
             let Some(plan) = self.plan(question) else { continue };
-            let all = tokens(question);
+            let all = English.words(question, &self.view());
             for word in words.iter().filter(|word| !says(question, word)) {
-                for token in all.iter().filter(|token| token.kind != TokenKind::Punct) {
+                for token in all.iter().filter(|token| !token.is_sign) {
                     if chance.below(usize::try_from(STEP).unwrap_or(1)) != 0 {
                         continue;
                     }
@@ -141,7 +132,7 @@ impl Reader {
             };
             let Some(plan) = plan else { continue };
             found.answered += 1;
-            for token in tokens(&question).iter().filter(|token| self.is_meant(token)) {
+            for token in English.words(&question, &self.view()).iter().filter(|token| is_meant(token)) {
                 let (before, after) = (&question[..token.start], &question[token.end..]);
                 // What is said twice leaves its trace when it is said once.
                 if !says(&format!("{before} {after}"), &token.text)
@@ -153,36 +144,21 @@ impl Reader {
         }
         found
     }
+}
 
-    /// A number, a quoted text, a word that turns the sense, or one that is a value or metric and nothing else.
-    fn is_meant(&self, token: &Token) -> bool {
-        match token.kind {
-            TokenKind::Quoted => true,
-            // The year of a time without one may be the one that is meant.
-            TokenKind::Number => {
-                token.text.parse::<u16>().is_err() || !token.text.starts_with(['1', '2']) || token.text.len() != 4
-            }
-            TokenKind::Punct => false,
-            TokenKind::Word => {
-                let folded = words::split(&token.text);
-                let list: Vec<&str> = folded.iter().map(String::as_str).collect();
-                let found = self.lexicon.matches(&list, &vec![false; list.len()]);
-                let entries = found.last().filter(|found| found.words == list.len());
-                TURNING.contains(&token.norm.as_str())
-                    || !rules::is_ordinary(&token.norm)
-                        && entries.is_some_and(|found| {
-                            found.entries.iter().all(|entry| {
-                                matches!(entry.sense, Sense::Value { .. } | Sense::Metric(_)) && !entry.partial
-                            })
-                        })
-            }
-        }
+/// A number, a quoted text, a word that turns the sense, or one that is a value or metric and nothing else.
+fn is_meant(token: &Word) -> bool {
+    if token.is_number {
+        // The year of a time without one may be the one that is meant.
+        return token.text.parse::<u16>().is_err() || !token.text.starts_with(['1', '2']) || token.text.len() != 4;
     }
+    let is_word = !token.is_sign && (TURNING.contains(&token.norm.as_str()) || token.is_value_or_metric);
+    token.is_quoted || is_word
 }
 
 /// Whether a question says one of the words already.
 fn says(question: &str, word: &str) -> bool {
-    let one = |text: &str| words::split(text).iter().map(|word| words::singular(word)).collect::<BTreeSet<_>>();
+    let one = |text: &str| English.stems(text).into_iter().collect::<BTreeSet<_>>();
     !one(question).is_disjoint(&one(word))
 }
 

@@ -2,14 +2,15 @@
 //! question grows with the ontology.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman::app::App;
 use dragoman::base::clock::Clock;
 use dragoman::config::Config;
 use dragoman::engine::agent::compiler::compile;
-use dragoman::engine::agent::lexicon::{FieldValues, Lexicon};
-use dragoman::engine::agent::planner::rules;
+use dragoman::engine::agent::english::English;
+use dragoman::engine::agent::planner::{Context, FieldValues, Planner, View};
 use dragoman::engine::ontology::graph::Graph;
 use dragoman::gateway::{Gateway, Via};
 use dragoman::model::access::ExtScope;
@@ -163,7 +164,7 @@ async fn trace(gateway: &Gateway, caller: &dragoman::model::caller::Caller, id: 
 pub fn growth() {
     println!("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9}", "datasets", "values", "build ms", "p50 ms", "p95 ms", "answered");
     for datasets in [10, 100, 1_000] {
-        let ontology = chain(datasets);
+        let ontology = Arc::new(chain(datasets));
         let values: Vec<FieldValues> = ontology
             .datasets
             .iter()
@@ -175,19 +176,19 @@ pub fn growth() {
             })
             .collect();
         let started = Instant::now();
-        let graph = Graph::new(&ontology);
-        let lexicon = Lexicon::build(&ontology, &values);
+        let graph = Arc::new(Graph::new(&ontology));
+        let learnt = English.learn(&ontology, &values);
         let built = started.elapsed();
         let now = jiff::civil::date(2025, 6, 15).at(12, 0, 0, 0);
-        let context =
-            rules::Context { now, previous: Vec::new(), chosen: Vec::new(), default_window: None, extent: None };
+        let context = Context { now, ..Context::default() };
+        let view = View { ontology: &ontology, graph: &graph, values: &values, learnt: &learnt };
         let mut times = Vec::new();
         let mut answered = 0;
         for at in 0..100 {
             let thing = words(&ontology.datasets[at * (datasets - 1) / 100].name);
             let question = format!("total {thing} amount by {thing} kind in 2024");
             let started = Instant::now();
-            let outcome = rules::plan(&question, &lexicon, &ontology, &graph, &context);
+            let outcome = English.read(&question, &view, &context);
             let compiled = match &outcome {
                 Outcome::Plan(reading) => compile(&reading.plan, &ontology, &graph, Dialect::DuckDb, 10_000).is_ok(),
                 Outcome::Clarify(_) | Outcome::Cannot(_) => false,

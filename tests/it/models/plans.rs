@@ -1,7 +1,7 @@
 //! Questions that a language model reads: over the wire, down to the plan or to the reason for the built-in planner.
 
-use dragoman::engine::agent::planner::model::{Context, Fallback, KnownValues, plan};
-use dragoman::engine::agent::reword::reword;
+use dragoman::engine::agent::conversation::reword::reword;
+use dragoman::engine::agent::llm::{Context, Fallback, KnownValues, plan};
 use dragoman::engine::llm::LlmError;
 use dragoman::model::ontology::{DataType, Entity, Field, Metric, Ontology};
 use dragoman::model::org::Egress;

@@ -168,7 +168,11 @@ fn refusals_name_the_thing_and_what_to_do() {
             Plan {
                 time: Some(TimeFilter {
                     field: None,
-                    window: Window { start: Some("2024-02-01".into()), end: Some("2024-01-01".into()), phrase: None },
+                    window: Window {
+                        start: Some("2024-02-01".into()),
+                        end: Some("2024-01-01".into()),
+                        ..Window::default()
+                    },
                 }),
                 ..count(&[])
             },

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::digits::Digits;
-use super::number::{self, Style};
+use super::super::super::render::digits::Digits;
+use super::super::super::render::number::{self, Style};
 pub use crate::engine::agent::compiler::Role;
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::{Grain, Plan, Shown, Value as Computed};

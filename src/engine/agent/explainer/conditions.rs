@@ -1,6 +1,6 @@
 //! Conditions in words.
 
-use crate::engine::agent::time::describe;
+use super::window::describe;
 use crate::model::ontology::{DataType, Ontology};
 use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Pattern};
 

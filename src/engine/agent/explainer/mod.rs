@@ -3,18 +3,17 @@
 
 mod column;
 mod conditions;
-pub mod digits;
-pub mod markdown;
 pub mod names;
-pub mod number;
 mod restate;
 mod support;
 mod tell;
+mod window;
 
 pub use column::{Column, Role};
 pub use restate::restate;
 pub use support::unsupported_numbers;
 pub use tell::{Facts, Told, tell};
+pub use window::describe;
 
 #[cfg(test)]
 mod tests;

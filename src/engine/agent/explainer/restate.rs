@@ -1,13 +1,12 @@
 //! A plan as one sentence: what will be, or was, computed.
 
-use crate::engine::agent::time::describe;
+use super::window::describe;
 use crate::model::ontology::{Aggregation, DataType, Ontology, in_words};
 use crate::model::plan::{Bound, By, Condition, Dimension, Grain, Having, Limit, Measure, Order, Plan, Shown, Value};
 
 use super::conditions::{all, comparator};
-use super::names::{
-    aggregation, capitalised, dimension, field, grain_words, is_default_time, listed, noun, nouns, plural,
-};
+use super::names::{aggregation, capitalised, dimension, field, grain_words, is_default_time, listed, noun, nouns};
+use crate::engine::render::nouns::plural;
 
 /// "Number of flights by carrier, 1 Jan – 31 Mar 2013, where origin is JFK, top 5". Says everything that the plan
 /// says, and nothing that it does not: what is not in the sentence does not change the numbers. Plain text.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::super::super::render::digits::Digits;
 use super::column::Column;
-use super::digits::Digits;
-use crate::engine::agent::number::small;
+use crate::engine::render::spelled::small;
 use crate::model::table::Table;
 
 /// Numbers of `text`, as written, that are neither values of the result (whole, as a per cent of 1, or rounded to what

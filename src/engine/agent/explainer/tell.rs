@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
+use super::super::super::render::digits::Digits;
+use super::super::super::render::markdown::{escaped, table};
+use super::super::super::render::number::{self, NO_VALUE};
 use super::column::{Column, Role};
-use super::digits::Digits;
-use super::markdown::{escaped, table};
 use super::names::{capitalised, sentence_case};
-use super::number::{self, NO_VALUE};
 use super::restate::restate;
 use crate::model::ontology::Ontology;
 use crate::model::plan::{By, Plan};

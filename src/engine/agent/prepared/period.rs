@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime};
 
 use super::Prepared;
-use crate::engine::agent::explainer::names::plural;
+use crate::engine::render::nouns::plural;
 use crate::model::plan::{Measure, Plan, Value, Window};
 
 impl Prepared {
@@ -89,7 +89,7 @@ mod tests {
     fn a_window_is_outside_when_it_touches_no_day_of_the_data() {
         let window = |start: &str, end: &str| {
             let at = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            Window { start: at(start), end: at(end), phrase: None }
+            Window { start: at(start), end: at(end), ..Window::default() }
         };
         let (first, last) = ("2013-01-01".parse().unwrap(), "2013-12-31".parse().unwrap());
         for (start, end, outside) in [

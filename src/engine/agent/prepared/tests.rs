@@ -10,7 +10,8 @@ fn prepared(is_partial: bool) -> Prepared {
     let ontology = Arc::new(Ontology::default());
     Prepared {
         graph: Arc::new(Graph::new(&ontology)),
-        lexicon: Arc::new(Lexicon::build(&ontology, &Vec::new())),
+        values: Vec::new(),
+        learnt: Vec::new(),
         dialect: Dialect::DuckDb,
         bounds: Vec::new(),
         left_out: Vec::new(),
@@ -30,7 +31,7 @@ fn busy() -> Error {
 
 #[tokio::test]
 async fn those_who_want_the_same_at_once_have_it_made_once() {
-    let ready = Ready::default();
+    let ready = Ready::new(Planners::new(Vec::new()));
     let made = AtomicUsize::new(0);
     let get = || {
         ready.kept_or_made(key(1, 1), || async {
@@ -49,7 +50,7 @@ async fn those_who_want_the_same_at_once_have_it_made_once() {
 /// The first who makes it fails for reasons of its own; the second does not.
 #[tokio::test]
 async fn who_waits_for_one_that_fails_or_goes_makes_it() {
-    let ready = Ready::default();
+    let ready = Ready::new(Planners::new(Vec::new()));
     let fails = ready.kept_or_made(key(1, 1), || async {
         tokio::task::yield_now().await;
         Err(busy())
@@ -73,7 +74,7 @@ async fn who_waits_for_one_that_fails_or_goes_makes_it() {
 #[test]
 fn a_workspace_has_its_share_and_leaves_that_of_others() {
     const MIB: usize = 1 << 20;
-    let ready = Ready::default();
+    let ready = Ready::new(Planners::new(Vec::new()));
     let kept = || Kept { prepared: Arc::new(prepared(false)), since: Instant::now() };
     let has = |org: u128, ontology: u128| ready.state().kept.get(&key(org, ontology)).is_some();
     ready.state().keep(key(2, 1), kept(), 60 * MIB);
@@ -89,7 +90,7 @@ fn a_workspace_has_its_share_and_leaves_that_of_others() {
 
 #[tokio::test]
 async fn what_is_old_is_made_anew() {
-    let ready = Ready::default();
+    let ready = Ready::new(Planners::new(Vec::new()));
     let made = AtomicUsize::new(0);
     let get = |ontology: u128, is_partial: bool| {
         let made = &made;

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use super::{MAX_CHARS, On, is_over, is_own};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{Compiled, compile};
-use crate::engine::agent::lexicon::{self, FieldValues};
+use crate::engine::agent::planner::{FieldValues, MOST_CHARS as MOST_OF_A_VALUE};
 use crate::model::error::Result;
 use crate::model::ontology::{DataType, Entity, Field, FieldRole};
 use crate::model::personal::{self, Content};
@@ -141,7 +141,7 @@ fn shortened(compiled: Compiled, field: &Field) -> String {
         return compiled.sql;
     }
     let value = format!("\"{heading}\"");
-    let long = format!("length({value}) > {}", lexicon::MOST_CHARS);
+    let long = format!("length({value}) > {}", MOST_OF_A_VALUE);
     format!(
         "SELECT CASE WHEN {long} THEN NULL ELSE {value} END AS \"value\", {long} AS \"long\"\nFROM (\n{}\n) AS \"v\"",
         compiled.sql

@@ -18,9 +18,9 @@
 mod grouped;
 mod timeline;
 
-use crate::engine::agent::explainer::markdown::one_line;
-use crate::engine::agent::explainer::number::heading;
 use crate::engine::agent::explainer::{Column, Role};
+use crate::engine::render::markdown::one_line;
+use crate::engine::render::number::heading;
 use crate::model::chart::{ChartSpec, ChartType, Layout, Point, Series, Slice};
 use crate::model::plan::{By, Plan, Shown};
 use crate::model::table::Table;

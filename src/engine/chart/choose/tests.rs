@@ -1,7 +1,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::engine::agent::explainer::number::Style;
+use crate::engine::render::number::Style;
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::{Comparison, Dimension, FieldRef, Grain, Limit, Measure, Order, Value, Window};
 use crate::model::table;

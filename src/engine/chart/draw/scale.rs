@@ -1,6 +1,6 @@
 //! Axes of numbers: where the ticks are and what they are called.
 
-use crate::engine::agent::explainer::digits::Digits;
+use crate::engine::render::digits::Digits;
 
 /// An axis from its first to its last tick.
 #[derive(Clone, Debug, PartialEq)]

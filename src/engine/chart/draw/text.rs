@@ -1,6 +1,6 @@
 //! Texts in a picture: safe, measured, cut and wrapped.
 
-use crate::engine::agent::explainer::markdown::one_line;
+use crate::engine::render::markdown::one_line;
 
 /// For an element's content or a quoted attribute. Nothing that XML cannot hold comes through.
 pub fn escaped(text: &str) -> String {

@@ -10,10 +10,10 @@ mod expression;
 pub mod functions;
 mod groups;
 pub mod habits;
-pub(in crate::engine::sql) mod list;
+pub(super) mod list;
 mod literal;
 mod query;
-pub(in crate::engine::sql) mod tree;
+pub(super) mod tree;
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::model::error::{Code, Error};
 
 /// What one statement may have of each, so that planning it stays cheap. The engine looks at neither its deadline nor
 /// an interrupt while it plans.
-pub(in crate::engine::sql) mod limit {
+pub(super) mod limit {
     pub const NODES: usize = 5_000;
     pub const CTES: usize = 64;
     /// In one FROM, and in all of them.
@@ -49,15 +49,10 @@ pub struct Refusal {
     pub is_syntax: bool,
 }
 
-pub(in crate::engine::sql) type Verdict<T = ()> = Result<T, Refusal>;
+pub(super) type Verdict<T = ()> = Result<T, Refusal>;
 
 impl Refusal {
-    pub(in crate::engine::sql) fn new(
-        rule: &'static str,
-        name: &str,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
+    pub(super) fn new(rule: &'static str, name: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let name = name.chars().take(100).collect();
         Self { rule, name, message: message.into(), hint: hint.into(), is_syntax: false }
     }
@@ -245,12 +240,7 @@ impl Walk<'_> {
 }
 
 /// Checks that an object has no other keys than these, and that the `plain` ones hold no objects.
-pub(in crate::engine::sql) fn keys<'v>(
-    value: &'v Value,
-    what: &str,
-    plain: &[&str],
-    deep: &[&str],
-) -> Verdict<&'v Map<String, Value>> {
+pub(super) fn keys<'v>(value: &'v Value, what: &str, plain: &[&str], deep: &[&str]) -> Verdict<&'v Map<String, Value>> {
     let Value::Object(map) = value else { return Err(unknown(what, "not an object")) };
     for (key, value) in map {
         let allowed = match plain.contains(&key.as_str()) {
@@ -267,7 +257,7 @@ pub(in crate::engine::sql) fn keys<'v>(
     Ok(map)
 }
 
-pub(in crate::engine::sql) fn is_plain(value: &Value) -> bool {
+pub(super) fn is_plain(value: &Value) -> bool {
     match value {
         Value::Object(_) => false,
         Value::Array(list) => list.iter().all(is_plain),
@@ -275,7 +265,7 @@ pub(in crate::engine::sql) fn is_plain(value: &Value) -> bool {
     }
 }
 
-pub(in crate::engine::sql) fn list<'v>(map: &'v Map<String, Value>, key: &str) -> Verdict<&'v [Value]> {
+pub(super) fn list<'v>(map: &'v Map<String, Value>, key: &str) -> Verdict<&'v [Value]> {
     match map.get(key) {
         None => Ok(&[]),
         Some(Value::Array(list)) => Ok(list),
@@ -292,12 +282,12 @@ fn path(map: &Map<String, Value>) -> Verdict<Vec<String>> {
     parts.collect::<Option<Vec<String>>>().ok_or_else(|| unknown("name", "path"))
 }
 
-pub(in crate::engine::sql) fn unknown(what: &str, name: &str) -> Refusal {
+pub(super) fn unknown(what: &str, name: &str) -> Refusal {
     let message = format!("This form of SQL is not supported ({what}: {name}).");
     Refusal::new("node", name, message, "Use plain SELECT, FROM, JOIN, WHERE, GROUP BY, HAVING, ORDER BY and LIMIT.")
 }
 
-pub(in crate::engine::sql) fn too_many(what: &str, limit: usize, hint: &str) -> Refusal {
+pub(super) fn too_many(what: &str, limit: usize, hint: &str) -> Refusal {
     Refusal::new("planner", what, format!("The query has too many {what}; at most {limit} are allowed."), hint)
 }
 

@@ -248,7 +248,7 @@ impl Sources {
     }
 
     /// Judges and runs a caller's query in a source, over those of its tables that the pass covers.
-    pub(in crate::engine::sql) async fn query(
+    pub(in super::super) async fn query(
         &self,
         job: &Job<'_>,
         id: Id<Source>,
@@ -263,7 +263,7 @@ impl Sources {
     }
 
     /// The first rows of a remote table that the pass covers.
-    pub(in crate::engine::sql) async fn preview(
+    pub(in super::super) async fn preview(
         &self,
         job: &Job<'_>,
         dataset: &Dataset,

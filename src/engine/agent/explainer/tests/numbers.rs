@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
-use super::super::digits::Digits;
-use super::super::markdown::escaped;
-use super::super::number::{Style, bare, heading, with_unit};
+use crate::engine::render::digits::Digits;
+use crate::engine::render::markdown::escaped;
+use crate::engine::render::number::{Style, bare, heading, with_unit};
 use crate::model::ontology::DataType;
 use crate::model::plan::Grain;
 

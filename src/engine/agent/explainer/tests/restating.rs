@@ -114,7 +114,7 @@ fn aggregate(function: Aggregation, path: &str) -> Measure {
 }
 fn window(start: &str, end: &str) -> Window {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Window { start: some(start), end: some(end), phrase: None }
+    Window { start: some(start), end: some(end), ..Window::default() }
 }
 fn trips() -> Plan {
     Plan { measures: vec![count("trips")], ..Plan::default() }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
-use super::super::number::Style;
 use super::super::{Column, Role, unsupported_numbers};
+use crate::engine::render::number::Style;
 use crate::model::ontology::DataType;
 use crate::model::plan::*;
 use crate::model::table;

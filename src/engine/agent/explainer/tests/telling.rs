@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
-use super::super::number::Style;
 use super::super::{Column, Facts, Role, tell, unsupported_numbers};
 use super::restating::ontology;
+use crate::engine::render::number::Style;
 use crate::model::ontology::DataType;
 use crate::model::plan::{Value as Value_, *};
 use crate::model::reading::Reading;

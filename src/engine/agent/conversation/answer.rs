@@ -1,0 +1,283 @@
+//! From a plan to an answer: compiled, run, checked, told, drawn.
+
+use serde_json::Value;
+
+use super::ask::{Body, Made, Questions, Steps};
+use super::reword::{names_personal, reword};
+use crate::config::Budgets;
+use crate::engine::agent::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
+use crate::engine::agent::explainer::{self, Column, Facts, Told, describe, tell, unsupported_numbers};
+use crate::engine::agent::lineage;
+use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
+use crate::engine::agent::verifier::{Verdict, contradictions, relaxations, verify};
+use crate::engine::chart::choose::choose;
+use crate::engine::chart::draw::{self, Theme};
+use crate::engine::job::Job;
+use crate::engine::render::number::Style;
+use crate::model::error::Result;
+use crate::model::plan::Plan;
+use crate::model::reading::{Cannot, Chosen, Reading};
+use crate::model::run::CheckFound;
+use crate::model::table::Table;
+
+/// Most conditions that are left out, one after the other, to explain an empty answer.
+const MOST_RELAXED: usize = 6;
+
+/// Most ways that are settled one after the other in one plan.
+const MOST_WAYS: usize = 8;
+
+/// An answer, and how its question was read.
+pub(super) struct Answer {
+    pub reading: Reading,
+    pub body: Body,
+}
+
+/// What a plan is compiled to, or why not.
+enum Settled {
+    Compiled(Box<Compiled>),
+    Not(Made),
+}
+
+impl Questions {
+    /// Compiles, runs, checks and tells a plan. `chosen` settles which way is meant where there are several.
+    pub(super) async fn answer(
+        &self,
+        job: &Job<'_>,
+        prepared: &Prepared,
+        question: &str,
+        mut reading: Reading,
+        chosen: &[Chosen],
+        steps: &mut Steps,
+    ) -> Result<Made> {
+        job.says(0.3, "Finding the way through the data");
+        let budget = Budgets {
+            sql_chars: MAX_CHARS,
+            sql_rows: job.budget.ask_rows,
+            sql_time: job.budget.ask_sql_time,
+            ..job.budget.clone()
+        };
+        let job = &job.within(&budget);
+        let compiled = match settled(prepared, &mut reading.plan, chosen, job.budget.ask_rows) {
+            Settled::Compiled(compiled) => compiled,
+            Settled::Not(made) => {
+                steps.done("compile", "no SQL");
+                return Ok(made);
+            }
+        };
+        steps.done("compile", format!("{} bytes of SQL", compiled.sql.len()));
+        steps.trace.sql = Some(compiled.sql.clone());
+        steps.trace.notes.extend(compiled.notes.iter().cloned());
+
+        job.says(0.5, "Running the query");
+        let mut ran = self.sql.query(job, &compiled.sql).await?;
+        cut(&mut ran.table, job.budget.ask_rows);
+        let total = match &compiled.count_sql {
+            Some(sql) if ran.table.truncated => only_count(&self.sql.query(job, sql).await?.table),
+            _ => None,
+        };
+        steps.trace.row_count = Some(ran.table.rows.len());
+        steps.done("run", format!("{} rows", ran.table.rows.len()));
+
+        job.says(0.7, "Checking the result");
+        let verdict = self.checked(job, prepared, &compiled, &reading.plan, &ran.table).await?;
+        let mut caveats = steps.caveats.clone();
+        let passed = verdict.passed && caveats.is_empty();
+        caveats.extend(verdict.caveats);
+        if let Some(total) = total {
+            let shown = ran.table.rows.len();
+            caveats.retain(|caveat| !caveat.starts_with("There are more rows"));
+            caveats.push(format!("The first {shown} of {total} rows are shown."));
+        }
+        caveats.extend(verdict.findings.iter().filter(|it| !it.passed).map(|it| it.says.clone()));
+        caveats.extend(compiled.notes.iter().cloned());
+        steps.trace.verified = Some(passed);
+        steps.done("check", format!("{} checks", verdict.findings.len()));
+        let found = verdict.findings.into_iter();
+        steps.trace.checks = found.map(|it| CheckFound { name: it.check, passed: it.passed, says: it.says }).collect();
+        if is_empty(&reading.plan, &ran.table) {
+            caveats.extend(prepared.outside(&reading.plan));
+            caveats.extend(self.relaxed(job, prepared, &reading.plan).await?);
+            steps.done("relax", "which condition leaves nothing");
+        }
+
+        job.says(0.9, "Writing the answer");
+        let columns = columns(&compiled.columns, &reading.plan);
+        let facts = Facts {
+            reading: &reading,
+            ontology: &prepared.ontology,
+            columns: &columns,
+            table: &ran.table,
+            total,
+            caveats: &caveats,
+            verified: passed,
+        };
+        let told = tell(&facts);
+        let chart = choose(&reading.plan, &columns, &ran.table, &told.read_as);
+        let svg = chart.iter().map(|chart| draw::svg(chart, Theme::Auto)).collect();
+        let window = reading.plan.time.as_ref().map(|time| describe(&time.window));
+        let rows = ran.table.rows.len();
+        let lineage = lineage::of(&compiled.sql, prepared.dialect, rows, window.as_deref(), &compiled.grain);
+        steps.done("tell", format!("{} characters", told.narrative.len()));
+        let narrative = match names_personal(&reading.plan, &prepared.ontology) {
+            true => told.narrative,
+            false => self.reworded(job, question, &told, &ran.table, &columns, steps).await,
+        };
+        let body = Body {
+            narrative,
+            verified: Some(passed),
+            charts: chart.into_iter().collect(),
+            svg,
+            lineage,
+            table: Some(ran.table),
+            asked: Vec::new(),
+        };
+        Ok(Made::Answer(Box::new(Answer { reading, body })))
+    }
+
+    /// Looks up what the statement relies on. What cannot be looked up is not verified.
+    async fn checked(
+        &self,
+        job: &Job<'_>,
+        prepared: &Prepared,
+        compiled: &Compiled,
+        plan: &Plan,
+        result: &Table,
+    ) -> Result<Verdict> {
+        let looked_up = match &compiled.checks_sql {
+            None => None,
+            Some(sql) => match self.sql.query(job, sql).await {
+                Ok(answer) => Some(answer.table),
+                Err(error) => {
+                    job.check()?;
+                    tracing::warn!(code = error.code.info().name, "the checks of an answer could not be run");
+                    None
+                }
+            },
+        };
+        Ok(verify(compiled, plan, &prepared.ontology, result, looked_up.as_ref(), &prepared.bounds))
+    }
+
+    /// Which condition it is that leaves nothing: how many rows there would be without each, or without two of them.
+    async fn relaxed(&self, job: &Job<'_>, prepared: &Prepared, plan: &Plan) -> Result<Vec<String>> {
+        let mut said = Vec::new();
+        for (condition, without) in relaxations(plan, &prepared.ontology).into_iter().take(MOST_RELAXED) {
+            let count = self.count(job, prepared, &without).await?;
+            if count > 0 {
+                said.push(format!("Without the condition “{condition}” there are {count} rows."));
+            }
+        }
+        if !said.is_empty() {
+            return Ok(said);
+        }
+        for ((one, other), without) in contradictions(plan, &prepared.ontology) {
+            let count = self.count(job, prepared, &without).await?;
+            if count > 0 {
+                said.push(format!(
+                    "No row meets “{one}” or “{other}” with the rest: without both of these conditions there are {count} rows."
+                ));
+                break;
+            }
+        }
+        Ok(said)
+    }
+
+    /// The number of rows that a plan counts; 0 where it has no statement.
+    async fn count(&self, job: &Job<'_>, prepared: &Prepared, plan: &Plan) -> Result<usize> {
+        job.check()?;
+        let Ok(compiled) = compile(plan, &prepared.ontology, &prepared.graph, prepared.dialect, 1) else {
+            return Ok(0);
+        };
+        let answer = self.sql.query(job, &compiled.sql).await?;
+        Ok(only_count(&answer.table).unwrap_or(0))
+    }
+
+    /// Better words by a language model, where the workspace lets values be sent to one. Every number in them must be
+    /// one of the answer's.
+    async fn reworded(
+        &self,
+        job: &Job<'_>,
+        question: &str,
+        told: &Told,
+        table: &Table,
+        columns: &[Column],
+        steps: &mut Steps,
+    ) -> String {
+        let narrative = told.narrative.as_str();
+        let Ok(model) = self.models.open(job).await else { return narrative.to_owned() };
+        match reword(question, narrative, &model).await {
+            Ok(Some(better)) if unsupported_numbers(&better, table, columns, &[narrative]).is_empty() => {
+                steps.done("reword", "by a language model");
+                better
+            }
+            Ok(None) => narrative.to_owned(),
+            Ok(Some(_)) => {
+                steps.trace.notes.push("The language model's words had other numbers, and were not used.".into());
+                narrative.to_owned()
+            }
+            Err(error) => {
+                steps.trace.notes.push(format!("The language model found no better words: {error}."));
+                narrative.to_owned()
+            }
+        }
+    }
+}
+
+/// Compiles a plan; where several ways are equally good, the one that was chosen, or the question which.
+fn settled(prepared: &Prepared, plan: &mut Plan, chosen: &[Chosen], rows: usize) -> Settled {
+    let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+    for _ in 0..MOST_WAYS {
+        let error = match compile(plan, &prepared.ontology, &prepared.graph, prepared.dialect, rows) {
+            Ok(compiled) => return Settled::Compiled(Box::new(compiled)),
+            Err(error) => error,
+        };
+        let (Some(open), CompileError::Ambiguous { to, .. }) = (error.clarification(), &error) else {
+            let reason = format!("{}.", explainer::names::capitalised(&error.to_string()));
+            return Settled::Not(Made::Cannot(Cannot { reason, ..Cannot::default() }));
+        };
+        let Some(way) = chosen.iter().find(|it| it.key == open.key) else {
+            return Settled::Not(Made::Clarify(vec![open]));
+        };
+        let via: Vec<String> = way.value.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let with = with_way(plan, to, &via);
+        if with == *plan {
+            return Settled::Not(Made::Clarify(vec![open]));
+        }
+        *plan = with;
+    }
+    let reason = "Too many of its ways through the data stay open. Ask for less at once.".into();
+    Settled::Not(Made::Cannot(Cannot { reason, ..Cannot::default() }))
+}
+
+/// Whether nothing met the question: no rows, or one row of nothing.
+fn is_empty(plan: &Plan, table: &Table) -> bool {
+    let nothing = |value: &Value| value.is_null() || value.as_i64() == Some(0);
+    match table.rows.as_slice() {
+        [] => true,
+        [row] => plan.dimensions.is_empty() && row.iter().all(nothing),
+        _ => false,
+    }
+}
+
+/// The last number of the first row.
+fn only_count(table: &Table) -> Option<usize> {
+    let count = table.rows.first().and_then(|row| row.last()).and_then(Value::as_u64);
+    count.and_then(|count| usize::try_from(count).ok())
+}
+
+/// The statement gives one row more than may be shown, to tell whether there are more.
+fn cut(table: &mut Table, rows: usize) {
+    if table.rows.len() > rows {
+        table.rows.truncate(rows);
+        table.truncated = true;
+    }
+}
+
+fn columns(of: &[OutputColumn], plan: &Plan) -> Vec<Column> {
+    let style = |column: &OutputColumn| Style {
+        datatype: column.datatype,
+        unit: column.unit.clone(),
+        format: column.format.clone(),
+        ..Style::default()
+    };
+    of.iter().map(|column| Column::new(column.heading.clone(), column.role, plan, style(column))).collect()
+}

@@ -1,0 +1,340 @@
+//! A question from its words to its answer: which conversation it belongs to, how it is read, what is asked back, and
+//! what is kept of it. [`super::answer`] makes the answer of a plan.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::answer::Answer;
+use super::memory::{Known, Verified, still_fits};
+use crate::base::clock::{Clock, Millis};
+use crate::base::id::Id;
+use crate::engine::agent::plan::renew::renewed;
+use crate::engine::agent::planner::{Context, Planners, Worded, assumption};
+use crate::engine::agent::prepared::{Prepared, Ready, tables};
+use crate::engine::job::Job;
+use crate::engine::llm::Models;
+use crate::engine::ontology::library::Library;
+use crate::engine::ontology::visible::has_any;
+use crate::engine::sql::SqlEngine;
+use crate::model::chart::ChartSpec;
+use crate::model::dataset::Dataset;
+use crate::model::error::{Error, Result};
+use crate::model::lineage::Lineage;
+use crate::model::ontology::{Ontology, StoredOntology};
+use crate::model::reading::{Cannot, Chosen, Clarification, Outcome, Reading, Turn};
+use crate::model::run::{Conversation, Ending, MOST_ROUNDS, Pending, Phase, Run, Trace};
+use crate::model::table::Table;
+use crate::store::Db;
+
+/// Longest question in characters.
+const MOST_CHARS: usize = 2_000;
+
+/// Turns of a conversation that the next question may refer to.
+const MOST_TURNS: usize = 10;
+
+/// Said of an answer over data that were not compared with the ontology.
+const NOT_COMPARED: &str = "The data changed, and were not yet compared again with what the ontology says of them (keys, \
+                            references, types).";
+
+/// Answers questions over ontologies.
+#[derive(Clone)]
+pub struct Questions {
+    pub(super) db: Db,
+    pub(super) clock: Clock,
+    pub(super) sql: SqlEngine,
+    pub(super) models: Models,
+    pub(super) planners: Planners,
+    pub(super) library: Library,
+    pub(super) ready: Ready,
+}
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub ontology: Id<StoredOntology>,
+    pub question: String,
+    pub conversation: Option<Id<Conversation>>,
+}
+
+/// How it was answered.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    pub conversation: Id<Conversation>,
+    pub run: Id<Run>,
+    pub ending: Ending,
+    pub body: Body,
+}
+
+/// What is said.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// Markdown.
+    pub narrative: String,
+    pub verified: Option<bool>,
+    pub charts: Vec<ChartSpec>,
+    /// One for each chart.
+    pub svg: Vec<String>,
+    pub lineage: Option<Lineage>,
+    /// What is asked back.
+    pub asked: Vec<Clarification>,
+    pub table: Option<Table>,
+}
+
+/// What a planner and the data made of a question.
+pub(super) enum Made {
+    Answer(Box<Answer>),
+    Clarify(Vec<Clarification>),
+    Cannot(Cannot),
+}
+
+/// The steps of a question, with their times.
+pub(super) struct Steps {
+    pub trace: Trace,
+    /// What is uncertain whatever the answer is: with any of them it is not verified.
+    pub caveats: Vec<String>,
+    since: Instant,
+}
+
+impl Steps {
+    fn new() -> Self {
+        Self { trace: Trace::default(), caveats: Vec::new(), since: Instant::now() }
+    }
+
+    /// Ends a step.
+    pub(super) fn done(&mut self, name: &str, says: impl Into<String>) {
+        self.done_at(Instant::now(), name, says);
+    }
+
+    /// Ends a step that was over at a time.
+    pub(super) fn done_at(&mut self, at: Instant, name: &str, says: impl Into<String>) {
+        let ms = at.saturating_duration_since(self.since).as_secs_f64() * 1_000.0;
+        self.since = at;
+        self.trace.phases.push(Phase { name: name.into(), ms, says: says.into() });
+    }
+}
+
+impl Questions {
+    pub fn new(db: Db, clock: Clock, sql: SqlEngine, library: Library, models: Models, planners: Planners) -> Self {
+        Self { db, clock, sql, models, library, ready: Ready::new(planners.clone()), planners }
+    }
+
+    /// Answers, asks back, or says why it cannot.
+    ///
+    /// # Errors
+    /// `ontology_not_found`, `ontology_not_ready`; `not_found` for a conversation of others; `invalid_argument` for an
+    /// empty or too long question; `query_timeout` and the refusals of the SQL engine for load.
+    pub async fn ask(&self, job: &Job<'_>, ask: Ask) -> Result<Answered> {
+        let started = Instant::now();
+        let text = ask.question.trim();
+        if text.is_empty() || text.chars().count() > MOST_CHARS {
+            return Err(Error::invalid("question", format!("A question has 1 to {MOST_CHARS} characters.")));
+        }
+        let mut conversation = self.conversation(job, ask.ontology, ask.conversation).await?;
+        let visible = self.library.ready(job, ask.ontology).await?;
+        let prepared = self.ready.get(&self.sql, job, &visible).await?;
+        let over: Vec<Id<Dataset>> =
+            tables(&visible.ontology, job.pass.datasets()).iter().map(|table| table.id).collect();
+        let mut steps = Steps::new();
+        if !visible.compared {
+            steps.caveats.push(NOT_COMPARED.into());
+        }
+        job.says(0.1, "Understanding the question");
+
+        let may_know = visible.whole || !job.pass.is_external();
+        if !may_know {
+            // Of when the caller saw more.
+            let unseen = self.library.unseen(job, &visible).await?;
+            let names_none = |it: &Chosen| !has_any(&it.key, &unseen) && !has_any(&it.value, &unseen);
+            conversation.state.chosen.retain(names_none);
+        }
+        let pending = conversation.state.pending.take();
+        let (question, round) = taken_up(text, pending, &self.planners, &mut conversation);
+        // The ontology, or what the caller sees of it, may have changed since.
+        conversation.state.turns.retain(|turn| still_fits(&turn.plan, &prepared));
+        let known = self.known(job, ask.ontology, &question, (&prepared, may_know)).await?;
+        let made = self.made(job, &prepared, &known, &question, round, &mut conversation, &mut steps).await;
+        let conversation_id = conversation.id;
+        let run = |ending: Ending, trace: Trace| Run {
+            id: Id::new(&self.clock),
+            org: job.pass.org(),
+            ontology: ask.ontology,
+            conversation: conversation_id,
+            credential: job.pass.credential().to_owned(),
+            asked_by: job.pass.user().map(|user| user.to_string()),
+            question: question.clone(),
+            ending,
+            trace,
+            duration_ms: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
+            asked_at: self.clock.now(),
+        };
+        steps.trace.chosen = conversation.state.chosen.clone();
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                steps.trace.notes.push(error.message.clone());
+                self.keep(&mut conversation, run(Ending::Failed, steps.trace), &over).await?;
+                return Err(error);
+            }
+        };
+        let (ending, told) = told(made, &question, round, &mut steps.trace);
+        conversation.state.pending = told.pending;
+        if let Some(turn) = told.turn {
+            conversation.state.turns.push(turn);
+            let surplus = conversation.state.turns.len().saturating_sub(MOST_TURNS);
+            conversation.state.turns.drain(..surplus);
+        }
+        conversation.updated_at = self.clock.now();
+        let run = run(ending, steps.trace);
+        let id = run.id;
+        self.keep(&mut conversation, run, &over).await?;
+        Ok(Answered { conversation: conversation.id, run: id, ending, body: told.body })
+    }
+
+    /// Plans and runs; what stays open after the last round is settled by its assumption.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one question, each used once")]
+    async fn made(
+        &self,
+        job: &Job<'_>,
+        prepared: &Prepared,
+        known: &Known,
+        question: &str,
+        round: u32,
+        conversation: &mut Conversation,
+        steps: &mut Steps,
+    ) -> Result<Made> {
+        let now = civil(&prepared.ontology, self.clock.now())?;
+        let state = &mut conversation.state;
+        let mut assumed: Vec<String> = Vec::new();
+        // Settling one point may open another; each pass settles at least one.
+        for _ in 0..=2 * MOST_ROUNDS {
+            job.check()?;
+            let mut chosen = state.chosen.clone();
+            chosen.extend(
+                known.preferences.iter().filter(|it| state.chosen.iter().all(|one| one.key != it.key)).cloned(),
+            );
+            let context = Context {
+                now,
+                previous: state.turns.clone(),
+                chosen: chosen.clone(),
+                default_window: known.own.window(&self.planners, &prepared.ontology),
+                extent: prepared.span(),
+            };
+            let outcome = match self.planners.worded(question, &known.own, &chosen, &prepared.ontology) {
+                Worded::Ask(open) => Outcome::Clarify(vec![open]),
+                Worded::Question(question, notes) => {
+                    // What a person means by words of their own nobody else has verified.
+                    let verified = known.verified.as_ref().filter(|_| notes.is_empty());
+                    let mut outcome = match verified {
+                        // Nothing stands before it that could give it another meaning.
+                        Some(verified) if state.turns.is_empty() => as_verified(verified, prepared, now),
+                        Some(verified) => match self.understand(job, prepared, &question, &context, steps).await {
+                            Outcome::Plan(reading) if !reading.follows => as_verified(verified, prepared, now),
+                            outcome => outcome,
+                        },
+                        None => self.understand(job, prepared, &question, &context, steps).await,
+                    };
+                    if let Outcome::Plan(reading) = &mut outcome {
+                        let timed =
+                            || known.own.timed(&self.planners, &reading.plan, &question, &prepared.ontology, now);
+                        steps.trace.own = !notes.is_empty() || timed();
+                        reading.assumptions.extend(notes);
+                    }
+                    outcome
+                }
+            };
+            let made = match outcome {
+                Outcome::Plan(mut reading) => {
+                    reading.assumptions.extend(assumed.iter().cloned());
+                    steps.done("plan", format!("{} phrases understood", reading.phrases.len()));
+                    self.answer(job, prepared, question, *reading, &chosen, steps).await?
+                }
+                Outcome::Clarify(asked) => Made::Clarify(asked),
+                Outcome::Cannot(cannot) => Made::Cannot(cannot),
+            };
+            let Made::Clarify(asked) = made else { return Ok(made) };
+            if round < MOST_ROUNDS {
+                return Ok(Made::Clarify(asked));
+            }
+            for open in &asked {
+                assumed.push(format!("{} {}", open.question, open.assumption));
+                state.chosen.extend(assumption(open));
+            }
+        }
+        Ok(Made::Cannot(Cannot {
+            reason: "Too much of this question stays open. Ask for less at once.".into(),
+            ..Cannot::default()
+        }))
+    }
+}
+
+/// A time in the ontology's zone.
+pub(super) fn civil(ontology: &Ontology, at: Millis) -> Result<DateTime> {
+    let zone = TimeZone::get(&ontology.calendar.timezone).map_err(Error::internal)?;
+    let at = Timestamp::from_millisecond(at).map_err(Error::internal)?;
+    Ok(at.to_zoned(zone).datetime())
+}
+
+/// A question as somebody confirmed that it is read.
+fn as_verified(verified: &Verified, prepared: &Prepared, now: DateTime) -> Outcome {
+    Outcome::Plan(Box::new(Reading {
+        plan: renewed(&verified.plan, now, &prepared.ontology.calendar),
+        assumptions: vec![verified.says.clone()],
+        ..Reading::default()
+    }))
+}
+
+/// Which question is asked: the pending one when the text answers what was asked back, and its round.
+fn taken_up(
+    text: &str,
+    pending: Option<Pending>,
+    planners: &Planners,
+    conversation: &mut Conversation,
+) -> (String, u32) {
+    let Some(pending) = pending else { return (text.to_owned(), 0) };
+    match planners.choose(text, &pending.asked) {
+        Some(chosen) => {
+            let state = &mut conversation.state;
+            state.chosen.retain(|one| chosen.iter().all(|new: &Chosen| new.key != one.key));
+            state.chosen.extend(chosen);
+            (pending.question, pending.round)
+        }
+        None => (text.to_owned(), 0),
+    }
+}
+
+struct Told {
+    body: Body,
+    pending: Option<Pending>,
+    turn: Option<Turn>,
+}
+
+/// What was made, as it leaves, with what the conversation keeps of it.
+fn told(made: Made, question: &str, round: u32, trace: &mut Trace) -> (Ending, Told) {
+    match made {
+        Made::Answer(answer) => {
+            let turn = Turn { question: question.to_owned(), plan: answer.reading.plan.clone() };
+            trace.follows = answer.reading.follows;
+            trace.reading = Some(answer.reading);
+            (Ending::Answer, Told { body: answer.body, pending: None, turn: Some(turn) })
+        }
+        Made::Clarify(asked) => {
+            trace.asked_back.clone_from(&asked);
+            let lines: Vec<String> = asked.iter().map(|it| it.question.clone()).collect();
+            let pending = Pending { question: question.to_owned(), asked: asked.clone(), round: round + 1 };
+            let body = Body { narrative: lines.join("\n"), asked, ..Body::default() };
+            (Ending::Clarification, Told { body, pending: Some(pending), turn: None })
+        }
+        Made::Cannot(cannot) => {
+            let mut narrative = format!("I cannot answer this. {}", cannot.reason);
+            if !cannot.instead.is_empty() {
+                narrative.push_str(&format!("\n\nWhat comes nearest: {}.", cannot.instead.join(", ")));
+            }
+            trace.cannot = Some(cannot);
+            let body = Body { narrative, ..Body::default() };
+            (Ending::CannotAnswer, Told { body, pending: None, turn: None })
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! States at a time: "open on 10 June" is what had begun by then and had not ended. A named condition that says only
+//! that the end is not known is one of today; at another time it is said by the beginning and the end.
+
+use jiff::civil::Date;
+
+use super::*;
+
+impl Builder<'_> {
+    /// The condition of a state on one day, with the positions of the conditions of the question that it stands for.
+    pub(super) fn state_at(&mut self) -> Result<Option<(Condition, [usize; 2])>, Fault> {
+        let conds = &self.sketch.conds;
+        let day = |window: &Window| -> Option<String> {
+            let start: Date = window.start.as_ref()?.parse().ok()?;
+            let end = window.end.clone()?;
+            (start.tomorrow().ok()?.to_string() == end).then_some(end)
+        };
+        let window = conds.iter().enumerate().find_map(|(at, cond)| match cond {
+            Cond::Window { field: None, windows, negated: false, .. } => match windows.as_slice() {
+                [window] => Some((at, window, day(window)?)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let Some((window_at, window, end)) = window else { return Ok(None) };
+        let state = conds.iter().enumerate().find_map(|(at, cond)| match cond {
+            Cond::Flag { noun, negated } => Some((at, *noun, *negated, self.end_of(*noun)?)),
+            _ => None,
+        });
+        let Some((flag_at, noun, negated, ended)) = state else { return Ok(None) };
+        let begun = self.time_of(self.anchor)?;
+        let text = self.sketch.nouns[noun].text.clone();
+        if negated || !begun.dataset.eq_ignore_ascii_case(&ended.dataset) || begun.field == ended.field {
+            return cannot(format!("“{text}” says how it is now: how it was at another time is not told here."));
+        }
+        let bound = |start: Option<String>, end: Option<String>| Window { start, end, ..window.clone() };
+        let later = bound(Some(end.clone()), None);
+        let condition = Condition::All(vec![
+            Condition::Within { field: begun, window: bound(None, Some(end)), negated: false },
+            Condition::Any(vec![
+                Condition::IsNull { field: ended.clone(), negated: false },
+                Condition::Within { field: ended, window: later, negated: false },
+            ]),
+        ]);
+        self.assumptions.push(format!("“{text}” at that time: begun by then, and not ended by then."));
+        Ok(Some((condition, [flag_at, window_at])))
+    }
+
+    /// The time that is not known where a named condition holds, if it says only that, of the rows that are asked for.
+    fn end_of(&self, noun: NounAt) -> Option<FieldRef> {
+        let Target::Segment(segment) = self.found.get(noun)?.as_ref()?.target else { return None };
+        let expression = self.resolver.ontology.segments.get(segment)?.expression.trim();
+        let head = expression.get(..expression.len().checked_sub(" IS NULL".len())?)?;
+        expression.get(head.len()..)?.eq_ignore_ascii_case(" IS NULL").then_some(())?;
+        let (dataset, field) = head.trim().split_once('.')?;
+        let calendar = self.resolver.ontology.field(dataset, field)?.datatype.is_calendar();
+        let own = self.resolver.position(dataset)? == self.anchor;
+        (calendar && own).then(|| FieldRef::new(dataset, field))
+    }
+}

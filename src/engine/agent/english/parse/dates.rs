@@ -1,0 +1,202 @@
+//! Dates by their names, by what happened then, or by the things that have them: "the start of its lesson", "joining",
+//! "the sale".
+
+use std::collections::BTreeSet;
+
+use crate::engine::agent::english::lexicon::{Entry, Sense, words};
+use crate::model::ontology::{Entity, Field, in_words};
+
+use super::super::items::Kind;
+use super::super::sketch::{Group, Noun, NounAt, Want};
+use super::Parser;
+use super::nouns::{field_of, thing};
+
+/// Words of one meaning where a date is the beginning or the end of something.
+const SAME: [&[&str]; 2] = [
+    &["start", "started", "starting", "begin", "began", "begun", "beginning", "begins", "starts"],
+    &["end", "ended", "ending", "ends", "finish", "finished", "completed", "completion"],
+];
+
+/// Words in the names of dates that say nothing of which date it is.
+const PLAIN: &[&str] = &["date", "day", "time", "of", "the", "at", "on", "when", "timestamp", "a", "was", "were"];
+
+impl Parser<'_> {
+    /// Two dates that may be of one thing are: "from the start of the assessment to its end".
+    pub(super) fn of_one_thing(&mut self, first: NounAt, second: NounAt) {
+        for (sure, open) in [(first, second), (second, first)] {
+            let of: Vec<usize> = self.sketch.nouns[sure].entries.iter().filter_map(field_of).collect();
+            let one = of.first().filter(|d| of.iter().all(|other| other == *d)).copied();
+            let within = |entry: &Entry| one.is_some_and(|d| of_any(entry, &[d]));
+            if self.sketch.nouns[open].entries.iter().any(within) {
+                self.sketch.nouns[open].entries.retain(within);
+            }
+        }
+    }
+
+    pub(super) fn is_thing_here(&self) -> bool {
+        self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial))
+    }
+
+    /// A date by its name, by what happened then, or by the thing that has one: "the start of its lesson", "joining",
+    /// "the sale".
+    pub(super) fn date(&mut self) -> Option<NounAt> {
+        let mut own = false;
+        // "after they were opened", "after being opened"
+        let said = ["they were", "it was", "they are", "it is", "being", "having been", "they had been"];
+        own |= self.eat_any(&said);
+        while matches!(self.word(0), "the" | "a" | "an" | "our" | "its" | "their" | "his" | "her") {
+            own |= matches!(self.word(0), "its" | "their" | "his" | "her");
+            self.at += 1;
+        }
+        let at = self.at;
+        let of_focus = if own { self.spoken_of() } else { Vec::new() };
+        let (mut entries, used) = self.date_entries(at, &of_focus)?;
+        self.at += used;
+        self.eat("date");
+        if self.word(0) == "of" {
+            let back = self.at;
+            self.at += 1;
+            while matches!(self.word(0), "the" | "a" | "an" | "its" | "their" | "our") {
+                self.at += 1;
+            }
+            let each = self.eat_any(&["each", "every"]);
+            let things: Vec<usize> =
+                self.item(0).map(|item| item.entries.iter().filter_map(thing).collect()).unwrap_or_default();
+            let within: Vec<Entry> = entries.iter().filter(|entry| of_any(entry, &things)).cloned().collect();
+            if self.is_thing_here() && !within.is_empty() {
+                entries = within;
+                if each {
+                    let noun = self.noun(Want::Group)?;
+                    self.sketch.groups.push(Group { noun: Some(noun), grain: None, each: true, per: false });
+                } else {
+                    self.at += 1;
+                }
+            } else if each && self.is_thing_here() {
+                // "between the departure and the return of each trip": of whatever has both.
+                let noun = self.noun(Want::Group)?;
+                self.sketch.groups.push(Group { noun: Some(noun), grain: None, each: true, per: false });
+            } else {
+                self.at = back;
+            }
+        }
+        let noun = Noun::new(self, at..at + used, entries, Want::Time, "");
+        Some(self.push(noun))
+    }
+
+    /// The datasets that "its" may speak of.
+    fn spoken_of(&self) -> Vec<usize> {
+        let groups = self.sketch.groups.iter().filter_map(|group| group.noun);
+        let nouns = groups.chain(self.sketch.subject).chain(self.focus);
+        nouns.flat_map(|noun| self.sketch.nouns[noun].entries.iter().filter_map(thing)).collect()
+    }
+
+    /// The fields that the words at a place may be the date of, and how many items say it; of some datasets only, where
+    /// they have any.
+    pub(super) fn date_entries(&self, at: usize, own: &[usize]) -> Option<(Vec<Entry>, usize)> {
+        let item = self.items.get(at).filter(|item| at < self.end && item.kind == Kind::Word)?;
+        let of = |entries: Vec<Entry>| -> Vec<Entry> {
+            let within: Vec<Entry> = entries.iter().filter(|entry| of_any(entry, own)).cloned().collect();
+            if within.is_empty() { entries } else { within }
+        };
+        let exact: Vec<Entry> =
+            item.entries.iter().filter(|entry| !entry.partial && self.is_date(entry)).cloned().collect();
+        let misses = !own.is_empty() && !exact.iter().any(|entry| of_any(entry, own));
+        let theirs = if misses { self.dates_called(&item.norm, own) } else { Vec::new() };
+        if !theirs.is_empty() {
+            return Some((theirs, 1));
+        }
+        if !exact.is_empty() {
+            return Some((of(exact), 1));
+        }
+        let things: Vec<usize> = item.entries.iter().filter(|entry| !entry.partial).filter_map(thing).collect();
+        // "the trip was booked"
+        let be = self.items.get(at + 1).is_some_and(|item| item.any(&["was", "were", "is", "are", "got", "being"]));
+        let verb = at + 1 + usize::from(be);
+        if !things.is_empty()
+            && let Some(next) = self.items.get(verb).filter(|next| verb < self.end && next.kind == Kind::Word)
+        {
+            let mut named: Vec<Entry> = next
+                .entries
+                .iter()
+                .filter(|entry| !entry.partial && self.is_date(entry) && of_any(entry, &things))
+                .cloned()
+                .collect();
+            if named.is_empty() {
+                named = self.dates_called(&next.norm, &things);
+            }
+            if !named.is_empty() {
+                return Some((of(named), verb + 1 - at));
+            }
+        }
+        let called = self.dates_called(&item.norm, &[]);
+        if !called.is_empty() {
+            return Some((of(called), 1));
+        }
+        let usual: Vec<Entry> = things.iter().filter_map(|dataset| self.usual_date(*dataset)).collect();
+        (!usual.is_empty()).then_some((usual, 1))
+    }
+
+    pub(super) fn is_date(&self, entry: &Entry) -> bool {
+        match entry.sense {
+            Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype.is_calendar() && !field.hidden),
+            _ => false,
+        }
+    }
+
+    /// When the rows of a dataset are usually taken to have been.
+    pub(super) fn usual_date(&self, dataset: usize) -> Option<Entry> {
+        let entity = self.ontology.datasets.get(dataset)?;
+        let name = entity.default_time_field.as_ref()?;
+        let field = entity.fields.iter().position(|field| field.name.eq_ignore_ascii_case(name))?;
+        let entry = Entry { sense: Sense::Field(dataset, field), quality: 0.95, partial: false };
+        self.is_date(&entry).then_some(entry)
+    }
+
+    /// The dates whose name says no more than these words: "joining" of a join date.
+    fn dates_called(&self, said: &str, of: &[usize]) -> Vec<Entry> {
+        let said: Vec<&str> = said.split(' ').filter(|word| !PLAIN.contains(word)).collect();
+        if said.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for (d, entity) in self.ontology.datasets.iter().enumerate() {
+            if !of.is_empty() && !of.contains(&d) {
+                continue;
+            }
+            for (f, field) in entity.fields.iter().enumerate() {
+                if field.datatype.is_calendar() && !field.hidden && is_called(entity, field, &said) {
+                    found.push(Entry { sense: Sense::Field(d, f), quality: 1.0, partial: false });
+                }
+            }
+        }
+        found
+    }
+}
+
+pub(super) fn of_any(entry: &Entry, datasets: &[usize]) -> bool {
+    matches!(entry.sense, Sense::Field(d, _) if datasets.contains(&d))
+}
+
+/// Whether one of a field's names says what the words say, and nothing else.
+fn is_called(entity: &Entity, field: &Field, said: &[&str]) -> bool {
+    let own: BTreeSet<String> =
+        words::split(&entity.noun()).into_iter().chain(words::split(&in_words(&entity.name))).collect();
+    let names = [in_words(&field.name), field.words()];
+    names.iter().chain(&field.ai.synonyms).any(|name| {
+        let words = words::split(name);
+        let rest: Vec<&String> =
+            words.iter().filter(|word| !PLAIN.contains(&word.as_str()) && !own.contains(*word)).collect();
+        !rest.is_empty()
+            && rest.iter().all(|word| said.iter().any(|said| alike(word, said)))
+            && said.iter().all(|said| rest.iter().any(|word| alike(word, said)))
+    })
+}
+
+/// Whether two words are forms of one.
+fn alike(one: &str, other: &str) -> bool {
+    if SAME.iter().any(|same| same.contains(&one) && same.contains(&other)) {
+        return true;
+    }
+    let forms = words::forms(other);
+    words::forms(one).iter().any(|(form, _)| forms.iter().any(|(known, _)| known == form))
+}

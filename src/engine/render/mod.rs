@@ -1,0 +1,7 @@
+//! Numbers, times and texts of the data as people write them: charts and answers in words show them alike.
+
+pub mod digits;
+pub mod markdown;
+pub mod nouns;
+pub mod number;
+pub mod spelled;
