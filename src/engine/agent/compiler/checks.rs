@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::ontology::graph::Step;
 use crate::model::lineage::JoinUse;
-use crate::model::plan::{Comparator, Condition, Grain};
+use crate::model::plan::{Comparator, Condition, Grain, Node};
 
 use super::error::CompileError;
 use super::measure::{Leaf, Rows};
@@ -74,14 +74,8 @@ fn is_positive(condition: &Condition) -> bool {
 
 /// Whether a condition is on a number of its own, which is a part of the statement.
 fn is_measured(condition: &Condition) -> bool {
-    match condition {
-        Condition::Measured { .. } => true,
-        Condition::Exists { filters, .. } | Condition::Any(filters) | Condition::All(filters) => {
-            filters.iter().any(is_measured)
-        }
-        Condition::Not(inner) => is_measured(inner),
-        _ => false,
-    }
+    let measured = |node: &Node<'_>| matches!(node, Node::Condition(Condition::Measured { .. }));
+    Node::Condition(condition).all().iter().any(measured)
 }
 
 /// Collects checks while a statement is made.

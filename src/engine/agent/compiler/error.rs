@@ -1,6 +1,6 @@
 //! Why a plan has no SQL.
 
-use crate::model::plan::{Condition, FieldRef, Measure, Plan, Value};
+use crate::model::plan::{FieldRef, Measure, NodeMut, Plan, Value};
 use crate::model::reading::{Choice, Clarification};
 
 /// Why a plan has no SQL, as a sentence that says what to do instead.
@@ -65,53 +65,15 @@ pub fn with_way(plan: &Plan, dataset: &str, via: &[String]) -> Plan {
         }
     };
     plan.dimensions.iter_mut().for_each(|dimension| set(&mut dimension.field));
-    plan.filters.iter_mut().for_each(|condition| of_condition(condition, &mut set));
-    plan.measures.iter_mut().for_each(|measure| of_measure(measure, &mut set));
+    plan.walk_mut(&mut |node| match node {
+        NodeMut::Condition(condition) => condition.fields_mut().into_iter().for_each(&mut set),
+        NodeMut::Measure(Measure { value: Value::Over { by, .. }, .. }) => {
+            by.iter_mut().for_each(|dimension| set(&mut dimension.field));
+        }
+        NodeMut::Measure(_) => {}
+    });
     if let Some(field) = plan.time.as_mut().and_then(|time| time.field.as_mut()) {
         set(field);
     }
     plan
-}
-
-fn of_measure(measure: &mut Measure, set: &mut impl FnMut(&mut FieldRef)) {
-    measure.filters.iter_mut().for_each(|condition| of_condition(condition, set));
-    match &mut measure.value {
-        Value::Ratio { numerator, denominator } => {
-            of_measure(numerator, set);
-            of_measure(denominator, set);
-        }
-        Value::Sum(parts) => parts.iter_mut().for_each(|part| of_measure(part, set)),
-        Value::Difference(left, right) => {
-            of_measure(left, set);
-            of_measure(right, set);
-        }
-        Value::Over { measure, by, .. } => {
-            of_measure(measure, set);
-            by.iter_mut().for_each(|dimension| set(&mut dimension.field));
-        }
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
-    }
-}
-
-fn of_condition(condition: &mut Condition, set: &mut impl FnMut(&mut FieldRef)) {
-    match condition {
-        Condition::Compare { field, .. }
-        | Condition::In { field, .. }
-        | Condition::Like { field, .. }
-        | Condition::IsNull { field, .. }
-        | Condition::Within { field, .. }
-        | Condition::OnDays { field, .. }
-        | Condition::AtHours { field, .. }
-        | Condition::AgainstOverall { field, .. } => set(field),
-        Condition::CompareFields { left, right, .. } => {
-            set(left);
-            set(right);
-        }
-        Condition::Exists { filters, .. } | Condition::Any(filters) | Condition::All(filters) => {
-            filters.iter_mut().for_each(|condition| of_condition(condition, set));
-        }
-        Condition::Measured { measure, .. } => of_measure(measure, set),
-        Condition::Not(inner) => of_condition(inner, set),
-        Condition::Segment { .. } => {}
-    }
 }

@@ -219,12 +219,9 @@ fn has_time(plan: &Plan, ontology: &Ontology) -> bool {
             Value::Count(dataset) => dated(dataset),
             Value::Aggregate { field, .. } => dated(&field.dataset),
             Value::Days { .. } => true,
-            Value::Ratio { numerator: left, denominator: right } | Value::Difference(left, right) => {
-                any(left, dated) || any(right, dated)
+            Value::Ratio { .. } | Value::Difference(..) | Value::Sum(_) | Value::Over { .. } | Value::Number(_) => {
+                of.value.measures().into_iter().any(|part| any(part, dated))
             }
-            Value::Sum(parts) => parts.iter().any(|part| any(part, dated)),
-            Value::Over { measure, .. } => any(measure, dated),
-            Value::Number(_) => false,
         }
     }
     plan.measures.iter().any(|of| any(of, &dated))

@@ -4,7 +4,7 @@
 use crate::engine::agent::plan::values::{Met, each_value};
 use crate::model::ontology::Ontology;
 use crate::model::personal::is_personal;
-use crate::model::plan::{FieldRef, Literal, Plan, Value};
+use crate::model::plan::{FieldRef, Literal, NodeMut, Plan, Value};
 
 /// The values behind placeholders, in order.
 pub(super) struct Veil<'a> {
@@ -70,7 +70,13 @@ impl<'a> Veil<'a> {
         });
         if covered || !self.may_see {
             plan.dimensions.iter_mut().for_each(|dimension| dimension.label = None);
-            plan.measures.iter_mut().for_each(without_labels);
+            plan.walk_mut(&mut |node| {
+                let NodeMut::Measure(measure) = node else { return };
+                measure.label = None;
+                if let Value::Over { by, .. } = &mut measure.value {
+                    by.iter_mut().for_each(|dimension| dimension.label = None);
+                }
+            });
         }
         plan
     }
@@ -137,21 +143,5 @@ fn is_name(value: &str, ontology: &Ontology) -> bool {
         Some(("dataset", name)) => ontology.entity(name).is_some(),
         Some((_, name)) => field(name),
         None => ontology.entity(thing).is_some() || field(thing),
-    }
-}
-
-fn without_labels(measure: &mut crate::model::plan::Measure) {
-    measure.label = None;
-    match &mut measure.value {
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
-        Value::Ratio { numerator: one, denominator: other } | Value::Difference(one, other) => {
-            without_labels(one);
-            without_labels(other);
-        }
-        Value::Sum(parts) => parts.iter_mut().for_each(without_labels),
-        Value::Over { measure, by, .. } => {
-            without_labels(measure);
-            by.iter_mut().for_each(|dimension| dimension.label = None);
-        }
     }
 }

@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use super::relative::{relative, window_at};
 use crate::engine::agent::planner::Planners;
 use crate::model::ontology::Calendar;
-use crate::model::plan::{Condition, Plan, Window};
+use crate::model::plan::{Condition, NodeMut, Plan, Window};
 
 /// A plan to be kept, with how its times lie to the time of asking, as far as their words say it.
 pub fn kept(mut plan: Plan, planners: &Planners, asked: DateTime, calendar: &Calendar) -> Plan {
@@ -32,32 +32,11 @@ pub fn renewed(plan: &Plan, now: DateTime, calendar: &Calendar) -> Plan {
 fn each_window(plan: &mut Plan, see: &mut dyn FnMut(&mut Window)) {
     plan.time.iter_mut().for_each(|time| see(&mut time.window));
     plan.comparison.iter_mut().for_each(|comparison| see(&mut comparison.with));
-    plan.filters.iter_mut().for_each(|condition| of_condition(condition, see));
-    for measure in &mut plan.measures {
-        measure.filters.iter_mut().for_each(|condition| of_condition(condition, see));
-    }
-}
-
-fn of_condition(condition: &mut Condition, see: &mut dyn FnMut(&mut Window)) {
-    match condition {
-        Condition::Within { window, .. } => see(window),
-        Condition::Exists { filters, .. } | Condition::Any(filters) | Condition::All(filters) => {
-            filters.iter_mut().for_each(|inner| of_condition(inner, see));
+    plan.walk_mut(&mut |node| {
+        if let NodeMut::Condition(Condition::Within { window, .. }) = node {
+            see(window);
         }
-        Condition::Not(inner) => of_condition(inner, see),
-        Condition::Measured { measure, .. } => {
-            measure.filters.iter_mut().for_each(|inner| of_condition(inner, see));
-        }
-        Condition::Compare { .. }
-        | Condition::CompareFields { .. }
-        | Condition::In { .. }
-        | Condition::Like { .. }
-        | Condition::IsNull { .. }
-        | Condition::OnDays { .. }
-        | Condition::AtHours { .. }
-        | Condition::Segment { .. }
-        | Condition::AgainstOverall { .. } => {}
-    }
+    });
 }
 
 #[cfg(test)]

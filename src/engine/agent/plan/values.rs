@@ -1,6 +1,6 @@
 //! The values that a plan compares fields with, wherever in it they stand.
 
-use crate::model::plan::{Condition, FieldRef, Literal, Measure, Plan, Value};
+use crate::model::plan::{Condition, FieldRef, Literal, NodeMut, Plan};
 
 /// Every literal that a field is compared with, in the order of the plan: what is to be looked up among stored values.
 /// Numbers that finished measures are compared with are not among them.
@@ -24,47 +24,14 @@ pub(in crate::engine::agent) enum Met<'a> {
 
 /// Shows every value of a plan, which may be changed.
 pub(in crate::engine::agent) fn each_value(plan: &mut Plan, see: &mut dyn FnMut(Met<'_>)) {
-    plan.measures.iter_mut().for_each(|measure| of_measure(measure, see));
-    plan.filters.iter_mut().for_each(|condition| of_condition(condition, see));
-}
-
-fn of_measure(measure: &mut Measure, see: &mut dyn FnMut(Met<'_>)) {
-    match &mut measure.value {
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
-        Value::Ratio { numerator, denominator } => {
-            of_measure(numerator, see);
-            of_measure(denominator, see);
-        }
-        Value::Sum(parts) => parts.iter_mut().for_each(|part| of_measure(part, see)),
-        Value::Difference(left, right) => {
-            of_measure(left, see);
-            of_measure(right, see);
-        }
-        Value::Over { measure, .. } => of_measure(measure, see),
-    }
-    measure.filters.iter_mut().for_each(|condition| of_condition(condition, see));
-}
-
-fn of_condition(condition: &mut Condition, see: &mut dyn FnMut(Met<'_>)) {
-    match condition {
-        Condition::Compare { field, value, .. } => see(Met::Literal(field, value)),
-        Condition::In { field, values, .. } => {
+    plan.walk_mut(&mut |node| match node {
+        NodeMut::Condition(Condition::Compare { field, value, .. }) => see(Met::Literal(field, value)),
+        NodeMut::Condition(Condition::In { field, values, .. }) => {
             values.iter_mut().for_each(|value| see(Met::Literal(field, value)));
         }
-        Condition::Like { field, text, .. } => see(Met::Part(field, text)),
-        Condition::Exists { filters: conditions, .. } | Condition::Any(conditions) | Condition::All(conditions) => {
-            conditions.iter_mut().for_each(|condition| of_condition(condition, see));
-        }
-        Condition::Measured { measure, .. } => of_measure(measure, see),
-        Condition::Not(condition) => of_condition(condition, see),
-        Condition::CompareFields { .. }
-        | Condition::IsNull { .. }
-        | Condition::Within { .. }
-        | Condition::OnDays { .. }
-        | Condition::AtHours { .. }
-        | Condition::Segment { .. }
-        | Condition::AgainstOverall { .. } => {}
-    }
+        NodeMut::Condition(Condition::Like { field, text, .. }) => see(Met::Part(field, text)),
+        _ => {}
+    });
 }
 
 #[cfg(test)]

@@ -38,18 +38,15 @@ impl Prepared {
         let mut found = Vec::new();
         let mut open: Vec<&Measure> = plan.measures.iter().collect();
         while let Some(measure) = open.pop() {
+            open.extend(measure.value.measures());
             match &measure.value {
                 Value::Metric(name) => found.extend(self.time_of(name)),
                 Value::Count(dataset) => found.push((dataset.clone(), None)),
                 Value::Aggregate { field, .. } | Value::Days { to: field, .. } => {
                     found.push((field.dataset.clone(), None));
                 }
-                Value::Ratio { numerator: one, denominator: other } | Value::Difference(one, other) => {
-                    open.extend([&**one, &**other]);
+                Value::Ratio { .. } | Value::Difference(..) | Value::Sum(_) | Value::Over { .. } | Value::Number(_) => {
                 }
-                Value::Sum(parts) => open.extend(parts),
-                Value::Over { measure, .. } => open.push(measure),
-                Value::Number(_) => {}
             }
         }
         if plan.measures.is_empty() {

@@ -267,16 +267,9 @@ fn sorted(builder: &mut Builder, before: &Plan) -> Result<Plan, Fault> {
 /// The fields that a condition is about, with the datasets and segments.
 fn fields(condition: &Condition) -> Vec<FieldRef> {
     match condition {
-        Condition::Compare { field, .. }
-        | Condition::In { field, .. }
-        | Condition::Like { field, .. }
-        | Condition::IsNull { field, .. }
-        | Condition::Within { field, .. }
-        | Condition::OnDays { field, .. }
-        | Condition::AtHours { field, .. }
-        | Condition::AgainstOverall { field, .. } => vec![field.clone()],
+        Condition::CompareFields { .. } => Vec::new(),
         Condition::Exists { filters, .. } => filters.iter().flat_map(fields).collect(),
-        _ => Vec::new(),
+        other => other.fields().into_iter().cloned().collect(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::words::stems;
 use crate::engine::agent::llm::answer::Meant;
 use crate::model::ontology::{DataType, Entity, Field, Metric, Ontology, Segment, in_words};
-use crate::model::plan::{Condition, Dimension, FieldRef, Measure, Plan, Value};
+use crate::model::plan::{Condition, Dimension, FieldRef, Node, Plan, Value};
 
 /// A thing by its name in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +24,12 @@ pub(super) fn parts(plan: &Plan) -> BTreeSet<Part> {
         found.insert(Part::Dataset(subject.to_lowercase()));
     }
     of_dimensions(&plan.dimensions, &mut found);
-    plan.measures.iter().for_each(|measure| of_measure(measure, &mut found));
-    of_conditions(&plan.filters, &mut found);
+    for node in plan.nodes() {
+        match node {
+            Node::Measure(measure) => of_value(&measure.value, &mut found),
+            Node::Condition(condition) => of_condition(condition, &mut found),
+        }
+    }
     found
 }
 
@@ -36,8 +40,8 @@ fn of_dimensions(dimensions: &[Dimension], found: &mut BTreeSet<Part>) {
     );
 }
 
-fn of_measure(measure: &Measure, found: &mut BTreeSet<Part>) {
-    match &measure.value {
+fn of_value(value: &Value, found: &mut BTreeSet<Part>) {
+    match value {
         Value::Metric(name) => {
             found.insert(Part::Metric(name.to_lowercase()));
         }
@@ -47,48 +51,25 @@ fn of_measure(measure: &Measure, found: &mut BTreeSet<Part>) {
         Value::Aggregate { field: named, .. } => {
             found.insert(field(named));
         }
+        Value::Over { by, .. } => of_dimensions(by, found),
         // When something was is said by verbs ("until it was closed"), as in a condition.
-        Value::Days { .. } => {}
-        Value::Ratio { numerator: one, denominator: other } | Value::Difference(one, other) => {
-            of_measure(one, found);
-            of_measure(other, found);
-        }
-        Value::Sum(parts) => parts.iter().for_each(|part| of_measure(part, found)),
-        Value::Over { measure, by, .. } => {
-            of_measure(measure, found);
-            of_dimensions(by, found);
-        }
-        Value::Number(_) => {}
+        Value::Days { .. } | Value::Ratio { .. } | Value::Difference(..) | Value::Sum(_) | Value::Number(_) => {}
     }
-    of_conditions(&measure.filters, found);
 }
 
-fn of_conditions(conditions: &[Condition], found: &mut BTreeSet<Part>) {
-    for condition in conditions {
-        match condition {
-            Condition::Compare { field: named, .. }
-            | Condition::In { field: named, .. }
-            | Condition::Like { field: named, .. }
-            | Condition::IsNull { field: named, .. }
-            | Condition::AgainstOverall { field: named, .. } => {
-                found.insert(field(named));
-            }
-            Condition::CompareFields { left, right, .. } => found.extend([field(left), field(right)]),
-            Condition::Within { .. } | Condition::OnDays { .. } | Condition::AtHours { .. } => {}
-            Condition::Segment { name, .. } => {
-                found.insert(Part::Segment(name.to_lowercase()));
-            }
-            Condition::Exists { of, dataset, filters, .. } => {
-                found.extend([Part::Dataset(of.to_lowercase()), Part::Dataset(dataset.to_lowercase())]);
-                of_conditions(filters, found);
-            }
-            Condition::Measured { of, measure, .. } => {
-                found.insert(Part::Dataset(of.to_lowercase()));
-                of_measure(measure, found);
-            }
-            Condition::Any(conditions) | Condition::All(conditions) => of_conditions(conditions, found),
-            Condition::Not(condition) => of_conditions(std::slice::from_ref(condition), found),
+fn of_condition(condition: &Condition, found: &mut BTreeSet<Part>) {
+    match condition {
+        Condition::Within { .. } | Condition::OnDays { .. } | Condition::AtHours { .. } => {}
+        Condition::Segment { name, .. } => {
+            found.insert(Part::Segment(name.to_lowercase()));
         }
+        Condition::Exists { of, dataset, .. } => {
+            found.extend([Part::Dataset(of.to_lowercase()), Part::Dataset(dataset.to_lowercase())]);
+        }
+        Condition::Measured { of, .. } => {
+            found.insert(Part::Dataset(of.to_lowercase()));
+        }
+        other => found.extend(other.fields().into_iter().map(field)),
     }
 }
 

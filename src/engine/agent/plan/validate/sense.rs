@@ -2,7 +2,7 @@
 //! well formed, and each gives a number that means nothing.
 
 use crate::model::ontology::{Aggregation, Ontology};
-use crate::model::plan::{Condition, FieldRef, Measure, Plan, Shown, Value, Window};
+use crate::model::plan::{Condition, FieldRef, Measure, Node, Plan, Shown, Value, Window};
 
 /// Every reason why the answer to a plan would mean nothing, as sentences for people. Empty when there is none.
 pub fn nonsense(plan: &Plan, ontology: &Ontology) -> Vec<String> {
@@ -85,32 +85,22 @@ fn counts_itself(plan: &Plan, field: &FieldRef, ontology: &Ontology) -> bool {
 
 /// Shares whose part is the whole, or more than it.
 fn parts(measure: &Measure, all: &[Condition], said: &mut Vec<String>) {
-    match &measure.value {
-        Value::Ratio { numerator, denominator } => {
-            if numerator.value == denominator.value {
-                let outside = |conditions: &[Condition], known: &[Condition]| {
-                    conditions.iter().any(|condition| !known.contains(condition) && !all.contains(condition))
-                };
-                if !outside(&numerator.filters, &denominator.filters) {
-                    let text = if outside(&denominator.filters, &numerator.filters) {
-                        "The part would be more than the whole that it is a share of: say first what the whole is, and then the part, as in “percentage of … that …”."
-                    } else {
-                        "The part would be the whole, and so 100 %: say which of them the part is, as in “percentage of … that …”."
-                    };
-                    said.push(text.to_owned());
-                }
-            }
-            parts(numerator, all, said);
-            parts(denominator, all, said);
+    if let Value::Ratio { numerator, denominator } = &measure.value
+        && numerator.value == denominator.value
+    {
+        let outside = |conditions: &[Condition], known: &[Condition]| {
+            conditions.iter().any(|condition| !known.contains(condition) && !all.contains(condition))
+        };
+        if !outside(&numerator.filters, &denominator.filters) {
+            let text = if outside(&denominator.filters, &numerator.filters) {
+                "The part would be more than the whole that it is a share of: say first what the whole is, and then the part, as in “percentage of … that …”."
+            } else {
+                "The part would be the whole, and so 100 %: say which of them the part is, as in “percentage of … that …”."
+            };
+            said.push(text.to_owned());
         }
-        Value::Sum(measures) => measures.iter().for_each(|measure| parts(measure, all, said)),
-        Value::Difference(left, right) => {
-            parts(left, all, said);
-            parts(right, all, said);
-        }
-        Value::Over { measure, .. } => parts(measure, all, said),
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
     }
+    measure.value.measures().into_iter().for_each(|part| parts(part, all, said));
 }
 
 /// Windows that hold together on one field, and that no time is in.
@@ -146,17 +136,19 @@ fn together<'a>(conditions: &'a [Condition], held: &mut Vec<(Option<&'a FieldRef
     }
 }
 
-/// Shows the conditions on the rows of each other thing.
-fn each<'a>(conditions: &'a [Condition], see: &mut impl FnMut(&'a [Condition])) {
+/// Shows the conditions on the rows of each other thing that are asked for, not those that are ruled out.
+pub(super) fn each<'a>(conditions: impl IntoIterator<Item = &'a Condition>, see: &mut impl FnMut(&'a [Condition])) {
     for condition in conditions {
         match condition {
-            Condition::Exists { filters, .. } => {
-                see(filters);
-                each(filters, see);
-            }
-            Condition::All(parts) | Condition::Any(parts) => each(parts, see),
+            Condition::Not(_) => continue,
+            Condition::Exists { filters, .. } => see(filters),
             _ => {}
         }
+        let inside = condition.children().into_iter().filter_map(|node| match node {
+            Node::Condition(inner) => Some(inner),
+            Node::Measure(_) => None,
+        });
+        each(inside.collect::<Vec<_>>(), see);
     }
 }
 

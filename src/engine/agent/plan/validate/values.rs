@@ -1,5 +1,6 @@
 //! Values that hold together on one field: each row has one of them, and so no row has both.
 
+use super::sense;
 use crate::model::ontology::Ontology;
 use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Plan, Value};
 
@@ -14,7 +15,11 @@ pub(super) fn exclusive(plan: &Plan, ontology: &Ontology, said: &mut Vec<String>
     for measure in &plan.measures {
         of_measure(measure, &held, plan, ontology, said);
     }
-    each(&plan.filters, plan, ontology, said);
+    sense::each(&plan.filters, &mut |conditions| {
+        let mut held = Vec::new();
+        together(conditions, plan, ontology, &mut held);
+        disjoint(&held, ontology, said);
+    });
 }
 
 fn of_measure(measure: &Measure, held: &[Allowed<'_>], plan: &Plan, ontology: &Ontology, said: &mut Vec<String>) {
@@ -23,34 +28,8 @@ fn of_measure(measure: &Measure, held: &[Allowed<'_>], plan: &Plan, ontology: &O
     if own.len() > held.len() {
         disjoint(&own, ontology, said);
     }
-    match &measure.value {
-        Value::Ratio { numerator, denominator } => {
-            of_measure(numerator, &own, plan, ontology, said);
-            of_measure(denominator, &own, plan, ontology, said);
-        }
-        Value::Difference(left, right) => {
-            of_measure(left, &own, plan, ontology, said);
-            of_measure(right, &own, plan, ontology, said);
-        }
-        Value::Sum(measures) => measures.iter().for_each(|part| of_measure(part, &own, plan, ontology, said)),
-        Value::Over { measure, .. } => of_measure(measure, &own, plan, ontology, said),
-        Value::Metric(_) | Value::Count(_) | Value::Aggregate { .. } | Value::Days { .. } | Value::Number(_) => {}
-    }
-}
-
-/// The conditions on rows of other things.
-fn each(conditions: &[Condition], plan: &Plan, ontology: &Ontology, said: &mut Vec<String>) {
-    for condition in conditions {
-        match condition {
-            Condition::Exists { filters, .. } => {
-                let mut held = Vec::new();
-                together(filters, plan, ontology, &mut held);
-                disjoint(&held, ontology, said);
-                each(filters, plan, ontology, said);
-            }
-            Condition::All(parts) | Condition::Any(parts) => each(parts, plan, ontology, said),
-            _ => {}
-        }
+    for part in measure.value.measures() {
+        of_measure(part, &own, plan, ontology, said);
     }
 }
 
