@@ -1,6 +1,6 @@
 """Runs the reference SQL of the question sets, and judges answers by it; README.md says what counts as right.
 
-    python3 compare.py check [SET ...]       every reference runs; prints how many rows each gives
+    python3 compare.py check [SET ...]       every reference runs, and means the same in every session's time zone
     python3 compare.py score SET ANSWERS     judges ANSWERS, a JSON object: id -> {"outcome": "answer" | "clarify" |
                                              "decline", "columns": [...], "rows": [[...], ...]}
 
@@ -21,6 +21,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SETS = ("acme", "flights", "chinook", "sakila", "tpch", "traps")
 RELATIVE = 1e-6
+
+# A session's time zone that is none of the sets' and a day ahead of most: what references say must not depend on it.
+ELSEWHERE = "Pacific/Auckland"
 
 
 # --- reading
@@ -216,6 +219,7 @@ def check(names):
     for name in names:
         head, asked = questions(HERE / name / "questions.yaml")
         connection = database(folder(name, head), head["timezone"])
+        elsewhere = database(folder(name, head), ELSEWHERE)
         kinds = collections.Counter(question["kind"] for question in asked)
         seen = set()
         for question in asked:
@@ -229,6 +233,8 @@ def check(names):
                 rows = connection.execute(sql).fetchall()
                 if not matches(rows, rows, question["ordered"], head["timezone"]):
                     problem = "a reference is not equal to itself"
+                if not matches(rows, elsewhere.execute(sql).fetchall(), zone=head["timezone"]):
+                    problem = "a reference leaves its time zone to the session"
             if problem:
                 bad += 1
                 print(f"{question['id']}: {problem}")

@@ -1,16 +1,18 @@
 //! Measures of several datasets put together by their groups.
 
-use crate::engine::ontology::graph::Steps;
-use crate::model::plan::{Comparison, Condition, Measure};
-use crate::model::source::Dialect;
+use crate::model::plan::{Comparison, Measure};
 
-use super::checks::Total;
-use super::condition;
+use super::calc::Calc;
+use super::check::Total;
+use super::dialect::{aggregate, same};
 use super::error::CompileError;
-use super::measure::{self, Calc, Frame, Leaf, What};
-use super::names::{Names, plural, quote};
-use super::rows::{self, Dim, Part, clause, list};
-use super::scope::Scope;
+use super::layout::{clause, group_by, list};
+use super::leaf::{Frame, Leaf, Over, What};
+use super::measure;
+use super::names::{Names, quote};
+use super::part::{Part, part};
+use super::rows::Dim;
+use super::subject::{Subject, subject_of, whole};
 use super::work::Work;
 
 /// Rows by groups: what follows FROM, and SQL over it.
@@ -36,67 +38,6 @@ pub struct Number {
     pub counts: bool,
     /// The column of its total among the numbers of the checks.
     pub total: Option<Total>,
-}
-
-/// A number for each row of a dataset, in a part of the statement.
-pub struct Keyed {
-    pub name: String,
-    /// Names of the columns of the key.
-    pub keys: Vec<String>,
-    /// SQL of the number.
-    pub value: String,
-}
-
-/// The plan's measures by its dimensions.
-pub fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
-    let plan = work.plan;
-    let mut names = Names::default();
-    let mut columns = Vec::new();
-    for dimension in &plan.dimensions {
-        columns.push(names.fresh(&dimension.field.field));
-    }
-    let dims: Vec<Dim> = plan.dimensions.iter().cloned().map(Dim::Plan).collect();
-    let frame = Frame {
-        filters: plan.filters.clone(),
-        own: Vec::new(),
-        window: plan.time.as_ref().map(|time| time.window.clone()),
-        time: plan.time.as_ref().and_then(|time| time.field.clone()),
-        other: false,
-    };
-    if plan.comparison.is_some() && plan.time.is_none() {
-        return Err(CompileError::Unsupported("a comparison with another time needs a time to compare".into()));
-    }
-    let subject = plan.subject.as_deref().map(|subject| work.dataset(subject)).transpose()?;
-    let measures: Vec<&Measure> = plan.measures.iter().collect();
-    let mut block = groups(work, &dims, &columns, &measures, &frame, plan.comparison.as_ref(), subject)?;
-    block.names = columns;
-    Ok(block)
-}
-
-/// A measure for each row of a dataset, also for those without any of its rows.
-pub fn keyed(work: &mut Work<'_>, dataset: usize, measure: &Measure) -> Result<Keyed, CompileError> {
-    let entity = work.entity(dataset);
-    if entity.primary_key.is_empty() {
-        return Err(CompileError::Unsupported(format!(
-            "a number for each {} needs to know which it is: give {} a primary_key",
-            entity.noun(),
-            entity.name
-        )));
-    }
-    let groups = groups(work, &[], &[], &[measure], &Frame::default(), None, Some(dataset))?;
-    let mut names = Names::default();
-    let keys: Vec<String> = entity.primary_key.iter().map(|column| names.fresh(column)).collect();
-    let value = names.fresh("number");
-    let mut select: Vec<String> =
-        groups.ties.iter().zip(&keys).map(|(sql, name)| format!("{sql} AS {}", quote(name))).collect();
-    let number = groups.values.first().map(|number| number.sql.clone()).unwrap_or_default();
-    select.push(format!("{number} AS {}", quote(&value)));
-    let words = measure::words(work, measure);
-    let name = work.part(
-        &format!("{} of each {}", words, entity.noun()),
-        format!("SELECT\n{}\nFROM {}", list(&select), groups.from),
-    );
-    Ok(Keyed { name, keys, value: quote(&value) })
 }
 
 /// Measures by dimensions. With a subject each of its rows is a group.
@@ -155,7 +96,7 @@ pub fn groups(
     };
     let mut values = Vec::new();
     for (now, then) in &calcs {
-        let only = single(now);
+        let only = now.as_leaf();
         values.push(Number {
             sql: now.sql(work.dialect, &leaf)?,
             other: then.as_ref().map(|then| then.sql(work.dialect, &leaf)).transpose()?,
@@ -176,33 +117,26 @@ pub fn groups(
     Ok(Block { dims: names.iter().map(|name| of(name)).collect(), from, names: names.to_vec(), values, ties })
 }
 
-/// The leaf that a number is, if it is nothing else.
-fn single(calc: &Calc) -> Option<usize> {
-    match calc {
-        Calc::Leaf(at) => Some(*at),
-        Calc::Metric { expression, calls, .. } if expression.as_call().is_some() => calls.first().and_then(single),
-        Calc::Metric { calls, metrics, .. } if calls.is_empty() && metrics.len() == 1 => None,
-        _ => None,
-    }
-}
-
 /// The leaves by their rows, each in a part.
 fn parts(work: &mut Work<'_>, dims: &[Dim], names: &[String], leaves: &[Leaf]) -> Result<Vec<Part>, CompileError> {
     let mut groups: Vec<Vec<(usize, &Leaf)>> = Vec::new();
     for (at, leaf) in leaves.iter().enumerate() {
-        let alone = matches!(leaf.what, What::Over { .. });
-        let same = groups.iter_mut().find(|group| {
-            !alone
-                && group
-                    .first()
-                    .is_some_and(|(_, other)| other.rows == leaf.rows && !matches!(other.what, What::Over { .. }))
-        });
-        match same {
+        let shares = |other: &Leaf| {
+            other.rows == leaf.rows && !matches!((&leaf.what, &other.what), (What::Over(_), _) | (_, What::Over(_)))
+        };
+        match groups.iter_mut().find(|group| group.first().is_some_and(|(_, other)| shares(other))) {
             Some(group) => group.push((at, leaf)),
             None => groups.push(vec![(at, leaf)]),
         }
     }
-    groups.iter().map(|group| rows::part(work, dims, names, group)).collect()
+    let mut made = Vec::new();
+    for group in groups {
+        made.push(match group.as_slice() {
+            [(at, leaf @ Leaf { what: What::Over(of), .. })] => over(work, dims, names, (*at, leaf), of)?,
+            same => part(work, dims, names, same)?,
+        });
+    }
+    Ok(made)
 }
 
 /// What follows FROM, and the part that has all groups, when it is not the only one.
@@ -243,85 +177,50 @@ fn together(
     Ok((from, Some(spine)))
 }
 
-/// Whether two values are the same, NULL being the same as NULL. PostgreSQL can only look up equality.
-fn same(dialect: Dialect, left: &str, right: &str) -> String {
-    match dialect {
-        Dialect::PostgreSql => format!(
-            "COALESCE(CAST({left} AS TEXT), '') = COALESCE(CAST({right} AS TEXT), '') AND {left} IS NOT DISTINCT FROM {right}"
-        ),
-        _ => format!("{left} IS NOT DISTINCT FROM {right}"),
-    }
-}
-
-/// What the rows of the subject are grouped by.
-struct Subject {
-    /// What the parts are grouped by.
-    dims: Vec<Dim>,
-    names: Vec<String>,
-    /// Names of the columns of its key.
-    keys: Vec<String>,
-    /// Its rows; absent when its rows alone do not tell the dimensions.
-    body: Option<String>,
-}
-
-fn subject_of(
+/// An aggregate of the groups of another measure.
+fn over(
     work: &mut Work<'_>,
-    dataset: usize,
     dims: &[Dim],
     names: &[String],
-    filters: &[Condition],
-) -> Result<Subject, CompileError> {
-    let entity = work.entity(dataset);
-    let mut fresh = Names::default();
-    names.iter().for_each(|name| fresh.take(name));
-    let keys: Vec<String> = entity.primary_key.iter().map(|column| fresh.fresh(column)).collect();
-    let key_dims: Vec<Dim> =
-        entity.primary_key.iter().map(|column| Dim::Key { dataset, column: column.clone() }).collect();
-    let mut tells = true;
-    for dim in dims {
-        if let Dim::Plan(dimension) = dim {
-            let (of, _) = work.field(&dimension.field)?;
-            tells &= match work.way(dataset, of, &dimension.field.via, Steps::ToOne) {
-                Ok(_) => true,
-                Err(CompileError::Unreachable { .. }) => false,
-                Err(error) => return Err(error),
-            };
+    (position, leaf): (usize, &Leaf),
+    Over { function, measure, by, frame }: &Over,
+) -> Result<Part, CompileError> {
+    let mut all = dims.to_vec();
+    let mut columns = Names::default();
+    names.iter().for_each(|name| columns.take(name));
+    let mut all_names = names.to_vec();
+    for dimension in by {
+        all_names.push(columns.fresh(&dimension.field.field));
+        all.push(Dim::Plan(dimension.clone()));
+    }
+    let subject = if dims.is_empty() { whole(work, leaf.rows.home, by) } else { None };
+    let groups = work.deeper(|work| groups(work, &all, &all_names, &[measure], frame, None, subject))?;
+    let Some(value) = groups.values.first() else {
+        return Err(CompileError::Unsupported("an aggregate over groups without a number".into()));
+    };
+    // Where there is no row, there are none and nothing; but no mean of them.
+    let zero = subject.is_some() && (value.counts || value.adds_up);
+    let number = if zero && !value.counts { format!("COALESCE({}, 0)", value.sql) } else { value.sql.clone() };
+    let kept: Vec<String> = groups.dims[..dims.len()].to_vec();
+    let mut select: Vec<String> =
+        kept.iter().zip(names).map(|(sql, name)| format!("{sql} AS {}", quote(name))).collect();
+    let column = columns.fresh(&leaf.name);
+    select.push(format!("{} AS {}", aggregate(work.dialect, *function, &number), quote(&column)));
+    let told: &[String] = if subject.is_some() { &[] } else { &groups.dims[dims.len()..] };
+    let present: Vec<String> = told.iter().chain([&number]).map(|sql| format!("{sql} IS NOT NULL")).collect();
+    match subject {
+        Some(subject) => {
+            let none = if value.counts { format!("{} = 0", value.sql) } else { format!("{} IS NULL", value.sql) };
+            work.groups(subject, &groups.from, &none, zero);
         }
-    }
-    if !tells {
-        let all: Vec<Dim> = dims.iter().cloned().chain(key_dims).collect();
-        let all_names = names.iter().chain(&keys).cloned().collect();
-        work.note(format!("Only {} with a row are shown.", plural(&entity.noun())));
-        return Ok(Subject { dims: all, names: all_names, keys, body: None });
-    }
-    let mut scope = Scope::new(work, dataset);
-    let mut select = Vec::new();
-    for (dim, name) in dims.iter().zip(names) {
-        let (sql, _) = rows::dimension(work, &mut scope, dim, None)?;
-        select.push(format!("{sql} AS {}", quote(name)));
-    }
-    let mut own = Vec::new();
-    for condition in filters {
-        if condition::concerns(work, dataset, condition)? {
-            own.push(condition);
+        None if by.iter().any(|dimension| dimension.grain.is_some()) => {
+            work.note(format!("{}: only times with a row are part of it.", leaf.name));
         }
+        None => work.note(format!("{}: only groups with a row are part of it.", leaf.name)),
     }
-    let conditions = condition::all(work, &mut scope, &own)?;
-    for (column, name) in scope.key(work)?.iter().zip(&keys) {
-        select.push(format!("{column} AS {}", quote(name)));
-    }
-    if !keys.is_empty() {
-        rows::key_is_one(work, dataset)?;
-    }
-    let once = if keys.is_empty() { "SELECT DISTINCT" } else { "SELECT" };
-    if select.is_empty() {
-        return Err(CompileError::Unsupported(format!(
-            "a number for each {} needs to know which it is: give {} a primary_key",
-            entity.noun(),
-            entity.name
-        )));
-    }
-    let body = format!("{once}\n{}\n{}{}", list(&select), scope.from(work)?, clause(&conditions));
-    let (dims, part_names) = if keys.is_empty() { (dims.to_vec(), names.to_vec()) } else { (key_dims, keys.clone()) };
-    Ok(Subject { dims, names: part_names, keys, body: Some(body) })
+    let mut body = format!("SELECT\n{}\nFROM {}", list(&select), groups.from);
+    body.push_str(&clause(&present));
+    body.push_str(&group_by(dims.len()));
+    let name = work.part(&leaf.name, body);
+    Ok(Part { name, values: vec![(position, column)], totals: Vec::new() })
 }

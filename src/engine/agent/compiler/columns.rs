@@ -3,12 +3,12 @@
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 
-use super::answer::{Layer, change, difference};
 use super::block::Block;
-use super::measure::words;
+use super::compiled::{OutputColumn, Role};
+use super::layer::{Layer, change, difference};
 use super::names::{Names, capital, quote};
+use super::words::words;
 use super::work::Work;
-use super::{OutputColumn, Role};
 
 /// The columns of the result and their SQL.
 pub fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColumn>, Vec<String>) {

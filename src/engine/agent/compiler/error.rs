@@ -3,6 +3,9 @@
 use crate::model::plan::{FieldRef, Measure, NodeMut, Plan, Value};
 use crate::model::reading::{Choice, Clarification};
 
+/// The longest statement, in bytes.
+pub const MAX_BYTES: usize = 60 * 1024;
+
 /// Why a plan has no SQL, as a sentence that says what to do instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CompileError {
@@ -24,7 +27,7 @@ pub enum CompileError {
     UnknownName { kind: &'static str, name: String, nearest: Option<String> },
     #[error("{value} cannot be compared with {field}: {wants}")]
     WrongType { field: String, value: String, wants: String },
-    #[error("the statement would have {bytes} bytes, more than {}: ask for fewer numbers at once", super::MAX_BYTES)]
+    #[error("the statement would have {bytes} bytes, more than {}: ask for fewer numbers at once", MAX_BYTES)]
     TooLarge { bytes: usize },
     /// A sentence.
     #[error("{0}")]

@@ -6,9 +6,10 @@ use crate::model::plan::{Condition, FieldRef};
 use super::block::Block;
 use super::condition;
 use super::error::CompileError;
-use super::measure::default_time;
-use super::names::{Names, plural, quote};
-use super::rows::{self, Dim, clause, list};
+use super::layout::{clause, list};
+use super::leaf::{Rows, default_time};
+use super::names::{Names, capital, plural, quote};
+use super::rows::{self, Dim};
 use super::scope::Scope;
 use super::work::Work;
 
@@ -44,13 +45,9 @@ pub fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
     let conditions = condition::all(work, &mut scope, &all)?;
     if scope.fans {
         let noun = plural(&work.entity(base).noun());
-        work.note(format!(
-            "{} are listed once for each of the rows that belong to them.",
-            super::names::capital(&noun)
-        ));
+        work.note(format!("{} are listed once for each of the rows that belong to them.", capital(&noun)));
     }
-    let home: Vec<String> = conditions.clone();
-    work.watch(&scope, &rows_of(base), &[], &home, &[], &[])?;
+    work.watch(&scope, &rows_of(base), &[], &conditions, &[], &[])?;
     let once = if plan.distinct { "SELECT DISTINCT" } else { "SELECT" };
     let body = format!("{once}\n{}\n{}{}", list(&select), scope.from(work)?, clause(&conditions));
     let name = work.part(&format!("listed_{}", plural(&work.entity(base).noun())), body);
@@ -58,16 +55,8 @@ pub fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
     Ok(Block { from: quote(&name), dims, names: columns, values: Vec::new(), ties: Vec::new() })
 }
 
-fn rows_of(home: usize) -> super::measure::Rows {
-    super::measure::Rows {
-        home,
-        filters: Vec::new(),
-        own: Vec::new(),
-        time: None,
-        window: None,
-        last: false,
-        other: false,
-    }
+fn rows_of(home: usize) -> Rows {
+    Rows { home, filters: Vec::new(), own: Vec::new(), time: None, window: None, last: false, other: false }
 }
 
 fn time_field(work: &Work<'_>, base: usize, named: &Option<FieldRef>) -> Result<FieldRef, CompileError> {

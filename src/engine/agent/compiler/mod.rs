@@ -5,90 +5,66 @@
 //! no join can repeat what is added up, and none can lose a row: dimensions are joined by LEFT JOIN, conditions on
 //! other datasets' rows are EXISTS ([`condition`]). Then come what is shown, conditions on finished numbers, order and
 //! limit ([`answer`]). What the statement relies on in the data is given along as [`Check`]s.
+//!
+//! The files stand on floors. Each uses those below it and, on its own floor, those before it; none uses one above:
+//!
+//! 1. what is written and how: `error`, `names`, `layout`, `check`, `compiled`, and `dialect`, which has all that engines
+//!    write differently;
+//! 2. [`work`]: what is known and collected while a statement is made;
+//! 3. single values: `literal`, `calendar`, `days`, `fields`;
+//! 4. rows of several datasets: `joins`, `scope`;
+//! 5. conditions on rows: `comparison`, [`condition`];
+//! 6. measures taken apart: `words`, `leaf`, `calc`, `metric`, `measure`;
+//! 7. one part: [`rows`], `watch`, `part`;
+//! 8. parts put together: `subject`, [`block`], `numbers`, `listing`;
+//! 9. the answer: `layer`, `shown`, `order`, `columns`, [`answer`].
+//!
+//! A condition may be on a number ("customers with more than 3 orders"), which is made three floors above: [`compile`]
+//! gives the way there along ([`work::NumberOfEach`]).
 
 mod answer;
 mod block;
+mod calc;
 mod calendar;
-mod checks;
+mod check;
 mod columns;
+mod comparison;
+mod compiled;
 mod condition;
 mod days;
+mod dialect;
 mod error;
 mod fields;
+mod joins;
+mod layer;
+mod layout;
+mod leaf;
 mod listing;
 mod literal;
 mod measure;
+mod metric;
 mod names;
+mod numbers;
+mod order;
+mod part;
 mod rows;
 mod scope;
+mod shown;
+mod subject;
 #[cfg(test)]
 mod tests;
+mod watch;
+mod words;
 mod work;
 
-pub use checks::{Check, CheckKind};
-pub use error::{CompileError, with_way};
+pub use check::{Check, CheckKind};
+pub use compiled::{Compiled, OutputColumn, Role};
+pub use error::{CompileError, MAX_BYTES, with_way};
 
 use crate::engine::ontology::graph::Graph;
-use crate::model::lineage::JoinUse;
-use crate::model::ontology::{DataType, Ontology};
+use crate::model::ontology::Ontology;
 use crate::model::plan::Plan;
 use crate::model::source::Dialect;
-
-/// The longest statement, in bytes.
-pub const MAX_BYTES: usize = 60 * 1024;
-
-/// A plan as SQL, with what is needed to read and to check its result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compiled {
-    /// One SELECT that gives at most one row more than was asked for, so that a result that was cut can be told.
-    pub sql: String,
-    /// The result's columns, in their order.
-    pub columns: Vec<OutputColumn>,
-    /// One SELECT that gives one row: how many rows the answer has, where it may have more than can be taken.
-    pub count_sql: Option<String>,
-    /// Between datasets, by name.
-    pub joins: Vec<JoinUse>,
-    /// How the numbers are made, as sentences for people.
-    pub notes: Vec<String>,
-    /// What one row of the answer is.
-    pub grain: String,
-    /// What the statement relies on in the data.
-    pub checks: Vec<Check>,
-    /// One SELECT that gives one row with the numbers of the checks; none when there is nothing to look up.
-    pub checks_sql: Option<String>,
-}
-
-/// A column of the result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OutputColumn {
-    /// For people; unique in the result without regard to case.
-    pub heading: String,
-    pub role: Role,
-    pub datatype: DataType,
-    pub unit: Option<String>,
-    pub format: Option<String>,
-    /// Whether NULL may occur.
-    pub nullable: bool,
-}
-
-/// What a column of the result is of the plan. Positions are those of the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    Dimension(usize),
-    Measure(usize),
-    /// The measure at the comparison's time.
-    Other(usize),
-    /// The measure less the other.
-    Difference(usize),
-    /// The difference as a part of the other.
-    Change(usize),
-}
-
-impl Role {
-    pub fn is_dimension(self) -> bool {
-        matches!(self, Role::Dimension(_))
-    }
-}
 
 /// Writes the SQL of a plan. `rows` is how many rows the caller can take.
 pub fn compile(
@@ -98,13 +74,8 @@ pub fn compile(
     dialect: Dialect,
     rows: u32,
 ) -> Result<Compiled, CompileError> {
-    if dialect == Dialect::ClickHouse {
-        return Err(CompileError::Unsupported(
-            "questions over tables in ClickHouse are not available: write the statement yourself with the SQL tool"
-                .into(),
-        ));
-    }
-    let mut work = work::Work::new(plan, ontology, graph, dialect);
-    let block = if plan.is_listing() { listing::block(&mut work)? } else { block::of_plan(&mut work)? };
+    dialect::is_written(dialect)?;
+    let mut work = work::Work::new(plan, ontology, graph, dialect, numbers::of_each);
+    let block = if plan.is_listing() { listing::block(&mut work)? } else { numbers::of_plan(&mut work)? };
     answer::finish(work, block, rows)
 }

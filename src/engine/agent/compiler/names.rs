@@ -59,12 +59,6 @@ pub fn capital(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Lines moved to the right.
-pub fn indented(text: &str, by: usize) -> String {
-    let space = " ".repeat(by);
-    text.lines().map(|line| format!("{space}{line}")).collect::<Vec<_>>().join("\n")
-}
-
 /// A noun for several.
 pub fn plural(noun: &str) -> String {
     let lower = noun.to_lowercase();

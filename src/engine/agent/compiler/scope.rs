@@ -1,8 +1,12 @@
 //! The datasets that one SELECT reads, and how they are joined.
 
-use crate::engine::ontology::graph::{Step, Way};
+use crate::engine::ontology::expression::Scalar;
+use crate::engine::ontology::graph::{Step, Steps, Way};
+use crate::model::ontology::Field;
+use crate::model::plan::FieldRef;
 
 use super::error::CompileError;
+use super::joins::{equal, pairs};
 use super::names::{Names, quote};
 use super::work::Work;
 
@@ -100,6 +104,57 @@ impl Scope {
         Ok(Reached::At(at))
     }
 
+    /// The way to a dataset from where the scope's ways begin, without what lies behind its first dataset.
+    pub fn way(&self, work: &mut Work<'_>, dataset: usize, via: &[String]) -> Result<Way, CompileError> {
+        if self.prefix.is_empty() {
+            return work.way(self.base(), dataset, via, Steps::Any);
+        }
+        let full = work.way(self.origin, dataset, via, Steps::Any)?;
+        match full.strip_prefix(self.prefix.as_slice()) {
+            Some(rest) => Ok(rest.to_vec()),
+            None => work.way(self.base(), dataset, via, Steps::Any),
+        }
+    }
+
+    /// The node of a dataset that each row meets once.
+    pub fn at(&mut self, work: &mut Work<'_>, dataset: &str) -> Result<usize, CompileError> {
+        let to = work.dataset(dataset)?;
+        let way = self.way(work, to, &[])?;
+        match self.reach(work, &way, false)? {
+            Reached::At(node) => Ok(node),
+            Reached::Beyond(..) => {
+                Err(CompileError::Unreachable { from: work.entity(self.base()).name.clone(), to: dataset.to_owned() })
+            }
+        }
+    }
+
+    /// A field that each row meets once.
+    pub fn column<'a>(
+        &mut self,
+        work: &mut Work<'a>,
+        reference: &FieldRef,
+    ) -> Result<(String, &'a Field), CompileError> {
+        let (dataset, field) = work.field(reference)?;
+        let way = self.way(work, dataset, &reference.via)?;
+        match self.reach(work, &way, false)? {
+            Reached::At(node) => Ok((self.field(work, node, &reference.field)?, field)),
+            Reached::Beyond(..) => Err(CompileError::Unsupported(format!(
+                "{} belongs to several rows: compare it on its own",
+                field.words()
+            ))),
+        }
+    }
+
+    /// A boolean expression of the ontology over `dataset.field`; `what` it is, for messages.
+    pub fn expression(&mut self, work: &mut Work<'_>, scalar: &Scalar, what: &str) -> Result<String, CompileError> {
+        let dialect = work.dialect;
+        scalar.write(dialect, &mut |dataset, name| {
+            let dataset = work.owner(what, dataset)?;
+            let field = FieldRef::new(work.entity(dataset).name.clone(), name);
+            Ok(self.column(work, &field)?.0)
+        })
+    }
+
     fn join(&mut self, work: &mut Work<'_>, parent: usize, step: &Step) -> Result<usize, CompileError> {
         self.fans |= step.to_many;
         let relationship = &work.ontology.relationships[step.relationship];
@@ -146,38 +201,4 @@ impl Scope {
         let columns = key.map(Vec::as_slice).unwrap_or_default();
         Ok(columns.iter().map(|column| format!("{}.{}", quote(&self.nodes[0].alias), quote(column))).collect())
     }
-}
-
-/// The columns that a step compares: those of the side it comes to, and those of the side it comes from.
-pub fn pairs(
-    work: &Work<'_>,
-    step: &Step,
-    from_alias: &str,
-    to_alias: &str,
-) -> Result<Vec<(String, String)>, CompileError> {
-    let relationship = &work.ontology.relationships[step.relationship];
-    let (from, to) = if step.forward {
-        (&relationship.from_columns, &relationship.to_columns)
-    } else {
-        (&relationship.to_columns, &relationship.from_columns)
-    };
-    if from.is_empty() || from.len() != to.len() {
-        return Err(CompileError::Unsupported(format!(
-            "the relationship {} of the ontology has {} columns on one side and {} on the other",
-            relationship.name,
-            relationship.from_columns.len(),
-            relationship.to_columns.len()
-        )));
-    }
-    let mut pairs = Vec::with_capacity(from.len());
-    for (from, to) in from.iter().zip(to) {
-        let theirs = work.named(step.to, to_alias, to, &mut Vec::new())?;
-        pairs.push((theirs, work.named(step.from, from_alias, from, &mut Vec::new())?));
-    }
-    Ok(pairs)
-}
-
-/// A condition that columns are equal pair by pair.
-pub fn equal(pairs: &[(String, String)]) -> String {
-    pairs.iter().map(|(left, right)| format!("{left} = {right}")).collect::<Vec<_>>().join(" AND ")
 }

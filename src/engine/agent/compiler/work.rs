@@ -5,15 +5,27 @@ use std::collections::HashMap;
 use crate::engine::ontology::graph::{Graph, NoWay, Step, Steps, Way};
 use crate::model::lineage::JoinUse;
 use crate::model::ontology::{Entity, Field, Metric, Ontology, in_words};
-use crate::model::plan::{FieldRef, Plan};
+use crate::model::plan::{FieldRef, Measure, Plan};
 use crate::model::source::Dialect;
 
-use super::checks::Checks;
+use super::check::Checks;
 use super::error::CompileError;
 use super::names::Names;
 
 /// How deep measures and conditions may be inside each other.
 const MAX_DEPTH: usize = 12;
+
+/// A number for each row of a dataset, in a part of the statement.
+pub struct Keyed {
+    pub name: String,
+    /// Names of the columns of the key.
+    pub keys: Vec<String>,
+    /// SQL of the number.
+    pub value: String,
+}
+
+/// Makes a measure for each row of a dataset.
+pub type NumberOfEach = fn(&mut Work<'_>, usize, &Measure) -> Result<Keyed, CompileError>;
 
 /// See the module. Datasets are meant by their positions in the ontology.
 pub struct Work<'a> {
@@ -30,12 +42,20 @@ pub struct Work<'a> {
     pub checks: Checks,
     /// The datasets of the numbers that are being put together.
     pub homes: Vec<usize>,
+    /// Conditions may be on numbers, which are made on a floor above theirs.
+    pub number_of_each: NumberOfEach,
     depth: usize,
     ways: HashMap<(usize, usize, Vec<String>, bool), Way>,
 }
 
 impl<'a> Work<'a> {
-    pub fn new(plan: &'a Plan, ontology: &'a Ontology, graph: &'a Graph, dialect: Dialect) -> Self {
+    pub fn new(
+        plan: &'a Plan,
+        ontology: &'a Ontology,
+        graph: &'a Graph,
+        dialect: Dialect,
+        number_of_each: NumberOfEach,
+    ) -> Self {
         let mut names = Names::default();
         for entity in &ontology.datasets {
             names.take(table_name(entity));
@@ -51,6 +71,7 @@ impl<'a> Work<'a> {
             joins: Vec::new(),
             checks: Checks::default(),
             homes: Vec::new(),
+            number_of_each,
             depth: 0,
             ways: HashMap::new(),
         }
@@ -92,6 +113,14 @@ impl<'a> Work<'a> {
         self.graph
             .dataset(name)
             .ok_or_else(|| unknown("dataset", name, self.ontology.datasets.iter().map(|entity| entity.name.as_str())))
+    }
+
+    /// The dataset that a name in `what` of the ontology stands behind.
+    pub fn owner(&self, what: &str, dataset: Option<&str>) -> Result<usize, CompileError> {
+        match dataset {
+            Some(dataset) => self.dataset(dataset),
+            None => Err(CompileError::Unsupported(format!("{what} of the ontology names a field without its dataset"))),
+        }
     }
 
     /// A field and its dataset.

@@ -1,0 +1,115 @@
+//! Comparisons of a column with values. Negations hold for rows without a value, too: what is not known to be X is not X.
+
+use crate::model::ontology::{DataType, Field};
+use crate::model::plan::{Comparator, Grain, Literal, Pattern, Window};
+
+use super::error::CompileError;
+use super::literal::Written;
+use super::names::text;
+use super::work::Work;
+
+/// A column as SQL, and what it is.
+pub type Column<'a> = (String, &'a Field);
+
+/// A condition or its opposite.
+pub fn unless(negated: bool, sql: String) -> String {
+    if negated { not(&sql) } else { sql }
+}
+
+/// Whether the column has one of the values; a whole day for a time is all of it.
+pub fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Literal]) -> Result<String, CompileError> {
+    let mut plain = Vec::new();
+    let mut parts = Vec::new();
+    for value in values {
+        match work.literal(value, field)? {
+            Written::Value(value) => plain.push(value),
+            day @ Written::Day(..) => parts.push(compared(sql, Comparator::Equal, day)),
+        }
+    }
+    if !plain.is_empty() {
+        parts.insert(0, format!("{sql} IN ({})", plain.join(", ")));
+    }
+    Ok(match parts.len() {
+        0 => "FALSE".to_owned(),
+        1 => parts.concat(),
+        _ => format!("({})", joined(&parts, " OR ")),
+    })
+}
+
+/// Whether a text is in the column's, without regard to case.
+pub fn like((sql, field): &Column<'_>, pattern: Pattern, part: &str) -> String {
+    let sql = match field.datatype {
+        DataType::String => sql.clone(),
+        _ => format!("CAST({sql} AS VARCHAR)"),
+    };
+    let part = part.replace('!', "!!").replace('%', "!%").replace('_', "!_").replace('\u{0}', "");
+    let pattern = match pattern {
+        Pattern::Contains => format!("%{part}%"),
+        Pattern::StartsWith => format!("{part}%"),
+        Pattern::EndsWith => format!("%{part}"),
+    };
+    format!("{sql} ILIKE {} ESCAPE '!'", text(&pattern))
+}
+
+/// Whether the column's time is in a window.
+pub fn within(work: &Work<'_>, (sql, field): &Column<'_>, window: &Window) -> Result<String, CompileError> {
+    Ok(work.within(sql, field, window)?.unwrap_or_else(|| "TRUE".to_owned()))
+}
+
+/// Whether the column's time is on one of some days of the week.
+pub fn on_days(work: &Work<'_>, (sql, field): &Column<'_>, days: &[u8]) -> Result<String, CompileError> {
+    let day = work.grained(sql, field, Grain::DayOfWeek)?;
+    if days.is_empty() || days.iter().any(|day| !(1..=7).contains(day)) {
+        return Err(CompileError::Unsupported("days of the week are 1 for Monday to 7 for Sunday".into()));
+    }
+    let days: Vec<String> = days.iter().map(u8::to_string).collect();
+    Ok(format!("{day} IN ({})", days.join(", ")))
+}
+
+/// Whether the column's time is between two hours of the day.
+pub fn at_hours(work: &Work<'_>, (sql, field): &Column<'_>, from: u8, to: u8) -> Result<String, CompileError> {
+    let hour = work.grained(sql, field, Grain::HourOfDay)?;
+    if from > 23 || !(1..=24).contains(&to) {
+        return Err(CompileError::Unsupported("hours of the day are 0 to 24".into()));
+    }
+    let joint = if from < to { "AND" } else { "OR" };
+    Ok(format!("({hour} >= {from} {joint} {hour} < {to})"))
+}
+
+/// A comparison; rows without a value are not equal to anything.
+pub fn compared(sql: &str, op: Comparator, value: Written) -> String {
+    match (op, value) {
+        (Comparator::NotEqual, Written::Value(value)) => format!("{sql} IS DISTINCT FROM {value}"),
+        (op, Written::Value(value)) => format!("{sql} {} {value}", symbol(op)),
+        (Comparator::Equal, Written::Day(start, end)) => format!("({sql} >= {start} AND {sql} < {end})"),
+        (Comparator::NotEqual, Written::Day(start, end)) => not(&format!("{sql} >= {start} AND {sql} < {end}")),
+        (Comparator::Less, Written::Day(start, _)) => format!("{sql} < {start}"),
+        (Comparator::AtMost, Written::Day(_, end)) => format!("{sql} < {end}"),
+        (Comparator::Greater, Written::Day(_, end)) => format!("{sql} >= {end}"),
+        (Comparator::AtLeast, Written::Day(start, _)) => format!("{sql} >= {start}"),
+    }
+}
+
+pub fn symbol(op: Comparator) -> &'static str {
+    match op {
+        Comparator::Equal => "=",
+        Comparator::NotEqual => "<>",
+        Comparator::Less => "<",
+        Comparator::AtMost => "<=",
+        Comparator::Greater => ">",
+        Comparator::AtLeast => ">=",
+    }
+}
+
+/// True also where the condition is not known to hold.
+pub fn not(sql: &str) -> String {
+    format!("NOT COALESCE({sql}, FALSE)")
+}
+
+/// Parts that keep their meaning whatever they are put into.
+pub fn joined(parts: &[String], by: &str) -> String {
+    match parts {
+        [part] => part.clone(),
+        _ => parts.iter().map(|part| format!("({part})")).collect::<Vec<_>>().join(by),
+    }
+}

@@ -1,0 +1,58 @@
+//! A plan as SQL.
+
+use super::check::Check;
+use crate::model::lineage::JoinUse;
+use crate::model::ontology::DataType;
+
+/// A plan as SQL, with what is needed to read and to check its result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    /// One SELECT that gives at most one row more than was asked for, so that a result that was cut can be told.
+    pub sql: String,
+    /// The result's columns, in their order.
+    pub columns: Vec<OutputColumn>,
+    /// One SELECT that gives one row: how many rows the answer has, where it may have more than can be taken.
+    pub count_sql: Option<String>,
+    /// Between datasets, by name.
+    pub joins: Vec<JoinUse>,
+    /// How the numbers are made, as sentences for people.
+    pub notes: Vec<String>,
+    /// What one row of the answer is.
+    pub grain: String,
+    /// What the statement relies on in the data.
+    pub checks: Vec<Check>,
+    /// One SELECT that gives one row with the numbers of the checks; none when there is nothing to look up.
+    pub checks_sql: Option<String>,
+}
+
+/// A column of the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputColumn {
+    /// For people; unique in the result without regard to case.
+    pub heading: String,
+    pub role: Role,
+    pub datatype: DataType,
+    pub unit: Option<String>,
+    pub format: Option<String>,
+    /// Whether NULL may occur.
+    pub nullable: bool,
+}
+
+/// What a column of the result is of the plan. Positions are those of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    Dimension(usize),
+    Measure(usize),
+    /// The measure at the comparison's time.
+    Other(usize),
+    /// The measure less the other.
+    Difference(usize),
+    /// The difference as a part of the other.
+    Change(usize),
+}
+
+impl Role {
+    pub fn is_dimension(self) -> bool {
+        matches!(self, Role::Dimension(_))
+    }
+}

@@ -1,0 +1,66 @@
+//! A layer of the answer: its columns over what the statement has so far.
+
+use super::block::Block;
+use super::dialect::quotient;
+use super::layout::{clause, list};
+use super::names::{Names, quote};
+use super::words::words;
+use super::work::Work;
+
+/// The columns of the layer that is the newest part of the statement, as SQL.
+pub struct Layer {
+    pub from: String,
+    pub dims: Vec<String>,
+    /// The measure, and the same at the comparison's time.
+    pub numbers: Vec<(String, Option<String>)>,
+    pub ties: Vec<String>,
+}
+
+/// Makes the columns of a layer a part of the statement, so that they have names; with more columns, of which the names
+/// are given too, and conditions.
+pub fn named(
+    work: &mut Work<'_>,
+    block: &Block,
+    layer: Layer,
+    wanted: &str,
+    more: Vec<String>,
+    conditions: &[String],
+) -> (Layer, Vec<String>) {
+    let mut names = Names::default();
+    let mut select = Vec::new();
+    let mut column = |sql: &str, wanted: &str| {
+        let name = names.fresh(wanted);
+        select.push(format!("{sql} AS {}", quote(&name)));
+        name
+    };
+    let dims: Vec<String> = layer.dims.iter().zip(&block.names).map(|(sql, name)| column(sql, name)).collect();
+    let plan = work.plan;
+    let mut numbers = Vec::new();
+    for ((sql, other), measure) in layer.numbers.iter().zip(&plan.measures) {
+        let words = words(work, measure);
+        let now = column(sql, &words);
+        numbers.push((now, other.as_ref().map(|other| column(other, &format!("{words} before")))));
+    }
+    let ties: Vec<String> = layer.ties.iter().map(|sql| column(sql, "key")).collect();
+    let more: Vec<String> = more.iter().map(|sql| column(sql, "of_all")).collect();
+    let body = format!("SELECT\n{}\nFROM {}{}", list(&select), layer.from, clause(conditions));
+    let part = work.part(wanted, body);
+    let of = |name: String| format!("{}.{}", quote(&part), quote(&name));
+    let layer = Layer {
+        from: quote(&part),
+        dims: dims.into_iter().map(of).collect(),
+        numbers: numbers.into_iter().map(|(now, other)| (of(now), other.map(of))).collect(),
+        ties: ties.into_iter().map(of).collect(),
+    };
+    (layer, more.into_iter().map(of).collect())
+}
+
+/// The number less the other.
+pub fn difference((now, other): &(String, Option<String>)) -> String {
+    format!("({now} - {})", other.as_deref().unwrap_or("NULL"))
+}
+
+/// The difference as a part of the other.
+pub fn change(work: &Work<'_>, number: &(String, Option<String>)) -> String {
+    quotient(work.dialect, &difference(number), number.1.as_deref().unwrap_or("NULL"))
+}

@@ -1,0 +1,63 @@
+//! The numbers that are asked for: the plan's by its dimensions, and one for each row of a dataset.
+
+use crate::model::plan::Measure;
+
+use super::block::{Block, groups};
+use super::error::CompileError;
+use super::layout::list;
+use super::leaf::Frame;
+use super::names::{Names, quote};
+use super::rows::Dim;
+use super::words::words;
+use super::work::{Keyed, Work};
+
+/// The plan's measures by its dimensions.
+pub fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
+    let plan = work.plan;
+    let mut names = Names::default();
+    let mut columns = Vec::new();
+    for dimension in &plan.dimensions {
+        columns.push(names.fresh(&dimension.field.field));
+    }
+    let dims: Vec<Dim> = plan.dimensions.iter().cloned().map(Dim::Plan).collect();
+    let frame = Frame {
+        filters: plan.filters.clone(),
+        own: Vec::new(),
+        window: plan.time.as_ref().map(|time| time.window.clone()),
+        time: plan.time.as_ref().and_then(|time| time.field.clone()),
+        other: false,
+    };
+    if plan.comparison.is_some() && plan.time.is_none() {
+        return Err(CompileError::Unsupported("a comparison with another time needs a time to compare".into()));
+    }
+    let subject = plan.subject.as_deref().map(|subject| work.dataset(subject)).transpose()?;
+    let measures: Vec<&Measure> = plan.measures.iter().collect();
+    let mut block = groups(work, &dims, &columns, &measures, &frame, plan.comparison.as_ref(), subject)?;
+    block.names = columns;
+    Ok(block)
+}
+
+/// A measure for each row of a dataset, also for those without any of its rows.
+pub fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) -> Result<Keyed, CompileError> {
+    let entity = work.entity(dataset);
+    if entity.primary_key.is_empty() {
+        return Err(CompileError::Unsupported(format!(
+            "a number for each {} needs to know which it is: give {} a primary_key",
+            entity.noun(),
+            entity.name
+        )));
+    }
+    let groups = groups(work, &[], &[], &[measure], &Frame::default(), None, Some(dataset))?;
+    let mut names = Names::default();
+    let keys: Vec<String> = entity.primary_key.iter().map(|column| names.fresh(column)).collect();
+    let value = names.fresh("number");
+    let mut select: Vec<String> =
+        groups.ties.iter().zip(&keys).map(|(sql, name)| format!("{sql} AS {}", quote(name))).collect();
+    let number = groups.values.first().map(|number| number.sql.clone()).unwrap_or_default();
+    select.push(format!("{number} AS {}", quote(&value)));
+    let name = work.part(
+        &format!("{} of each {}", words(work, measure), entity.noun()),
+        format!("SELECT\n{}\nFROM {}", list(&select), groups.from),
+    );
+    Ok(Keyed { name, keys, value: quote(&value) })
+}

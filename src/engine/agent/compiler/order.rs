@@ -1,0 +1,67 @@
+//! The order of the answer's rows, and the first of them.
+
+use std::collections::BTreeSet;
+
+use crate::model::plan::{By, Limit, Order};
+
+use super::block::Block;
+use super::layer::{Layer, change, difference, named};
+use super::work::Work;
+
+/// A column to order by.
+pub struct Key {
+    pub column: String,
+    descending: bool,
+}
+
+impl Key {
+    pub fn up(column: String) -> Self {
+        Self { column, descending: false }
+    }
+
+    pub fn sql(&self) -> String {
+        format!("{}{} NULLS LAST", self.column, if self.descending { " DESC" } else { "" })
+    }
+}
+
+/// The plan's order, and then every column that tells rows apart, so that equal questions have equal answers.
+pub fn order(work: &Work<'_>, layer: &Layer) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for order in &work.plan.order {
+        keys.push(Key { column: ordered(work, layer, order), descending: order.descending });
+    }
+    keys.extend(layer.dims.iter().chain(&layer.ties).cloned().map(Key::up));
+    if keys.is_empty() {
+        keys.extend(layer.numbers.first().map(|(number, _)| Key::up(number.clone())));
+    }
+    let mut seen = BTreeSet::new();
+    keys.retain(|key| seen.insert(key.column.clone()));
+    keys
+}
+
+fn ordered(work: &Work<'_>, layer: &Layer, order: &Order) -> String {
+    match order.by {
+        By::Dimension(at) => layer.dims[at].clone(),
+        By::Measure(at) => layer.numbers[at].0.clone(),
+        By::Difference(at) => difference(&layer.numbers[at]),
+        By::Change(at) => change(work, &layer.numbers[at]),
+    }
+}
+
+/// Keeps the first rows of each group, or all that are equal to the last of them.
+pub fn ranked(work: &mut Work<'_>, block: &Block, layer: Layer, limit: &Limit, order: &[Key]) -> Layer {
+    let by: Vec<&str> = limit.per.iter().map(|at| layer.dims[*at].as_str()).collect();
+    let by = if by.is_empty() { String::new() } else { format!("PARTITION BY {} ", by.join(", ")) };
+    // Ties are rows that are equal in what was asked for, not in what makes the order total.
+    let asked = if limit.with_ties { &order[..order.len().min(1)] } else { order };
+    let keys: Vec<String> = asked.iter().map(Key::sql).collect();
+    let rank = if limit.with_ties { "RANK()" } else { "ROW_NUMBER()" };
+    let place = format!("{rank} OVER ({by}ORDER BY {})", keys.join(", "));
+    let (layer, places) = named(work, block, layer, "ranked", vec![place], &[]);
+    let place = places.first().cloned().unwrap_or_default();
+    let mut conditions = vec![format!("{place} <= {}", u64::from(limit.rows) + u64::from(limit.skip))];
+    if limit.skip > 0 {
+        conditions.push(format!("{place} > {}", limit.skip));
+    }
+    named(work, block, layer, "first_rows", Vec::new(), &conditions).0
+}
