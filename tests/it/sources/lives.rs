@@ -110,13 +110,45 @@ async fn what_runs_in_a_source_ends_when_it_is_removed() {
     let (_, listed) = service.tool(&ready.token, "dragoman_list_datasets", json!({})).await;
     assert_eq!(listed["count"], 0);
     assert_eq!(service.manage(&ready.admin, "DELETE", &path, None).await.0, 404);
-    let sql = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{}'", ready.shop.reader);
-    let gone = async {
-        while ready.shop.value(&sql).await > 0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), gone).await.expect("its connections end with it");
+    ready.shop.until_left().await;
+}
+
+/// The command line works on the metadata beside a service that runs.
+async fn at_the_command_line(service: &Service, arguments: &[&str]) {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.arg("--data").arg(&service.config.data_dir).arg("admin").args(arguments);
+    if let Some(url) = &service.config.database_url {
+        command.env("DATABASE_URL", url.expose());
+    }
+    let output = command.output().await.unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_another_process_removes_is_closed() {
+    both(&[OPEN, ("DRAGOMAN_SQL_SECONDS", "300")], async |service| {
+        let ready = Ready::new(&service).await;
+        let (failed, body) = ready.sql(&service, "SELECT count(*) FROM orders").await;
+        assert!(!failed && body["rows"] == json!([[1000]]), "{body}");
+        let (gateway, caller) = (service.gateway.clone(), operator(&ready.org));
+        let sql = Sql { sql: LONG.into(), dataset_id: None, cursor: None };
+        let call = tokio::spawn(async move { gateway.call(&caller, sql, Via::new("test")).await });
+        ready.shop.until_running(1).await;
+        // Whom it does not belong to has no say in whether it is open.
+        let other = service.workspace("other").await;
+        let (_, stranger) = service.member(&other, "admin@other.example", Role::Admin).await;
+        let path = format!("/sources/{}/test", ready.source);
+        assert_eq!(service.manage(&stranger, "POST", &path, Some(json!({}))).await.0, 404);
+        assert!(!call.is_finished() && ready.shop.running().await == 1);
+
+        at_the_command_line(&service, &["source", "remove", "shop", "--workspace", "acme"]).await;
+        let (failed, body) = ready.sql(&service, "SELECT count(*) FROM orders").await;
+        assert!(failed && code(&body) == "forbidden_sql", "{body}");
+        let ended = tokio::time::timeout(Duration::from_secs(20), call).await.expect("what runs ends with it");
+        assert_eq!(ended.unwrap().unwrap_err().code, Code::DatasetNotFound);
+        ready.shop.until_left().await;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -97,6 +97,17 @@ impl Shop {
         tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.expect("the server's state changes");
     }
 
+    /// Returns when the reader has no connection any more.
+    pub async fn until_left(&self) {
+        let sql = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{}'", self.reader);
+        let wait = async {
+            while self.value(&sql).await > 0 {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.expect("its connections end with it");
+    }
+
     pub fn address(&self) -> String {
         self.cluster.address(&self.reader, &self.database)
     }

@@ -62,6 +62,32 @@ async fn a_worker_holds_the_tables_that_were_asked_for_and_no_others() {
     assert_eq!(warm(&house), BTreeSet::from([second]), "both are there now");
 }
 
+/// What a worker holds does not depend on how its queries end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_whose_query_fails_keeps_its_tables_for_the_next() {
+    for first in ["SELECT nonsense FROM carriers", "SELECT name::INTEGER FROM carriers"] {
+        let house = House::new(|_| {}).await;
+        let failed = house.query(first).await.unwrap_err();
+        assert_eq!(failed.code, Code::InvalidArgument, "{first}");
+        let [one] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+        assert_eq!(open_files(&house, one).len(), 1, "{first}: carriers are open");
+        house.query("FROM flights").await.unwrap();
+        let [other] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+        assert_eq!(open_files(&house, other).len(), 2, "{first}: flights, and carriers with them");
+    }
+    // Refused before any table is attached; the next query decides which are.
+    let house = House::new(|_| {}).await;
+    house.query("DROP TABLE carriers").await.unwrap_err();
+    let first = warm(&house);
+    house.query("FROM carriers").await.unwrap();
+    assert_eq!(warm(&house), first);
+    house.query("FROM flights").await.unwrap();
+    let [both] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+    assert_eq!(open_files(&house, both).len(), 2);
+    house.query("FROM carriers").await.unwrap();
+    assert_eq!(warm(&house), BTreeSet::from([both]));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_worker_serves_two_callers() {
     let house = House::new(|_| {}).await;
@@ -122,6 +148,30 @@ async fn the_kernel_confines_a_worker() {
     }
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
     assert_eq!(environment, b"", "nothing of the server's settings");
+}
+
+/// Each thread that an engine once had keeps 64 MiB of the address space, which is bounded. As many as the processors
+/// of a large machine suggest would leave no room for the first query.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_waits_has_reserved_no_memory_for_threads() {
+    let house = House::empty(|_| {});
+    let spare = async {
+        loop {
+            if let Some(pid) = house.engine.idle_workers().first() {
+                return *pid;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let pid = tokio::time::timeout(std::time::Duration::from_secs(60), spare).await.unwrap();
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    let reserved = maps.lines().filter(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        let (from, to) = fields.next().unwrap().split_once('-').unwrap();
+        let size = u64::from_str_radix(to, 16).unwrap() - u64::from_str_radix(from, 16).unwrap();
+        fields.next().unwrap().starts_with("---") && size > 32 << 20
+    });
+    assert_eq!(reserved.collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,9 +4,10 @@
 //! within the same limits as here. The server is trusted with the workspace's own data and with nothing else: it is a
 //! stranger to this process, which bounds what it may send.
 //!
-//! [`sources`] keeps the registered engines, [`route`] says where a query runs.
+//! [`sources`] keeps the registered engines, [`open`] those that are asked, [`route`] says where a query runs.
 
 pub mod clickhouse;
+mod open;
 pub mod postgres;
 pub mod route;
 pub mod server;

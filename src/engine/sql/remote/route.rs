@@ -27,7 +27,10 @@ pub fn place<'a>(datasets: &'a [Dataset], sql: &str) -> Result<Place<'a>> {
     let home = |dataset: &Dataset| dataset.remote.as_ref().map(|remote| remote.source);
     let at = |source: Option<Id<Source>>| {
         let own = tables.iter().copied().filter(|dataset| home(dataset) == source).collect();
-        source.map_or_else(|| Place::Here(Vec::new()), |source| Place::There(source, Vec::new())).with(own)
+        match source {
+            None => Place::Here(own),
+            Some(source) => Place::There(source, own),
+        }
     };
     if let [only] = tables.as_slice() {
         return Ok(at(home(only)));
@@ -46,15 +49,6 @@ pub fn place<'a>(datasets: &'a [Dataset], sql: &str) -> Result<Place<'a>> {
         None => Ok(at(None)),
         Some(first) if homes.len() == 1 => Ok(at(home(first))),
         Some(_) => Err(mixed(&used)),
-    }
-}
-
-impl<'a> Place<'a> {
-    fn with(self, tables: Vec<&'a Dataset>) -> Self {
-        match self {
-            Place::Here(_) => Place::Here(tables),
-            Place::There(source, _) => Place::There(source, tables),
-        }
     }
 }
 

@@ -1,14 +1,16 @@
 //! The remote engines that a workspace has registered: adding, testing, reading their catalogues, removing, and asking
-//! them. A source that nobody asks costs nothing: its connections end after a minute.
+//! them. A source that nobody asks costs nothing: its connections end after a minute, and it is closed a little later.
+//! Another process may remove one (the command line, another node): an open source is looked up now and then.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::open::{OpenSource, OpenSources};
 use super::postgres::{Login, Postgres};
 use super::server::Server;
 use super::{FoundKeys, FoundTable, Permitted, RemoteLimits};
@@ -18,7 +20,6 @@ use crate::base::peers::PrivateHost;
 use crate::base::secret::{MasterKey, Secret, base64url, from_base64url};
 use crate::config::Config;
 use crate::engine::job::Job;
-use crate::engine::turns::Turns;
 use crate::model::dataset::{Dataset, Kind, is_name, name_from_file};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
@@ -27,8 +28,8 @@ use crate::model::table::Table;
 use crate::model::user::User;
 use crate::store::{self, Db};
 
-/// Queries that run in one source at the same time.
-const AT_ONCE: usize = 4;
+/// How often an open source is looked up: what runs in one that was removed ends by then.
+const LOOK: Duration = Duration::from_secs(5);
 /// Sources of a workspace.
 const SOURCES: usize = 20;
 /// Bytes of a password, and of a certificate.
@@ -74,15 +75,7 @@ struct Inner {
     clock: Clock,
     master: MasterKey,
     private: Vec<PrivateHost>,
-    open: Mutex<HashMap<Id<Source>, Arc<Open>>>,
-}
-
-/// A source that has been asked since the start.
-struct Open {
-    server: Server,
-    turns: Turns,
-    /// Cancelled when the source is removed.
-    gone: CancellationToken,
+    open: OpenSources,
 }
 
 /// Names one reading of a catalogue.
@@ -91,7 +84,7 @@ struct Reading;
 impl Sources {
     pub fn new(config: &Config, db: Db, clock: Clock, master: MasterKey) -> Self {
         let private = config.source_private_hosts.clone();
-        Self(Arc::new(Inner { db, clock, master, private, open: Mutex::default() }))
+        Self(Arc::new(Inner { db, clock, master, private, open: OpenSources::default() }))
     }
 
     /// The sources of a workspace, by name.
@@ -240,10 +233,7 @@ impl Sources {
         if !removed {
             return Err(Error::not_found("source"));
         }
-        let open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        if let Some(open) = open {
-            open.gone.cancel();
-        }
+        self.0.open.close((org, id));
         Ok(())
     }
 
@@ -320,8 +310,12 @@ impl Sources {
         Ok((answer?, u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)))
     }
 
+    /// A source of the workspace. One that is not registered any more is closed.
     async fn find(&self, org: Id<Org>, id: Id<Source>) -> Result<Source> {
         let found = store::sources::by_id(&mut self.0.db.read_tenant(org).await?, org, id).await?;
+        if found.is_none() {
+            self.0.open.close((org, id));
+        }
         found.ok_or_else(|| Error::not_found("source"))
     }
 
@@ -334,18 +328,31 @@ impl Sources {
         Ok(())
     }
 
-    fn open(&self, source: &Source) -> Result<Arc<Open>> {
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = open.get(&source.id) {
-            return Ok(open.clone());
+    fn open(&self, source: &Source) -> Result<Arc<OpenSource>> {
+        let (open, is_new) = self.0.open.open((source.org, source.id), || {
+            let url = Url::parse(&source.address).map_err(Error::internal)?;
+            self.server(source.engine, &url, self.unseal(source)?, source.ca.clone())
+        })?;
+        if is_new {
+            self.watch(source.org, source.id);
         }
-        let url = Url::parse(&source.address).map_err(Error::internal)?;
-        let server = self.server(source.engine, &url, self.unseal(source)?, source.ca.clone())?;
-        // Of so many turns a caller has half and a workspace all but one.
-        let turns = Turns::of_queries(AT_ONCE + 1);
-        let made = Arc::new(Open { server, turns, gone: CancellationToken::new() });
-        open.insert(source.id, made.clone());
-        Ok(made)
+        Ok(open)
+    }
+
+    /// Closes an open source when it is removed, whoever does that, or when nobody asks it any more.
+    fn watch(&self, org: Id<Org>, id: Id<Source>) {
+        let inner = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LOOK).await;
+                let Some(sources) = inner.upgrade().map(Self) else { return };
+                if !sources.0.open.keep((org, id)) {
+                    return;
+                }
+                // It closes one that is gone. A database that fails says nothing of the source.
+                let _found = sources.find(org, id).await;
+            }
+        });
     }
 
     fn server(&self, engine: SourceEngine, url: &Url, password: Secret, ca: Option<String>) -> Result<Server> {

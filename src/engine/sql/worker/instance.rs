@@ -15,7 +15,7 @@ use serde_json::json;
 use super::render::Shape;
 use super::{carried, edit, problem, sandbox, zones};
 use crate::engine::sql::rows::too_wide;
-use crate::engine::sql::wire::{Outcome, Rows, Tables, TaskLimits};
+use crate::engine::sql::wire::{Confinement, Outcome, Rows, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
 use crate::model::error::{Code, Error, Result};
 
@@ -80,12 +80,13 @@ pub struct Instance {
     /// Whether one of them has a time with a zone.
     has_zones: bool,
     running: Running,
+    confinement: Confinement,
 }
 
 impl Instance {
-    pub fn new(connection: Connection, tables: Tables, running: Running) -> Self {
+    pub fn new(connection: Connection, tables: Tables, running: Running, confinement: Confinement) -> Self {
         let names = tables.iter().map(|(name, _)| name.clone()).collect();
-        Self { connection, tables, names, attached: None, has_zones: false, running }
+        Self { connection, tables, names, attached: None, has_zones: false, running, confinement }
     }
 
     /// Judges one statement and runs it. The first one that may run decides which tables are attached: those that it
@@ -100,7 +101,7 @@ impl Instance {
                 let wanted: BTreeSet<String> = used.iter().chain(also).cloned().collect();
                 let wanted: Vec<_> = self.tables.iter().filter(|(name, _)| wanted.contains(name)).collect();
                 furnish(&self.connection, &wanted, limits).map_err(|cause| internal(&cause))?;
-                sandbox::close().map_err(|cause| internal(&cause))?;
+                sandbox::close(self.confinement).map_err(|cause| internal(&cause))?;
                 self.attached = Some(wanted.into_iter().map(|(name, _)| name.clone()).collect());
                 self.has_zones = zones::are_read(&self.connection);
             }
@@ -319,8 +320,8 @@ fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A failure that is none of the caller's; the server logs the message and says nothing of it.
-/// An interrupt may come at any step; it means that the time is over.
+/// A failure that is none of the caller's; the server logs the message and says nothing of it. Only an interrupt, which
+/// may come at any step, means that the time is over.
 pub fn internal(cause: &impl std::fmt::Display) -> Error {
     let message = cause.to_string();
     if message.contains("\"exception_type\":\"INTERRUPT\"") {

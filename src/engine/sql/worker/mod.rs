@@ -25,7 +25,7 @@ use std::time::Duration;
 use duckdb::Connection;
 
 use self::instance::{Instance, Running};
-use super::wire::{self, Order, Outcome, Reply, Task, TaskLimits};
+use super::wire::{self, Confinement, Order, Outcome, Reply, Task, TaskLimits};
 use crate::model::error::{Code, Error, Result};
 
 /// The parser and the planner recurse; a small stack would end the process.
@@ -62,7 +62,7 @@ fn serve() -> io::Result<()> {
     let (said, current) = (output.clone(), running.clone());
     // Started after the restrictions, so that it is under them. A worker that gets so far has begun.
     let work = move || match said.say(&Reply::Begun) {
-        Ok(()) => perform(connection, task, &orders, &said, &current),
+        Ok(()) => perform(connection, confinement, task, &orders, &said, &current),
         // The listener notices a server that is gone.
         Err(problem) => eprintln!("sql worker: cannot begin: {problem}"),
     };
@@ -114,6 +114,7 @@ fn cpu_seconds(limits: &TaskLimits) -> u64 {
 /// The first task, and after a query the queries that follow it.
 fn perform(
     connection: Connection,
+    confinement: Confinement,
     task: Task,
     queries: &mpsc::Receiver<(String, TaskLimits)>,
     output: &Output,
@@ -121,7 +122,7 @@ fn perform(
 ) {
     match task {
         Task::Query { tables, also, sql, limits } => {
-            let mut instance = Instance::new(connection, tables, running.clone());
+            let mut instance = Instance::new(connection, tables, running.clone(), confinement);
             let mut next = Some((sql, limits, also));
             while let Some((sql, limits, also)) = next {
                 output.answer(|| instance.query(&sql, &also, &limits));

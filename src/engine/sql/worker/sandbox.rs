@@ -1,6 +1,7 @@
 //! What the operating system forbids a worker. Each layer holds without the others, and none needs a right that an
 //! ordinary user in a container lacks.
 
+use std::io;
 use std::path::Path;
 
 use landlock::{
@@ -59,9 +60,14 @@ pub fn bound_files(bytes: u64) -> nix::Result<()> {
 
 /// Once the tables are open and all threads run: nothing else is opened, started or connected. (Root is exempt from
 /// the limit of processes, but not from the filter.)
-pub fn close() -> nix::Result<()> {
+///
+/// # Errors
+/// The kernel does not enforce now what it did at the start.
+pub fn close(confinement: Confinement) -> io::Result<()> {
     setrlimit(Resource::RLIMIT_NPROC, 0, 0)?;
-    syscalls::allow_computing_only();
+    if !syscalls::allow_computing_only() && confinement.seccomp {
+        return Err(io::Error::other("the second filter of system calls cannot be laid"));
+    }
     Ok(())
 }
 

@@ -173,7 +173,8 @@ fn computing(own: u32) -> Result<BpfProgram, BackendError> {
 /// Fits a call whose arguments (by place, from 0) all compare so.
 fn rule(arguments: &[(u8, SeccompCmpArgLen, SeccompCmpOp, u64)]) -> Result<SeccompRule, BackendError> {
     let conditions = arguments.iter().cloned();
-    let conditions = conditions.map(|(place, length, compare, value)| SeccompCondition::new(place, length, compare, value));
+    let conditions =
+        conditions.map(|(place, length, compare, value)| SeccompCondition::new(place, length, compare, value));
     SeccompRule::new(conditions.collect::<Result<_, _>>()?)
 }
 
