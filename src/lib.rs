@@ -40,10 +40,11 @@
 //! 7. the gateway has the surface write the reply, measures what it wrote, writes the audit row, and only then lets the
 //!    answer go.
 //!
-//! `ask_question` parts from this at 6: `ops/ask_question.rs` asks `engine/agent/conversation/ask.rs`, which takes the ontology as far
-//! as the pass reaches (`engine/ontology/library.rs`), has a planner read the question (`engine/agent/planner`), and
-//! makes the answer of the plan (`engine/agent/answer.rs`): compiled to SQL, run by `engine/sql` as above, checked, told
-//! and drawn.
+//! `ask_question` parts from this at 6: `ops/ask_question.rs` asks `engine/agent/conversation/ask.rs`, which takes the
+//! ontology as far as the pass reaches (`engine/ontology/library.rs`), has a planner read the question
+//! (`engine/agent/planner.rs`), and makes the answer of the plan (`engine/agent/conversation/answer.rs`): compiled to SQL,
+//! run by `engine/sql` as above, checked, told and drawn. `dragoman ontology explain` prints what each of these stages
+//! made of a question.
 //!
 //! The same steps from 5 on serve REST, the command line, and whatever surface comes next.
 //!

@@ -1,9 +1,9 @@
-//! `dragoman ontology draft|check|save|convert|list|ask`: semantic models from the command line.
+//! `dragoman ontology draft|check|save|convert|list|ask|explain`: semantic models from the command line.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::import::operator;
@@ -18,6 +18,7 @@ use crate::model::dataset::Dataset;
 use crate::model::ontology::StoredOntology;
 use crate::ops::ask_question::AskQuestion;
 use crate::ops::draft_ontology::DraftOntology;
+use crate::ops::explain_question::ExplainQuestion;
 use crate::ops::list_datasets::ListDatasets;
 use crate::ops::ontology_texts::{CheckOntology, CreateOntology, ListAllOntologies, UpdateOntology};
 
@@ -59,17 +60,23 @@ pub enum Ontology {
         workspace: String,
     },
     /// Ask a question
-    Ask {
-        question: String,
-        #[arg(long, value_name = "W")]
-        workspace: String,
-        /// The ontology's name; not needed when the workspace has one
-        #[arg(long)]
-        ontology: Option<String>,
-        /// Of the answer before, to go on with it
-        #[arg(long, value_name = "ID")]
-        conversation: Option<String>,
-    },
+    Ask(Question),
+    /// Ask a question, and print what every stage made of it: which one makes a wrong answer wrong
+    Explain(Question),
+}
+
+/// A question, and where it is asked.
+#[derive(Debug, Args)]
+pub struct Question {
+    question: String,
+    #[arg(long, value_name = "W")]
+    workspace: String,
+    /// The ontology's name; not needed when the workspace has one
+    #[arg(long)]
+    ontology: Option<String>,
+    /// Of the answer before, to go on with it
+    #[arg(long, value_name = "ID")]
+    conversation: Option<String>,
 }
 
 impl Ontology {
@@ -104,7 +111,7 @@ impl Ontology {
                 imported.notes.iter().for_each(|note| eprintln!("{note}"));
                 print!("{}", write::flat_yaml(&imported.ontology));
             }
-            Self::Draft { .. } | Self::Save { .. } | Self::List { .. } | Self::Ask { .. } => {}
+            Self::Draft { .. } | Self::Save { .. } | Self::List { .. } | Self::Ask(_) | Self::Explain(_) => {}
         }
         Ok(())
     }
@@ -115,10 +122,10 @@ impl Ontology {
     /// What was wrong, in a sentence.
     pub async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
         let slug = match &self {
-            Self::Draft { workspace, .. }
-            | Self::Save { workspace, .. }
-            | Self::List { workspace }
-            | Self::Ask { workspace, .. } => workspace.clone(),
+            Self::Draft { workspace, .. } | Self::Save { workspace, .. } | Self::List { workspace } => {
+                workspace.clone()
+            }
+            Self::Ask(asked) | Self::Explain(asked) => asked.workspace.clone(),
             Self::Check { .. } | Self::Convert { .. } => return self.run_on_file(json),
         };
         let org = app.office.identity.org_by_slug(&slug).await?;
@@ -150,10 +157,8 @@ impl Ontology {
                     println!("{}  {}  {}  {}", text("ontology_id"), text("name"), text("status"), text("problem"));
                 }
             }
-            Self::Ask { question, ontology, conversation, .. } => {
-                let ontology_id = door.ontology(ontology.as_deref()).await?;
-                let conversation_id = conversation.map(|id| id.parse()).transpose()?;
-                let reply = door.call(AskQuestion { ontology_id, question, conversation_id, image: false }).await?;
+            Self::Ask(asked) => {
+                let reply = door.call(door.asked(asked).await?).await?;
                 if json {
                     println!("{reply}");
                     return Ok(());
@@ -166,6 +171,18 @@ impl Ontology {
                     }
                 }
                 eprintln!("conversation {}", reply["conversationId"].as_str().unwrap_or_default());
+            }
+            Self::Explain(asked) => {
+                let explained = door.call(ExplainQuestion(door.asked(asked).await?)).await?;
+                if json {
+                    println!("{explained}");
+                    return Ok(());
+                }
+                for stage in explained["stages"].as_array().into_iter().flatten() {
+                    let text = |key: &str| stage[key].as_str().unwrap_or_default().trim_end();
+                    println!("== {}\n{}\n", text("name"), text("made"));
+                }
+                println!("== answer\n{}", explained["narrative"].as_str().unwrap_or_default());
             }
             Self::Check { .. } | Self::Convert { .. } => {}
         }
@@ -201,6 +218,12 @@ impl Door<'_> {
         }
         anyhow::ensure!(ids.len() == names.len(), "not every one of {} is a table here", names.join(", "));
         Ok(ids)
+    }
+
+    async fn asked(&self, asked: Question) -> anyhow::Result<AskQuestion> {
+        let ontology_id = self.ontology(asked.ontology.as_deref()).await?;
+        let conversation_id = asked.conversation.map(|id| id.parse()).transpose()?;
+        Ok(AskQuestion { ontology_id, question: asked.question, conversation_id, image: false })
     }
 
     async fn ontology(&self, name: Option<&str>) -> anyhow::Result<Id<StoredOntology>> {

@@ -18,7 +18,7 @@ pub(in crate::engine) mod turns;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::agent::conversation::ask::Questions;
+use self::agent::conversation::Questions;
 use self::agent::planner::Planners;
 use crate::base::clock::Clock;
 use crate::config::Config;

@@ -134,6 +134,13 @@ pub struct Phase {
     pub says: String,
 }
 
+/// What a stage on the way to an answer made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stage {
+    pub name: String,
+    pub made: String,
+}
+
 /// A reason to trust or distrust the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckFound {

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
-use crate::engine::agent::conversation::ask::{Answered, Ask, Body};
+use crate::engine::agent::conversation::{Answered, Ask, Body};
+use crate::engine::agent::record::Record;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
@@ -178,7 +179,12 @@ impl Operation for AskQuestion {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        let ask = Ask { ontology: self.ontology_id, question: self.question, conversation: self.conversation_id };
+        let ask = Ask {
+            ontology: self.ontology_id,
+            question: self.question,
+            conversation: self.conversation_id,
+            record: Record::default(),
+        };
         let answered = on.engines.questions.ask(job, ask).await?;
         Ok(reply(answered, self.image, on.config.limits.budgets.reply_bytes))
     }

@@ -18,6 +18,7 @@ pub mod audit_log;
 pub mod blocked_clients;
 pub mod delete_dataset;
 pub mod draft_ontology;
+pub mod explain_question;
 pub mod get_document;
 pub mod get_schema;
 pub mod grants;

@@ -53,6 +53,47 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
 }
 
 #[test]
+fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let (csv, document) = (folder.path().join("sales.csv"), folder.path().join("sales.yaml"));
+    std::fs::write(&csv, "sale_id,region,amount\n1,north,1.50\n2,south,2.50\n3,south,4.00\n").unwrap();
+    facts(&data, &["import", csv.to_str().unwrap(), "--workspace", "acme"]);
+    let drafted = dragoman(&data, &["ontology", "draft", "--workspace", "acme"]);
+    std::fs::write(&document, &drafted.stdout).unwrap();
+    facts(&data, &["ontology", "save", document.to_str().unwrap(), "--workspace", "acme"]);
+
+    let explain = |question: &str| facts(&data, &["ontology", "explain", question, "--workspace", "acme"]);
+    let stages = |explained: &Value| -> Vec<String> {
+        let stages = explained["stages"].as_array().unwrap().iter();
+        stages.map(|stage| stage["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let made = |explained: &Value, name: &str| {
+        let stages = explained["stages"].as_array().unwrap();
+        let stage = stages.iter().find(|stage| stage["name"] == name);
+        stage.map(|stage| stage["made"].as_str().unwrap().to_owned()).unwrap_or_default()
+    };
+    let answered = explain("How many sales are there by region?");
+    assert_eq!(answered["outcome"], "answer", "{answered}");
+    let names = stages(&answered);
+    let places: Vec<Option<usize>> = ["question", "items", "sketch", "resolved", "plan", "sql", "verification"]
+        .iter()
+        .map(|name| names.iter().position(|stage| stage == name))
+        .collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{names:?}");
+    assert!(made(&answered, "sql").contains("SELECT") && made(&answered, "items").contains("region"), "{answered}");
+
+    // Where it ends without an answer is where it went wrong.
+    let declined = explain("How many zorped sales are there?");
+    assert_ne!(declined["outcome"], "answer", "{declined}");
+    let names = stages(&declined);
+    assert!(names.iter().any(|name| name == "items") && !names.iter().any(|name| name == "sql"), "{names:?}");
+    let printed = dragoman(&data, &["ontology", "explain", "number of sales", "--workspace", "acme"]);
+    assert!(String::from_utf8_lossy(&printed.stdout).contains("== sketch\n"));
+}
+
+#[test]
 fn mistakes_are_named_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

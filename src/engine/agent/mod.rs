@@ -10,4 +10,5 @@ pub mod llm;
 pub mod plan;
 pub mod planner;
 mod prepared;
+pub mod record;
 pub mod verifier;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use jiff::civil::{Date, DateTime};
 
+use super::record::Record;
 use crate::engine::job::Job;
 use crate::engine::ontology::graph::Graph;
 use crate::model::ontology::{Calendar, Ontology};
@@ -138,6 +139,8 @@ pub struct Context {
     /// From when to when there are data, where that is known: "in June" is then the last June within it. A name of a
     /// time without a year that is not after it is the latest that has begun, as without it.
     pub extent: Option<Extent>,
+    /// Where what each stage makes is noted, if anywhere.
+    pub record: Record,
 }
 
 /// From the first to the last day that the data have something of.

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::ask::{Body, Made, Questions, Steps};
 use super::reword::{names_personal, reword};
+use super::{Body, Made, Questions, Steps};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
 use crate::engine::agent::explainer::{self, Column, Facts, Told, describe, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
-use crate::engine::agent::verifier::{Verdict, contradictions, relaxations, verify};
+use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxations, verify};
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
 use crate::engine::job::Job;
@@ -65,6 +65,7 @@ impl Questions {
             }
         };
         steps.done("compile", format!("{} bytes of SQL", compiled.sql.len()));
+        steps.record.add("sql", || compiled.sql.clone());
         steps.trace.sql = Some(compiled.sql.clone());
         steps.trace.notes.extend(compiled.notes.iter().cloned());
 
@@ -80,6 +81,7 @@ impl Questions {
 
         job.says(0.7, "Checking the result");
         let verdict = self.checked(job, prepared, &compiled, &reading.plan, &ran.table).await?;
+        steps.record.add("verification", || said(&verdict));
         let mut caveats = steps.caveats.clone();
         let passed = verdict.passed && caveats.is_empty();
         caveats.extend(verdict.caveats);
@@ -118,6 +120,7 @@ impl Questions {
         let rows = ran.table.rows.len();
         let lineage = lineage::of(&compiled.sql, prepared.dialect, rows, window.as_deref(), &compiled.grain);
         steps.done("tell", format!("{} characters", told.narrative.len()));
+        steps.record.add("narrative", || told.narrative.clone());
         let narrative = match names_personal(&reading.plan, &prepared.ontology) {
             true => told.narrative,
             false => self.reworded(job, question, &told, &ran.table, &columns, steps).await,
@@ -246,6 +249,16 @@ fn settled(prepared: &Prepared, plan: &mut Plan, chosen: &[Chosen], rows: usize)
     }
     let reason = "Too many of its ways through the data stay open. Ask for less at once.".into();
     Settled::Not(Made::Cannot(Cannot { reason, ..Cannot::default() }))
+}
+
+/// What was found, a line each.
+fn said(verdict: &Verdict) -> String {
+    let finding = |it: &Finding| {
+        let how = if it.passed { "passed" } else { "failed" };
+        format!("{how} {}: {}\n", it.check, it.says)
+    };
+    let caveats = verdict.caveats.iter().map(|caveat| format!("caveat: {caveat}\n"));
+    verdict.findings.iter().map(finding).chain(caveats).collect()
 }
 
 /// Whether nothing met the question: no rows, or one row of nothing.

@@ -3,31 +3,21 @@
 
 use std::time::Instant;
 
-use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 
-use super::answer::Answer;
 use super::memory::{Known, Verified, still_fits};
-use crate::base::clock::{Clock, Millis};
+use super::{Answered, Ask, Body, Made, Questions, Steps, civil};
 use crate::base::id::Id;
 use crate::engine::agent::plan::renew::renewed;
 use crate::engine::agent::planner::{Context, Planners, Worded, assumption};
-use crate::engine::agent::prepared::{Prepared, Ready, tables};
+use crate::engine::agent::prepared::{Prepared, tables};
 use crate::engine::job::Job;
-use crate::engine::llm::Models;
-use crate::engine::ontology::library::Library;
 use crate::engine::ontology::visible::has_any;
-use crate::engine::sql::SqlEngine;
-use crate::model::chart::ChartSpec;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
-use crate::model::lineage::Lineage;
-use crate::model::ontology::{Ontology, StoredOntology};
+use crate::model::ontology::StoredOntology;
 use crate::model::reading::{Cannot, Chosen, Clarification, Outcome, Reading, Turn};
-use crate::model::run::{Conversation, Ending, MOST_ROUNDS, Pending, Phase, Run, Trace};
-use crate::model::table::Table;
-use crate::store::Db;
+use crate::model::run::{Conversation, Ending, MOST_ROUNDS, Pending, Run, Trace};
 
 /// Longest question in characters.
 const MOST_CHARS: usize = 2_000;
@@ -39,88 +29,7 @@ const MOST_TURNS: usize = 10;
 const NOT_COMPARED: &str = "The data changed, and were not yet compared again with what the ontology says of them (keys, \
                             references, types).";
 
-/// Answers questions over ontologies.
-#[derive(Clone)]
-pub struct Questions {
-    pub(super) db: Db,
-    pub(super) clock: Clock,
-    pub(super) sql: SqlEngine,
-    pub(super) models: Models,
-    pub(super) planners: Planners,
-    pub(super) library: Library,
-    pub(super) ready: Ready,
-}
-
-/// A question.
-#[derive(Clone, Debug)]
-pub struct Ask {
-    pub ontology: Id<StoredOntology>,
-    pub question: String,
-    pub conversation: Option<Id<Conversation>>,
-}
-
-/// How it was answered.
-#[derive(Clone, Debug)]
-pub struct Answered {
-    pub conversation: Id<Conversation>,
-    pub run: Id<Run>,
-    pub ending: Ending,
-    pub body: Body,
-}
-
-/// What is said.
-#[derive(Clone, Debug, Default)]
-pub struct Body {
-    /// Markdown.
-    pub narrative: String,
-    pub verified: Option<bool>,
-    pub charts: Vec<ChartSpec>,
-    /// One for each chart.
-    pub svg: Vec<String>,
-    pub lineage: Option<Lineage>,
-    /// What is asked back.
-    pub asked: Vec<Clarification>,
-    pub table: Option<Table>,
-}
-
-/// What a planner and the data made of a question.
-pub(super) enum Made {
-    Answer(Box<Answer>),
-    Clarify(Vec<Clarification>),
-    Cannot(Cannot),
-}
-
-/// The steps of a question, with their times.
-pub(super) struct Steps {
-    pub trace: Trace,
-    /// What is uncertain whatever the answer is: with any of them it is not verified.
-    pub caveats: Vec<String>,
-    since: Instant,
-}
-
-impl Steps {
-    fn new() -> Self {
-        Self { trace: Trace::default(), caveats: Vec::new(), since: Instant::now() }
-    }
-
-    /// Ends a step.
-    pub(super) fn done(&mut self, name: &str, says: impl Into<String>) {
-        self.done_at(Instant::now(), name, says);
-    }
-
-    /// Ends a step that was over at a time.
-    pub(super) fn done_at(&mut self, at: Instant, name: &str, says: impl Into<String>) {
-        let ms = at.saturating_duration_since(self.since).as_secs_f64() * 1_000.0;
-        self.since = at;
-        self.trace.phases.push(Phase { name: name.into(), ms, says: says.into() });
-    }
-}
-
 impl Questions {
-    pub fn new(db: Db, clock: Clock, sql: SqlEngine, library: Library, models: Models, planners: Planners) -> Self {
-        Self { db, clock, sql, models, library, ready: Ready::new(planners.clone()), planners }
-    }
-
     /// Answers, asks back, or says why it cannot.
     ///
     /// # Errors
@@ -137,7 +46,7 @@ impl Questions {
         let prepared = self.ready.get(&self.sql, job, &visible).await?;
         let over: Vec<Id<Dataset>> =
             tables(&visible.ontology, job.pass.datasets()).iter().map(|table| table.id).collect();
-        let mut steps = Steps::new();
+        let mut steps = Steps::new(ask.record);
         if !visible.compared {
             steps.caveats.push(NOT_COMPARED.into());
         }
@@ -221,10 +130,12 @@ impl Questions {
                 chosen: chosen.clone(),
                 default_window: known.own.window(&self.planners, &prepared.ontology),
                 extent: prepared.span(),
+                record: steps.record.clone(),
             };
             let outcome = match self.planners.worded(question, &known.own, &chosen, &prepared.ontology) {
                 Worded::Ask(open) => Outcome::Clarify(vec![open]),
                 Worded::Question(question, notes) => {
+                    steps.record.add("own words", || question.clone());
                     // What a person means by words of their own nobody else has verified.
                     let verified = known.verified.as_ref().filter(|_| notes.is_empty());
                     let mut outcome = match verified {
@@ -236,6 +147,11 @@ impl Questions {
                         },
                         None => self.understand(job, prepared, &question, &context, steps).await,
                     };
+                    if verified.is_some() {
+                        steps
+                            .record
+                            .add("remembered", || "this question is kept with the plan that it is read as".into());
+                    }
                     if let Outcome::Plan(reading) = &mut outcome {
                         let timed =
                             || known.own.timed(&self.planners, &reading.plan, &question, &prepared.ontology, now);
@@ -268,13 +184,6 @@ impl Questions {
             ..Cannot::default()
         }))
     }
-}
-
-/// A time in the ontology's zone.
-pub(super) fn civil(ontology: &Ontology, at: Millis) -> Result<DateTime> {
-    let zone = TimeZone::get(&ontology.calendar.timezone).map_err(Error::internal)?;
-    let at = Timestamp::from_millisecond(at).map_err(Error::internal)?;
-    Ok(at.to_zoned(zone).datetime())
 }
 
 /// A question as somebody confirmed that it is read.

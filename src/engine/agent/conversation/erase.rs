@@ -1,6 +1,6 @@
 //! What questions over a dataset left, and its end when the dataset is erased.
 
-use super::ask::Questions;
+use super::Questions;
 use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::error::Result;

@@ -1,10 +1,9 @@
 //! What outlives a question: its conversation, its trace, and what people agreed to have remembered.
 
+use super::{Questions, civil};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::agent::compiler::compile;
-use crate::engine::agent::conversation::ask::Questions;
-use crate::engine::agent::conversation::ask::civil;
 use crate::engine::agent::conversation::traces::is_admin;
 use crate::engine::agent::plan::renew::kept;
 use crate::engine::agent::planner::{is_of_a_question, normal_form};

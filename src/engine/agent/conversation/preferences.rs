@@ -3,7 +3,7 @@
 
 use jiff::civil::DateTime;
 
-use super::ask::Questions;
+use super::Questions;
 use crate::engine::agent::planner::{Period, Planners};
 use crate::engine::job::Job;
 use crate::model::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! Questions as they were answered, for those who asked them; for admins, in the console, those of everybody.
 
-use super::ask::Questions;
+use super::Questions;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::model::access::Action;

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::ask::{Questions, Steps};
+use super::{Questions, Steps};
 use crate::engine::agent::planner::{Context, Unread};
 use crate::engine::agent::prepared::Prepared;
 use crate::engine::job::Job;
@@ -34,6 +34,10 @@ impl Questions {
             if let (Some((name, _)), Ok(_) | Err(Unread::NoHelp(_))) = (&first, &read) {
                 steps.done_at(begun, &format!("{name} planner"), "no plan");
             }
+            steps.record.add(planner.name(), || match &read {
+                Ok(outcome) => serde_json::to_string_pretty(outcome).unwrap_or_default(),
+                Err(why) => format!("{why:?}"),
+            });
             match read {
                 Ok(plan @ Outcome::Plan(_)) => {
                     steps.trace.planner = planner.name().into();

@@ -3,12 +3,12 @@
 //!
 //! In this order: [`repair`] puts slips right, [`rewrite`] says in plainer words what is said in many ways, [`items`]
 //! finds the phrases of the [`lexicon`], the numbers and the [`time`]s, [`parse`] makes a [`sketch`] of what is said,
-//! [`resolve`] finds which things of the ontology its nouns are, [`build`] makes the plan, and [`account`] finds what was
+//! [`resolve`] finds which things of the ontology its nouns are, [`compose`] makes the plan, and [`account`] finds what was
 //! said and has left no trace in it. [`read`] leads through all of them. It answers only when every word that means
 //! something was understood and one reading is clearly the best; otherwise it asks back or says what it does not know.
 
 mod account;
-mod build;
+mod compose;
 mod dialogue;
 mod items;
 mod lexicon;

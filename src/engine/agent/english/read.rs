@@ -5,7 +5,7 @@
 use std::cell::Cell;
 
 use super::account;
-use super::build::{Builder, Fault};
+use super::compose::{Builder, Fault};
 use super::dialogue::{about_answer, follow, regroup, variations};
 use super::items::{self, Item, Kind, counted, endpoints, extent, name_parts, years};
 use super::lexicon::{Effort, Lexicon, Sense, words};
@@ -123,6 +123,7 @@ fn bounded(
         let reason = format!("The question has {words} words, and at most {MAX_WORDS} are read. Ask for less at once.");
         return cannot(reason, Vec::new(), Vec::new());
     }
+    context.record.add("question", || question.to_owned());
     let outcome =
         effort.spend(STEPS_OF_A_WORD * words as u64).then(|| read(question, on, ontology, graph, context, effort));
     let Some(outcome) = outcome.filter(|_| !effort.is_over()) else {
@@ -147,7 +148,8 @@ fn read(
 ) -> Outcome {
     let asked = question;
     let (question, misspelt) = spelling::corrected(question, on);
-    let rewriter = rewrite::Rewriter { on, ontology, now: context.now };
+    let rewriter = rewrite::Rewriter { on, ontology, now: context.now, record: &context.record };
+    context.record.add("spelling", || question.clone());
     let question = rewriter.around(question);
     let whole = rewriter.whole(question.clone());
     let lost = rewrite::lost(&question, &whole);
@@ -197,6 +199,7 @@ fn read(
         );
     }
     let question = parts;
+    context.record.add("tokens", || tokens(&question).iter().map(|token| format!("{token:?}\n")).collect());
     let mut items = items::items(&question, on, context.now, &ontology.calendar);
     years::settle(&mut items, ontology, context.now.year());
     if let Some(at) = endpoints::begin_without_from(&items) {
@@ -215,7 +218,9 @@ fn read(
         return goes_on();
     }
     let said = &items[lead.map_or(0, |(lead, _)| lead)..];
+    context.record.add("items", || said.iter().map(|item| format!("{item:?}\n")).collect());
     let mut sketch = parse::sketch(said, on, ontology);
+    context.record.add("sketch", || format!("{sketch:#?}"));
     // "Only from JFK" narrows what nobody asked for.
     if leads && follow::is_fragment(&sketch) {
         return goes_on();
@@ -277,6 +282,13 @@ fn read(
     if anchor == usize::MAX {
         return cannot("The question names nothing of this ontology.".into(), Vec::new(), on.near("", ontology));
     }
+    context.record.add("resolved", || {
+        let noun = |(noun, found): (&sketch::Noun, &Option<resolve::Found>)| {
+            let means = found.as_ref().map_or_else(|| "nothing".to_owned(), |found| resolver.words(found));
+            format!("{}: {means}\n", noun.text)
+        };
+        sketch.nouns.iter().zip(&found).map(noun).collect()
+    });
     let mut builder = Builder {
         resolver: &resolver,
         sketch: &sketch,
@@ -314,7 +326,9 @@ fn read(
             builder.assumptions.push(said);
         }
     }
+    context.record.add("plan", || json(&builder.plan));
     if let Some(reason) = nonsense(&builder.plan, ontology).into_iter().next() {
+        context.record.add("validation", || reason.clone());
         return cannot(reason, Vec::new(), Vec::new());
     }
     let account = account::Account {
@@ -330,6 +344,7 @@ fn read(
         follows: follows.is_some(),
     };
     if let Some(lost) = account::lost(&account) {
+        context.record.add("account", || format!("“{lost}” left no trace in the plan"));
         return cannot(
             format!("It is not clear what “{lost}” says here: say that part in other words."),
             vec![lost],
@@ -378,6 +393,10 @@ fn unknown(words: &[String]) -> Option<Vec<String>> {
 /// What only means something after another question.
 fn goes_on() -> Outcome {
     cannot("The question goes on from another one, and there is none before it.".into(), Vec::new(), Vec::new())
+}
+
+fn json(plan: &Plan) -> String {
+    serde_json::to_string_pretty(plan).unwrap_or_default()
 }
 
 fn cannot(reason: String, unknown: Vec<String>, instead: Vec<String>) -> Outcome {

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::super::super::render::digits::Digits;
-use super::super::super::render::number::{self, Style};
 pub use crate::engine::agent::compiler::Role;
+use crate::engine::render::digits::Digits;
+use crate::engine::render::number::{self, Style};
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::{Grain, Plan, Shown, Value as Computed};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::super::render::digits::Digits;
 use super::column::Column;
+use crate::engine::render::digits::Digits;
 use crate::engine::render::spelled::small;
 use crate::model::table::Table;
 

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::super::render::digits::Digits;
-use super::super::super::render::markdown::{escaped, table};
-use super::super::super::render::number::{self, NO_VALUE};
 use super::column::{Column, Role};
 use super::names::{capitalised, sentence_case};
 use super::restate::restate;
+use crate::engine::render::digits::Digits;
+use crate::engine::render::markdown::{escaped, table};
+use crate::engine::render::number::{self, NO_VALUE};
 use crate::model::ontology::Ontology;
 use crate::model::plan::{By, Plan};
 use crate::model::reading::Reading;

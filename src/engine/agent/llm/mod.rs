@@ -16,6 +16,7 @@ use self::veil::Veil;
 use crate::base::clock::{Clock, Millis};
 use crate::engine::agent::plan::values::literals;
 use crate::engine::agent::planner::{self, Planner, Unread, View};
+use crate::engine::agent::record::Record;
 use crate::engine::job::Job;
 use crate::engine::llm::{LlmError, Message, Model, Models, Speaker};
 use crate::model::ontology::Ontology;
@@ -48,7 +49,13 @@ impl LanguageModel {
             error => Unread::NotAsked(format!("The language model was not asked: {error}.")),
         })?;
         job.says(0.2, "Asking a language model how to read it");
-        let asked = Context { now: self.clock.now(), chosen: &context.chosen, history: &context.previous, values: &[] };
+        let asked = Context {
+            now: self.clock.now(),
+            chosen: &context.chosen,
+            history: &context.previous,
+            values: &[],
+            record: context.record.clone(),
+        };
         let no_help = |problem: String| Unread::NoHelp(format!("The language model was no help: {problem}."));
         let read = plan(question, view.ontology, &asked, &model).await;
         let mut read = read.map_err(|error| no_help(error.to_string()))?;
@@ -97,6 +104,8 @@ pub struct Context<'a> {
     pub history: &'a [Turn],
     /// Stored values that may be meant. They are sent only where the workspace lets values be sent.
     pub values: &'a [KnownValues],
+    /// Where what the model answers is noted, if anywhere.
+    pub record: Record,
 }
 
 /// Some stored values of a field.
@@ -130,6 +139,7 @@ pub async fn plan<M: Model>(
     let mut request = prompt::request(question, ontology, context, &mut veil);
     let read = |reply: &str| answer::read(reply, question, ontology, context, &veil);
     let reply = model.complete(&request).await?;
+    context.record.add("language model", || reply.json().to_owned());
     let problems = match read(reply.json()) {
         Ok(outcome) => return Ok(outcome),
         Err(problems) => problems,
@@ -139,7 +149,9 @@ pub async fn plan<M: Model>(
     let quoted = if quoted.is_empty() { "{}".to_owned() } else { quoted };
     request.messages.push(Message { from: Speaker::Model, text: quoted });
     request.messages.push(Message { from: Speaker::User, text: prompt::repair(&problems) });
+    context.record.add("validation", || problems.join("\n"));
     let reply = model.complete(&request).await?;
+    context.record.add("language model", || reply.json().to_owned());
     read(reply.json()).map_err(Fallback::NeverValid)
 }
 

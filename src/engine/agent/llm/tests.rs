@@ -262,7 +262,7 @@ fn without_leave_no_stored_value_is_sent_and_yet_it_can_be_used() {
     let history = [Turn { question: "visits at home, not elm road".into(), plan: canary_plan() }];
     let values = [KnownValues { field: FieldRef::new("visits", "corner"), values: vec![CANARY.into()] }];
     let chosen = [Chosen { key: "home".into(), value: CANARY.into() }];
-    let context = Context { now: NOW, chosen: &chosen, history: &history, values: &values };
+    let context = Context { now: NOW, chosen: &chosen, history: &history, values: &values, ..Context::default() };
     let corner = json!({ "dataset": "visits", "field": "corner" });
     let filters = json!([{ "compare": { "field": corner, "op": "equal", "value": "@value1" } },
         { "compare": { "field": corner, "op": "not_equal", "value": "@value9" } }]);

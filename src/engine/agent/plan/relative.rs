@@ -34,27 +34,51 @@ pub fn relative(
     calendar: &Calendar,
     read: impl Fn(DateTime) -> Option<Window>,
 ) -> Option<Relative> {
-    let later = LATER.iter().filter_map(|days| at.checked_add(jiff::Span::new().days(*days)).ok());
-    let times: Vec<DateTime> = later.chain(at.checked_add(jiff::Span::new().hours(1)).ok()).collect();
-    let mut ends = vec![(at, ends_of(window)?)];
-    for time in times {
-        ends.push((time, ends_of(&read(time)?)?));
-    }
-    if ends_of(&read(at)?)? != ends[0].1 || ends.iter().all(|(_, it)| *it == ends[0].1) {
+    let first = ends_of(window)?;
+    if ends_of(&read(at)?)? != first {
         return None;
     }
-    // A name in the calendar may be that of either end.
-    let names: Vec<Date> = [ends[0].1.0, ends[0].1.1].into_iter().flatten().map(DateTime::date).collect();
-    let moment = |end: fn(&Ends) -> Option<DateTime>| -> Option<Option<Moment>> {
+    // A name in the calendar may be that of either end, or of what ended then: a day, a month, a quarter.
+    let before = [(0, Unit::Day), (-1, Unit::Day), (-1, Unit::Month), (-1, Unit::Quarter)];
+    let named = |end: DateTime| before.into_iter().filter_map(move |(count, unit)| unit.add(end, count));
+    let names: Vec<Date> = [first.0, first.1].into_iter().flatten().flat_map(named).map(DateTime::date).collect();
+    let mut ends = vec![(at, first)];
+    for time in later(at, &names) {
+        ends.push((time, ends_of(&read(time)?)?));
+    }
+    if ends.iter().all(|(_, it)| *it == first) {
+        return None;
+    }
+    let moment = |end: fn(&Ends) -> Option<DateTime>, beside: Option<&Moment>| -> Option<Option<Moment>> {
         if ends.iter().all(|(_, it)| end(it).is_none()) {
             return Some(None);
         }
         let seen: Vec<(DateTime, DateTime)> =
             ends.iter().map(|(time, it)| Some((*time, end(it)?))).collect::<Option<_>>()?;
         let fits = |moment: &Moment| seen.iter().all(|(time, end)| when(moment, *time, calendar) == Some(*end));
-        candidates(seen[0], &names, calendar).into_iter().find(fits).map(Some)
+        let mut all = candidates(seen[0], &names, calendar);
+        // What begins with a name ends so long after it, and not with the next name that has begun.
+        let is_name = |moment: &Moment| matches!(moment.from, Anchor::Day { .. } | Anchor::Week(_));
+        let beside = beside.filter(|moment| is_name(moment));
+        all.sort_by_key(|moment| beside.is_some_and(|beside| beside.from != moment.from));
+        all.into_iter().find(fits).map(Some)
     };
-    Some(Relative { start: moment(|it| it.0)?, end: moment(|it| it.1)? })
+    let start = moment(|it| it.0, None)?;
+    let end = moment(|it| it.1, start.as_ref())?;
+    Some(Relative { start, end })
+}
+
+/// Times after that of asking at which the words are read too, among them those around the names.
+fn later(at: DateTime, names: &[Date]) -> Vec<DateTime> {
+    let mut found: Vec<DateTime> = LATER.iter().filter_map(|days| Unit::Day.add(at, *days)).collect();
+    found.extend(Unit::Hour.add(at, 1));
+    for name in names {
+        for year in [at.year() + 1, at.year() + 2] {
+            let Ok(day) = Date::new(year, name.month(), name.day()) else { continue };
+            found.extend([-1, 0, 1].into_iter().filter_map(|days| Unit::Day.add(day.at(12, 0, 0, 0), days)));
+        }
+    }
+    found
 }
 
 /// The window that it is at a time; `None` where the calendar has no such time.
@@ -191,7 +215,8 @@ mod tests {
                 "2026-11-22T23:30:00",
                 "2027-01-01T00:00:00",
                 "2027-02-28T12:00:00",
-                "2027-05-09T08:15:00",
+                "2027-03-24T08:15:00",
+                "2027-07-04T12:00:00",
                 "2028-02-29T09:00:00",
                 "2029-07-31T17:45:00",
                 "2030-10-06T06:00:00",
@@ -217,7 +242,6 @@ mod tests {
         "this month",
         "last 12 months",
         "next quarter",
-        "last half",
         "this year",
         "2 years ago",
         "3 months ago",
@@ -246,6 +270,7 @@ mod tests {
         "since March",
         "until June",
         "christmas day",
+        "in week 12",
         // By turn.
         "last January",
         "next May",

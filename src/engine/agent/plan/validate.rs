@@ -312,19 +312,7 @@ impl<'a> Check<'a> {
                     self.say(&format!("{at}.days"), "numbers from 1 for Monday to 7 for Sunday, at least one");
                 }
             }
-            Condition::AtHours { field, from, to, .. } => {
-                let at = format!("{at}.at_hours");
-                self.time_field(&format!("{at}.field"), field);
-                if *from > 23 {
-                    self.say(&format!("{at}.from"), "an hour from 0 to 23");
-                }
-                if !(1..=24).contains(to) {
-                    self.say(&format!("{at}.to"), "an hour from 1 to 24");
-                }
-                if self.field(&format!("{at}.field"), field).is_some_and(|field| field.datatype == DataType::Date) {
-                    self.say(&format!("{at}.field"), format!("{} holds days without a time", name_of(field)));
-                }
-            }
+            Condition::AtHours { field, from, to, .. } => self.hours(&format!("{at}.at_hours"), field, *from, *to),
             Condition::Segment { name, .. } => self.segment(&format!("{at}.segment.name"), name),
             Condition::Exists { of, dataset, via, filters, .. } => {
                 let at = format!("{at}.exists");
@@ -353,6 +341,19 @@ impl<'a> Check<'a> {
             Condition::Any(conditions) => self.group(&format!("{at}.any"), conditions, depth),
             Condition::All(conditions) => self.group(&format!("{at}.all"), conditions, depth),
             Condition::Not(condition) => self.condition(&format!("{at}.not"), condition, depth + 1),
+        }
+    }
+
+    fn hours(&mut self, at: &str, field: &FieldRef, from: u8, to: u8) {
+        self.time_field(&format!("{at}.field"), field);
+        if from > 23 {
+            self.say(&format!("{at}.from"), "an hour from 0 to 23");
+        }
+        if !(1..=24).contains(&to) {
+            self.say(&format!("{at}.to"), "an hour from 1 to 24");
+        }
+        if self.field(&format!("{at}.field"), field).is_some_and(|field| field.datatype == DataType::Date) {
+            self.say(&format!("{at}.field"), format!("{} holds days without a time", name_of(field)));
         }
     }
 

@@ -85,7 +85,13 @@ impl Unit {
     }
 
     /// Units counted from the one that a time is in, which is 0: from the first up to but not with the second.
-    pub(in crate::engine::agent) fn around(self, at: DateTime, from: i64, to: i64, calendar: &Calendar) -> Option<Span> {
+    pub(in crate::engine::agent) fn around(
+        self,
+        at: DateTime,
+        from: i64,
+        to: i64,
+        calendar: &Calendar,
+    ) -> Option<Span> {
         let this = self.start(at, calendar)?;
         Span::new(self.add(this, from)?, self.add(this, to)?)
     }

@@ -3,7 +3,7 @@
 use crate::model::ontology::Ontology;
 use crate::model::plan::{By, Condition, FieldRef, Limit, Order, Plan, Value};
 
-use super::super::build::{Builder, Fault};
+use super::super::compose::{Builder, Fault};
 use super::super::items::{Item, Kind};
 use super::super::sketch::Sketch;
 
@@ -183,10 +183,10 @@ pub(in super::super) fn merge(builder: &mut Builder, before: &Plan, more: bool) 
             .or_else(|| before.time.as_ref().and_then(|time| time.field.clone()));
         plan.time = new.time.map(|time| crate::model::plan::TimeFilter { field, ..time });
         plan.comparison = None;
-        plan.filters.retain(|known| !super::super::build::is_time(known));
+        plan.filters.retain(|known| !super::super::compose::is_time(known));
     }
-    if new.filters.iter().any(super::super::build::is_time) {
-        plan.filters.retain(|known| !super::super::build::is_time(known));
+    if new.filters.iter().any(super::super::compose::is_time) {
+        plan.filters.retain(|known| !super::super::compose::is_time(known));
         plan.time = None;
         plan.comparison = None;
     }

@@ -7,7 +7,7 @@ use crate::model::plan::{Condition, FieldRef};
 /// The field whose values a metric adds up or averages, with the metric's own conditions, where its rows are called by
 /// these words.
 pub(in super::super) fn rows(metric: &Metric, said: &str, ontology: &Ontology) -> Option<(FieldRef, Vec<Condition>)> {
-    let (function, dataset, field) = super::super::build::single(&metric.expression)?;
+    let (function, dataset, field) = super::super::compose::single(&metric.expression)?;
     let mut filters = Vec::new();
     let mut rows = vec![dataset.clone()];
     for filter in &metric.filters {

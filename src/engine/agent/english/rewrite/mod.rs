@@ -24,6 +24,7 @@ mod words;
 use jiff::civil::DateTime;
 
 use crate::engine::agent::english::lexicon::Lexicon;
+use crate::engine::agent::record::Record;
 use crate::model::ontology::Ontology;
 
 pub(super) use kept::lost;
@@ -36,6 +37,7 @@ pub(super) struct Rewriter<'a> {
     pub(super) on: &'a Lexicon,
     pub(super) ontology: &'a Ontology,
     pub(super) now: DateTime,
+    pub(super) record: &'a Record,
 }
 
 /// The question in other words; `None` where there is nothing to say otherwise.
@@ -85,6 +87,12 @@ impl Rewriter<'_> {
     }
 
     fn all(&self, rewritings: &[Rewriting], question: String) -> String {
-        rewritings.iter().fold(question, |text, rewriting| rewriting(&text, self).unwrap_or(text))
+        rewritings.iter().fold(question, |text, rewriting| match rewriting(&text, self) {
+            Some(other) if other != text => {
+                self.record.add("rewrite", || other.clone());
+                other
+            }
+            _ => text,
+        })
     }
 }

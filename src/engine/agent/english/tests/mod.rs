@@ -71,6 +71,7 @@ fn context() -> Context {
         chosen: vec![],
         default_window: None,
         extent: None,
+        ..Context::default()
     }
 }
 
