@@ -283,3 +283,29 @@ impl Operation for GetOntologyDataset {
         Ok(Schema { name: entity.name.clone(), yaml: write::dataset_yaml(&readable(entity)) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thing_is_on_one_page_and_a_page_is_no_larger_than_its_room() {
+        let things: Vec<String> = (0..150).map(|length| "x".repeat(length)).collect();
+        let (mut met, mut from, mut pages) = (Vec::new(), 0, 0);
+        loop {
+            let mut page = Page { from, at: 0, room: 100, is_full: false };
+            let (some, others) = things.split_at(20);
+            let taken = [page.take(some.iter()).unwrap(), page.take(others.iter()).unwrap()].concat();
+            // In quotes, and with a comma.
+            let bytes: usize = taken.iter().map(|text| text.len() + 3).sum();
+            assert!(bytes <= 100 || taken.len() == 1, "{taken:?}");
+            (met, pages) = ([met, taken].concat(), pages + 1);
+            if !page.is_full {
+                break;
+            }
+            from = page.at;
+        }
+        assert_eq!(met, things.iter().collect::<Vec<_>>());
+        assert!(pages > 100);
+    }
+}

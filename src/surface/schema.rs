@@ -127,10 +127,17 @@ fn nearest<O: Operation>(name: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::ops::get_schema::GetSchema;
+    use crate::ops::ontology_texts::CreateOntology;
     use crate::ops::search::Search;
 
     fn arguments(value: Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn how_long_texts_may_be_together_is_known() {
+        assert_eq!(texts(&of::<CreateOntology>()), 10 << 20);
+        assert_eq!(texts(&of::<GetSchema>()), 0);
     }
 
     #[test]

@@ -280,7 +280,7 @@ async fn c01_d01_what_is_used_again_is_in_the_record_of_the_workspace_whose_gran
         let (acme, other) = (service.workspace("acme").await, service.workspace("other").await);
         let ann = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
         service.identity.set_role(acme.id, ann.id, Role::Viewer).await.unwrap();
-        let body = json!({ "client_name": "Test client", "redirect_uris": [REDIRECT] });
+        let body = json!({ "client_name": "Test client", "redirect_uris": ["http://127.0.0.1/callback"] });
         let register = service.http.post(service.url("/api/oauth/register")).json(&body);
         let (_, client) = json_of(register.send().await.unwrap()).await;
         let client = client["client_id"].as_str().unwrap();

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::attest::{Group, Part, plan};
+use super::attest::{Group, Part, opening, plan};
 use crate::base::clock::Millis;
 use crate::engine::job::{Job, Progress};
 use crate::engine::sql::SqlEngine;
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::{Attestation, Finding, Ontology};
 use crate::model::table::Table;
+
+/// Tables that are opened together.
+const AT_ONCE: usize = 50;
 
 /// Runs every question, one statement after the other, over the tables of the job's pass. A statement that is wrong for
 /// the data is a finding.
@@ -22,8 +25,10 @@ pub async fn attest(sql: &SqlEngine, job: &Job<'_>, ontology: &Ontology, now: Mi
     let max = job.budget.sql_chars;
     let groups: Vec<_> = plan.groups.iter().map(|group| (group, group.statements(max))).collect();
     let all: usize = groups.iter().map(|(_, statements)| statements.len()).sum();
-    let mut done = 0_usize;
+    let (mut done, mut opened, mut rest) = (0_usize, BTreeSet::new(), plan.groups.iter());
     for (group, statements) in groups {
+        open(sql, job, rest.clone(), &mut opened).await;
+        rest.next();
         for statement in statements {
             job.check()?;
             if let (Some(report), Some(first)) = (job.on_progress(), statement.parts.first()) {
@@ -39,6 +44,35 @@ pub async fn attest(sql: &SqlEngine, job: &Job<'_>, ontology: &Ontology, now: Mi
     findings.retain(|finding| finding.passed || known.insert(finding.what.clone()));
     let passed = findings.iter().all(|finding| finding.passed || !finding.is_error());
     Ok(Attestation { passed, checked_at: now, findings })
+}
+
+/// Has the tables that the first of some groups reads, and the next ones with them, opened together. That they cannot be
+/// is for the statements to find.
+async fn open<'g>(
+    sql: &SqlEngine,
+    job: &Job<'_>,
+    groups: impl Iterator<Item = &'g Group> + Clone,
+    opened: &mut BTreeSet<&'g str>,
+) {
+    let is_new = |table: &&'g str| !opened.contains(table);
+    let first = groups.clone().take(1).flat_map(|group| &group.local).map(String::as_str);
+    if first.filter(is_new).count() == 0 {
+        return;
+    }
+    let mut next: Vec<&'g str> = Vec::new();
+    for table in groups.flat_map(|group| &group.local).map(String::as_str).filter(is_new) {
+        if next.len() == AT_ONCE {
+            break;
+        }
+        if !next.contains(&table) {
+            next.push(table);
+        }
+    }
+    let (text, count) = opening(&next, job.budget.sql_chars);
+    if count > 1 && sql.query(job, &text).await.is_err() {
+        tracing::debug!(count, "tables could not be opened together");
+    }
+    opened.extend(next.into_iter().take(count));
 }
 
 /// One statement; when it is wrong, each of its questions alone, so that one broken expression hides no other finding.

@@ -47,8 +47,8 @@ for (const field of document.querySelectorAll('input[data-into]')) {
   field.addEventListener('change', async () => {
     const [file] = field.files;
     if (!file) return;
-    into.value = file.size > 1 << 20 ? '' : await file.text();
-    into.setCustomValidity(file.size > 1 << 20 ? 'A document has at most one megabyte.' : '');
+    into.value = file.size > 10 << 20 ? '' : await file.text();
+    into.setCustomValidity(file.size > 10 << 20 ? 'A document has at most ten megabytes.' : '');
     into.reportValidity();
   });
   into.addEventListener('input', () => into.setCustomValidity(''));

@@ -89,7 +89,7 @@ impl Visit {
         let (parts, body) = request.into_parts();
         let params = match Params::of_body_within(&parts.headers, body, size).await {
             Err(FormError::TooLarge) if size != Size::SHORT => {
-                let text = "What you sent is larger than a document may be: one megabyte. Nothing was kept.";
+                let text = "What you sent is larger than a document may be: ten megabytes. Nothing was kept.";
                 return Err(html::problem(StatusCode::PAYLOAD_TOO_LARGE, "That was too much", text));
             }
             params => params.unwrap_or_default(),

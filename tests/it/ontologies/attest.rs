@@ -1,5 +1,6 @@
 //! Whether the data keep what an ontology says, asked of real tables.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use dragoman::model::ontology::{Finding, Severity};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::sql::bombs::children;
 use crate::sql::house::House;
 
 const SHOP: &str = include_str!("shop.yaml");
@@ -115,4 +117,29 @@ async fn a_statement_that_ran_out_of_time_says_nothing_of_the_ontology() {
     let ended = attest(&house.engine, &job, &ontology, 7).await.unwrap_err();
     assert_eq!(ended.code, Code::QueryTimeout, "{ended}");
     job.check().expect("the job itself goes on");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_tables_are_opened_together_and_not_each_in_a_worker_of_its_own() {
+    // A limit that is this house's alone: its workers are known by it.
+    let mut house = House::empty(|budgets| budgets.sql_memory_mb = 259);
+    let mut text = "version: 0.2.0.dev0\nname: many\ndatasets:\n".to_owned();
+    for number in 0..60 {
+        house.make(&format!("part_{number}"), "SELECT i AS id, i / 2 AS half FROM range(4) AS rows(i)");
+        text += &format!(
+            "  - name: part_{number}\n    source: part_{number}\n    primary_key: [id]\n    fields:\n      \
+             - {{name: id, datatype: Integer, expression: {{dialects: [{{dialect: ANSI_SQL, expression: id}}]}}}}\n"
+        );
+    }
+    let ontology = read(&text).unwrap().ontology;
+    let pass = house.pass();
+    let workers = Arc::new(Mutex::new(BTreeSet::new()));
+    let (seen, limit) = (Arc::clone(&workers), ((259_u64 << 20) + (1 << 30)).to_string());
+    let look: OnProgress = Arc::new(move |_| seen.lock().unwrap().extend(children(&limit).iter().map(|(pid, _)| *pid)));
+    let job = Job::new(&pass, &house.budgets, Duration::from_secs(300), CancellationToken::new(), Some(look));
+    let attestation = attest(&house.engine, &job, &ontology, 7).await.unwrap();
+    assert!(attestation.passed, "{:#?}", attestation.findings);
+    assert_eq!(attestation.findings.len(), 60, "a key each");
+    let workers = workers.lock().unwrap().len();
+    assert!((1..=6).contains(&workers), "{workers} workers for 60 tables");
 }

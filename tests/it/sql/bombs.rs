@@ -48,7 +48,7 @@ impl Watch {
 }
 
 /// Children of this process with a limit of address space, and the most memory that each has held.
-fn children(limit: &str) -> Vec<(u32, u64)> {
+pub fn children(limit: &str) -> Vec<(u32, u64)> {
     let mut found = vec![];
     let own = format!("PPid:\t{}", std::process::id());
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {

@@ -1,7 +1,7 @@
 //! Untrusted SQL through the real worker process.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-mod bombs;
+pub mod bombs;
 mod clickhouse;
 mod draft;
 pub mod house;

@@ -28,6 +28,8 @@ pub struct Plan {
 pub struct Group {
     /// What is read, from `FROM` on; empty where nothing is.
     pub from: String,
+    /// The tables of the service itself in it, as a FROM reads them.
+    pub local: Vec<String>,
     pub parts: Vec<Part>,
 }
 
@@ -48,6 +50,21 @@ pub struct Part {
 pub struct Statement<'p> {
     pub sql: String,
     pub parts: Vec<&'p Part>,
+}
+
+/// A statement that reads next to nothing of some tables, and so many of them as fit into it. A worker that is asked it
+/// opens all of them at once; one that meets each in a statement of its own has to be started anew for each.
+pub fn opening(tables: &[&str], max_chars: usize) -> (String, usize) {
+    let (mut sql, mut count) = ("SELECT".to_owned(), 0);
+    for table in tables {
+        let next = format!("{} EXISTS (SELECT 1 FROM {table} AS t) AS c{count}", if count == 0 { "" } else { "," });
+        if count > 0 && sql.chars().count() + next.chars().count() > max_chars {
+            break;
+        }
+        sql += &next;
+        count += 1;
+    }
+    (sql, count)
 }
 
 impl Group {

@@ -38,6 +38,7 @@ pub fn plan(ontology: &Ontology, tables: &[Dataset]) -> Plan {
         match names.metric(metric, &mut Vec::new()) {
             Ok(sql) => plan.groups.push(Group {
                 from: String::new(),
+                local: Vec::new(),
                 parts: vec![Part {
                     what,
                     name: metric.name.clone(),
@@ -54,6 +55,7 @@ pub fn plan(ontology: &Ontology, tables: &[Dataset]) -> Plan {
 impl Plan {
     fn dataset(&mut self, names: &Names<'_>, path: &str, entity: &Entity, table: &str, dialect: Dialect) {
         let from = format!(" FROM {table} AS {}", quote(&entity.name));
+        let local = local(&[(table, dialect)]);
         let mut parts = Vec::new();
         if !entity.primary_key.is_empty() {
             let primary = Judge::Key { is_primary: true };
@@ -86,13 +88,19 @@ impl Plan {
                 let part =
                     Part { what, name, select: vec![format!("DISTINCT {sql}")], judge: Judge::Values { declared } };
                 let limit = format!("{from} WHERE {sql} IS NOT NULL LIMIT {}", MAX_VALUES + 1);
-                self.groups.push(Group { from: limit, parts: vec![part] });
+                self.groups.push(Group { from: limit, local: local.clone(), parts: vec![part] });
             }
         }
-        self.groups.push(Group { from: from.clone(), parts });
-        self.groups.push(Group { from: format!("{from} LIMIT 1"), parts: types });
+        self.groups.push(Group { from: from.clone(), local: local.clone(), parts });
+        self.groups.push(Group { from: format!("{from} LIMIT 1"), local, parts: types });
         self.groups.retain(|group| !group.parts.is_empty());
     }
+}
+
+/// Those of the tables that the service itself holds.
+fn local(tables: &[(&str, Dialect)]) -> Vec<String> {
+    let own = tables.iter().filter(|(_, dialect)| *dialect == Dialect::DuckDb);
+    own.map(|(table, _)| (*table).to_owned()).collect()
 }
 
 fn all_filled(columns: &[String]) -> String {
@@ -155,6 +163,7 @@ fn group(
     if dialect != other {
         return Err(format!("`{}` and `{}` are in different engines, which cannot be joined.", from.name, to.name));
     }
+    let local = local(&[(&left, dialect), (&right, other)]);
     let name = relationship.name.clone();
     if relationship.cardinality == Cardinality::ManyToMany {
         let columns: Vec<String> = relationship.to_columns.iter().map(|name| names.column(to, name)).collect();
@@ -162,7 +171,7 @@ fn group(
         let select = vec![filled, distinct(&columns)];
         let judge = Judge::Unkeyed { to: to.name.clone(), columns: relationship.to_columns.join(", ") };
         let from = format!(" FROM {right} AS {}", quote(&to.name));
-        return Ok(Group { from, parts: vec![Part { what, name, select, judge }] });
+        return Ok(Group { from, local, parts: vec![Part { what, name, select, judge }] });
     }
     // The partners are named `l` and `r`: both sides may be the same dataset.
     let side = |entity: &Entity, alias: &str, columns: &[String]| -> Vec<String> {
@@ -186,7 +195,7 @@ fn group(
         on.join(" AND ")
     );
     let judge = Judge::Partners { is_optional: relationship.optional, to: to.name.clone() };
-    Ok(Group { from, parts: vec![Part { what, name, select, judge }] })
+    Ok(Group { from, local, parts: vec![Part { what, name, select, judge }] })
 }
 
 /// Whether two types can both be right for one thing: whole and fractional numbers may, dates and times may.
