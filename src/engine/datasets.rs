@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
-use crate::engine::agent::conversation::ask::Questions;
+use crate::engine::agent::conversation::Questions;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::engine::readers::Readers;

@@ -15,8 +15,7 @@ use crate::engine::job::Job;
 use crate::engine::ontology::visible::has_any;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
-use crate::model::ontology::StoredOntology;
-use crate::model::reading::{Cannot, Chosen, Clarification, Outcome, Reading, Turn};
+use crate::model::reading::{Cannot, Chosen, Outcome, Reading, Turn};
 use crate::model::run::{Conversation, Ending, MOST_ROUNDS, Pending, Run, Trace};
 
 /// Longest question in characters.
