@@ -80,6 +80,9 @@ pub struct Source {
     pub checked_at: Millis,
     /// Why it could not be used when it was last checked; empty when it could.
     pub problem: String,
+    /// What was left out of its tables when its catalogue was last read, because there is too much of it, in a
+    /// sentence; empty when nothing was.
+    pub left_out: String,
 }
 
 /// Where a remote table is.

@@ -61,6 +61,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (9, "user settings", include_str!("../../migrations/0009_user_settings.sql")),
     (10, "ontology tables", include_str!("../../migrations/0010_ontology_tables.sql")),
     (11, "audit cuts", include_str!("../../migrations/0011_audit_cuts.sql")),
+    (12, "what is left out of sources", include_str!("../../migrations/0012_source_left_out.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.

@@ -11,7 +11,7 @@ use crate::model::source::{Source, SourceEngine};
 use crate::store::tenant::Scoped;
 
 const COLUMNS: &str = "org_id, id, name, engine, address, ca, sealed_password, created_by, created_at, updated_at, \
-                       checked_at, problem";
+                       checked_at, problem, left_out";
 
 /// All sources of a workspace, by name.
 pub async fn list(on: &mut Scoped, org: Id<Org>) -> Result<Vec<Source>> {
@@ -30,7 +30,8 @@ pub async fn by_id(on: &mut Scoped, org: Id<Org>, id: Id<Source>) -> Result<Opti
 /// Adds a source; `false` when the workspace has one of this name.
 pub async fn insert(on: &mut Scoped, source: &Source) -> Result<bool> {
     let sql = "INSERT INTO sources (org_id, id, name, engine, address, ca, sealed_password, created_by, created_at, \
-               updated_at, checked_at, problem) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+               updated_at, checked_at, problem, left_out) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
                ON CONFLICT (org_id, name) DO NOTHING";
     let query = sqlx::query(sql)
         .bind(source.org.to_string())
@@ -44,7 +45,8 @@ pub async fn insert(on: &mut Scoped, source: &Source) -> Result<bool> {
         .bind(source.created_at)
         .bind(source.updated_at)
         .bind(source.checked_at)
-        .bind(source.problem.clone());
+        .bind(source.problem.clone())
+        .bind(source.left_out.clone());
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
 }
 
@@ -53,6 +55,13 @@ pub async fn checked(on: &mut Scoped, org: Id<Org>, id: Id<Source>, now: Millis,
     let sql = "UPDATE sources SET checked_at = $1, problem = $2 WHERE org_id = $3 AND id = $4";
     let query = sqlx::query(sql).bind(now).bind(problem.to_owned()).bind(org.to_string()).bind(id.to_string());
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// Keeps what was left out of its catalogue.
+pub async fn left_out(on: &mut Scoped, org: Id<Org>, id: Id<Source>, left_out: &str) -> Result<()> {
+    let query = sqlx::query("UPDATE sources SET left_out = $1 WHERE org_id = $2 AND id = $3");
+    query.bind(left_out.to_owned()).bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
+    Ok(())
 }
 
 /// Removes a source with its datasets; `false` when there is none.
@@ -82,5 +91,6 @@ fn read(row: &AnyRow) -> Result<Source> {
         updated_at: row.try_get("updated_at")?,
         checked_at: row.try_get("checked_at")?,
         problem: row.try_get("problem")?,
+        left_out: row.try_get("left_out")?,
     })
 }

@@ -128,6 +128,7 @@ fn ontology(clock: &Clock, org: Id<Org>) -> StoredOntology {
         description: String::new(),
         status: Status::Draft,
         problem: String::new(),
+        left_out: String::new(),
         version: 1,
         dataset_count: 0,
         field_count: 0,

@@ -66,9 +66,10 @@ pub(super) async fn source(
             let new = NewSource { name, engine, address, user: None, password: input()?, ca };
             let (source, found) = sources.create(org.id, None, new, &never).await.map_err(told)?;
             let text = format!(
-                "{} is connected: {} tables are datasets of {workspace} now, none of them published.",
-                source.name, found.added
+                "{} is connected: {} tables are datasets of {workspace} now, none of them published. {}",
+                source.name, found.added, found.left_out
             );
+            let text = text.trim_end().to_owned();
             Ok(Said { facts: facts(&source), text })
         }
         Source::List { workspace } => {
@@ -86,10 +87,13 @@ pub(super) async fn source(
             let (org, source) = find(identity, sources, &workspace, &name).await?;
             let found = sources.test(org.id, source.id, &never).await.map_err(told)?;
             let text = format!(
-                "{name} works: its server is version {}, and the login can read {} tables and nothing else.",
-                found.version, found.tables
+                "{name} works: its server is version {}, and the login can read {} tables and nothing else. {}",
+                found.version, found.tables, found.left_out
             );
-            Ok(Said { facts: json!({ "name": name, "version": found.version, "tables": found.tables }), text })
+            let facts = json!({
+                "name": name, "version": found.version, "tables": found.tables, "left_out": found.left_out,
+            });
+            Ok(Said { facts, text: text.trim_end().to_owned() })
         }
         Source::Remove { name, workspace } => {
             let (org, source) = find(identity, sources, &workspace, &name).await?;
@@ -117,6 +121,7 @@ fn facts(source: &Row) -> Value {
         "engine": source.engine,
         "address": source.address,
         "problem": source.problem,
+        "left_out": source.left_out,
         "checked_at": rfc3339(source.checked_at),
         "created_at": rfc3339(source.created_at),
     })

@@ -2,6 +2,7 @@
 
 mod erasure;
 mod leaving;
+mod overtaken;
 mod pages;
 mod profiles;
 mod versions;

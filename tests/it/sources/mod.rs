@@ -1,6 +1,7 @@
 //! Remote engines as sources of a workspace, against a real PostgreSQL server that asks for passwords over TCP.
 
 mod answers;
+mod catalogues;
 mod hostile;
 mod lives;
 mod logins;

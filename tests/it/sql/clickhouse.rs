@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use dragoman::base::secret::Secret;
 use dragoman::engine::sql::remote::clickhouse::{ClickHouse, Probe, guard};
-use dragoman::engine::sql::remote::{Address, Permitted, RemoteLimits};
+use dragoman::engine::sql::remote::{Address, Catalogue, Permitted, RemoteLimits};
 use dragoman::model::error::{Code, Result};
 use dragoman::model::table::Table;
 use serde_json::json;
@@ -334,6 +334,40 @@ async fn a_probe_judges_the_login() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tables_beyond_a_thousand_are_left_out_and_it_is_said() {
+    let of = |count: usize| {
+        StandIn::start(move |sql| {
+            let names = (0..count).map(|number| format!("t{number:04}"));
+            match sql.contains("system.columns") {
+                false => {
+                    let head = [
+                        json!(["database", "name", "total_rows", "total_bytes", "comment"]),
+                        json!(["String", "String", "Nullable(UInt64)", "Nullable(UInt64)", "String"]),
+                    ];
+                    rows(
+                        &head.into_iter().chain(names.map(|name| json!(["w", name, "1", "1", ""]))).collect::<Vec<_>>(),
+                    )
+                }
+                true => {
+                    let head = [
+                        json!(["database", "table", "name", "type", "comment"]),
+                        json!(["String", "String", "String", "String", "String"]),
+                    ];
+                    let all = head.into_iter().chain(names.map(|name| json!(["w", name, "id", "UInt64", ""])));
+                    rows(&all.collect::<Vec<_>>())
+                }
+            }
+        })
+    };
+    for (count, words) in [(1_000, ""), (1_001, "more than 1000 tables: those that come after w.t0999 are left out")] {
+        let server = of(count).await;
+        let Catalogue { tables, left_out } = ClickHouse::new(&server.address).tables().await.unwrap();
+        assert_eq!((tables.len(), tables[999].table.as_str()), (1_000, "t0999"));
+        assert!(left_out.contains(words) && left_out.is_empty() == words.is_empty(), "{left_out}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tables_come_with_their_columns() {
     let server = StandIn::start(|sql| match sql.contains("system.columns") {
         false => rows(&[
@@ -353,7 +387,8 @@ async fn tables_come_with_their_columns() {
         ]),
     })
     .await;
-    let tables = ClickHouse::new(&server.address).tables().await.unwrap();
+    let Catalogue { tables, left_out } = ClickHouse::new(&server.address).tables().await.unwrap();
+    assert_eq!(left_out, "");
     let names: Vec<(&str, usize)> = tables.iter().map(|it| (it.table.as_str(), it.columns.len())).collect();
     assert_eq!(names, [("a", 2), ("v", 1)]);
     assert_eq!((tables[0].row_count, tables[0].bytes, tables[0].description.as_str()), (Some(5), Some(100), "events"));

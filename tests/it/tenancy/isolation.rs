@@ -124,6 +124,7 @@ async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
         updated_at: 0,
         checked_at: 0,
         problem: String::new(),
+        left_out: String::new(),
     };
     let mut tx = service.db.tenant(org.id).await.unwrap();
     assert!(dragoman::store::sources::insert(&mut tx, &source).await.unwrap());

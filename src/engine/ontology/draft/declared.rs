@@ -7,8 +7,8 @@ use std::collections::btree_map::Entry;
 use super::{DraftTable, ForeignKey};
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::engine::sql::remote::FoundKeys;
 use crate::engine::sql::remote::sources::Sources;
+use crate::engine::sql::remote::{self, FoundKeys};
 use crate::model::dataset::Dataset;
 use crate::model::error::Result;
 
@@ -35,17 +35,18 @@ pub async fn declared(
     let mut all = BTreeMap::new();
     let mut problems = Vec::new();
     let mut asked = BTreeMap::new();
-    for remote in datasets.iter().filter_map(|dataset| dataset.remote.as_ref()) {
-        if let Entry::Vacant(place) = asked.entry(remote.source) {
+    for table in datasets.iter().filter_map(|dataset| dataset.remote.as_ref()) {
+        if let Entry::Vacant(place) = asked.entry(table.source) {
             job.check()?;
-            let found = sources.declared(job.pass.org(), remote.source, &job.cancel).await;
+            let found = sources.declared(job.pass.org(), table.source, &job.cancel).await;
             job.check()?;
+            let name = &table.source_name;
             let found = found.unwrap_or_else(|error| {
-                let name = &remote.source_name;
                 problems.push(format!("What {name} declares of its keys could not be read: {}", error.message));
-                BTreeMap::new()
+                remote::Declared::default()
             });
-            place.insert(found);
+            problems.extend(found.left_out.iter().map(|left_out| format!("Of the source {name}: {left_out}")));
+            place.insert(found.keys);
         }
     }
     for dataset in datasets {
@@ -69,7 +70,7 @@ fn known(dataset: &Dataset, found: &FoundKeys, datasets: &[Dataset]) -> Declared
             && columns.iter().all(|name| dataset.columns.iter().any(|it| it.name == *name && !it.nullable))
     };
     let source = dataset.remote.as_ref().map(|remote| remote.source);
-    let reference = |it: &crate::engine::sql::remote::FoundReference| {
+    let reference = |it: &remote::FoundReference| {
         let to = datasets.iter().find(|other| {
             let remote = other.remote.as_ref();
             remote.is_some_and(|remote| {

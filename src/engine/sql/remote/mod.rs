@@ -41,6 +41,21 @@ pub struct Address {
     pub addresses: Vec<std::net::SocketAddr>,
 }
 
+/// The tables that a login can read, as far as they are taken from its server's catalogue.
+pub struct Catalogue {
+    pub tables: Vec<FoundTable>,
+    /// What was left out because there is too much of it, in a sentence; empty when nothing was.
+    pub left_out: String,
+}
+
+/// What a catalogue declares of tables, by schema and table.
+#[derive(Default)]
+pub struct Declared {
+    pub keys: std::collections::BTreeMap<(String, String), FoundKeys>,
+    /// What was left out because there is too much of it, in sentences.
+    pub left_out: Vec<String>,
+}
+
 /// What a catalogue declares of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundKeys {

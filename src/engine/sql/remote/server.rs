@@ -1,14 +1,12 @@
 //! A server of either kind, behind one face.
 
-use std::collections::BTreeMap;
-
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::clickhouse::ClickHouse;
 use super::postgres::Postgres;
 use super::sources::Tested;
-use super::{Address, FoundKeys, FoundTable, Permitted, RemoteLimits};
+use super::{Address, Catalogue, Declared, Permitted, RemoteLimits};
 use crate::base::peers::{self, PrivateHost};
 use crate::base::secret::Secret;
 use crate::model::error::{Error, Result};
@@ -29,13 +27,14 @@ impl Server {
         match self {
             Self::Postgres(server) => {
                 let found = server.probe(cancel).await?;
-                Ok(Tested { version: found.version, tables: found.tables })
+                Ok(Tested { version: found.version, tables: found.tables, left_out: found.left_out })
             }
             Self::ClickHouse { .. } => {
                 let address = self.address().await?;
                 let server = ClickHouse::new(&address);
                 let found = server.probe().await?;
-                Ok(Tested { version: found.version, tables: server.tables().await?.len() })
+                let Catalogue { tables, left_out } = server.tables().await?;
+                Ok(Tested { version: found.version, tables: tables.len(), left_out })
             }
         }
     }
@@ -44,21 +43,21 @@ impl Server {
     ///
     /// # Errors
     /// Those of the engine.
-    pub async fn tables(&self, cancel: &CancellationToken) -> Result<Vec<FoundTable>> {
+    pub async fn tables(&self, cancel: &CancellationToken) -> Result<Catalogue> {
         match self {
             Self::Postgres(server) => server.tables(cancel).await,
             Self::ClickHouse { .. } => ClickHouse::new(&self.address().await?).tables().await,
         }
     }
 
-    /// What its catalogue declares of the tables, by schema and table; nothing in an engine without such keys.
+    /// What its catalogue declares of the tables; nothing in an engine without such keys.
     ///
     /// # Errors
     /// Those of the engine.
-    pub async fn declared(&self, cancel: &CancellationToken) -> Result<BTreeMap<(String, String), FoundKeys>> {
+    pub async fn declared(&self, cancel: &CancellationToken) -> Result<Declared> {
         match self {
             Self::Postgres(server) => server.declared(cancel).await,
-            Self::ClickHouse { .. } => Ok(BTreeMap::new()),
+            Self::ClickHouse { .. } => Ok(Declared::default()),
         }
     }
 

@@ -2,7 +2,7 @@
 //! them. A source that nobody asks costs nothing: its connections end after a minute, and it is closed a little later.
 //! Another process may remove one (the command line, another node): an open source is looked up now and then.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use url::Url;
 use super::open::{OpenSource, OpenSources};
 use super::postgres::{Login, Postgres};
 use super::server::Server;
-use super::{FoundKeys, FoundTable, Permitted, RemoteLimits};
+use super::{Catalogue, Declared, FoundTable, Permitted, RemoteLimits};
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::peers::PrivateHost;
@@ -56,14 +56,18 @@ pub struct Tested {
     pub version: String,
     /// Tables that the login can read.
     pub tables: usize,
+    /// What is left out of them because there is too much, in a sentence; empty when nothing is.
+    pub left_out: String,
 }
 
 /// What reading a catalogue changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refreshed {
     pub added: usize,
     pub updated: usize,
-    pub removed: usize,
+    pub removed: Vec<Dataset>,
+    /// As in [`Tested`].
+    pub left_out: String,
 }
 
 /// See the module.
@@ -163,6 +167,7 @@ impl Sources {
             updated_at: now,
             checked_at: now,
             problem: String::new(),
+            left_out: found.left_out.clone(),
         };
         let mut tx = self.0.db.tenant(org).await?;
         if !store::sources::insert(&mut tx, &source).await? {
@@ -203,30 +208,31 @@ impl Sources {
         if store::sources::by_id(&mut tx, org, id).await?.is_none() {
             return Err(Error::not_found("source"));
         }
+        store::sources::left_out(&mut tx, org, id, &found.left_out).await?;
         let refreshed = self.write(&mut tx, &source, found, self.0.clock.now()).await?;
         tx.commit().await?;
         Ok(refreshed)
     }
 
-    /// What a source's catalogue declares of its tables now, by schema and table.
+    /// What a source's catalogue declares of its tables now; what is left out of the tables is told too.
     ///
     /// # Errors
     /// `not_found`; those of the engine.
-    pub async fn declared(
-        &self,
-        org: Id<Org>,
-        id: Id<Source>,
-        cancel: &CancellationToken,
-    ) -> Result<BTreeMap<(String, String), FoundKeys>> {
+    pub async fn declared(&self, org: Id<Org>, id: Id<Source>, cancel: &CancellationToken) -> Result<Declared> {
         let source = self.find(org, id).await?;
-        self.open(&source)?.server.declared(cancel).await
+        let mut declared = self.open(&source)?.server.declared(cancel).await?;
+        if !source.left_out.is_empty() {
+            declared.left_out.insert(0, source.left_out);
+        }
+        Ok(declared)
     }
 
-    /// Removes a source with its datasets; what runs in it ends.
+    /// Removes a source with its datasets, which it returns; what runs in it ends.
     ///
     /// # Errors
     /// `not_found`.
-    pub async fn remove(&self, org: Id<Org>, id: Id<Source>) -> Result<()> {
+    pub async fn remove(&self, org: Id<Org>, id: Id<Source>) -> Result<Vec<Dataset>> {
+        let datasets = self.datasets(org, id).await?;
         let mut tx = self.0.db.tenant(org).await?;
         let removed = store::sources::remove(&mut tx, org, id).await?;
         tx.commit().await?;
@@ -234,7 +240,7 @@ impl Sources {
             return Err(Error::not_found("source"));
         }
         self.0.open.close((org, id));
-        Ok(())
+        Ok(datasets)
     }
 
     /// Judges and runs a caller's query in a source, over those of its tables that the pass covers.
@@ -399,7 +405,7 @@ impl Sources {
         &self,
         tx: &mut store::tenant::Scoped,
         source: &Source,
-        found: Vec<FoundTable>,
+        found: Catalogue,
         now: Millis,
     ) -> Result<Refreshed> {
         let all = store::datasets::list(tx, source.org).await?;
@@ -411,9 +417,9 @@ impl Sources {
                 Some(((remote.schema, remote.table), dataset))
             })
             .collect();
-        let mut refreshed = Refreshed::default();
+        let mut refreshed = Refreshed { left_out: found.left_out, ..Refreshed::default() };
         let version = Id::<Reading>::new(&self.0.clock).to_string();
-        for table in found {
+        for table in found.tables {
             let before = known.remove(&(table.schema.clone(), table.table.clone()));
             match before {
                 Some(_) => refreshed.updated += 1,
@@ -448,8 +454,8 @@ impl Sources {
             store::datasets::put(tx, &dataset).await?;
         }
         for gone in known.into_values() {
-            refreshed.removed += 1;
             store::datasets::remove(tx, source.org, gone.id).await?;
+            refreshed.removed.push(gone);
         }
         Ok(refreshed)
     }

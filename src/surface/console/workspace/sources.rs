@@ -44,17 +44,19 @@ struct SourcesPage {
     frame: Frame,
     here: String,
     csrf: String,
-    sources: Vec<Listed>,
+    sources: Sources,
     outcome: Outcome,
 }
 
 /// `GET`.
 pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
     let room = match Room::enter(&console, door, path, PAGE, request).await {
         Ok(room) => room,
         Err(response) => return response,
     };
-    page(&room, Outcome::default()).await.unwrap_or_else(|error| room.refusal(&error))
+    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
+    page(&room, cursor, Outcome::default()).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
 /// `POST`.
@@ -69,7 +71,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Err(error) if Room::is_correctable(&error) || error.code == Code::SourceUnavailable => refused(&params, error),
         Err(error) => return room.refusal(&error),
     };
-    page(&room, outcome).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, None, outcome).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
 fn refused(params: &Params, error: Error) -> Outcome {
@@ -112,8 +114,9 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<String>> {
         }
         "refresh" => {
             let op = RefreshSource { source_id: parsed(params, "source_id")? };
-            let Changed { added, updated, removed } = room.ask(op).await?;
-            Ok(Some(format!("Read again: {added} tables are new, {updated} are up to date, {removed} are gone.")))
+            let Changed { added, updated, removed, left_out } = room.ask(op).await?;
+            let done = format!("Read again: {added} tables are new, {updated} are up to date, {removed} are gone.");
+            Ok(Some(format!("{done} {left_out}").trim_end().to_owned()))
         }
         "remove" => room.ask(RemoveSource { source_id: parsed(params, "source_id")? }).await.map(|_| None),
         "publish" => {
@@ -125,13 +128,13 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<String>> {
     }
 }
 
-async fn page(room: &Room<'_>, outcome: Outcome) -> Result<Response> {
+async fn page(room: &Room<'_>, cursor: Option<String>, outcome: Outcome) -> Result<Response> {
     let status = if outcome.problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let page = SourcesPage {
         frame: room.frame().await?,
         here: room.here(),
         csrf: room.csrf(),
-        sources: room.ask(ListSources {}).await?.sources,
+        sources: room.ask(ListSources { cursor }).await?,
         outcome,
     };
     Ok(html::page(status, &page))

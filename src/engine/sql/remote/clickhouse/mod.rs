@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::http::{Http, Rows};
-use super::{Address, FoundTable, Permitted, RemoteLimits};
+use super::{Address, Catalogue, FoundTable, Permitted, RemoteLimits};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
 use crate::model::table::{Column, Table};
@@ -25,7 +25,8 @@ const CATALOGUE: Duration = Duration::from_secs(15);
 const GRACE: Duration = Duration::from_secs(2);
 /// What a catalogue may be, in bytes.
 const CATALOGUE_BYTES: usize = 8 << 20;
-const MAX_TABLES: usize = 1_000;
+/// Tables of one source.
+const TABLES: usize = 1_000;
 
 /// How values are written, in every answer: no reader may lose a digit.
 const FORMAT: [(&str, &str); 8] = [
@@ -73,18 +74,22 @@ impl<'a> ClickHouse<'a> {
         Ok(Probe { version })
     }
 
-    /// The tables that the login can read, at most a thousand.
+    /// The tables that the login can read, by name; beyond a thousand they are left out.
     ///
     /// # Errors
     /// As [`ClickHouse::probe`], without what concerns the login.
-    pub async fn tables(&self) -> Result<Vec<FoundTable>> {
+    pub async fn tables(&self) -> Result<Catalogue> {
         let hidden = "('system', 'information_schema', 'INFORMATION_SCHEMA')";
-        let rows = self
+        let mut rows = self
             .catalogue(&format!(
                 "SELECT database, name, total_rows, total_bytes, comment FROM system.tables
-                 WHERE database NOT IN {hidden} AND NOT is_temporary ORDER BY database, name LIMIT {MAX_TABLES}"
+                 WHERE database NOT IN {hidden} AND NOT is_temporary ORDER BY database, name LIMIT {}",
+                TABLES + 1
             ))
             .await?;
+        let is_cut = rows.len() > TABLES;
+        rows.truncate(TABLES);
+        let last = rows.last().filter(|_| is_cut).map(|row| format!("{}.{}", text(row, 0), text(row, 1)));
         let found = rows.iter().map(|row| FoundTable {
             schema: text(row, 0),
             table: text(row, 1),
@@ -114,7 +119,12 @@ impl<'a> ClickHouse<'a> {
             });
         }
         found.retain(|table| !table.columns.is_empty());
-        Ok(found)
+        let left_out = last.map(|last| {
+            format!(
+                "Its login can read more than {TABLES} tables: those that come after {last} are left out. Grant fewer."
+            )
+        });
+        Ok(Catalogue { tables: found, left_out: left_out.unwrap_or_default() })
     }
 
     /// Judges and runs one statement over the permitted tables.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Trouble;
 use super::session::{Caps, Session};
-use crate::engine::sql::remote::FoundTable;
+use crate::engine::sql::remote::{Catalogue, FoundTable};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error};
 
@@ -14,6 +14,11 @@ use crate::model::error::{Code, Error};
 pub const TABLES: usize = 500;
 /// Columns of all of them.
 const COLUMNS: usize = 20_000;
+/// Tables that are named of those that are left out.
+const NAMED: usize = 5;
+/// What to do about too many.
+const ADVICE: &str =
+    "Give the login those that are meant to be asked about: a schema of its own with views is a good way.";
 /// Bytes of everything that is said about them.
 const BYTES: usize = 8 << 20;
 /// Examples of a column's values, and the characters of one.
@@ -29,15 +34,31 @@ pub(super) const READABLE: &str = "FROM pg_catalog.pg_class c JOIN pg_catalog.pg
      AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
      AND (pg_catalog.has_table_privilege(c.oid, 'SELECT') OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))";
 
-/// How many tables can be read.
-pub fn count(session: &mut Session) -> Result<usize, Trouble> {
-    let fetched = session.fetch(&format!("SELECT pg_catalog.count(*) {READABLE}"), Caps { rows: 1, bytes: BYTES })?;
-    let count = fetched.rows.first().and_then(|row| row.first()?.as_ref()?.parse().ok());
-    count.ok_or_else(|| Trouble::odd("no count"))
+/// The readable columns of readable tables.
+fn readable_columns() -> String {
+    format!(
+        "FROM pg_catalog.pg_attribute a \
+         WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid IN (SELECT c.oid {READABLE}) \
+         AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')"
+    )
 }
 
-/// The readable tables, each with its readable columns.
-pub fn tables(session: &mut Session) -> Result<Vec<FoundTable>, Trouble> {
+/// How many tables can be read, and in a sentence whether they have more columns than are kept.
+pub fn count(session: &mut Session) -> Result<(usize, String), Trouble> {
+    let mut counted = |from: &str| {
+        let fetched = session.fetch(&format!("SELECT pg_catalog.count(*) {from}"), Caps { rows: 1, bytes: BYTES })?;
+        let count = fetched.rows.first().and_then(|row| row.first()?.as_ref()?.parse::<usize>().ok());
+        count.ok_or_else(|| Trouble::odd("no count"))
+    };
+    let (tables, columns) = (counted(READABLE)?, counted(&readable_columns())?);
+    let is_whole = columns <= COLUMNS;
+    let left_out =
+        format!("They have {columns} columns, of which {COLUMNS} are kept: some tables are left out. {ADVICE}");
+    Ok((tables, if is_whole { String::new() } else { left_out }))
+}
+
+/// The readable tables, each with its readable columns, as long as there are no more columns than are kept.
+pub fn tables(session: &mut Session) -> Result<Catalogue, Trouble> {
     let sql = format!(
         "SELECT c.oid, n.nspname, c.relname, c.reltuples::pg_catalog.int8, \
          CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_relation_size(c.oid) END, \
@@ -46,14 +67,11 @@ pub fn tables(session: &mut Session) -> Result<Vec<FoundTable>, Trouble> {
     );
     let fetched = session.fetch(&sql, Caps { rows: TABLES + 1, bytes: BYTES })?;
     if fetched.is_cut || fetched.rows.len() > TABLES {
-        let message = format!(
-            "The login can read more than {TABLES} tables. Give it those that are meant to be asked about: a schema of \
-             its own with views is a good way."
-        );
+        let message = format!("The login can read more than {TABLES} tables. {ADVICE}");
         return Err(Trouble::Told(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "tables" }))));
     }
-    let mut columns = columns(session)?;
-    let mut tables = Vec::new();
+    let (mut columns, is_cut) = columns(session)?;
+    let (mut tables, mut left_out) = (Vec::new(), Vec::new());
     for row in fetched.rows {
         let [oid, schema, table, rows, bytes, description] = row.as_slice() else {
             return Err(Trouble::odd("a table without a name"));
@@ -61,6 +79,7 @@ pub fn tables(session: &mut Session) -> Result<Vec<FoundTable>, Trouble> {
         let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<i64>().ok());
         let columns = columns.remove(&text(oid)).unwrap_or_default();
         if columns.is_empty() {
+            left_out.push(format!("{}.{}", text(schema), text(table)));
             continue;
         }
         tables.push(FoundTable {
@@ -74,21 +93,35 @@ pub fn tables(session: &mut Session) -> Result<Vec<FoundTable>, Trouble> {
         });
     }
     samples(session, &mut tables)?;
-    Ok(tables)
+    // One without columns is no table to ask about, and nothing is said of it.
+    let left_out = if is_cut { too_many_columns(&left_out) } else { String::new() };
+    Ok(Catalogue { tables, left_out })
 }
 
-fn columns(session: &mut Session) -> Result<HashMap<String, Vec<ColumnInfo>>, Trouble> {
+fn too_many_columns(left_out: &[String]) -> String {
+    let named = left_out.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = if left_out.len() > NAMED { " and others" } else { "" };
+    format!(
+        "The tables of its login have more than {COLUMNS} columns: {} of them are left out, {named}{more}. {ADVICE}",
+        left_out.len()
+    )
+}
+
+/// The columns of whole tables by the table's number, and whether there are tables beyond.
+fn columns(session: &mut Session) -> Result<(HashMap<String, Vec<ColumnInfo>>, bool), Trouble> {
     let sql = format!(
         "SELECT a.attrelid, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, \
-         pg_catalog.col_description(a.attrelid, a.attnum) FROM pg_catalog.pg_attribute a \
-         WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid IN (SELECT c.oid {READABLE}) \
-         AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') \
-         ORDER BY a.attrelid, a.attnum LIMIT {COLUMNS}"
+         pg_catalog.col_description(a.attrelid, a.attnum) {} \
+         ORDER BY a.attrelid, a.attnum LIMIT {}",
+        readable_columns(),
+        COLUMNS + 1
     );
-    let fetched = session.fetch(&sql, Caps { rows: COLUMNS, bytes: BYTES })?;
+    let fetched = session.fetch(&sql, Caps { rows: COLUMNS + 1, bytes: BYTES })?;
     if fetched.is_cut {
         return Err(Trouble::odd("more about its tables than can be kept"));
     }
+    // The table of the first column that is too many is not whole.
+    let beyond = fetched.rows.get(COLUMNS).and_then(|row| row.first()).map(text);
     let mut columns: HashMap<String, Vec<ColumnInfo>> = HashMap::new();
     for row in fetched.rows {
         let [table, name, kind, not_null, description] = row.as_slice() else {
@@ -102,7 +135,10 @@ fn columns(session: &mut Session) -> Result<HashMap<String, Vec<ColumnInfo>>, Tr
             sample_values: Vec::new(),
         });
     }
-    Ok(columns)
+    if let Some(beyond) = &beyond {
+        columns.remove(beyond);
+    }
+    Ok((columns, beyond.is_some()))
 }
 
 /// The most common values as the server's own statistics have them: to whom row-level security hides rows, the server

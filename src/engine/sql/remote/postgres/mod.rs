@@ -18,7 +18,6 @@ mod render;
 mod scram;
 mod session;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,7 +29,7 @@ pub use address::Login;
 use self::connect::{CancelKey, Leash, Target};
 use self::message::ServerError;
 use self::session::{Bounds, Caps, Session};
-use super::{FoundKeys, FoundTable, Permitted, RemoteLimits};
+use super::{Catalogue, Declared, Permitted, RemoteLimits};
 use crate::base::json;
 use crate::base::peers::PrivateHost;
 use crate::model::error::{Code, Error, Result};
@@ -89,6 +88,8 @@ pub struct Found {
     pub version: String,
     /// Tables that the login can read.
     pub tables: usize,
+    /// What the catalogue has too much of, in a sentence; empty when it is kept whole.
+    pub left_out: String,
 }
 
 /// How long asking a server to end a query may take, each time.
@@ -153,7 +154,8 @@ impl Postgres {
         let (user, database) = (self.login.user.clone(), self.login.database.clone());
         let work = move |session: &mut Session| {
             login::check(session, &user, &database)?;
-            Ok(Found { version: session.version.clone(), tables: catalog::count(session)? })
+            let (tables, left_out) = catalog::count(session)?;
+            Ok(Found { version: session.version.clone(), tables, left_out })
         };
         self.within(CATALOGUE, cancel, work).await
     }
@@ -162,15 +164,15 @@ impl Postgres {
     ///
     /// # Errors
     /// As for [`Postgres::probe`]; `limit_exceeded` when there are too many.
-    pub async fn tables(&self, cancel: &CancellationToken) -> Result<Vec<FoundTable>> {
+    pub async fn tables(&self, cancel: &CancellationToken) -> Result<Catalogue> {
         self.within(CATALOGUE, cancel, catalog::tables).await
     }
 
-    /// What the catalogue declares of the tables that the login can read, by schema and table.
+    /// What the catalogue declares of the tables that the login can read.
     ///
     /// # Errors
     /// As for [`Postgres::probe`].
-    pub async fn declared(&self, cancel: &CancellationToken) -> Result<BTreeMap<(String, String), FoundKeys>> {
+    pub async fn declared(&self, cancel: &CancellationToken) -> Result<Declared> {
         self.within(CATALOGUE, cancel, keys::declared).await
     }
 
