@@ -18,7 +18,7 @@ pub mod invitations;
 mod keys;
 mod mails;
 pub mod members;
-pub mod org_settings;
+pub mod workspace_settings;
 pub mod own_name;
 pub mod passkeys;
 pub mod password;

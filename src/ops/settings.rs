@@ -7,7 +7,7 @@ use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
-use crate::identity::org_settings::{Change, Settings as Current};
+use crate::identity::workspace_settings::{Change, Settings as Current};
 use crate::model::error::{Error, Result};
 use crate::model::org::{Egress, Org};
 

@@ -21,7 +21,7 @@ pub mod links;
 pub mod members;
 pub mod ontologies;
 pub mod ontology_tables;
-pub mod org_settings;
+pub mod workspace_settings;
 pub mod orgs;
 pub mod pending;
 pub mod questions;

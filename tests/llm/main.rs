@@ -16,7 +16,7 @@ use dragoman::engine::agent::plan::validate::validate;
 use dragoman::engine::agent::plan::values::literals;
 use dragoman::engine::job::Job;
 use dragoman::engine::llm::{Asked, Form, LlmError, Message, Model as _, Models, Request, Speaker};
-use dragoman::identity::org_settings::Change;
+use dragoman::identity::workspace_settings::Change;
 use dragoman::model::access::{Action, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::ontology::{AiContext, DataType, Entity, Field, Metric, Ontology};

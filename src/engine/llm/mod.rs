@@ -74,7 +74,7 @@ impl Models {
     }
 
     async fn policy(&self, org: Id<Org>) -> Result<LanguageModels, LlmError> {
-        let found = store::org_settings::language_models(self.db.pool(), org).await;
+        let found = store::workspace_settings::language_models(self.db.pool(), org).await;
         let found = found.map_err(|problem| {
             tracing::error!(%problem, "the policy of a workspace for language models cannot be read");
             LlmError::Failed("the workspace's policy cannot be read".into())

@@ -11,7 +11,7 @@ use dragoman::base::id::Id;
 use dragoman::config::{Budgets, Config, Limits};
 use dragoman::engine::job::Job;
 use dragoman::engine::llm::{Asked, Form, LlmError, Message, Model as _, Models, Reply, Request, Speaker};
-use dragoman::identity::org_settings::Change;
+use dragoman::identity::workspace_settings::Change;
 use dragoman::model::access::{Action, Pass, Want, authorize};
 use dragoman::model::caller::Caller;
 use dragoman::model::org::{Egress, Org};

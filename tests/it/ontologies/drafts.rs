@@ -1,7 +1,7 @@
 //! Drafts: with what a server declares, with what people wrote, and in the words of a language model.
 
 use dragoman::engine::ontology::read::read;
-use dragoman::identity::org_settings::Change;
+use dragoman::identity::workspace_settings::Change;
 use dragoman::model::access::Role;
 use dragoman::model::ontology::{Confidence, Field, Ontology};
 use dragoman::model::org::Egress;

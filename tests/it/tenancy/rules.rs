@@ -2,7 +2,7 @@
 
 use dragoman::base::secret::Secret;
 use dragoman::identity::grants::GrantError;
-use dragoman::identity::org_settings::Change;
+use dragoman::identity::workspace_settings::Change;
 use dragoman::model::access::{Role, Scope};
 use dragoman::model::error::{Code, Error};
 use dragoman::model::user::User;

@@ -8,7 +8,7 @@ use axum::response::Response;
 use super::{Console, Room, Slug, parsed};
 use crate::model::error::{Code, Error, Result};
 use crate::ops::publish::Publish;
-use crate::ops::sources::{Changed, CreateSource, ListSources, Listed, RefreshSource, RemoveSource, TestSource};
+use crate::ops::sources::{Changed, CreateSource, ListSources, RefreshSource, RemoveSource, Sources, TestSource};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;

@@ -21,7 +21,7 @@ use self::choice::{BLOCKED, Chosen, Gate, choose, open_to};
 use self::pending::{Asker, Pending};
 use crate::base::secret::{Secret, sha256_hex};
 use crate::identity::clients;
-use crate::identity::org_settings::Change;
+use crate::identity::workspace_settings::Change;
 use crate::identity::redirect::{self, Kind};
 use crate::model::access::{Role, Scope};
 use crate::model::error::{Error, Result};

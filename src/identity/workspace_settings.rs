@@ -8,7 +8,7 @@ use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::org::{Egress, LanguageModels, Org, normal_domain};
 use crate::model::user::User;
-use crate::store::org_settings;
+use crate::store::workspace_settings;
 
 /// Most domains of a workspace.
 const MAX_DOMAINS: usize = 20;
@@ -47,9 +47,9 @@ impl Identity {
     /// # Errors
     /// `not_found` when there is no such workspace.
     pub async fn settings(&self, org: Id<Org>) -> Result<Settings> {
-        let found = org_settings::get(self.0.db.pool(), org).await?;
+        let found = workspace_settings::get(self.0.db.pool(), org).await?;
         let (found, email_domains) = found.ok_or_else(|| Error::not_found("workspace"))?;
-        let language_models = org_settings::language_models(self.0.db.pool(), org).await?.unwrap_or_default();
+        let language_models = workspace_settings::language_models(self.0.db.pool(), org).await?.unwrap_or_default();
         Ok(Settings { org: found, email_domains, language_models })
     }
 
@@ -60,7 +60,7 @@ impl Identity {
     pub async fn change_settings(&self, org: Id<Org>, by: Option<Id<User>>, change: Change) -> Result<Settings> {
         let mut tx = self.0.db.begin().await?;
         role_under_lock(&mut tx, org, by).await?;
-        let found = org_settings::get(&mut *tx, org).await?;
+        let found = workspace_settings::get(&mut *tx, org).await?;
         let (mut now, mut domains) = found.ok_or_else(|| Error::not_found("workspace"))?;
         if let Some(name) = &change.name {
             now.name = checked_name(name)?;
@@ -69,13 +69,13 @@ impl Identity {
         if let Some(wanted) = &change.email_domains {
             domains = checked_domains(wanted)?;
         }
-        org_settings::set(&mut *tx, org, &now.name, now.connectivity_enabled, &domains).await?;
-        let before = org_settings::language_models(&mut *tx, org).await?.unwrap_or_default();
+        workspace_settings::set(&mut *tx, org, &now.name, now.connectivity_enabled, &domains).await?;
+        let before = workspace_settings::language_models(&mut *tx, org).await?.unwrap_or_default();
         let language_models = LanguageModels {
             egress: change.llm_egress.unwrap_or(before.egress),
             send_values: change.llm_send_values.unwrap_or(before.send_values),
         };
-        org_settings::set_language_models(&mut *tx, org, language_models).await?;
+        workspace_settings::set_language_models(&mut *tx, org, language_models).await?;
         tx.commit().await?;
         Ok(Settings { org: now, email_domains: domains, language_models })
     }
