@@ -17,7 +17,7 @@ impl Work<'_> {
             DataType::Date | DataType::DateTime => Ok(sql.to_owned()),
             DataType::DateTimeTz => {
                 self.zone()?;
-                Ok(format!("({sql} AT TIME ZONE {})", text(&self.ontology.calendar.timezone)))
+                Ok(format!("({sql} AT TIME ZONE {})", text(self.zone_name())))
             }
             _ => Err(CompileError::WrongType {
                 field: field.words(),
@@ -25,6 +25,11 @@ impl Work<'_> {
                 wants: "it is no date or time".into(),
             }),
         }
+    }
+
+    /// A civil time of the ontology's zone, or a day there, as the instant that it is.
+    pub fn instant_of(&self, local: &str) -> String {
+        format!("(CAST({local} AS TIMESTAMP) AT TIME ZONE {})", text(self.zone_name()))
     }
 
     /// A field of time cut to a unit: the first day of it (of an hour its beginning), or its number in a cycle.

@@ -6,7 +6,7 @@ use super::error::CompileError;
 use super::layout::{indented, with};
 use super::names::quote;
 
-/// One thing to look up. Positions are those of columns of [`super::compiled::Compiled::checks_sql`].
+/// One thing to look up. Positions are those of columns of the statement that looks it up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// `one_side:flight_carrier`: stable for one plan.

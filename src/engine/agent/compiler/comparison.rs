@@ -1,11 +1,14 @@
-//! Comparisons of a column with values. Negations hold for rows without a value, too: what is not known to be X is not X.
+//! Comparisons of a column with values and with other columns. Negations hold for rows without a value, too: what is
+//! not known to be X is not X.
 
-use crate::model::ontology::{DataType, Field};
-use crate::model::plan::{Comparator, Grain, Literal, Pattern, Window};
+use crate::model::ontology::{Aggregation, DataType, Field};
+use crate::model::plan::{Comparator, FieldRef, Grain, Literal, Pattern, Window};
 
+use super::dialect::aggregate;
 use super::error::CompileError;
 use super::literal::Written;
 use super::names::text;
+use super::scope::Scope;
 use super::work::Work;
 
 /// A column as SQL, and what it is.
@@ -37,9 +40,10 @@ pub fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Literal]) -> 
 }
 
 /// Whether a text is in the column's, without regard to case.
-pub fn like((sql, field): &Column<'_>, pattern: Pattern, part: &str) -> String {
+pub fn like(work: &Work<'_>, (sql, field): &Column<'_>, pattern: Pattern, part: &str) -> Result<String, CompileError> {
     let sql = match field.datatype {
         DataType::String => sql.clone(),
+        DataType::DateTimeTz => format!("CAST({} AS VARCHAR)", work.local(sql, field)?),
         _ => format!("CAST({sql} AS VARCHAR)"),
     };
     let part = part.replace('!', "!!").replace('%', "!%").replace('_', "!_").replace('\u{0}', "");
@@ -48,7 +52,21 @@ pub fn like((sql, field): &Column<'_>, pattern: Pattern, part: &str) -> String {
         Pattern::StartsWith => format!("{part}%"),
         Pattern::EndsWith => format!("%{part}"),
     };
-    format!("{sql} ILIKE {} ESCAPE '!'", text(&pattern))
+    Ok(format!("{sql} ILIKE {} ESCAPE '!'", text(&pattern)))
+}
+
+/// One column against another. An instant is held against a date or a civil time as what clocks show.
+pub fn with_other(
+    work: &Work<'_>,
+    left: &Column<'_>,
+    op: Comparator,
+    right: &Column<'_>,
+) -> Result<String, CompileError> {
+    let side = |(sql, field): &Column<'_>, other: &Field| match (field.datatype, other.datatype) {
+        (DataType::DateTimeTz, DataType::Date | DataType::DateTime) => work.local(sql, field),
+        _ => Ok(sql.clone()),
+    };
+    Ok(compared(&side(left, right.1)?, op, Written::Value(side(right, left.1)?)))
 }
 
 /// Whether the column's time is in a window.
@@ -74,6 +92,31 @@ pub fn at_hours(work: &Work<'_>, (sql, field): &Column<'_>, from: u8, to: u8) ->
     }
     let joint = if from < to { "AND" } else { "OR" };
     Ok(format!("({hour} >= {from} {joint} {hour} < {to})"))
+}
+
+/// Rows whose field compares with the same field of all rows.
+pub fn against_overall(
+    work: &mut Work<'_>,
+    scope: &mut Scope,
+    field: &FieldRef,
+    op: Comparator,
+    function: Aggregation,
+) -> Result<String, CompileError> {
+    let (sql, known) = scope.column(work, field)?;
+    let (dataset, _) = work.field(field)?;
+    let inner = scope.inner(work, dataset);
+    let theirs = inner.field(work, 0, &field.field)?;
+    if !known.datatype.is_number()
+        && matches!(function, Aggregation::Sum | Aggregation::Avg | Aggregation::Median | Aggregation::Stddev)
+    {
+        return Err(CompileError::WrongType {
+            field: known.words(),
+            value: "An average".into(),
+            wants: "it holds no numbers".into(),
+        });
+    }
+    let overall = aggregate(work.dialect, function, &theirs);
+    Ok(compared(&sql, op, Written::Value(format!("(SELECT {overall} {})", inner.from(work)?))))
 }
 
 /// A comparison; rows without a value are not equal to anything.

@@ -7,16 +7,16 @@
 
 use crate::engine::ontology::expression::Scalar;
 use crate::engine::ontology::graph::{Step, Steps, Way};
-use crate::model::ontology::{Aggregation, DataType, Field};
-use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Node};
+use crate::model::ontology::{DataType, Field};
+use crate::model::plan::{Comparator, Condition, Literal, Measure, Node};
 
-use super::comparison::{among, at_hours, compared, joined, like, not, on_days, unless, within};
-use super::dialect::aggregate;
+use super::comparison::{
+    against_overall, among, at_hours, compared, joined, like, not, on_days, unless, with_other, within,
+};
 use super::error::CompileError;
 use super::fields::broken;
 use super::joins::{equal, pairs};
 use super::layout::indented;
-use super::literal::Written;
 use super::names::{capital, plural, quote};
 use super::scope::{Reached, Scope};
 use super::work::{Work, unknown};
@@ -129,9 +129,9 @@ fn one(work: &mut Work<'_>, scope: &mut Scope, condition: &Condition) -> Result<
             Ok(compared(&sql, *op, work.literal(value, known)?))
         }
         Condition::CompareFields { left, op, right } => {
-            let (left, _) = scope.column(work, left)?;
-            let (right, _) = scope.column(work, right)?;
-            Ok(compared(&left, *op, Written::Value(right)))
+            let left = scope.column(work, left)?;
+            let right = scope.column(work, right)?;
+            with_other(work, &left, *op, &right)
         }
         Condition::In { field, values, negated } => {
             let column = scope.column(work, field)?;
@@ -139,7 +139,7 @@ fn one(work: &mut Work<'_>, scope: &mut Scope, condition: &Condition) -> Result<
         }
         Condition::Like { field, pattern, text, negated } => {
             let column = scope.column(work, field)?;
-            Ok(unless(*negated, like(&column, *pattern, text)))
+            Ok(unless(*negated, like(work, &column, *pattern, text)?))
         }
         Condition::IsNull { field, negated } => {
             let (sql, _) = scope.column(work, field)?;
@@ -251,31 +251,6 @@ fn measured(
         quote(&alias),
         parts.join("\n    AND ")
     ))
-}
-
-/// Rows whose field compares with the same field of all rows.
-fn against_overall(
-    work: &mut Work<'_>,
-    scope: &mut Scope,
-    field: &FieldRef,
-    op: Comparator,
-    function: Aggregation,
-) -> Result<String, CompileError> {
-    let (sql, known) = scope.column(work, field)?;
-    let (dataset, _) = work.field(field)?;
-    let inner = scope.inner(work, dataset);
-    let theirs = inner.field(work, 0, &field.field)?;
-    if !known.datatype.is_number()
-        && matches!(function, Aggregation::Sum | Aggregation::Avg | Aggregation::Median | Aggregation::Stddev)
-    {
-        return Err(CompileError::WrongType {
-            field: known.words(),
-            value: "An average".into(),
-            wants: "it holds no numbers".into(),
-        });
-    }
-    let overall = aggregate(work.dialect, function, &theirs);
-    Ok(compared(&sql, op, Written::Value(format!("(SELECT {overall} {})", inner.from(work)?))))
 }
 
 fn segment(work: &Work<'_>, name: &str) -> Result<Scalar, CompileError> {

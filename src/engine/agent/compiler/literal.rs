@@ -19,7 +19,7 @@ pub enum Written {
 
 impl Work<'_> {
     pub fn zone(&self) -> Result<TimeZone, CompileError> {
-        let name = &self.ontology.calendar.timezone;
+        let name = self.zone_name();
         TimeZone::get(name)
             .map_err(|_| CompileError::Unsupported(format!("the ontology's time zone {name} is not an IANA name")))
     }

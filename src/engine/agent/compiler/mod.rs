@@ -6,6 +6,9 @@
 //! other datasets' rows are EXISTS ([`condition`]). Then come what is shown, conditions on finished numbers, order and
 //! limit ([`answer`]). What the statement relies on in the data is given along as [`Check`]s.
 //!
+//! A statement means the same in a session of any time zone: wherever a day or an hour is made of an instant, also in
+//! expressions of the ontology, it says in which zone clocks are read, which is the ontology's.
+//!
 //! The files stand on floors. Each uses those below it and, on its own floor, those before it; none uses one above:
 //!
 //! 1. what is written and how: `error`, `names`, `layout`, `check`, `compiled`, and `dialect`, which has all that engines

@@ -103,7 +103,11 @@ pub fn dimension(
         })
     {
         let window = work.plan.time.as_ref().map(|time| &time.window);
-        sql = aligned(&sql, grain, comparison, window)?;
+        sql = if dimension.grain.is_none() && field.datatype == DataType::DateTimeTz {
+            work.instant_of(&aligned(&work.local(&sql, field)?, grain, comparison, window)?)
+        } else {
+            aligned(&sql, grain, comparison, window)?
+        };
     }
     Ok((sql, grain))
 }
@@ -166,13 +170,17 @@ pub fn call(work: &mut Work<'_>, scope: &mut Scope, leaf: &Leaf, inner: &mut Inn
     match &leaf.what {
         What::Count => Ok("COUNT(*)".to_owned()),
         What::Aggregate(function, field) => Ok(aggregate(dialect, *function, &column(work, home, field, &[])?)),
-        What::Call(call) => call.write(dialect, &mut |dataset, name| {
-            let dataset = match dataset {
-                Some(dataset) => work.dataset(dataset)?,
-                None => home,
-            };
-            column(work, dataset, name, &[])
-        }),
+        What::Call(call) => {
+            let own: &str = &work.entity(home).name;
+            let call = call.in_zone(work.zone_name(), &|dataset, name| work.datatype(dataset.or(Some(own)), name));
+            call.write(dialect, &mut |dataset, name| {
+                let dataset = match dataset {
+                    Some(dataset) => work.dataset(dataset)?,
+                    None => home,
+                };
+                column(work, dataset, name, &[])
+            })
+        }
         What::Days { function, from, to } => {
             let mut date = |work: &mut Work<'_>, at: &FieldRef| {
                 let dataset = work.dataset(&at.dataset)?;

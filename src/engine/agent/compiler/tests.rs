@@ -1,7 +1,8 @@
 use super::*;
-use crate::model::ontology::{Confidence, Entity, Field, Metric, Relationship};
+use crate::model::ontology::{Confidence, DataType, Entity, Field, Metric, Relationship};
 use crate::model::plan::{
-    Comparator, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Shown, TimeFilter, Value, Window,
+    Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Shown, TimeFilter, Value,
+    Window,
 };
 
 fn field(name: &str, datatype: DataType) -> Field {
@@ -250,6 +251,31 @@ fn alternatives_stay_together_among_other_conditions() {
     let sql = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap().sql;
     let either = "WHERE (((\"flights\".\"day\" >= TIMESTAMP '2024-01-01 00:00:00' AND";
     assert!(sql.contains(either), "{sql}");
+}
+
+#[test]
+fn instants_are_read_from_the_ontology_s_clock_in_every_engine() {
+    let mut ontology = ontology();
+    ontology.calendar.timezone = "Asia/Tokyo".into();
+    ontology.datasets[0].fields[3].datatype = DataType::DateTimeTz;
+    let date = Field { expression: "CAST(day AS DATE)".into(), ..field("date", DataType::Date) };
+    ontology.datasets[0].fields.push(date);
+    let window =
+        |year: u16| Window { start: Some(format!("{year}-01-01")), end: Some(format!("{year}-02-01")), phrase: None };
+    let compared = Plan {
+        time: Some(TimeFilter { field: None, window: window(2024) }),
+        comparison: Some(Comparison { with: window(2023), align: None }),
+        ..count(&[("flights", "day", &[])])
+    };
+    for dialect in [Dialect::DuckDb, Dialect::PostgreSql] {
+        let made = |plan: &Plan| compile(plan, &ontology, &Graph::new(&ontology), dialect, 100).unwrap().sql;
+        let sql = made(&count(&[("flights", "date", &[])]));
+        assert!(sql.contains(r#"(CAST(("flights"."day" AT TIME ZONE 'Asia/Tokyo') AS DATE)) AS "date""#), "{sql}");
+        // A year of days later it may not be as many hours later.
+        let sql = made(&compared);
+        let moved = r#"(CAST(("flights"."day" AT TIME ZONE 'Asia/Tokyo') + INTERVAL '365 days' AS TIMESTAMP) AT TIME ZONE 'Asia/Tokyo')"#;
+        assert!(sql.contains(moved), "{sql}");
+    }
 }
 
 #[test]

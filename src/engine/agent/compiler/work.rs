@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::engine::ontology::graph::{Graph, NoWay, Step, Steps, Way};
 use crate::model::lineage::JoinUse;
-use crate::model::ontology::{Entity, Field, Metric, Ontology, in_words};
+use crate::model::ontology::{DataType, Entity, Field, Metric, Ontology, in_words};
 use crate::model::plan::{FieldRef, Measure, Plan};
 use crate::model::source::Dialect;
 
@@ -113,6 +113,16 @@ impl<'a> Work<'a> {
         self.graph
             .dataset(name)
             .ok_or_else(|| unknown("dataset", name, self.ontology.datasets.iter().map(|entity| entity.name.as_str())))
+    }
+
+    /// The time zone in which days begin.
+    pub fn zone_name(&self) -> &'a str {
+        &self.ontology.calendar.timezone
+    }
+
+    /// The type of a field of the ontology, where it is known.
+    pub fn datatype(&self, dataset: Option<&str>, name: &str) -> Option<DataType> {
+        self.ontology.field(dataset?, name).map(|field| field.datatype)
     }
 
     /// The dataset that a name in `what` of the ontology stands behind.

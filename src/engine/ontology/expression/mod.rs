@@ -6,6 +6,7 @@
 mod functions;
 mod limits;
 mod write;
+mod zone;
 
 use std::ops::ControlFlow;
 
@@ -14,6 +15,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
+use crate::model::ontology::DataType;
 use crate::model::source::Dialect;
 
 /// The greatest length of an expression, in characters.
@@ -81,6 +83,12 @@ impl Scalar {
     /// The name that it is, if it is nothing but a name.
     pub fn as_name(&self) -> Option<&Reference> {
         matches!(self.expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)).then(|| self.refs.first()).flatten()
+    }
+
+    /// The same in every session: days and hours of instants are those of an IANA time zone, whatever the session's is.
+    /// `of` says what is known of a name's type.
+    pub fn in_zone(&self, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Self {
+        Self { expr: zone::settled(&self.expr, zone, of), refs: self.refs.clone() }
     }
 
     /// As SQL; `name` says what stands for a name, and is asked again each time that it occurs.
@@ -186,6 +194,11 @@ impl Call {
     /// Whether the parts of it add up to the whole, whatever rows are put in groups.
     pub fn adds_up(&self) -> bool {
         !self.distinct && matches!(self.function.as_str(), "count" | "sum")
+    }
+
+    /// As [`Scalar::in_zone`].
+    pub fn in_zone(&self, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Self {
+        Self { expr: zone::settled(&self.expr, zone, of), ..self.clone() }
     }
 
     /// As [`Scalar::write`].
