@@ -125,7 +125,7 @@ impl SqlEngine {
     /// # Errors
     /// `sql_too_long`; `forbidden_sql` with `rule`, `name` and `hint`; `invalid_argument` for SQL that cannot be
     /// parsed, resolved or computed; `query_timeout`; `limit_exceeded` for memory or a row that is too wide;
-    /// `service_unavailable` when no worker gets free in time. Refusals for time and memory say what the statement
+    /// `service_unavailable` when no worker gets free or can be started in time. Refusals for time and memory say what the statement
     /// would have read ([`Estimate`]).
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         self.ask(job, sql).await

@@ -20,19 +20,19 @@ const AT_ONCE: usize = 4;
 const IDLE: Duration = Duration::from_secs(120);
 
 /// A source that was asked of late.
-pub struct OpenSource {
-    pub server: Server,
-    pub turns: Turns,
+pub(super) struct OpenSource {
+    pub(super) server: Server,
+    pub(super) turns: Turns,
     /// Cancelled when the source is removed.
-    pub gone: CancellationToken,
+    pub(super) gone: CancellationToken,
 }
 
 /// Workspace and source: what one workspace says of an id never touches another's source.
-pub type Key = (Id<Org>, Id<Source>);
+pub(super) type Key = (Id<Org>, Id<Source>);
 
 /// See the module.
 #[derive(Default)]
-pub struct OpenSources(Mutex<HashMap<Key, Held>>);
+pub(super) struct OpenSources(Mutex<HashMap<Key, Held>>);
 
 struct Held {
     source: Arc<OpenSource>,
@@ -49,7 +49,7 @@ impl OpenSources {
     ///
     /// # Errors
     /// Those of `server`.
-    pub fn open(&self, key: Key, server: impl FnOnce() -> Result<Server>) -> Result<(Arc<OpenSource>, bool)> {
+    pub(super) fn open(&self, key: Key, server: impl FnOnce() -> Result<Server>) -> Result<(Arc<OpenSource>, bool)> {
         let mut held = self.held();
         if let Some(held) = held.get_mut(&key) {
             held.asked = Instant::now();
@@ -63,14 +63,14 @@ impl OpenSources {
     }
 
     /// Ends what runs in a source, and its connections.
-    pub fn close(&self, key: Key) {
+    pub(super) fn close(&self, key: Key) {
         if let Some(held) = self.held().remove(&key) {
             held.source.gone.cancel();
         }
     }
 
     /// Lets go of a source that nobody has asked for long. Answers whether it is still open.
-    pub fn keep(&self, key: Key) -> bool {
+    pub(super) fn keep(&self, key: Key) -> bool {
         let mut held = self.held();
         let is_wanted = |held: &Held| {
             // Who asks it now holds it too.

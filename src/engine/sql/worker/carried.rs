@@ -60,15 +60,13 @@ fn carried(r#type: &LogicalTypeHandle) -> Value {
         child if is_foreign(&child) => Some(carried(&child)),
         _ => None,
     };
+    let part = |index: usize| child(index).or_else(|| plain(&r#type.child(index)));
     let made = match r#type.try_id() {
         Ok(LogicalTypeId::List) => child(0).map(|item| named("list", vec![item])),
-        Ok(LogicalTypeId::Map) => {
-            let part = |index: usize| child(index).or_else(|| plain(&r#type.child(index)));
-            part(0).zip(part(1)).map(|(key, value)| named("map", vec![key, value]))
-        }
+        Ok(LogicalTypeId::Map) => part(0).zip(part(1)).map(|(key, value)| named("map", vec![key, value])),
         Ok(LogicalTypeId::Struct) => {
             let fields = (0..r#type.num_children()).map(|index| {
-                let mut field = child(index).or_else(|| plain(&r#type.child(index)))?;
+                let mut field = part(index)?;
                 field["alias"] = r#type.child_name(index).into();
                 Some(field)
             });
