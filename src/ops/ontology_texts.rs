@@ -15,8 +15,9 @@ use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Attestation, Problem, Status, StoredOntology};
 
-/// What operations on texts have in common.
-pub(super) const WRITE: Info = Info { action: Action::WriteDatasets, ..Info::MANAGE };
+/// What operations on texts have in common. A text of megabytes takes its time to be read.
+pub(super) const WRITE: Info =
+    Info { action: Action::WriteDatasets, time: |_| std::time::Duration::from_secs(60), ..Info::MANAGE };
 
 /// A document over one table, for examples.
 const DOCUMENT: &str = r#"{"text":"version: 0.2.0.dev0\nname: shop\ndatasets:\n  - name: orders\n    source: orders\n    primary_key: [id]\n    fields:\n      - name: id\n        expression: {dialects: [{dialect: ANSI_SQL, expression: id}]}\n        datatype: Integer\n"}"#;
