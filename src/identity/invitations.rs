@@ -13,7 +13,7 @@ use crate::model::name;
 use crate::model::org::{Org, domain_allowed};
 use crate::model::user::{User, checked_email};
 pub use crate::store::invitations::InvitationRow;
-use crate::store::{Tx, invitations, members, workspace_settings, users};
+use crate::store::{Tx, invitations, members, users, workspace_settings};
 
 /// Most invitations of a workspace that may be open.
 pub const MAX_OPEN: usize = 50;
@@ -184,7 +184,8 @@ impl Identity {
         let now = self.0.clock.now();
         lock(tx, row.org).await?;
         let active = crate::store::orgs::active(&mut **tx, row.org).await?.is_some();
-        let domains = workspace_settings::get(&mut **tx, row.org).await?.map(|(_, domains)| domains).unwrap_or_default();
+        let domains =
+            workspace_settings::get(&mut **tx, row.org).await?.map(|(_, domains)| domains).unwrap_or_default();
         if !active || !domain_allowed(&domains, &row.email) || !may_still_invite(&mut **tx, row).await? {
             return Ok(false);
         }

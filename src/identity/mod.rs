@@ -18,7 +18,6 @@ pub mod invitations;
 mod keys;
 mod mails;
 pub mod members;
-pub mod workspace_settings;
 pub mod own_name;
 pub mod passkeys;
 pub mod password;
@@ -36,6 +35,7 @@ pub mod totp;
 pub mod upstream;
 pub mod user_profile;
 pub mod user_settings;
+pub mod workspace_settings;
 
 use std::sync::Arc;
 

@@ -21,7 +21,6 @@ pub mod links;
 pub mod members;
 pub mod ontologies;
 pub mod ontology_tables;
-pub mod workspace_settings;
 pub mod orgs;
 pub mod pending;
 pub mod questions;
@@ -33,6 +32,7 @@ pub mod tenant;
 pub mod tokens;
 pub mod upstream;
 pub mod users;
+pub mod workspace_settings;
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};

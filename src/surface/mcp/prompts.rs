@@ -116,7 +116,10 @@ pub async fn get(
                     quoted(&known.ontology.name)
                 )))
             };
-            ("Ask about an ontology", gateway.write(caller, GetOntology { ontology_id: id, cursor: None }, via, text).await?.reply)
+            (
+                "Ask about an ontology",
+                gateway.write(caller, GetOntology { ontology_id: id, cursor: None }, via, text).await?.reply,
+            )
         }
         "connect_client" => {
             let platform = argument("platform")?;
