@@ -128,7 +128,6 @@ fn ontology(clock: &Clock, org: Id<Org>) -> StoredOntology {
         description: String::new(),
         status: Status::Draft,
         problem: String::new(),
-        left_out: String::new(),
         version: 1,
         dataset_count: 0,
         field_count: 0,
@@ -189,6 +188,7 @@ fn source(clock: &Clock, org: Id<Org>) -> Source {
         updated_at: 0,
         checked_at: 0,
         problem: String::new(),
+        left_out: String::new(),
     }
 }
 

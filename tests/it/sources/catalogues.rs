@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::{OPEN, Ready, Shop};
-use crate::support::service::Service;
 use crate::tenancy::both;
 
 /// Makes so many tables of so many columns that the reader may read.
