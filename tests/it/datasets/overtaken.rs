@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::{files, get, import, sql, versions};
-use crate::support::service::{Service, operator};
+use crate::support::service::{Service, as_json, operator};
 use crate::tenancy::both;
 
 /// An import that stands still where it was told to, until it is let go.
@@ -55,7 +55,7 @@ async fn held(service: &Service, org: &Org, file: &str, content: &[u8], at: &'st
     let op = Import { name: None, description: String::new(), publish: true, files };
     let (gateway, caller) = (service.gateway.clone(), operator(org));
     let call = tokio::spawn(async move {
-        let reply = gateway.call(&caller, op, via).await;
+        let reply = as_json(gateway.call(&caller, op, via).await);
         drop(folder);
         reply
     });

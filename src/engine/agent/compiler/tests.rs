@@ -260,8 +260,11 @@ fn instants_are_read_from_the_ontology_s_clock_in_every_engine() {
     ontology.datasets[0].fields[3].datatype = DataType::DateTimeTz;
     let date = Field { expression: "CAST(day AS DATE)".into(), ..field("date", DataType::Date) };
     ontology.datasets[0].fields.push(date);
-    let window =
-        |year: u16| Window { start: Some(format!("{year}-01-01")), end: Some(format!("{year}-02-01")), phrase: None };
+    let window = |year: u16| Window {
+        start: Some(format!("{year}-01-01")),
+        end: Some(format!("{year}-02-01")),
+        ..Window::default()
+    };
     let compared = Plan {
         time: Some(TimeFilter { field: None, window: window(2024) }),
         comparison: Some(Comparison { with: window(2023), align: None }),
