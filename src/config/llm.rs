@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
-use super::read::Reader;
+use super::reader::Reader;
 use crate::base::outbound::is_public;
 use crate::base::peers::PrivateHost;
 use crate::base::secret::Secret;

@@ -3,6 +3,8 @@
 mod limits;
 mod llm;
 mod read;
+mod reader;
+mod variables;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -14,7 +16,8 @@ use crate::base::secret::Secret;
 use crate::base::telemetry::LogFormat;
 pub use limits::{Budgets, Lifetimes, Limits, Rates};
 pub use llm::{Llm, LlmProvider};
-pub use read::{Problems, VARIABLES, Variable};
+pub use reader::Problems;
+pub use variables::{VARIABLES, Variable};
 
 /// Everything that an operator can set.
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::Part;
-use super::plan::fits;
 use crate::engine::ontology::read::datatype_of;
 use crate::model::ontology::{DataType, Finding, Severity};
 use crate::model::table::Table;
@@ -191,4 +190,13 @@ fn text(value: &Value) -> String {
 
 fn figures<const N: usize>(figures: [(&str, i64); N]) -> Map<String, Value> {
     figures.into_iter().map(|(name, count)| (name.to_owned(), json!(count))).collect()
+}
+
+/// Whether two types can both be right for one thing: whole and fractional numbers may, dates and times may.
+pub fn fits(declared: DataType, actual: DataType) -> bool {
+    declared == actual
+        || declared == DataType::Opaque
+        || actual == DataType::Opaque
+        || declared.is_number() && actual.is_number()
+        || declared.is_calendar() && actual.is_calendar()
 }

@@ -5,7 +5,7 @@ use super::names::{Names, quote};
 use super::{Group, Part, Plan};
 use crate::engine::ontology::graph::Graph;
 use crate::model::dataset::Dataset;
-use crate::model::ontology::{Cardinality, DataType, Entity, Field, Ontology, Relationship, Severity};
+use crate::model::ontology::{Cardinality, Entity, Field, Ontology, Relationship, Severity};
 use crate::model::source::Dialect;
 
 /// Everything that the data can be asked about an ontology over these tables.
@@ -196,13 +196,4 @@ fn group(
     );
     let judge = Judge::Partners { is_optional: relationship.optional, to: to.name.clone() };
     Ok(Group { from, local, parts: vec![Part { what, name, select, judge }] })
-}
-
-/// Whether two types can both be right for one thing: whole and fractional numbers may, dates and times may.
-pub fn fits(declared: DataType, actual: DataType) -> bool {
-    declared == actual
-        || declared == DataType::Opaque
-        || actual == DataType::Opaque
-        || declared.is_number() && actual.is_number()
-        || declared.is_calendar() && actual.is_calendar()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::ontology::draft::keys::{Keys, keys};
 use crate::engine::ontology::draft::names::{Vocabulary, canonical, common_prefix, ends_with, key_stem, same};
-use crate::engine::ontology::draft::roles::{name_by_start, names_of_role, role};
+use crate::engine::ontology::draft::roles::{STAFF, name_by_start, names_of_role, role};
 use crate::engine::ontology::draft::{By, Candidate, DraftTable, Facts, Overlap};
 use crate::engine::ontology::read;
 use crate::model::dataset::ColumnInfo;
@@ -20,9 +20,7 @@ const BY_VALUES: usize = 60;
 const ENOUGH_BY_NAME: f64 = 0.5;
 const ENOUGH_BY_VALUES: f64 = 0.9;
 
-/// Words for people who work on something; where a table of such people is the only one, they refer to it.
-pub(super) const STAFF: &[&str] =
-    &["rep", "manager", "supervisor", "boss", "agent", "owner", "assignee", "approver", "salesperson", "seller"];
+/// Tables of people who work on something.
 const STAFF_TABLES: &[&str] = &["employee", "staff", "user", "person", "worker"];
 
 /// Words in front of a table's name that say which of its rows is meant.

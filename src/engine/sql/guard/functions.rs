@@ -11,7 +11,7 @@ use super::groups::{
     TABLE_FUNCTIONS,
 };
 use super::list::List;
-use super::literal::{number, text, year};
+use super::literal::{function_name, number, text, year};
 use super::{Refusal, Verdict};
 
 /// Every name that the engine knows, one a line: verdict, name, reason, separated by tabs.
@@ -297,10 +297,6 @@ pub fn uncast(value: &Value) -> &Value {
 /// The literal NULL, of any type: what it bounds makes nothing.
 fn is_null(value: &Value) -> bool {
     uncast(value).pointer("/literal/kind").and_then(Value::as_str) == Some("NULL_LITERAL")
-}
-
-pub fn function_name(value: &Value) -> Option<&str> {
-    value.pointer("/qualified_name/path")?.as_array()?.last()?.as_str()
 }
 
 /// A value written out: constants, casts of them, and lists, structs and intervals made of them.

@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use super::functions::function_name;
-
 /// Casts that keep a whole number what it is. Others compute: `1::FLOAT::BIT::INTEGER` is more than a thousand million.
 const WHOLE: [&str; 10] =
     ["tinyint", "smallint", "integer", "int", "bigint", "hugeint", "int8", "int4", "int2", "int64"];
@@ -65,4 +63,9 @@ fn is_cast_to(value: &Value, types: &[&str]) -> bool {
     let name = value.pointer("/type_expr/type_name").and_then(Value::as_str);
     let has_modifiers = value.pointer("/type_expr/children").is_some();
     !has_modifiers && name.is_some_and(|name| types.contains(&name.to_ascii_lowercase().as_str()))
+}
+
+/// The name of the function that a node of the tree calls.
+pub fn function_name(value: &Value) -> Option<&str> {
+    value.pointer("/qualified_name/path")?.as_array()?.last()?.as_str()
 }

@@ -5,12 +5,22 @@ use url::Url;
 
 use super::clickhouse::ClickHouse;
 use super::postgres::Postgres;
-use super::sources::Tested;
 use super::{Address, Catalogue, Declared, Permitted, RemoteLimits};
 use crate::base::peers::{self, PrivateHost};
 use crate::base::secret::Secret;
 use crate::model::error::{Error, Result};
 use crate::model::table::Table;
+
+/// What a test found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tested {
+    /// As the server reports it.
+    pub version: String,
+    /// Tables that the login can read.
+    pub tables: usize,
+    /// What is left out of them because there is too much, in a sentence; empty when nothing is.
+    pub left_out: String,
+}
 
 /// See the module.
 pub enum Server {

@@ -12,7 +12,7 @@ use url::Url;
 
 use super::open::{OpenSource, OpenSources};
 use super::postgres::{Login, Postgres};
-use super::server::Server;
+use super::server::{Server, Tested};
 use super::{Catalogue, Declared, FoundTable, Permitted, RemoteLimits};
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
@@ -47,17 +47,6 @@ pub struct NewSource {
     pub password: Secret,
     /// A certificate (PEM) that the server's must come from; the system's when absent.
     pub ca: Option<String>,
-}
-
-/// What a test found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tested {
-    /// As the server reports it.
-    pub version: String,
-    /// Tables that the login can read.
-    pub tables: usize,
-    /// What is left out of them because there is too much, in a sentence; empty when nothing is.
-    pub left_out: String,
 }
 
 /// What reading a catalogue changed.

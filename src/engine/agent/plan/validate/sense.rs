@@ -1,8 +1,9 @@
 //! Whether a plan asks for something: conditions that exclude each other, a rank of one number and a share of itself are
 //! well formed, and each gives a number that means nothing.
 
+use super::values::{each, exclusive};
 use crate::model::ontology::{Aggregation, Ontology};
-use crate::model::plan::{Condition, FieldRef, Measure, Node, Plan, Shown, Value, Window};
+use crate::model::plan::{Condition, FieldRef, Measure, Plan, Shown, Value, Window};
 
 /// Every reason why the answer to a plan would mean nothing, as sentences for people. Empty when there is none.
 pub fn nonsense(plan: &Plan, ontology: &Ontology) -> Vec<String> {
@@ -32,7 +33,7 @@ pub fn nonsense(plan: &Plan, ontology: &Ontology) -> Vec<String> {
         said.push("Each row would be counted alone, and so be 1: say what the rows are counted by.".to_owned());
     }
     times(plan, ontology, &mut said);
-    super::values::exclusive(plan, ontology, &mut said);
+    exclusive(plan, ontology, &mut said);
     for measure in &plan.measures {
         if let Some(Shown::Share { within }) = &measure.shown_as
             && (0..plan.dimensions.len()).all(|at| within.contains(&at))
@@ -133,22 +134,6 @@ fn together<'a>(conditions: &'a [Condition], held: &mut Vec<(Option<&'a FieldRef
             Condition::All(parts) => together(parts, held),
             _ => {}
         }
-    }
-}
-
-/// Shows the conditions on the rows of each other thing that are asked for, not those that are ruled out.
-pub(super) fn each<'a>(conditions: impl IntoIterator<Item = &'a Condition>, see: &mut impl FnMut(&'a [Condition])) {
-    for condition in conditions {
-        match condition {
-            Condition::Not(_) => continue,
-            Condition::Exists { filters, .. } => see(filters),
-            _ => {}
-        }
-        let inside = condition.children().into_iter().filter_map(|node| match node {
-            Node::Condition(inner) => Some(inner),
-            Node::Measure(_) => None,
-        });
-        each(inside.collect::<Vec<_>>(), see);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Values that hold together on one field: each row has one of them, and so no row has both.
 
-use super::sense;
 use crate::model::ontology::Ontology;
-use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Plan, Value};
+use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Node, Plan, Value};
 
 /// The values that a field may have, as one condition says.
 type Allowed<'a> = (&'a FieldRef, Vec<String>);
@@ -15,11 +14,27 @@ pub(super) fn exclusive(plan: &Plan, ontology: &Ontology, said: &mut Vec<String>
     for measure in &plan.measures {
         of_measure(measure, &held, plan, ontology, said);
     }
-    sense::each(&plan.filters, &mut |conditions| {
+    each(&plan.filters, &mut |conditions| {
         let mut held = Vec::new();
         together(conditions, plan, ontology, &mut held);
         disjoint(&held, ontology, said);
     });
+}
+
+/// Shows the conditions on the rows of each other thing that are asked for, not those that are ruled out.
+pub(super) fn each<'a>(conditions: impl IntoIterator<Item = &'a Condition>, see: &mut impl FnMut(&'a [Condition])) {
+    for condition in conditions {
+        match condition {
+            Condition::Not(_) => continue,
+            Condition::Exists { filters, .. } => see(filters),
+            _ => {}
+        }
+        let inside = condition.children().into_iter().filter_map(|node| match node {
+            Node::Condition(inner) => Some(inner),
+            Node::Measure(_) => None,
+        });
+        each(inside.collect::<Vec<_>>(), see);
+    }
 }
 
 fn of_measure(measure: &Measure, held: &[Allowed<'_>], plan: &Plan, ontology: &Ontology, said: &mut Vec<String>) {
