@@ -137,8 +137,7 @@ impl Gateway {
     ) -> Result<Answered<W>> {
         let started = Instant::now();
         let target = op.target();
-        let reply = self.answer(caller, op, &via).await;
-        let answer = reply.and_then(|reply| self.written::<O, W>(reply, &caller.request_id, write));
+        let answer = self.answer(caller, op, &via, write).await;
         let elapsed = started.elapsed();
         let outcome = match &answer {
             Ok(_) => "ok",
@@ -212,7 +211,14 @@ impl Gateway {
         Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _place: place })
     }
 
-    async fn answer<O: Operation>(&self, caller: &Caller, op: O, via: &Via) -> Result<O::Reply> {
+    async fn answer<O: Operation, W>(
+        &self,
+        caller: &Caller,
+        op: O,
+        via: &Via,
+        write: impl FnOnce(O::Reply, &str) -> Result<(W, usize)>,
+    ) -> Result<Answered<W>> {
+        // Held until the reply is written: that costs memory too.
         let _place = self.limiter.take(caller, O::INFO.cost)?;
         // From before the look at the metadata to the end: what it names must stay.
         let _reading = O::INFO.read_only.then(|| self.parts.engines.readers.enter());
@@ -227,7 +233,8 @@ impl Gateway {
         // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
         let grace = std::time::Duration::from_secs(2);
         let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));
-        run.await.unwrap_or_else(|_| Err(late()))
+        let reply = run.await.unwrap_or_else(|_| Err(late()))?;
+        self.written::<O, W>(reply, &caller.request_id, write)
     }
 
     /// What is sent of a reply, when it is no more than a reply may be.

@@ -183,8 +183,6 @@ fn workspace() -> Router<Console> {
         .route("/w/{slug}/audit/export", get(audit::export))
         .route("/w/{slug}/settings", get(workspace::settings::show).post(workspace::settings::submit))
         .route("/w/{slug}/ontologies", get(ontologies::list::show))
-        .route("/w/{slug}/ontologies/{id}/edit", get(ontologies::edit::show).post(ontologies::edit::submit))
-        .route("/w/{slug}/ontologies/{id}/history", get(ontologies::history::show).post(ontologies::history::submit))
         .route("/w/{slug}/ontologies/{id}/export", get(ontologies::about::export))
         .route("/w/{slug}/ontologies/{id}/questions", get(ontologies::questions::show))
         .route(
@@ -194,10 +192,12 @@ fn workspace() -> Router<Console> {
         .route("/w/{slug}/questions/{id}", get(ontologies::trace::show).post(ontologies::trace::submit))
 }
 
-/// Pages of a workspace whose forms read tables, and so may take longer than a page does.
+/// Pages of a workspace whose forms read tables or hold long documents, and so may take longer than a page does.
 fn long_workspace() -> Router<Console> {
     Router::new()
         .route("/w/{slug}/ontologies/new", get(ontologies::new::show).post(ontologies::new::submit))
+        .route("/w/{slug}/ontologies/{id}/edit", get(ontologies::edit::show).post(ontologies::edit::submit))
+        .route("/w/{slug}/ontologies/{id}/history", get(ontologies::history::show).post(ontologies::history::submit))
         .route("/w/{slug}/ontologies/{id}", get(ontologies::about::show).post(ontologies::about::submit))
         .route("/w/{slug}/ontologies/{id}/ask", get(ontologies::ask::show).post(ontologies::ask::submit))
 }

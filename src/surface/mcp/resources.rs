@@ -9,8 +9,9 @@ use serde_json::Value;
 use url::Url;
 
 use super::apps;
+use crate::base::json;
 use crate::gateway::operation::Operation;
-use crate::gateway::{Gateway, Via, WithId, measured};
+use crate::gateway::{Gateway, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::Caller;
@@ -143,7 +144,12 @@ async fn part<O: Operation>(
     via: Via,
     text: impl FnOnce(O::Reply) -> Result<String>,
 ) -> Result<String> {
-    let write = |reply: O::Reply, _: &str| text(reply).map(measured);
+    // It is sent as a string of JSON.
+    let write = |reply: O::Reply, _: &str| {
+        let text = text(reply)?;
+        let bytes = json::size(&text).map_err(Error::internal)?;
+        Ok((text, bytes))
+    };
     Ok(gateway.write(caller, op, via, write).await?.reply)
 }
 

@@ -151,8 +151,8 @@ async fn body<O: Operation>(request: Request) -> Result<Map<String, Value>> {
         value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
     });
     let beside = if O::INFO.surface == Surface::Manage { MANAGED } else { BODY };
-    // Escaped, a text may be half as long again.
-    let most = beside + schema::texts(&schema::of::<O>()) * 3 / 2;
+    // Written in escapes, a text that is not English is three times as long.
+    let most = beside + schema::texts(&schema::of::<O>()) * 3;
     let bytes = whole(request.into_body(), most).await.map_err(|unread| match unread {
         Unread::TooLarge => Error::new(Code::FileTooLarge, format!("The body is larger than {most} bytes.")),
         Unread::Late => Error::new(Code::QueryTimeout, "The body did not arrive in time."),
