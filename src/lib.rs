@@ -34,17 +34,22 @@
 //! 4. `surface/mcp/handler.rs` and `tools.rs` find the operation and read its arguments;
 //! 5. [`gateway::Gateway::write`] limits, authorizes (`model/access.rs` makes the [`model::access::Pass`]), and starts
 //!    the deadline;
-//! 6. `ops/sql.rs` asks `engine/sql`, which sends the text to a worker process: judged there by DuckDB's own parser,
-//!    run over views of the permitted tables, killed when late; or, for tables that live in a remote engine, judges it
-//!    by that engine's own parser and runs it there (`engine/sql/remote`);
+//! 6. `ops/sql.rs` asks `engine/sql/mod.rs`, which finds where the tables live (`remote/route.rs`). Here: it waits for
+//!    its turn (`engine/turns.rs`) and for a worker process (`pool.rs`, `process.rs`), which has the text judged by
+//!    DuckDB's own parser (`guard`), runs it over views of the permitted tables (`worker/instance.rs`), and is killed
+//!    when late. In a remote engine: judged by that engine's own parser, and run there (`remote/sources.rs`,
+//!    `remote/server.rs`);
 //! 7. the gateway has the surface write the reply, measures what it wrote, writes the audit row, and only then lets the
 //!    answer go.
 //!
 //! `ask_question` parts from this at 6: `ops/ask_question.rs` asks `engine/agent/conversation/ask.rs`, which takes the
-//! ontology as far as the pass reaches (`engine/ontology/library.rs`), has a planner read the question
-//! (`engine/agent/planner.rs`), and makes the answer of the plan (`engine/agent/conversation/answer.rs`): compiled to SQL,
-//! run by `engine/sql` as above, checked, told and drawn. `dragoman ontology explain` prints what each of these stages
-//! made of a question.
+//! ontology as far as the pass reaches (`engine/ontology/library.rs`), has the planners read the question, one after
+//! the other until one has a plan (`understand.rs` beside it; the first is led by `engine/agent/english/read.rs`), and
+//! makes the answer of the plan (`answer.rs` beside it): compiled to SQL, run by `engine/sql` as above, checked, told
+//! and drawn. `dragoman ontology explain` prints what each of these stages made of a question.
+//!
+//! An import parts at 6 too: `ops/import.rs` asks `engine/ingest`, which builds a whole new version aside, tables in a
+//! worker process (`engine/sql/import.rs`), and `engine/datasets.rs` publishes it, in one moment for all who read.
 //!
 //! The same steps from 5 on serve REST, the command line, and whatever surface comes next.
 //!

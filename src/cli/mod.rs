@@ -111,7 +111,7 @@ impl Cli {
 
 /// The environment's settings, with the two that the command line may stand for.
 fn settings(data: Option<PathBuf>, listen: Option<SocketAddr>) -> anyhow::Result<Config> {
-    Ok(Config::from_env_with(|name| match name {
+    Ok(Config::from_env(|name| match name {
         "DRAGOMAN_DATA_DIR" => data.as_ref().map(|folder| folder.display().to_string()),
         "DRAGOMAN_LISTEN" => listen.map(|address| address.to_string()),
         _ => None,

@@ -77,20 +77,12 @@ pub struct Provider {
 }
 
 impl Config {
-    /// Reads the process's environment.
+    /// Reads the process's environment, where `instead` may stand for variables (the command line's arguments).
     ///
     /// # Errors
     /// Every variable that is wrong, each with what was expected.
-    pub fn from_env() -> Result<Self, Problems> {
-        Self::from_env_with(|_| None)
-    }
-
-    /// As [`Config::from_env`], where `instead` may stand for variables (the command line's arguments).
-    ///
-    /// # Errors
-    /// As [`Config::from_env`].
     #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
-    pub fn from_env_with(instead: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
+    pub fn from_env(instead: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
         Self::read(|name| instead(name).or_else(|| std::env::var(name).ok()))
     }
 

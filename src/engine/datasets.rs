@@ -49,8 +49,8 @@ pub struct NewVersion<'a> {
     pub dataset: &'a Dataset,
     /// Its texts, when it holds documents.
     pub documents: &'a [Document],
-    /// What was under its name when the work on it began: it is published over that and nothing else.
-    pub over: Option<Dataset>,
+    /// What was under its name when the work on it began: it becomes the next version of that dataset and of no other.
+    pub over: Option<Id<Dataset>>,
     /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
     pub publish: bool,
     /// Its finished file or shard.
@@ -67,30 +67,30 @@ impl Datasets {
     /// it any more.
     ///
     /// # Errors
-    /// `invalid_argument` when the dataset is not what the work began on: another import was faster, or it was
-    /// deleted, and then it stays so; `query_timeout` when the caller has left before.
+    /// `invalid_argument` when another dataset has the name by now, or the one that the work began on was deleted, and
+    /// then it stays so; `query_timeout` when the caller has left before.
     pub async fn put(&self, job: &Job<'_>, new: NewVersion<'_>) -> Result<()> {
         let _turn = job.wait(self.turn.lock()).await?;
         // The last look at who waits: from here on it is published, or fails by itself.
         job.check()?;
         let place = self.place(new.dataset);
         self.files.publish(new.staged, &place).map_err(Error::internal)?;
-        if let Err(problem) = self.write(&new).await {
-            self.files.remove(&place).map_err(Error::internal)?;
-            return Err(problem);
-        }
-        if let Some(before) = new.over {
-            self.retire(before);
+        match self.write(&new).await {
+            Ok(before) => before.into_iter().for_each(|before| self.retire(before)),
+            Err(problem) => {
+                self.files.remove(&place).map_err(Error::internal)?;
+                return Err(problem);
+            }
         }
         Ok(())
     }
 
-    async fn write(&self, new: &NewVersion<'_>) -> Result<()> {
+    /// Names it in the metadata. Gives the version that it replaces.
+    async fn write(&self, new: &NewVersion<'_>) -> Result<Option<Dataset>> {
         let dataset = new.dataset;
         let mut tx = self.db.tenant(dataset.org).await?;
         let now = store::datasets::hold_by_name(&mut tx, self.db.backend(), dataset.org, &dataset.name).await?;
-        let state = |of: &Option<Dataset>| of.as_ref().map(|of| (of.id, of.version.clone()));
-        if state(&now) != state(&new.over) {
+        if now.as_ref().map(|now| now.id) != new.over {
             return Err(overtaken(&dataset.name, now.is_some()));
         }
         store::datasets::put(&mut tx, dataset).await?;
@@ -103,7 +103,7 @@ impl Datasets {
             store::datasets::publish(&mut tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
         }
         tx.commit().await?;
-        Ok(())
+        Ok(now)
     }
 
     /// Lets external clients see a dataset of the workspace, or withdraws it from them.
@@ -172,12 +172,17 @@ impl Datasets {
     /// and the values by which questions know it. It costs whoever may still read it no more than doing that again.
     /// Calls that had begun before may leave something once more.
     pub fn forget(&self, of: &Dataset) {
-        let Dependents { sql, search, results, questions } = &self.dependents;
+        self.forget_rows(of);
+        if let Some(version) = &of.version {
+            self.dependents.search.forget(of.org, of.id, version);
+        }
+    }
+
+    /// As [`Datasets::forget`], but for the open shard: to close it waits for the searches in it.
+    fn forget_rows(&self, of: &Dataset) {
+        let Dependents { sql, results, questions, .. } = &self.dependents;
         results.forget(of.org, of.id);
         sql.forget(of.org, of.id);
-        if let Some(version) = &of.version {
-            search.forget(of.org, of.id, version);
-        }
         questions.let_go(of);
     }
 
@@ -188,7 +193,7 @@ impl Datasets {
         if earlier.are_gone() {
             return self.remove(&before);
         }
-        self.forget(&before);
+        self.forget_rows(&before);
         let this = self.clone();
         tokio::spawn(async move {
             earlier.gone().await;

@@ -1,5 +1,6 @@
 //! How often: per token, per token and kind of call, per person, per workspace. How many at once: per token and per
-//! person, and for the instance, of which each workspace has its share.
+//! person, and for the instance, of which each workspace has its share. The numbers are [`crate::config::Rates`]; those
+//! by network address are kept by `base/throttle.rs`, and whose query runs next is decided in `engine/turns.rs`.
 
 use std::collections::HashMap;
 use std::sync::Arc;

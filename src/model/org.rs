@@ -51,8 +51,9 @@ impl Egress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LanguageModels {
     pub egress: Egress,
-    /// Whether stored values (of rows and of value indexes) may be part of it. Otherwise only the question itself, and
-    /// names, descriptions and types.
+    /// Whether stored values may be part of it: those that an ontology has other names for, those in earlier plans of
+    /// the conversation, and those in an answer that is put into better words. Otherwise only the questions themselves,
+    /// and names, descriptions and types.
     pub send_values: bool,
 }
 

@@ -95,7 +95,8 @@ pub struct Run {
 /// What happened, step by step. Holds no row of a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
-    /// `built-in` or the model's name.
+    /// Whose plan, question back or refusal it is: `built-in` or `language model`. Empty when none was asked, as for a
+    /// plan that somebody has verified.
     pub planner: String,
     pub phases: Vec<Phase>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! The product: one file for each thing that a caller may ask (for management, each thing that admins look after), and
-//! the only list of them. MCP tools, REST routes and the OpenAPI documents are short visitors of [`each`].
+//! the only list of them. MCP tools, REST routes and the OpenAPI documents are short visitors of [`each`]. Outside the
+//! list is what the operator alone asks, at the machine: [`explain_question`].
 //!
 //! ## Adding an operation
 //!

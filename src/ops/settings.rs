@@ -31,7 +31,8 @@ pub struct Settings {
     /// `allowed` the configured one wherever it is. What is sent then: the question itself, and the names, descriptions
     /// and types of an ontology.
     pub llm_egress: Egress,
-    /// Whether stored values (of rows and of value indexes) may be sent too.
+    /// Whether stored values may be sent too: those that an ontology has other names for, those in earlier plans of the
+    /// conversation, and those in an answer that is put into better words.
     pub llm_send_values: bool,
     /// RFC 3339.
     pub created_at: String,

@@ -9,8 +9,8 @@ use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::source::{RemoteTable, SourceEngine};
-use crate::store::Backend;
 use crate::store::tenant::Scoped;
+use crate::store::{Backend, leases};
 
 /// A dataset with the engine that holds its rows. A dataset whose source is gone is read as one without a version.
 const SELECT: &str = "SELECT d.org_id, d.id, d.name, d.description, d.kind, d.externally_queryable, d.version, \
@@ -39,13 +39,22 @@ pub async fn by_name(on: &mut Scoped, org: Id<Org>, name: &str) -> Result<Option
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
-/// As [`by_name`], and holds it until the transaction ends: whoever changes or deletes it waits.
+/// Holds the names of a workspace until the transaction ends: whoever else would give one waits, so that one that is
+/// free stays free. A row that is not there yet cannot be held.
+pub async fn hold_names(on: &mut Scoped, org: Id<Org>) -> Result<()> {
+    leases::lock(on, &format!("names of datasets {org}")).await?;
+    Ok(())
+}
+
+/// As [`by_name`], and holds it until the transaction ends, or its absence: whoever makes, changes or deletes it waits.
 pub async fn hold_by_name(on: &mut Scoped, backend: Backend, org: Id<Org>, name: &str) -> Result<Option<Dataset>> {
     let lock = match backend {
         // Whoever writes is alone.
         Backend::Sqlite => "",
         Backend::Postgres => " FOR UPDATE OF d",
     };
+    // A statement of its own and the first: the next one sees what another has named meanwhile.
+    hold_names(on, org).await?;
     let sql = format!("{SELECT} WHERE d.org_id = $1 AND d.name = $2{lock}");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(name.to_owned());
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()

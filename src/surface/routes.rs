@@ -9,7 +9,8 @@
 //! | `signing_in`, `account`, `workspace` | people in a browser | a session, where the page needs one |
 //! | `anybody`, `probes`, `operator` | readers of documents, and machines that watch | nothing |
 //!
-//! A new page is a template, its handler, and its line here. A new operation has none: it is in [`crate::ops::each`].
+//! A new page is a template, its handler, its line here, and where it has a tab, one in `console/frame.rs`. A new
+//! operation has none: it is in [`crate::ops::each`].
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -77,10 +77,11 @@ fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
     let answered = explain("How many sales are there by region?");
     assert_eq!(answered["outcome"], "answer", "{answered}");
     let names = stages(&answered);
-    let places: Vec<Option<usize>> = ["question", "items", "sketch", "resolved", "plan", "sql", "verification"]
-        .iter()
-        .map(|name| names.iter().position(|stage| stage == name))
-        .collect();
+    let places: Vec<Option<usize>> =
+        ["question", "items", "sketch", "resolved", "plan", "account", "sql", "verification"]
+            .iter()
+            .map(|name| names.iter().position(|stage| stage == name))
+            .collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{names:?}");
     assert!(made(&answered, "sql").contains("SELECT") && made(&answered, "items").contains("region"), "{answered}");
 

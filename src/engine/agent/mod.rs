@@ -1,5 +1,8 @@
-//! Questions in plain words, in this order: a planner makes a plan, the compiler makes SQL of it, the SQL engine runs it,
-//! the verifier looks for reasons to distrust the result, the explainer says it.
+//! Questions in plain words. [`conversation`] leads from a question to its answer: the values that it may name are
+//! made ready ([`prepared`]), a [`planner`] makes a [`plan`] ([`english`], and where that has none, [`llm`]), the
+//! [`compiler`] makes SQL of it, the SQL engine runs it, the [`verifier`] looks for reasons to distrust the result,
+//! the [`explainer`] says it, and [`lineage`] where it comes from. [`record`] keeps what each of them made, for who
+//! asks for that.
 
 pub mod compiler;
 pub mod conversation;

@@ -1,6 +1,7 @@
 //! What reads questions. A planner gets a question, the ontology as the caller sees it and the conversation so far, and
 //! gives a plan, a question back, or the reason why there is none. Which planners there are, and in which order they are
-//! tried, is one line in [`crate::engine::Engines::new`]; nothing else names one of them.
+//! tried, is said in `engine/mod.rs` and nowhere else: those of languages in [`crate::engine::Engines::languages`], and
+//! after them the language model in [`crate::engine::Engines::new`].
 
 use std::any::Any;
 use std::sync::Arc;

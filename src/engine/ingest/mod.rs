@@ -72,7 +72,7 @@ struct Import {
     /// As it will be; what only the work can tell is added by it.
     dataset: Dataset,
     /// What was under the name when it began.
-    over: Option<Dataset>,
+    over: Option<Id<Dataset>>,
     request: Request,
 }
 
@@ -141,7 +141,7 @@ impl Ingest {
             return Err(Error::invalid("name", message));
         }
         let dataset = self.blank(org, kind, &request, before.as_ref());
-        let import = Import { dataset, over: before, request };
+        let import = Import { dataset, over: before.map(|before| before.id), request };
         match format {
             Some(format) => self.table(job, import, format).await,
             None => self.documents(job, import).await,

@@ -13,6 +13,10 @@ use crate::model::table::Table;
 /// Tables that are opened together.
 const AT_ONCE: usize = 50;
 
+/// Statements after which tables are opened again: the worker that held them may be gone, and where it is not, to open
+/// them costs next to nothing.
+const HELD_FOR: usize = 50;
+
 /// Runs every question, one statement after the other, over the tables of the job's pass. A statement that is wrong for
 /// the data is a finding.
 ///
@@ -25,12 +29,11 @@ pub async fn attest(sql: &SqlEngine, job: &Job<'_>, ontology: &Ontology, now: Mi
     let max = job.budget.sql_chars;
     let groups: Vec<_> = plan.groups.iter().map(|group| (group, group.statements(max))).collect();
     let all: usize = groups.iter().map(|(_, statements)| statements.len()).sum();
-    let (mut done, mut opened, mut rest) = (0_usize, BTreeSet::new(), plan.groups.iter());
-    for (group, statements) in groups {
-        open(sql, job, rest.clone(), &mut opened).await;
-        rest.next();
+    let (mut done, mut opened) = (0_usize, Opened::default());
+    for (index, (group, statements)) in groups.into_iter().enumerate() {
         for statement in statements {
             job.check()?;
+            opened.before(sql, job, &plan.groups, index).await;
             if let (Some(report), Some(first)) = (job.on_progress(), statement.parts.first()) {
                 let fraction = Some(done as f64 / all as f64);
                 report(Progress { fraction, message: format!("Asking the data about {}", first.name) });
@@ -46,33 +49,64 @@ pub async fn attest(sql: &SqlEngine, job: &Job<'_>, ontology: &Ontology, now: Mi
     Ok(Attestation { passed, checked_at: now, findings })
 }
 
-/// Has the tables that the first of some groups reads, and the next ones with them, opened together. That they cannot be
-/// is for the statements to find.
-async fn open<'g>(
-    sql: &SqlEngine,
-    job: &Job<'_>,
-    groups: impl Iterator<Item = &'g Group> + Clone,
-    opened: &mut BTreeSet<&'g str>,
-) {
-    let is_new = |table: &&'g str| !opened.contains(table);
-    let first = groups.clone().take(1).flat_map(|group| &group.local).map(String::as_str);
-    if first.filter(is_new).count() == 0 {
-        return;
+/// What the worker holds, as far as is known.
+struct Opened<'g> {
+    tables: BTreeSet<&'g str>,
+    at_once: usize,
+    /// Statements since nothing was taken for open.
+    statements: usize,
+}
+
+impl Default for Opened<'_> {
+    fn default() -> Self {
+        Self { tables: BTreeSet::new(), at_once: AT_ONCE, statements: 0 }
     }
-    let mut next: Vec<&'g str> = Vec::new();
-    for table in groups.flat_map(|group| &group.local).map(String::as_str).filter(is_new) {
-        if next.len() == AT_ONCE {
-            break;
+}
+
+impl<'g> Opened<'g> {
+    /// Has the tables opened together that a group's next statement and those after it read. When they cannot be, fewer
+    /// are from then on; that even one cannot be is for the statements to find.
+    async fn before(&mut self, sql: &SqlEngine, job: &Job<'_>, groups: &'g [Group], index: usize) {
+        loop {
+            let next = self.next(groups, index);
+            let (text, count) = opening(&next, job.budget.sql_chars);
+            if count <= 1 || sql.query(job, &text).await.is_ok() {
+                self.tables.extend(next.into_iter().take(count));
+                break;
+            }
+            tracing::debug!(count, "tables could not be opened together");
+            self.at_once = count / 2;
         }
-        if !next.contains(&table) {
-            next.push(table);
+        self.statements += 1;
+    }
+
+    /// The tables to open now, if any. A group that names none may read those of all.
+    fn next(&mut self, groups: &'g [Group], index: usize) -> Vec<&'g str> {
+        if self.statements >= HELD_FOR {
+            self.tables.clear();
+            self.statements = 0;
         }
+        let (past, rest) = groups.split_at(index);
+        let local = |group: &'g Group| group.local.iter().map(String::as_str);
+        let own = rest.first().filter(|group| !group.local.is_empty());
+        let is_open = match own {
+            Some(group) => local(group).all(|table| self.tables.contains(table)),
+            None => !self.tables.is_empty(),
+        };
+        let mut next = Vec::new();
+        if is_open {
+            return next;
+        }
+        for table in rest.iter().chain(past).flat_map(local) {
+            if next.len() == self.at_once {
+                break;
+            }
+            if !self.tables.contains(table) && !next.contains(&table) {
+                next.push(table);
+            }
+        }
+        next
     }
-    let (text, count) = opening(&next, job.budget.sql_chars);
-    if count > 1 && sql.query(job, &text).await.is_err() {
-        tracing::debug!(count, "tables could not be opened together");
-    }
-    opened.extend(next.into_iter().take(count));
 }
 
 /// One statement; when it is wrong, each of its questions alone, so that one broken expression hides no other finding.
@@ -125,4 +159,29 @@ fn judged(parts: &[&Part], table: &Table) -> Vec<Finding> {
         at += part.select.len();
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(tables: &[&[&str]]) -> Vec<Group> {
+        let named = tables.iter().map(|tables| tables.iter().map(|&table| table.to_owned()).collect());
+        named.map(|local| Group { from: String::new(), local, parts: vec![] }).collect()
+    }
+
+    #[test]
+    fn tables_are_opened_ahead_and_again_when_the_worker_may_be_another() {
+        let groups = groups(&[&["a"], &["b"], &["a", "c"], &[]]);
+        let mut opened = Opened { at_once: 2, ..Opened::default() };
+        assert_eq!(opened.next(&groups, 0), ["a", "b"]);
+        opened.tables.extend(["a", "b"]);
+        assert!(opened.next(&groups, 1).is_empty(), "it is open");
+        assert_eq!(opened.next(&groups, 2), ["c"]);
+        opened.tables.insert("c");
+        assert!(opened.next(&groups, 3).is_empty());
+        opened.statements = HELD_FOR;
+        assert_eq!(opened.next(&groups, 3), ["a", "b"], "what names no table may read all");
+        assert_eq!(opened.statements, 0);
+    }
 }

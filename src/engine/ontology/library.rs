@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::compare::Flights;
 use super::read;
-use super::tables::covered;
+use super::tables::Covered;
 use super::visible::restricted;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
@@ -85,9 +85,9 @@ impl Library {
     /// The database fails.
     pub async fn list(&self, job: &Job<'_>) -> Result<Vec<Visible>> {
         let mut visible = Vec::new();
-        let tables = self.newest_tables(job.pass.org()).await?;
-        for stored in self.all(job).await?.into_iter().filter(|stored| !tables.none_seen(job, stored.id)) {
-            visible.extend(self.seen(job, stored).await?.filter(|it| !it.ontology.datasets.is_empty()));
+        let (tables, covered) = (self.newest_tables(job.pass.org()).await?, Covered::by(job.pass));
+        for stored in self.all(job).await?.into_iter().filter(|stored| !tables.none_seen(&covered, stored.id)) {
+            visible.extend(self.seen(job, &covered, stored).await?.filter(|it| !it.ontology.datasets.is_empty()));
         }
         Ok(visible)
     }
@@ -99,8 +99,8 @@ impl Library {
     pub async fn standings(&self, job: &Job<'_>) -> Result<Vec<StoredOntology>> {
         let mut standings = Vec::new();
         let (tables, external) = (self.newest_tables(job.pass.org()).await?, job.pass.is_external());
-        let all = self.all(job).await?.into_iter();
-        for stored in all.filter(|stored| !external || !tables.some_unseen(job, stored.id)) {
+        let (all, covered) = (self.all(job).await?.into_iter(), Covered::by(job.pass));
+        for stored in all.filter(|stored| !external || !tables.some_unseen(&covered, stored.id)) {
             standings.extend(self.let_in(job, stored).await?);
         }
         Ok(standings)
@@ -112,7 +112,7 @@ impl Library {
     /// `ontology_not_found`, the same for absent and foreign ones and for those of which the caller may see nothing.
     pub async fn one(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<Visible> {
         let stored = self.stored(job.pass.org(), id).await?;
-        self.seen(job, stored).await?.ok_or_else(Error::ontology_not_found)
+        self.seen(job, &Covered::by(job.pass), stored).await?.ok_or_else(Error::ontology_not_found)
     }
 
     /// One ontology, for reading, when it can be asked. Never compares it with the data.
@@ -250,17 +250,17 @@ impl Library {
     }
 
     /// What the pass lets see of an ontology; `None` when that is nothing.
-    async fn seen(&self, job: &Job<'_>, mut stored: StoredOntology) -> Result<Option<Visible>> {
+    async fn seen(&self, job: &Job<'_>, covered: &Covered, mut stored: StoredOntology) -> Result<Option<Visible>> {
         let external = job.pass.is_external();
         let Some(ontology) = self.parsed(&stored).await? else {
             let failed = || StoredOntology { status: Status::Failed, problem: UNREADABLE.into(), ..stored.clone() };
             let ontology = Arc::new(Ontology::default());
             return Ok((!external).then(|| Visible { stored: failed(), ontology, whole: false, compared: false }));
         };
-        if is_whole(job, &ontology) {
+        if covered.has_all(&ontology) {
             return Ok(Some(Visible { stored, ontology, whole: true, compared: false }));
         }
-        let ontology = restricted(&ontology, |source| covered(job.pass, source));
+        let ontology = restricted(&ontology, |source| covered.has(source));
         if external {
             if ontology.datasets.is_empty() {
                 return Ok(None);
@@ -318,7 +318,7 @@ pub(super) enum Asked {
 
 /// Whether the pass covers every dataset of an ontology.
 pub(super) fn is_whole(job: &Job<'_>, ontology: &Ontology) -> bool {
-    ontology.datasets.iter().all(|entity| covered(job.pass, entity.table()))
+    Covered::by(job.pass).has_all(ontology)
 }
 
 /// Refuses what cannot be asked.

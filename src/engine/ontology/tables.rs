@@ -1,7 +1,7 @@
 //! Which tables the texts of a workspace's ontologies use: found out when a text is saved, so that it is known by name
 //! when a table goes, and when it is asked who may see an ontology.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::library::{Library, Visible};
 use super::read;
@@ -30,13 +30,13 @@ pub(super) struct Newest(HashMap<Id<StoredOntology>, Vec<String>>);
 
 impl Newest {
     /// Whether it is known that the caller sees no table of an ontology.
-    pub fn none_seen(&self, job: &Job<'_>, id: Id<StoredOntology>) -> bool {
-        self.known(id).is_some_and(|names| names.iter().all(|name| !covered(job.pass, name)))
+    pub fn none_seen(&self, covered: &Covered, id: Id<StoredOntology>) -> bool {
+        self.known(id).is_some_and(|names| names.iter().all(|name| !covered.has(name)))
     }
 
     /// Whether it is known that the caller does not see all tables of an ontology.
-    pub fn some_unseen(&self, job: &Job<'_>, id: Id<StoredOntology>) -> bool {
-        self.known(id).is_some_and(|names| names.iter().any(|name| name != NONE && !covered(job.pass, name)))
+    pub fn some_unseen(&self, covered: &Covered, id: Id<StoredOntology>) -> bool {
+        self.known(id).is_some_and(|names| names.iter().any(|name| name != NONE && !covered.has(name)))
     }
 
     /// A text that could not be read is looked at again: another release may read it.
@@ -45,9 +45,22 @@ impl Newest {
     }
 }
 
-/// Whether the pass covers a table.
-pub(super) fn covered(pass: &Pass, table: &str) -> bool {
-    pass.datasets().iter().any(|dataset| dataset.name.eq_ignore_ascii_case(table))
+/// The tables that a pass covers: their names in lower case.
+pub(super) struct Covered(HashSet<String>);
+
+impl Covered {
+    pub fn by(pass: &Pass) -> Self {
+        Self(pass.datasets().iter().map(|dataset| dataset.name.to_ascii_lowercase()).collect())
+    }
+
+    pub fn has(&self, table: &str) -> bool {
+        self.0.contains(&table.to_ascii_lowercase())
+    }
+
+    /// Whether they are all that an ontology reads.
+    pub fn has_all(&self, of: &Ontology) -> bool {
+        of.datasets.iter().all(|entity| self.has(entity.table()))
+    }
 }
 
 impl Library {

@@ -1,6 +1,8 @@
 //! What of an ontology is shown: to those who do not see all of its data the part that rests on what they see, and to
 //! those who only read it no more than is meant for readers.
 
+use std::collections::{HashMap, HashSet};
+
 use super::expression::{Aggregate, Reference, Scalar};
 use crate::model::ontology::{AiContext, Entity, Metric, Ontology, Relationship};
 
@@ -12,7 +14,7 @@ pub fn restricted(ontology: &Ontology, covered: impl Fn(&str) -> bool) -> Ontolo
     part.description.clear();
     part.ai = AiContext::default();
     part.datasets.retain(|entity| covered(entity.table()));
-    let kept: Vec<String> = part.datasets.iter().map(|entity| entity.name.to_lowercase()).collect();
+    let kept: HashSet<String> = part.datasets.iter().map(|entity| entity.name.to_lowercase()).collect();
     let is_kept = |dataset: &str| kept.contains(&dataset.to_lowercase());
     part.relationships.retain(|Relationship { from, to, .. }| is_kept(from) && is_kept(to));
     // What is written of several things together may be of those that are gone.
@@ -23,29 +25,21 @@ pub fn restricted(ontology: &Ontology, covered: impl Fn(&str) -> bool) -> Ontolo
             .is_ok_and(|scalar| scalar.refs().iter().all(|it| it.dataset.as_deref().is_some_and(is_kept)))
     };
     part.segments.retain(|segment| scalar(&segment.expression));
-    part.metrics.retain(|metric| metric.filters.iter().all(|filter| scalar(filter)));
-    // A metric may rest on others: until none goes any more.
-    loop {
-        let names: Vec<String> = part.metrics.iter().map(|metric| metric.name.to_lowercase()).collect();
-        let rests = |metric: &Metric| {
-            Aggregate::parse(&metric.expression).is_ok_and(|aggregate| {
-                aggregate.refs().iter().all(|it| it.dataset.as_deref().is_some_and(is_kept))
-                    && aggregate.metrics().iter().all(|name| names.contains(&name.to_lowercase()))
-            })
-        };
-        let before = part.metrics.len();
-        part.metrics.retain(rests);
-        if part.metrics.len() == before {
-            break;
-        }
-    }
-    for metric in &mut part.metrics {
-        if spans(metric) {
+    let reads_kept = |metric: Metric| {
+        let aggregate = Aggregate::parse(&metric.expression).ok()?;
+        let reads_kept = aggregate.refs().iter().all(|it| it.dataset.as_deref().is_some_and(is_kept))
+            && metric.filters.iter().all(|filter| scalar(filter));
+        reads_kept.then_some((metric, aggregate))
+    };
+    let metrics = std::mem::take(&mut part.metrics).into_iter().filter_map(reads_kept).collect();
+    for (mut metric, aggregate) in standing(metrics) {
+        if spans(&aggregate) {
             metric.description.clear();
             metric.ai = AiContext::default();
         }
         let of_kept = |field: &String| field.split_once('.').is_some_and(|(dataset, _)| is_kept(dataset));
         metric.default_time_field = metric.default_time_field.take().filter(of_kept);
+        part.metrics.push(metric);
     }
     // A verified question may name what is gone.
     part.verified_queries.clear();
@@ -54,14 +48,36 @@ pub fn restricted(ontology: &Ontology, covered: impl Fn(&str) -> bool) -> Ontolo
     part
 }
 
+/// Those metrics that rest on no other metric than these, however far.
+fn standing(metrics: Vec<(Metric, Aggregate)>) -> Vec<(Metric, Aggregate)> {
+    let folded = |(metric, aggregate): &(Metric, Aggregate)| {
+        let rests_on: Vec<String> = aggregate.metrics().iter().map(|name| name.to_lowercase()).collect();
+        (metric.name.to_lowercase(), rests_on)
+    };
+    let names: Vec<(String, Vec<String>)> = metrics.iter().map(folded).collect();
+    let known: HashSet<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+    let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (name, rests_on) in &names {
+        for other in rests_on {
+            users.entry(other.as_str()).or_default().push(name.as_str());
+        }
+    }
+    // With each that goes, go those that rest on it.
+    let mut going: Vec<&str> = users.keys().copied().filter(|name| !known.contains(name)).collect();
+    let mut gone: HashSet<&str> = HashSet::new();
+    while let Some(name) = going.pop() {
+        let with_it = users.remove(name).unwrap_or_default();
+        going.extend(with_it.into_iter().filter(|user| gone.insert(*user)));
+    }
+    metrics.into_iter().zip(&names).filter(|(_, (name, _))| !gone.contains(name.as_str())).map(|(it, _)| it).collect()
+}
+
 /// Whether a metric is of several datasets, or rests on others.
-fn spans(metric: &Metric) -> bool {
-    Aggregate::parse(&metric.expression).is_ok_and(|aggregate| {
-        let refs = aggregate.refs();
-        let mut datasets = refs.iter().filter_map(|it| it.dataset.as_deref());
-        let first = datasets.next();
-        !aggregate.metrics().is_empty() || datasets.any(|it| first.is_some_and(|one| !one.eq_ignore_ascii_case(it)))
-    })
+fn spans(aggregate: &Aggregate) -> bool {
+    let refs = aggregate.refs();
+    let mut datasets = refs.iter().filter_map(|it| it.dataset.as_deref());
+    let first = datasets.next();
+    !aggregate.metrics().is_empty() || datasets.any(|it| first.is_some_and(|one| !one.eq_ignore_ascii_case(it)))
 }
 
 /// Whether what a term stands for is a metric, a segment, a dataset or a field of the ontology. Another term or a
@@ -114,7 +130,7 @@ pub fn unseen(whole: &Ontology, part: &Ontology) -> Vec<String> {
         let segments = of.segments.iter().map(|segment| &segment.name);
         fields.chain(datasets).chain(metrics).chain(segments).map(|name| said(name)).collect()
     };
-    let seen = names(part);
+    let seen: HashSet<String> = names(part).into_iter().collect();
     names(whole).into_iter().filter(|name| !seen.contains(name)).collect()
 }
 
@@ -231,6 +247,28 @@ mod tests {
             part.metrics.iter().map(|metric| metric.name.as_str()).collect::<Vec<_>>(),
             ["sales", "per_shop", "half", "paid_orders"]
         );
+    }
+
+    #[test]
+    fn a_long_chain_of_metrics_goes_with_its_last() {
+        let dataset = |name: &str| Entity { name: name.into(), source: name.into(), ..Entity::default() };
+        let metric = |name: String, expression: String| Metric { name, expression, ..Metric::default() };
+        let chain = |of: &str, last: &str| {
+            let mut metrics: Vec<Metric> =
+                (0..2_000).map(|at| metric(format!("{of}_{at}"), format!("{of}_{} * 2", at + 1))).collect();
+            metrics.push(metric(format!("{}_2000", of.to_uppercase()), format!("SUM({last}.amount)")));
+            metrics
+        };
+        let circle = [("one", "other + 1"), ("other", "ONE + 1")].map(|(name, it)| metric(name.into(), it.into()));
+        let ontology = Ontology {
+            datasets: vec![dataset("orders"), dataset("salaries")],
+            metrics: [chain("sales", "orders"), chain("pay", "salaries"), circle.to_vec()].concat(),
+            ..Ontology::default()
+        };
+        let part = restricted(&ontology, |table| table == "orders");
+        let names = |of: &[Metric]| of.iter().map(|metric| metric.name.clone()).collect::<Vec<_>>();
+        let expected = [chain("sales", "orders"), circle.to_vec()].concat();
+        assert_eq!(names(&part.metrics), names(&expected), "what only rests on itself reads nothing hidden");
     }
 
     #[test]

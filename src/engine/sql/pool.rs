@@ -72,19 +72,22 @@ impl Pool {
         if self.spare().len() >= SPARE || self.0.is_filling.swap(true, Ordering::SeqCst) {
             return;
         }
-        let pool = self.clone();
+        let filling = Filling(self.clone());
         tokio::spawn(async move {
+            let pool = filling.0.clone();
             while pool.spare().len() < SPARE {
                 match pool.start().await {
                     Ok(process) => pool.spare().push(process),
                     Err(cause) => {
                         // The next query tries again.
                         tracing::warn!(%cause, "no spare SQL worker could be started");
-                        break;
+                        return;
                     }
                 }
             }
-            pool.0.is_filling.store(false, Ordering::SeqCst);
+            drop(filling);
+            // Who took one just before relied on this.
+            pool.warm_up();
         });
     }
 
@@ -169,7 +172,8 @@ impl Pool {
     }
 
     /// Runs one query, in a worker that has the tables already or else in a fresh one, which may take `patience` to
-    /// start. `time` is the query's own, once a worker has it; the rows come as an Arrow stream.
+    /// start. `time` is the query's own, once a worker has it, and ends with the patience; the rows come as an Arrow
+    /// stream.
     ///
     /// # Errors
     /// What the worker found; `service_unavailable` when none could be started; `query_timeout` when `time` is over (the
@@ -184,6 +188,7 @@ impl Pool {
         patience: Duration,
         cancel: &CancellationToken,
     ) -> Result<(Rows, Vec<u8>)> {
+        let deadline = Instant::now() + patience;
         let mut also = Vec::new();
         if let Some(Bonded { mut process, queries }) = self.0.warm.take(&bound) {
             let order = Order::Query { sql: sql.to_owned(), limits: limits.clone() };
@@ -200,8 +205,8 @@ impl Pool {
             }
         }
         let task = Task::Query { tables: bound.tables.clone(), also, sql: sql.to_owned(), limits: limits.clone() };
-        let mut process = self.begin(&task, patience, cancel).await?;
-        let attended = self.attend(&mut process, time, cancel, None).await?;
+        let mut process = self.begin(&task, left(deadline), cancel).await?;
+        let attended = self.attend(&mut process, time.min(left(deadline)), cancel, None).await?;
         self.answered(bound, attended, Bonded { process, queries: 1 })
     }
 
@@ -218,7 +223,7 @@ impl Pool {
         }
     }
 
-    /// Runs one task in a worker of its own. `time` is that of the start, and then that of the task.
+    /// Runs one task in a worker of its own. `time` is that of the start and the task together.
     ///
     /// # Errors
     /// As [`Pool::query`].
@@ -229,8 +234,9 @@ impl Pool {
         cancel: &CancellationToken,
         on_progress: Option<OnProgress>,
     ) -> Result<Outcome> {
+        let deadline = Instant::now() + time;
         let mut process = self.begin(task, time, cancel).await?;
-        let attended = self.attend(&mut process, time, cancel, on_progress).await;
+        let attended = self.attend(&mut process, left(deadline), cancel, on_progress).await;
         // It may have written to files of the caller's: from here on nobody does.
         process.end().await;
         attended?.outcome
@@ -342,6 +348,11 @@ fn can_pass(cause: &io::Error) -> bool {
     !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::TimedOut)
 }
 
+/// What is left of a time; zero when it is over.
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
 fn cancelled() -> Error {
     Error::new(Code::QueryTimeout, "The call was cancelled.")
 }
@@ -351,6 +362,15 @@ struct Attended {
     serves_on: bool,
     outcome: Result<Outcome>,
     payload: Vec<u8>,
+}
+
+/// Who starts spare workers: nobody else does until it is dropped.
+struct Filling(Pool);
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        self.0.0.is_filling.store(false, Ordering::SeqCst);
+    }
 }
 
 /// A task that runs now.

@@ -1,4 +1,5 @@
-//! What the engines write differently. Whatever else the compiler writes means the same in each of them.
+//! What the engines write differently, but for expressions of the ontology (`engine/ontology/expression/write.rs`).
+//! Whatever else the compiler writes means the same in each of them.
 
 use super::error::CompileError;
 use crate::model::ontology::Aggregation;

@@ -11,8 +11,8 @@
 //!
 //! The files stand on floors. Each uses those below it and, on its own floor, those before it; none uses one above:
 //!
-//! 1. what is written and how: `error`, `names`, `layout`, `check`, `compiled`, and `dialect`, which has all that engines
-//!    write differently;
+//! 1. what is written and how: `error`, `names`, `layout`, `check`, `compiled`, and `dialect`, which has what engines
+//!    write differently, but for expressions of the ontology (`engine/ontology/expression/write.rs`);
 //! 2. [`work`]: what is known and collected while a statement is made;
 //! 3. single values: `literal`, `calendar`, `days`, `fields`;
 //! 4. rows of several datasets: `joins`, `scope`;

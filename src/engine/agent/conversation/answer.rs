@@ -61,6 +61,7 @@ impl Questions {
             Settled::Compiled(compiled) => compiled,
             Settled::Not(made) => {
                 steps.done("compile", "no SQL");
+                steps.record.add("compile", || why_not(&made));
                 return Ok(made);
             }
         };
@@ -249,6 +250,15 @@ fn settled(prepared: &Prepared, plan: &mut Plan, chosen: &[Chosen], rows: usize)
     }
     let reason = "Too many of its ways through the data stay open. Ask for less at once.".into();
     Settled::Not(Made::Cannot(Cannot { reason, ..Cannot::default() }))
+}
+
+/// Why a plan has no statement.
+fn why_not(made: &Made) -> String {
+    match made {
+        Made::Cannot(cannot) => cannot.reason.clone(),
+        Made::Clarify(asked) => asked.iter().map(|open| format!("{}\n", open.question)).collect(),
+        Made::Answer(_) => String::new(),
+    }
 }
 
 /// What was found, a line each.

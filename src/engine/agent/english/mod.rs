@@ -1,11 +1,30 @@
-//! The built-in planner: reads English without a language model. Everything that knows English words of questions is in
-//! here and nowhere else; outside is seen only what this file exports.
+//! The built-in planner: reads English without a language model. Everything that reads a question by its English words
+//! is in here, and outside is seen only what this file exports. What a language model made of a question is held
+//! against its words by `llm/ground`, which has a list of them of its own.
 //!
-//! In this order: [`repair`] puts slips right, [`rewrite`] says in plainer words what is said in many ways, [`items`]
-//! finds the phrases of the [`lexicon`], the numbers and the [`time`]s, [`parse`] makes a [`sketch`] of what is said,
-//! [`resolve`] finds which things of the ontology its nouns are, [`compose`] makes the plan, and [`account`] finds what was
-//! said and has left no trace in it. [`read`] leads through all of them. It answers only when every word that means
-//! something was understood and one reading is clearly the best; otherwise it asks back or says what it does not know.
+//! In this order: [`repair`] puts slips right, [`rewrite`] says in plainer words what is said in many ways,
+//! [`dialogue`] writes out what goes on from the question before, [`items`] finds the phrases of the [`mod@lexicon`],
+//! the numbers and the [`time`]s, [`parse`] makes a [`sketch`] of what is said, [`resolve`] finds which things of the
+//! ontology its nouns are, [`compose`] makes the plan, and [`account`] finds what was said and has left no trace in
+//! it. [`read`] leads through all of them. It answers only when every word that means something was understood and one
+//! reading is clearly the best; otherwise it asks back or says what it does not know.
+//!
+//! What `dragoman ontology explain` prints of it, and who made that:
+//!
+//! | stage | made by |
+//! |---|---|
+//! | `own words` | [`dialogue`], before all others: a person's own words are put as what they mean |
+//! | `question` | [`read`]: the question, and each one that [`repair`] tries in its place |
+//! | `spelling` | [`repair`] |
+//! | `rewrite` | [`rewrite`], once for each rewriting that changed the question |
+//! | `dialogue` | [`dialogue`], where a question was answered before: the question written out, or a plan at once |
+//! | `tokens` | [`text`] |
+//! | `items` | [`items`], with [`mod@lexicon`] and [`time`] |
+//! | `sketch` | [`parse`] |
+//! | `resolved` | [`resolve`] |
+//! | `plan` | [`compose`]; of a fragment, [`dialogue`] |
+//! | `validation` | `agent/plan/validate`, where the plan makes no sense |
+//! | `account` | [`account`] |
 
 mod account;
 mod compose;

@@ -162,7 +162,10 @@ fn read(
     let some = last.and_then(|plan| variations::of_them(&question, plan, ontology));
     let narrows_rows = some.is_some();
     let question = some.unwrap_or(question);
-    let again = |plan| Outcome::Plan(Box::new(Reading { plan, follows: true, ..Reading::default() }));
+    let again = |plan: Plan| {
+        context.record.add("dialogue", || json(&plan));
+        Outcome::Plan(Box::new(Reading { plan, follows: true, ..Reading::default() }))
+    };
     if let Some(plan) = last.and_then(|plan| variations::told(&question, plan, ontology)) {
         return again(plan);
     }
@@ -171,7 +174,10 @@ fn read(
     };
     match last.and_then(of_it) {
         Some(Ok(plan)) => return again(plan),
-        Some(Err(reason)) => return cannot(reason, Vec::new(), Vec::new()),
+        Some(Err(reason)) => {
+            context.record.add("dialogue", || reason.clone());
+            return cannot(reason, Vec::new(), Vec::new());
+        }
         None => {}
     }
     let regrouped = regroup::by_what(&question, last);
@@ -190,6 +196,9 @@ fn read(
     let beside = last.and_then(|plan| variations::beside(&question, plan));
     let leans = beside.is_some();
     let question = beside.unwrap_or(question);
+    if !context.previous.is_empty() {
+        context.record.add("dialogue", || question.clone());
+    }
     let parts = rewriter.parts(question.clone());
     if let Some(lost) = lost.or_else(|| rewrite::lost(&question, &parts)) {
         return cannot(
@@ -343,8 +352,12 @@ fn read(
         plan: &builder.plan,
         follows: follows.is_some(),
     };
-    if let Some(lost) = account::lost(&account) {
-        context.record.add("account", || format!("“{lost}” left no trace in the plan"));
+    let lost = account::lost(&account);
+    context.record.add("account", || match &lost {
+        Some(lost) => format!("“{lost}” left no trace in the plan"),
+        None => "every word that means something left its trace in the plan".to_owned(),
+    });
+    if let Some(lost) = lost {
         return cannot(
             format!("It is not clear what “{lost}” says here: say that part in other words."),
             vec![lost],

@@ -20,7 +20,7 @@ pub struct Column {
 
 impl Column {
     /// Takes from the plan what decides how values are shown: the grain of times, whether numbers are parts of 1, and
-    /// whether they add up. Of a metric only the ontology knows that: see [`Column::adding_up`].
+    /// whether they add up. Of a metric only the ontology knows that: it counts as one that does not.
     pub fn new(heading: impl Into<String>, role: Role, plan: &Plan, mut style: Style) -> Self {
         match role {
             Role::Dimension(at) => {
@@ -43,11 +43,6 @@ impl Column {
             Role::Dimension(_) | Role::Change(_) => false,
         };
         Self { heading: heading.into(), role, style, additive }
-    }
-
-    /// The same with values that may be added up.
-    pub fn adding_up(self) -> Self {
-        Self { additive: true, ..self }
     }
 
     /// Whether it has a number for each row to draw or to compare.

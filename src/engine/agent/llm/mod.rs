@@ -115,7 +115,7 @@ pub struct KnownValues {
     pub values: Vec<String>,
 }
 
-/// Why the built-in planner has to read the question.
+/// Why a language model gave nothing that can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fallback {
     #[error("{0}")]
@@ -128,7 +128,7 @@ pub enum Fallback {
 /// Reads a question with a language model, which has one chance to repair its answer.
 ///
 /// # Errors
-/// [`Fallback`]: the caller goes on with the built-in planner.
+/// [`Fallback`]: what the planners before it said stands.
 pub async fn plan<M: Model>(
     question: &str,
     ontology: &Ontology,

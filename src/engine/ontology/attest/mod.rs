@@ -1,7 +1,7 @@
 //! Whether the data keep what an ontology says: the questions for the data, and how their answers are judged.
 //!
 //! Keys must be unique and filled, relationships must find their partners, expressions must compute with the declared
-//! types, closed sets must hold, and metrics must run. Nothing is executed here: [`plan`] writes statements,
+//! types, closed sets must hold, and metrics must run. Nothing is executed here: [`mod@plan`] writes statements,
 //! [`Part::judge`] reads their answers, and [`crate::engine::ontology::attest_run`] stands between them.
 
 mod judge;

@@ -1,6 +1,6 @@
 //! Sources, keys, fields and the sides of relationships.
 
-use super::{Check, source, suggest};
+use super::{Check, source};
 use crate::engine::ontology::graph;
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::Kind;
@@ -39,6 +39,9 @@ impl Check<'_> {
             self.error("datasets".into(), message, "Show at least one.");
         }
         for (at, entity) in self.ontology.datasets.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             let path = format!("datasets[{at}]");
             self.source(&path, entity);
             let keys = std::iter::once(("primary_key".to_owned(), &entity.primary_key));
@@ -73,7 +76,7 @@ impl Check<'_> {
             Some(_) => {}
             None => {
                 let tables = self.tables.iter().filter(|table| table.kind == Kind::Table);
-                let hint = suggest(name, tables.map(|table| table.name.as_str()));
+                let hint = self.suggest(name, tables.map(|table| table.name.as_str()));
                 self.error(path, format!("The workspace has no table `{name}`."), hint);
             }
         }
@@ -82,11 +85,11 @@ impl Check<'_> {
     /// A name in a key or a relationship: a column of the table, or a field. Nothing is known of a table that is not
     /// there.
     fn named_column(&mut self, path: &str, entity: &Entity, name: &str) {
-        let Some(table) = self.table(entity) else { return };
+        let Some(table) = self.table(entity).filter(|_| !self.is_full()) else { return };
         if entity.field(name).is_some() || self.column(entity, name).is_some() {
             return;
         }
-        let hint = suggest(name, table.columns.iter().map(|column| column.name.as_str()));
+        let hint = self.suggest(name, table.columns.iter().map(|column| column.name.as_str()));
         let message =
             format!("`{name}` is neither a column of the table `{}` nor a field of `{}`.", table.name, entity.name);
         self.error(path.to_owned(), message, hint);
@@ -97,7 +100,7 @@ impl Check<'_> {
         if entity.field(name).is_some() {
             return true;
         }
-        let hint = suggest(name, entity.fields.iter().map(|field| field.name.as_str()));
+        let hint = self.suggest(name, entity.fields.iter().map(|field| field.name.as_str()));
         self.error(path.to_owned(), format!("`{}` has no field `{name}`.", entity.name), hint);
         false
     }
@@ -152,6 +155,9 @@ impl Check<'_> {
 
     pub(super) fn relationships(&mut self) {
         for (at, relationship) in self.ontology.relationships.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             let path = format!("relationships[{at}]");
             let from = self.side(&path, "from", &relationship.from, &relationship.from_columns);
             let to = self.side(&path, "to", &relationship.to, &relationship.to_columns);
@@ -168,7 +174,7 @@ impl Check<'_> {
     {
         let ontology = self.ontology;
         let Some(entity) = ontology.entity(name) else {
-            let hint = suggest(name, ontology.datasets.iter().map(|entity| entity.name.as_str()));
+            let hint = self.suggest(name, ontology.datasets.iter().map(|entity| entity.name.as_str()));
             self.error(format!("{path}.{side}"), format!("There is no dataset `{name}`."), hint);
             return None;
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, source, suggest};
+use super::{Check, source};
 use crate::engine::ontology::expression::{Aggregate, Call, Reference, Scalar};
 use crate::engine::ontology::graph::{Graph, Steps};
 use crate::model::ontology::{Entity, Metric};
@@ -20,6 +20,9 @@ impl Check<'_> {
             }
         }
         for (at, segment) in ontology.segments.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             let path = format!("segments[{at}]");
             let [dataset] = segment.datasets.as_slice() else {
                 let message = format!("The segment `{}` is about {} datasets.", segment.name, segment.datasets.len());
@@ -34,6 +37,9 @@ impl Check<'_> {
         let graph = Graph::new(ontology);
         let mut parts = Vec::new();
         for (at, metric) in ontology.metrics.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             parts.push(self.metric(&format!("metrics[{at}]"), metric, &graph));
         }
         let names = ontology.metrics.iter().map(|metric| metric.name.as_str());
@@ -44,13 +50,16 @@ impl Check<'_> {
     }
 
     fn unknown_dataset(&mut self, path: String, name: &str) {
-        let hint = suggest(name, self.ontology.datasets.iter().map(|entity| entity.name.as_str()));
+        let hint = self.suggest(name, self.ontology.datasets.iter().map(|entity| entity.name.as_str()));
         self.error(path, format!("There is no dataset `{name}`."), hint);
     }
 
     fn field_expressions(&mut self, path: &str, entity: &Entity) {
         let mut parts = Vec::new();
         for (at, field) in entity.fields.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             let path = format!("{path}.fields[{at}].expression");
             let refs = self.refs(&path, &field.expression);
             for reference in &refs {
@@ -69,6 +78,9 @@ impl Check<'_> {
 
     /// The names in a scalar expression; none where it cannot be read, which is reported.
     fn refs(&mut self, path: &str, expression: &str) -> Vec<Reference> {
+        if self.is_full() {
+            return Vec::new();
+        }
         match Scalar::parse(expression) {
             Ok(scalar) => scalar.refs().to_vec(),
             // A bare column may be called like a word of SQL.
@@ -99,7 +111,7 @@ impl Check<'_> {
         let field = entity.field(&reference.name);
         let is_other = field.is_some_and(|field| !field.expression.trim().eq_ignore_ascii_case(&reference.name));
         if !is_other && self.column(entity, &reference.name).is_none() {
-            let hint = suggest(&reference.name, table.columns.iter().map(|column| column.name.as_str()));
+            let hint = self.suggest(&reference.name, table.columns.iter().map(|column| column.name.as_str()));
             self.error(
                 path.to_owned(),
                 format!("The table `{}` has no column `{}`.", table.name, reference.name),
@@ -130,7 +142,7 @@ impl Check<'_> {
         if entity.field(&reference.name).is_none() {
             let hint = match self.column(entity, &reference.name) {
                 Some(_) => "The table has such a column: make a field of it (it may be hidden).".to_owned(),
-                None => suggest(&reference.name, entity.fields.iter().map(|field| field.name.as_str())),
+                None => self.suggest(&reference.name, entity.fields.iter().map(|field| field.name.as_str())),
             };
             self.error(path.to_owned(), format!("`{}` has no field `{}`.", entity.name, reference.name), hint);
         }
@@ -146,7 +158,7 @@ impl Check<'_> {
                     self.qualified(&place, &reference);
                 }
                 for name in aggregate.metrics().iter().filter(|name| self.ontology.metric(name).is_none()) {
-                    let hint = suggest(name, self.ontology.metrics.iter().map(|metric| metric.name.as_str()));
+                    let hint = self.suggest(name, self.ontology.metrics.iter().map(|metric| metric.name.as_str()));
                     self.error(place.clone(), format!("There is no metric `{name}`."), hint);
                 }
                 if aggregate.refs().is_empty() && aggregate.metrics().is_empty() {

@@ -22,7 +22,7 @@ pub const MAX_PROBLEMS: usize = 200;
 pub fn check(ontology: &Ontology, tables: &[Dataset]) -> Vec<Problem> {
     let of_tables = tables.iter().filter(|table| table.kind == Kind::Table);
     let by_name = of_tables.map(|table| (table.name.to_ascii_lowercase(), table)).collect();
-    let mut check = Check { ontology, tables, by_name, problems: Vec::new() };
+    let mut check = Check { ontology, tables, by_name, problems: Vec::new(), errors: 0 };
     check.datasets();
     check.relationships();
     check.expressions();
@@ -42,11 +42,21 @@ struct Check<'a> {
     /// Those with columns, by name in lower case.
     by_name: HashMap<String, &'a Dataset>,
     problems: Vec<Problem>,
+    /// How many of the problems are errors.
+    errors: usize,
 }
 
 impl<'a> Check<'a> {
     fn error(&mut self, path: String, message: String, hint: impl Into<String>) {
-        self.problems.push(Problem::error(path, message, hint));
+        if !self.is_full() {
+            self.errors += 1;
+            self.problems.push(Problem::error(path, message, hint));
+        }
+    }
+
+    /// Whether there are as many errors as are reported: nothing needs to be looked at any more.
+    fn is_full(&self) -> bool {
+        self.errors >= MAX_PROBLEMS
     }
 
     fn warn(&mut self, path: String, message: String, hint: impl Into<String>) {
@@ -79,20 +89,23 @@ impl<'a> Check<'a> {
         let entity = self.ontology.entity(dataset)?;
         Some((entity, entity.field(field)?))
     }
+
+    /// "Write `x`." where something comes near, else what there is.
+    fn suggest<'n>(&self, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+        if self.is_full() {
+            return String::new();
+        }
+        match nearest(name, known.clone()) {
+            Some(near) => format!("Write `{near}`."),
+            None => {
+                let names: Vec<&str> = known.take(10).collect();
+                if names.is_empty() { String::new() } else { format!("There are: {}.", names.join(", ")) }
+            }
+        }
+    }
 }
 
 /// The name of a dataset's table.
 fn source(entity: &Entity) -> &str {
     if entity.source.is_empty() { &entity.name } else { &entity.source }
-}
-
-/// "Write `x`." where something comes near, else what there is.
-fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
-    match nearest(name, known.clone()) {
-        Some(near) => format!("Write `{near}`."),
-        None => {
-            let names: Vec<&str> = known.take(10).collect();
-            if names.is_empty() { String::new() } else { format!("There are: {}.", names.join(", ")) }
-        }
-    }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::engine::ontology::read::read;
-use crate::model::ontology::Severity;
+use crate::model::ontology::{Metric, Severity};
 
 const RICH: &str = include_str!("../../../../tests/data/ossie/insurance.yaml");
 
@@ -260,4 +260,23 @@ fn one_aggregate_over_two_fact_tables_is_refused() {
     );
     document.ontology.metrics[1].expression = "SUM(claim_amount.amount) - SUM(payment.paid)".into();
     assert_eq!(check(&document.ontology, &more), []);
+}
+
+#[test]
+fn nothing_is_looked_at_once_there_are_enough_errors() {
+    let metric = |at: usize| Metric {
+        name: format!("metric_{at}"),
+        expression: "SUM(nowhere.amount)".into(),
+        filters: vec!["nowhere.kind = 'a'".into()],
+        ..Metric::default()
+    };
+    let metrics = (0..MAX_PROBLEMS).map(metric).collect();
+    let ontology = Ontology { metrics, ..read(RICH).unwrap().ontology };
+    let mut looked =
+        Check { ontology: &ontology, tables: &[], by_name: HashMap::new(), problems: Vec::new(), errors: 0 };
+    looked.expressions();
+    assert_eq!((looked.problems.len(), looked.errors), (MAX_PROBLEMS, MAX_PROBLEMS));
+    let hints = looked.problems.iter().filter(|problem| problem.hint == "There are: claim, claim_amount.");
+    assert_eq!(hints.count(), MAX_PROBLEMS, "all that are reported have theirs");
+    assert_eq!(looked.suggest("clam", ["claim"].into_iter()), "", "none for what is not reported");
 }

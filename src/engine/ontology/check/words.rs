@@ -27,6 +27,9 @@ enum Kind {
 
 impl Check<'_> {
     pub(super) fn words(&mut self) {
+        if self.is_full() {
+            return;
+        }
         self.islands();
         for (word, meanings) in self.meanings() {
             let Some(first) = meanings.first() else { continue };

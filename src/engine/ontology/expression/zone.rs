@@ -15,6 +15,9 @@ use sqlparser::ast::{
 
 use crate::model::ontology::DataType;
 
+/// The function that cuts a time to a unit.
+const CUT: &str = "date_trunc";
+
 /// How a value tells the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Time {
@@ -61,7 +64,13 @@ impl Clock<'_> {
                 self.show(inner)
             }
             Expr::InList { expr: inner, list, .. } if list.iter().all(|value| self.is_civil(value)) => self.show(inner),
-            Expr::Function(function) => self.call(function),
+            Expr::Function(function) => match self.cut(function) {
+                Some(cut) => {
+                    *expr = cut;
+                    false
+                }
+                None => self.call(function),
+            },
             _ => false,
         };
         if becomes_instant {
@@ -72,12 +81,36 @@ impl Clock<'_> {
     /// From an instant to what clocks show, or back.
     fn turn(&self, expr: &mut Expr) {
         let inner = std::mem::replace(expr, Expr::Value(Value::Null.with_empty_span()));
-        let inner = match inner {
-            operation @ (Expr::BinaryOp { .. } | Expr::Case { .. }) => Expr::Nested(Box::new(operation)),
-            other => other,
-        };
         let zone = Expr::Value(Value::SingleQuotedString(self.zone.to_owned()).with_empty_span());
-        *expr = Expr::Nested(Box::new(Expr::AtTimeZone { timestamp: Box::new(inner), time_zone: Box::new(zone) }));
+        let (timestamp, time_zone) = (Box::new(operand(inner)), Box::new(zone));
+        *expr = Expr::Nested(Box::new(Expr::AtTimeZone { timestamp, time_zone }));
+    }
+
+    /// An instant that is cut to a unit below a day: less what clocks show since the unit began. When they are set back,
+    /// an hour comes twice, and what they show of it does not say which of the two it is.
+    fn cut(&self, function: &Function) -> Option<Expr> {
+        if !function.name.to_string().eq_ignore_ascii_case(CUT) {
+            return None;
+        }
+        let FunctionArguments::List(list) = &function.args else { return None };
+        let given: Vec<&Expr> = list.args.iter().filter_map(argument).collect();
+        let [unit, at] = given.as_slice() else { return None };
+        let is_below_a_day = matches!(unit, Expr::Value(_)) && is_short(&unit.to_string());
+        // The instant stands three times in what is written, so that of many cuts within each other only the inner ones
+        // are written like this.
+        let is_deep = || at.to_string().to_ascii_lowercase().matches(CUT).count() > 3;
+        if !is_below_a_day || self.time(at) != Some(Time::Instant) || is_deep() {
+            return None;
+        }
+        let mut shown = (*at).clone();
+        self.turn(&mut shown);
+        let mut since = function.clone();
+        if let FunctionArguments::List(list) = &mut since.args {
+            for argument in list.args.iter_mut().filter_map(argument_mut) {
+                self.show(argument);
+            }
+        }
+        Some(minus(operand((*at).clone()), minus(shown, Expr::Function(since))))
     }
 
     /// An instant becomes what clocks show. Never makes an instant of what is around it.
@@ -127,7 +160,7 @@ impl Clock<'_> {
         match (name.as_str(), given.as_mut_slice()) {
             ("year" | "quarter" | "month" | "day" | "hour" | "minute" | "second", [time]) => self.show(time),
             ("date_part", [part, time]) if !is_length(&part.to_string()) => self.show(time),
-            ("date_trunc", [_, time]) => self.shift(time),
+            (CUT, [_, time]) => self.shift(time),
             ("date_diff", [part, from, to]) if !is_short(&part.to_string()) => self.show(from) | self.show(to),
             ("age" | "concat" | "concat_ws", all) => all.iter_mut().fold(false, |any, each| any | self.show(each)),
             _ => false,
@@ -169,7 +202,7 @@ impl Clock<'_> {
         let FunctionArguments::List(list) = &function.args else { return None };
         match function.name.to_string().to_ascii_lowercase().as_str() {
             "make_date" => Some(Time::Civil),
-            "date_trunc" | "coalesce" | "nullif" | "greatest" | "least" => {
+            CUT | "coalesce" | "nullif" | "greatest" | "least" => {
                 list.args.iter().filter_map(argument).find_map(|each| self.time(each))
             }
             _ => None,
@@ -190,6 +223,19 @@ impl Clock<'_> {
             other => self.time(other) == Some(Time::Civil),
         }
     }
+}
+
+/// What an operator can be written beside.
+fn operand(expr: Expr) -> Expr {
+    match expr {
+        operation @ (Expr::BinaryOp { .. } | Expr::Case { .. }) => Expr::Nested(Box::new(operation)),
+        other => other,
+    }
+}
+
+fn minus(left: Expr, right: Expr) -> Expr {
+    let (left, right) = (Box::new(left), Box::new(right));
+    Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Minus, right }))
 }
 
 fn argument(argument: &FunctionArg) -> Option<&Expr> {
@@ -241,7 +287,7 @@ fn has_days(length: &Interval) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::ontology::expression::{Aggregate, Scalar};
+    use crate::engine::ontology::expression::{Aggregate, MAX_CHARS, Scalar};
     use crate::model::source::Dialect;
 
     /// `at` and `until` are instants, `day` and `wall` are civil, of `other` nothing is known.
@@ -273,6 +319,15 @@ mod tests {
                 "(date_trunc('month', (at AT TIME ZONE 'Asia/Tokyo')) AT TIME ZONE 'Asia/Tokyo')",
             ),
             (
+                "date_trunc('hour', at)",
+                "(at - ((at AT TIME ZONE 'Asia/Tokyo') - date_trunc('hour', (at AT TIME ZONE 'Asia/Tokyo'))))",
+            ),
+            (
+                "date_trunc('minute', at) < day",
+                "((at - ((at AT TIME ZONE 'Asia/Tokyo') - date_trunc('minute', (at AT TIME ZONE 'Asia/Tokyo')))) \
+                 AT TIME ZONE 'Asia/Tokyo') < day",
+            ),
+            (
                 "date_diff('day', at, until)",
                 "(CAST((until AT TIME ZONE 'Asia/Tokyo') AS DATE) - CAST((at AT TIME ZONE 'Asia/Tokyo') AS DATE))",
             ),
@@ -296,6 +351,14 @@ mod tests {
     }
 
     #[test]
+    fn cuts_within_each_other_stay_short() {
+        let deep = |cuts: usize| format!("{}at{}", "date_trunc('hour', ".repeat(cuts), ")".repeat(cuts));
+        let twice = written(&deep(2));
+        assert!(twice.starts_with("((at - (") && twice.matches("date_trunc").count() == 4, "{twice}");
+        assert!(written(&deep(12)).len() < 4 * MAX_CHARS);
+    }
+
+    #[test]
     fn what_depends_on_none_stays() {
         for text in [
             "at",
@@ -311,6 +374,7 @@ mod tests {
             "CAST(at AS TIMESTAMPTZ)",
             "CAST(wall AS DATE)",
             "wall > '2024-01-01'",
+            "date_trunc('hour', wall)",
             "CAST(other AS DATE)",
             "amount + 1",
         ] {

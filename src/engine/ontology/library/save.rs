@@ -3,7 +3,7 @@
 use super::Library;
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::engine::ontology::tables::{self, covered};
+use crate::engine::ontology::tables::{self, Covered};
 use crate::engine::ontology::{check, read};
 use crate::model::access::Pass;
 use crate::model::error::{Code, Error, Result};
@@ -136,7 +136,8 @@ fn judged(text: &str, pass: &Pass) -> Result<(Ontology, Vec<Problem>)> {
 
 /// Refuses a text that names tables which the caller does not see: in the words for those that do not exist.
 fn all_seen(pass: &Pass, ontology: &Ontology) -> Result<()> {
-    let missing = ontology.datasets.iter().map(|entity| entity.table()).find(|table| !covered(pass, table));
+    let covered = Covered::by(pass);
+    let missing = ontology.datasets.iter().map(|entity| entity.table()).find(|table| !covered.has(table));
     let Some(table) = missing else { return Ok(()) };
     Err(Error::invalid(
         "text",

@@ -103,7 +103,9 @@ fn side<'e>(walk: &mut Walk, datasets: &'e [Entity], root: &Object<'_>, path: &s
     }
     let found = datasets.iter().find(|entity| entity.name.eq_ignore_ascii_case(name));
     if found.is_none() {
-        let hint = match nearest(name, datasets.iter().map(|entity| entity.name.as_str())) {
+        let names = datasets.iter().map(|entity| entity.name.as_str());
+        let near = if walk.is_full() { None } else { nearest(name, names) };
+        let hint = match near {
             Some(near) => format!("Write `{near}`, or add the dataset."),
             None => "Add the dataset, or remove the relationship.".to_owned(),
         };

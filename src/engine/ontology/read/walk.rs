@@ -11,6 +11,8 @@ pub const MAX_NAME: usize = 128;
 pub const MAX_TEXT: usize = 10_000;
 /// Problems that one reading reports.
 pub const MAX_PROBLEMS: usize = 100;
+/// Letters times letters that one search for the nearest word compares: enough for thousands of names.
+const MAX_COMPARED: usize = 1 << 20;
 
 /// What was found wrong so far.
 #[derive(Default)]
@@ -33,6 +35,11 @@ pub struct Part<'n> {
 }
 
 impl Walk {
+    /// Whether what else is wrong is left out.
+    pub fn is_full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
     pub fn error(&mut self, path: &str, at: Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.note(Problem::error(path, message, hint), at);
     }
@@ -43,7 +50,7 @@ impl Walk {
 
     /// Warnings beyond the limit are dropped; an error always finds its place.
     fn note(&mut self, problem: Problem, at: Mark) {
-        if self.problems.len() >= MAX_PROBLEMS {
+        if self.is_full() {
             let last_warning = self.problems.iter().rposition(|known| known.severity == Severity::Warning);
             match last_warning {
                 Some(at) if problem.is_error() => self.problems.remove(at),
@@ -284,17 +291,57 @@ pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// The word that was most likely meant: at most a third of its letters differ.
+/// The word that was most likely meant: at most a third of its letters differ. Of very many or very long words only the
+/// first are looked at.
 pub fn nearest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     let word = word.to_lowercase();
-    words
-        .map(|known| (strsim::osa_distance(&word, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= known.chars().count().max(word.chars().count()).div_ceil(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+    let letters = word.chars().count();
+    let mut left = MAX_COMPARED;
+    let near = words.filter_map(|known| {
+        let others = known.chars().count();
+        let most = letters.max(others).div_ceil(3);
+        // Words differ at least by what one is longer.
+        if letters.abs_diff(others) > most {
+            return None;
+        }
+        left = left.checked_sub(letters * others)?;
+        let distance = strsim::osa_distance(&word, &known.to_lowercase());
+        (distance <= most).then_some((distance, known))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_differs_in_a_third_of_its_letters_at_most() {
+        let known = ["amount", "amounts_of_all_orders", "kind", "Country"];
+        for (word, expected) in
+            [("amnt", Some("amount")), ("COUNTY", Some("Country")), ("knd", Some("kind")), ("am", None), ("", None)]
+        {
+            assert_eq!(nearest(word, known.into_iter()), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_search_among_many_long_words_ends() {
+        let (word, far) = ("a".repeat(MAX_NAME), "b".repeat(MAX_NAME));
+        let among = |many: usize| {
+            let words = std::iter::repeat_n(far.as_str(), many).chain([word.as_str()]);
+            nearest(&word, words).is_some()
+        };
+        let most = MAX_COMPARED / (MAX_NAME * MAX_NAME);
+        assert!(among(most - 1));
+        assert!(!among(most));
+        // What is too long or too short to be meant takes nothing of it.
+        let short = std::iter::repeat_n("b", 2 * most).chain([word.as_str()]);
+        assert_eq!(nearest(&word, short), Some(word.as_str()));
+    }
 }

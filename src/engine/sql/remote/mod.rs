@@ -5,6 +5,24 @@
 //! stranger to this process, which bounds what it may send.
 //!
 //! [`sources`] keeps the registered engines, [`open`] those that are asked, [`route`] says where a query runs.
+//!
+//! ## Adding an engine
+//!
+//! 1. `model/source.rs`: a variant of `SourceEngine`, which [`sources`] opens, with its place in `ALL`, and one of
+//!    `Dialect`.
+//! 2. A folder here: guard, client, login check, problems, values. Its variant of [`server::Server`], also in
+//!    `address`.
+//! 3. [`route`]: strings, comments and quoted names of the dialect, where they are others.
+//! 4. Questions: `is_written` in `engine/agent/compiler/dialect.rs`, and the parser in `engine/agent/lineage.rs`.
+//!    Where it is `true`, nothing reminds of the other `_` and `==` in `dialect.rs` and
+//!    `engine/ontology/expression/write.rs`, by which an unnamed dialect writes as DuckDB, nor of the functions and
+//!    casts that all dialects have to share.
+//! 5. `engine/ontology/read/derive.rs`: the names of its types.
+//! 6. What people read: `ops/sources.rs`, `ops/sql.rs`, `cli/admin.rs` and `cli/admin/source.rs`,
+//!    `templates/sources.html`, `DRAGOMAN_SOURCE_PRIVATE_HOSTS` in `config/variables.rs`, `README.md`.
+//! 7. Tests: corpora for the guard and a stand-in for the server in `tests/it/sql`, the real one as in
+//!    `tests/clickhouse`, the dialects in the compiler's tests; then `openapi/` and the snapshots anew
+//!    ([`crate::ops`]).
 
 pub mod clickhouse;
 mod open;

@@ -1,7 +1,7 @@
 //! The sources that were asked of late, with their connections and the turns of those who ask.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -69,17 +69,46 @@ impl OpenSources {
         }
     }
 
-    /// Lets go of a source that nobody has asked for long. Answers whether it is still open.
-    pub(super) fn keep(&self, key: Key) -> bool {
+    /// Lets go of a source that nobody has asked for long. Answers whether it is still open: one that was closed and
+    /// opened again since is another.
+    pub(super) fn keep(&self, key: Key, of: &Weak<OpenSource>) -> bool {
         let mut held = self.held();
-        let is_wanted = |held: &Held| {
-            // Who asks it now holds it too.
-            Arc::strong_count(&held.source) > 1 || held.asked.elapsed() < IDLE
-        };
-        if held.get(&key).is_some_and(is_wanted) {
-            return true;
+        let is_it = |held: &&Held| std::ptr::eq(Arc::as_ptr(&held.source), of.as_ptr());
+        let Some(it) = held.get(&key).filter(is_it) else { return false };
+        // Who asks it now holds it too.
+        let is_wanted = Arc::strong_count(&it.source) > 1 || it.asked.elapsed() < IDLE;
+        if !is_wanted {
+            held.remove(&key);
         }
-        held.remove(&key);
-        false
+        is_wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::base::secret::Secret;
+
+    #[test]
+    fn a_source_that_was_opened_again_is_not_the_one_before() {
+        let clock = Clock::manual(1);
+        let (sources, key) = (OpenSources::default(), (Id::new(&clock), Id::new(&clock)));
+        let open = || {
+            let url = Url::parse("https://db.example.com").unwrap();
+            let server = Server::ClickHouse { url, password: Secret::new("x"), private: vec![] };
+            let (source, is_new) = sources.open(key, || Ok(server)).unwrap();
+            assert!(is_new);
+            Arc::downgrade(&source)
+        };
+        let before = open();
+        assert!(sources.keep(key, &before));
+        sources.close(key);
+        assert!(!sources.keep(key, &before));
+        let after = open();
+        assert!(!sources.keep(key, &before));
+        assert!(sources.keep(key, &after));
     }
 }

@@ -3,14 +3,14 @@
 //! Another process may remove one (the command line, another node): an open source is looked up now and then.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::open::{OpenSource, OpenSources};
+use super::open::{Key, OpenSource, OpenSources};
 use super::postgres::{Login, Postgres};
 use super::server::{Server, Tested};
 use super::{Catalogue, Declared, FoundTable, Permitted, RemoteLimits};
@@ -329,23 +329,23 @@ impl Sources {
             self.server(source.engine, &url, self.unseal(source)?, source.ca.clone())
         })?;
         if is_new {
-            self.watch(source.org, source.id);
+            self.watch((source.org, source.id), Arc::downgrade(&open));
         }
         Ok(open)
     }
 
     /// Closes an open source when it is removed, whoever does that, or when nobody asks it any more.
-    fn watch(&self, org: Id<Org>, id: Id<Source>) {
+    fn watch(&self, key: Key, of: Weak<OpenSource>) {
         let inner = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LOOK).await;
                 let Some(sources) = inner.upgrade().map(Self) else { return };
-                if !sources.0.open.keep((org, id)) {
+                if !sources.0.open.keep(key, &of) {
                     return;
                 }
                 // It closes one that is gone. A database that fails says nothing of the source.
-                let _found = sources.find(org, id).await;
+                let _found = sources.find(key.0, key.1).await;
             }
         });
     }
@@ -397,6 +397,7 @@ impl Sources {
         found: Catalogue,
         now: Millis,
     ) -> Result<Refreshed> {
+        store::datasets::hold_names(tx, source.org).await?;
         let all = store::datasets::list(tx, source.org).await?;
         let mut names: BTreeSet<String> = all.iter().map(|dataset| dataset.name.clone()).collect();
         let mut known: HashMap<(String, String), Dataset> = all

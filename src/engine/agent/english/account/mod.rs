@@ -2,8 +2,8 @@
 //! taken by the grammar and then lost on the way to the plan would be an answer to another question; so there is none,
 //! and the word is named.
 //!
-//! Three things are held against the plan, each by itself: the parts of the sketch ([`parts`]), what its nouns were
-//! found to be, and the words of the question ([`said`]). Then the answer must be of the kind that is asked for
+//! Three things are held against the plan, each by itself: the parts of the sketch ([`sketch_parts`]), what its nouns
+//! were found to be, and the words of the question ([`said`]). Then the answer must be of the kind that is asked for
 //! ([`asked`]) and no other one ([`sense`]). A rule that reads new words needs nothing here as long as
 //! what it makes of them is in the plan.
 

@@ -19,7 +19,7 @@ impl Check<'_> {
             .or_else(|| self.numbers())
             .or_else(|| self.verbs())
             .or_else(|| self.total())
-            .or_else(|| self.doers())
+            .or_else(|| self.who_does())
             .or_else(|| self.per())
     }
 

@@ -36,7 +36,7 @@ impl Check<'_> {
 
     /// "How much did Rose spend", where a bread is called so and customers are, too: who does this has a name of which
     /// the word is a part.
-    pub(super) fn doers(&self) -> Option<String> {
+    pub(super) fn who_does(&self) -> Option<String> {
         const DO: &[&str] = &[
             "spend",
             "spent",

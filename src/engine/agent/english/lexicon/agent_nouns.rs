@@ -46,12 +46,12 @@ pub const PARTICLES: &[&str] = &["after", "out", "up", "off", "on", "for", "over
 impl Lexicon {
     /// What stands for those who do what a verb says, in any of its forms; empty where nothing does. With the word that
     /// belongs to it, as in "looks after", only what has that word too.
-    pub fn doers(&self, verb: &str, particle: Option<&str>) -> Vec<Entry> {
+    pub fn agents(&self, verb: &str, particle: Option<&str>) -> Vec<Entry> {
         let mut found: Vec<Entry> = Vec::new();
         for base in bases(verb) {
             let mut phrases: Vec<Vec<String>> = Vec::new();
             if particle.is_none() {
-                phrases.extend(doers_of(&base).into_iter().map(|noun| vec![noun]));
+                phrases.extend(agent_nouns(&base).into_iter().map(|noun| vec![noun]));
             }
             for participle in participles(&base) {
                 let said = [Some(participle.as_str()), particle, Some("by")];
@@ -107,7 +107,7 @@ fn doubles(base: &str) -> Option<char> {
 }
 
 /// Nouns for those who do it: "manager", "assessor", "supplier", "runner".
-fn doers_of(base: &str) -> Vec<String> {
+fn agent_nouns(base: &str) -> Vec<String> {
     let mut nouns = Vec::new();
     match base.strip_suffix('e') {
         Some(stem) => nouns.extend([format!("{base}r"), format!("{stem}or")]),
@@ -154,7 +154,7 @@ mod tests {
             ("operating", "operator"),
             ("taught", "teacher"),
         ] {
-            let nouns: Vec<String> = bases(verb).iter().flat_map(|base| doers_of(base)).collect();
+            let nouns: Vec<String> = bases(verb).iter().flat_map(|base| agent_nouns(base)).collect();
             assert!(nouns.iter().any(|known| known == noun), "{verb}: {nouns:?}");
         }
     }

@@ -23,7 +23,7 @@ impl Parser<'_> {
         let from = start;
         let end = self.end;
         let entry =
-            self.sketch.subject.and_then(|subject| if who { self.doer_of(subject) } else { self.time_of(subject) });
+            self.sketch.subject.and_then(|subject| if who { self.agent_of(subject) } else { self.time_of(subject) });
         self.at = end;
         match entry {
             Some(entry) => {
@@ -54,7 +54,7 @@ impl Parser<'_> {
     }
 
     /// The one dataset that rows refer to.
-    fn doer_of(&self, subject: usize) -> Option<Entry> {
+    fn agent_of(&self, subject: usize) -> Option<Entry> {
         let own: Vec<usize> = self.sketch.nouns[subject].entries.iter().filter_map(thing).collect();
         let name = |dataset: &usize| self.ontology.datasets.get(*dataset).map(|entity| entity.name.as_str());
         let mut to = self

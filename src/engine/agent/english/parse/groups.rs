@@ -92,7 +92,7 @@ impl Parser<'_> {
                 ]));
         if !each && !by {
             // "that a policy holder has paid"
-            return self.doer();
+            return self.agent();
         }
         self.eat_any(&["different", "distinct", "respective"]);
         let nouns = self.sketch.nouns.len();
@@ -291,7 +291,7 @@ impl Parser<'_> {
     }
 
     /// "… that a policy holder has paid": each of those who do it.
-    fn doer(&mut self) -> bool {
+    fn agent(&mut self) -> bool {
         if self.sketch.measures.is_empty() || !matches!(self.word(0), "that" | "which") {
             return false;
         }

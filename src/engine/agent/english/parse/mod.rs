@@ -340,7 +340,7 @@ impl Parser<'_> {
             }
             return false;
         }
-        if self.doers() {
+        if self.who_did() {
             return true;
         }
         for (phrase, ask) in [
@@ -414,9 +414,9 @@ impl Parser<'_> {
         }
         let next = self.word(1);
         // "never bought records by Queen": whose they are is said of them.
-        let doer = self.item(1).is_some_and(|item| item.has_value() && !item.is_named());
+        let agent = self.item(1).is_some_and(|item| item.has_value() && !item.is_named());
         match self.word(0) {
-            "by" if doer => false,
+            "by" if agent => false,
             "by" | "per" | "but" | "nor" | "," | ";" | "sorted" | "grouped" | "broken" | "split" | "for"
                 if self.word(0) != "for" || matches!(next, "each" | "every") =>
             {

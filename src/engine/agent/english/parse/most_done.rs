@@ -95,11 +95,11 @@ impl Parser<'_> {
             return true;
         }
         // Who does it is no other thing than what was asked for.
-        let doer = vocabulary::is_relation(&verb) && self.is_doer(&verb);
-        if doer {
+        let agent = vocabulary::is_relation(&verb) && self.is_agent(&verb);
+        if agent {
             self.at += ahead;
         }
-        doer
+        agent
     }
 
     /// "in which years did we sell more than 40 units": the number is that of the verb and its object.
@@ -177,7 +177,7 @@ impl Parser<'_> {
                 let noun = self.push(noun);
                 self.sketch.rank = Some(Rank { by: Some(Quantity::Plain(noun)), ..rank });
             }
-            None if money || self.is_doer(verb) => self.sketch.rank = Some(Rank { quality: true, ..rank }),
+            None if money || self.is_agent(verb) => self.sketch.rank = Some(Rank { quality: true, ..rank }),
             None => return false,
         }
         self.at += end;
@@ -241,18 +241,18 @@ impl Parser<'_> {
     }
 
     /// Whether a verb was read as those who do it: sellers for "sold".
-    fn is_doer(&self, verb: &str) -> bool {
+    fn is_agent(&self, verb: &str) -> bool {
         let Some(item) = self.item(0) else { return false };
         let things: Vec<usize> = item.entries.iter().filter(|entry| !entry.partial).filter_map(thing).collect();
         let forms: Vec<String> = words::forms(verb).into_iter().map(|(form, _)| form).collect();
-        let doer = |name: &str| {
+        let agent = |name: &str| {
             let name = words::split(name).join(" ");
             (name.ends_with("er") || name.ends_with("or")) && forms.contains(&name)
         };
         !things.is_empty()
             && things.iter().all(|dataset| {
                 self.ontology.datasets.get(*dataset).is_some_and(|entity| {
-                    doer(&entity.noun()) || entity.ai.synonyms.iter().any(|synonym| doer(synonym))
+                    agent(&entity.noun()) || entity.ai.synonyms.iter().any(|synonym| agent(synonym))
                 })
             })
     }

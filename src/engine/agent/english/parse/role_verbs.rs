@@ -11,7 +11,7 @@ use super::Parser;
 use super::nouns::thing;
 
 /// Those who do what a verb says.
-pub(super) struct Doers {
+pub(super) struct Agents {
     /// Relationships that lead to them.
     roles: Vec<usize>,
     /// Datasets and fields that they are.
@@ -22,11 +22,11 @@ pub(super) struct Doers {
 
 impl Parser<'_> {
     /// Those who do what a verb here says.
-    fn doers_at(&self, ahead: usize) -> Option<Doers> {
+    fn agents_at(&self, ahead: usize) -> Option<Agents> {
         let item = self.item(ahead).filter(|item| item.kind == Kind::Word && !item.norm.contains(' '))?;
         let particle = self.item(ahead + 1).map(|next| next.norm.as_str()).filter(|word| PARTICLES.contains(word));
-        let with = particle.map(|word| self.on.doers(&item.norm, Some(word))).unwrap_or_default();
-        let (entries, items) = if with.is_empty() { (self.on.doers(&item.norm, None), 1) } else { (with, 2) };
+        let with = particle.map(|word| self.on.agents(&item.norm, Some(word))).unwrap_or_default();
+        let (entries, items) = if with.is_empty() { (self.on.agents(&item.norm, None), 1) } else { (with, 2) };
         let mut roles = Vec::new();
         let mut own: Vec<Entry> = Vec::new();
         for entry in entries {
@@ -45,7 +45,7 @@ impl Parser<'_> {
         if roles.iter().any(|role| self.is_named_end(*role)) {
             roles.retain(|role| self.is_named_end(*role));
         }
-        (!roles.is_empty() || !own.is_empty()).then_some(Doers { roles, own, items })
+        (!roles.is_empty() || !own.is_empty()).then_some(Agents { roles, own, items })
     }
 
     fn dataset(&self, name: &str) -> Option<usize> {
@@ -82,20 +82,20 @@ impl Parser<'_> {
     }
 
     fn who_does_here(&mut self, start: usize) -> bool {
-        let Some(doers) = self.doers_at(0) else { return false };
+        let Some(agents) = self.agents_at(0) else { return false };
         // "who buys the most?" says nothing of what.
-        let article = doers.items + usize::from(self.word(doers.items) == "the");
-        if self.item(doers.items).is_none() || super::vocabulary::superlative(self.word(article)).is_some() {
+        let article = agents.items + usize::from(self.word(agents.items) == "the");
+        if self.item(agents.items).is_none() || super::vocabulary::superlative(self.word(article)).is_some() {
             return false;
         }
         let at = self.at;
         let name = |dataset: usize| Entry { sense: Sense::Entity(dataset), quality: 1.0, partial: false };
-        let mut ends: Vec<usize> = doers.roles.iter().filter_map(|role| self.end_of(*role)).collect();
+        let mut ends: Vec<usize> = agents.roles.iter().filter_map(|role| self.end_of(*role)).collect();
         ends.dedup();
         let event = self.item(0).is_some_and(|item| item.entries.iter().filter_map(thing).any(|d| !self.has_names(d)));
         // "who rented …": what they did is a thing of its own, read as a clause of those who did it.
         if event && at == start {
-            let own = doers.own.iter().filter_map(thing).chain(ends.iter().copied()).next();
+            let own = agents.own.iter().filter_map(thing).chain(ends.iter().copied()).next();
             let Some(own) = own.filter(|_| start > 0) else { return false };
             let subject = Noun::new(self, at..at, vec![name(own)], Want::Thing, "");
             self.sketch.subject = Some(self.push(subject));
@@ -103,7 +103,7 @@ impl Parser<'_> {
             self.at = start - 1;
             return true;
         }
-        let asked: (usize, Vec<Entry>, Vec<usize>) = match (doers.roles.as_slice(), doers.own.as_slice()) {
+        let asked: (usize, Vec<Entry>, Vec<usize>) = match (agents.roles.as_slice(), agents.own.as_slice()) {
             (roles @ [first, ..], _) => {
                 let from =
                     |role: usize| self.ontology.relationships.get(role).and_then(|known| self.dataset(&known.from));
@@ -126,14 +126,14 @@ impl Parser<'_> {
         self.sketch.subject = Some(self.push(subject));
         self.focus = self.sketch.subject;
         if !entries.is_empty() {
-            let mut column = Noun::new(self, at..at + doers.items, entries, Want::Column, "");
+            let mut column = Noun::new(self, at..at + agents.items, entries, Want::Column, "");
             column.roles = roles;
             let column = self.push(column);
             self.sketch.columns.push(column);
             self.sketch.only_columns = true;
         }
         self.doing = ends.first().copied();
-        self.at += doers.items;
+        self.at += agents.items;
         true
     }
 
@@ -160,11 +160,11 @@ impl Parser<'_> {
         if !right_behind || !bare || event {
             return false;
         }
-        let Some(doers) = self.doers_at(ahead).filter(|doers| self.word(ahead + doers.items) != "by") else {
+        let Some(agents) = self.agents_at(ahead).filter(|agents| self.word(ahead + agents.items) != "by") else {
             return false;
         };
         let own: Vec<usize> = self.sketch.nouns[subject].entries.iter().filter_map(thing).collect();
-        let next = ahead + doers.items;
+        let next = ahead + agents.items;
         let next = next + usize::from(matches!(self.word(next), "the" | "our"));
         let Some(object) = self.item(next) else { return false };
         let literal = self.item(next + 1).is_some_and(|item| matches!(item.kind, Kind::Number(_)) || item.has_value());
@@ -182,10 +182,10 @@ impl Parser<'_> {
             Some((self.dataset(&known.from)?, self.dataset(&known.to)?))
         };
         let fits = |role: &&usize| ends(role).is_some_and(|(from, to)| own.contains(&to) && from != to && done(from));
-        let roles: Vec<usize> = doers.roles.iter().filter(fits).copied().collect();
+        let roles: Vec<usize> = agents.roles.iter().filter(fits).copied().collect();
         let ([role], true) = (roles.as_slice(), own.len() == 1) else { return false };
         let Some((from, to)) = ends(role) else { return false };
-        self.at += ahead + doers.items;
+        self.at += ahead + agents.items;
         let entry = Entry { sense: Sense::Entity(from), quality: 1.0, partial: false };
         let owner = Noun::new(self, self.at..self.at, vec![entry], Want::Thing, "");
         let owner = self.push(owner);
@@ -231,8 +231,8 @@ impl Parser<'_> {
         if !clause && !behind {
             return;
         }
-        let Some(doers) = self.doers_at(0).filter(|doers| self.word(doers.items) != "by") else { return };
-        if !self.play(nouns, &doers) {
+        let Some(agents) = self.agents_at(0).filter(|agents| self.word(agents.items) != "by") else { return };
+        if !self.play(nouns, &agents) {
             // "the teachers that a pupil teaches", where it is they who teach pupils.
             let done_to = |role: &usize| {
                 let from = self.ontology.relationships.get(*role).and_then(|known| self.dataset(&known.from));
@@ -242,16 +242,16 @@ impl Parser<'_> {
                     self.sketch.nouns[*noun].entries.iter().any(of)
                 })
             };
-            if clause && doers.roles.iter().any(done_to) {
+            if clause && agents.roles.iter().any(done_to) {
                 self.unknown();
             }
             return;
         }
         // What was done may be a thing of its own, and with a time behind it it says of what that is.
         let event = self.item(0).is_some_and(|item| item.entries.iter().any(|entry| thing(entry).is_some()));
-        let later = usize::from(matches!(self.word(doers.items), "in" | "on" | "during"));
+        let later = usize::from(matches!(self.word(agents.items), "in" | "on" | "during"));
         let timed =
-            matches!(self.item(doers.items + later).map(|item| &item.kind), Some(Kind::Time(TimePhrase::Window(_))));
+            matches!(self.item(agents.items + later).map(|item| &item.kind), Some(Kind::Time(TimePhrase::Window(_))));
         let dated = self.item(0).is_some_and(|item| {
             item.entries.iter().any(|entry| match entry.sense {
                 Sense::Field(d, f) => self.field(d, f).is_some_and(|field| field.datatype.is_calendar()),
@@ -260,7 +260,7 @@ impl Parser<'_> {
         });
         let when = timed && dated;
         if !event && !when {
-            self.at += doers.items;
+            self.at += agents.items;
         }
     }
 
@@ -273,13 +273,13 @@ impl Parser<'_> {
             return false;
         }
         let named = self.item(by + 1).is_some_and(|item| item.has_value());
-        let Some(doers) = self.doers_at(0).filter(|doers| named && doers.items == by) else { return false };
+        let Some(agents) = self.agents_at(0).filter(|agents| named && agents.items == by) else { return false };
         let (start, known) = (self.at, self.sketch.nouns.len());
         self.at += by + 1;
         let conds = self.open_conds();
         if self.values() {
             let nouns: Vec<NounAt> = (known..self.sketch.nouns.len()).collect();
-            if self.open_conds() > conds && self.play(&nouns, &doers) {
+            if self.open_conds() > conds && self.play(&nouns, &agents) {
                 return true;
             }
         }
@@ -288,9 +288,9 @@ impl Parser<'_> {
     }
 
     /// Keeps of values what those who do something may be. Answers whether there is such.
-    fn play(&mut self, nouns: &[NounAt], doers: &Doers) -> bool {
-        let datasets: Vec<usize> = doers.own.iter().filter_map(thing).collect();
-        let mut roles = doers.roles.clone();
+    fn play(&mut self, nouns: &[NounAt], agents: &Agents) -> bool {
+        let datasets: Vec<usize> = agents.own.iter().filter_map(thing).collect();
+        let mut roles = agents.roles.clone();
         // "pupils that Ada manages", where it is teachers who are managed.
         let done: Option<Vec<usize>> =
             self.focus.map(|focus| self.sketch.nouns[focus].entries.iter().filter_map(thing).collect());
@@ -315,7 +315,7 @@ impl Parser<'_> {
         }
         let fits = |dataset: usize, field: usize| {
             datasets.contains(&dataset)
-                || doers.own.iter().any(|entry| entry.sense == Sense::Field(dataset, field))
+                || agents.own.iter().any(|entry| entry.sense == Sense::Field(dataset, field))
                 || roles.iter().any(|role| self.end_of(*role) == Some(dataset))
         };
         let kept: Vec<Vec<Entry>> = nouns

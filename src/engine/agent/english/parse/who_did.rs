@@ -8,7 +8,7 @@ use super::Parser;
 use super::nouns::thing;
 
 /// What those are called who buy, borrow and book.
-const PATRONS: &[&str] = &[
+const CUSTOMERS: &[&str] = &[
     "customer",
     "client",
     "buyer",
@@ -34,7 +34,7 @@ const SERVING: &[&str] =
 
 impl Parser<'_> {
     /// Sets who is asked for, and leaves the words where they are.
-    pub(super) fn doers(&mut self) -> bool {
+    pub(super) fn who_did(&mut self) -> bool {
         if self.sketch.ask != Ask::Open || self.word(0) != "who" {
             return false;
         }
@@ -52,17 +52,17 @@ impl Parser<'_> {
         let acts = (last.ends_with("ed") || vocabulary::is_relation(last)) && !SERVING.contains(&last);
         let mut found: Vec<usize> = Vec::new();
         for dataset in item.entries.iter().filter(|entry| !entry.partial).filter_map(thing) {
-            for patron in self.patrons(dataset) {
-                if !found.contains(&patron) {
-                    found.push(patron);
+            for customer in self.customers(dataset) {
+                if !found.contains(&customer) {
+                    found.push(customer);
                 }
             }
         }
-        let [patron] = found.as_slice() else { return false };
+        let [customer] = found.as_slice() else { return false };
         if !acts {
             return false;
         }
-        let entry = Entry { sense: Sense::Entity(*patron), quality: 1.0, partial: false };
+        let entry = Entry { sense: Sense::Entity(*customer), quality: 1.0, partial: false };
         let noun = Noun::new(self, self.at..self.at + 1, vec![entry], Want::Thing, "");
         let noun = self.push(noun);
         self.sketch.ask = Ask::Who;
@@ -72,13 +72,13 @@ impl Parser<'_> {
     }
 
     /// Those whose rows a dataset's rows are, or the dataset itself, if they are called so.
-    fn patrons(&self, dataset: usize) -> Vec<usize> {
+    fn customers(&self, dataset: usize) -> Vec<usize> {
         let called = |d: usize| {
             self.ontology.datasets.get(d).is_some_and(|entity| {
                 let synonyms = entity.ai.synonyms.iter().map(String::as_str);
                 std::iter::once(entity.name.as_str())
                     .chain(synonyms)
-                    .any(|name| PATRONS.contains(&name.to_lowercase().as_str()))
+                    .any(|name| CUSTOMERS.contains(&name.to_lowercase().as_str()))
             })
         };
         if called(dataset) {

@@ -208,11 +208,11 @@ fn is_named(word: &str, on: &Lexicon) -> bool {
 fn contracted(word: &str) -> Option<String> {
     let (first, ending) = word.split_once('\'')?;
     let asks = matches!(first, "what" | "how" | "who" | "where" | "when" | "which");
-    let doer = matches!(first, "we" | "you" | "they" | "i");
+    let subject = matches!(first, "we" | "you" | "they" | "i");
     let whole = match ending {
         "d" if asks => "did",
-        "re" if asks || doer => "are",
-        "ve" if asks || doer => "have",
+        "re" if asks || subject => "are",
+        "ve" if asks || subject => "have",
         _ => return None,
     };
     Some(format!("{first} {whole}"))

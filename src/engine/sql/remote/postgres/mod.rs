@@ -140,11 +140,6 @@ impl Postgres {
         Self { login, private, idle: Arc::default() }
     }
 
-    /// Sessions that wait for the next query, for tests and diagnosis.
-    pub fn idle_sessions(&self) -> usize {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
     /// Logs in, looks at what the login may do, and counts what it can read.
     ///
     /// # Errors

@@ -8,8 +8,8 @@
 //! 1. [`convert`]: `AT TIME ZONE` itself, over the time zone database that `jiff` brings;
 //! 2. [`SIGNATURES`]: the extension's other functions are declared, so that the engine resolves names and types as it
 //!    would with it. None of them computes;
-//! 3. [`resolve`]: before a statement runs, the engine's own plan says where one of those, or a cast that it lacks, was
-//!    chosen. There the argument becomes a plain timestamp in UTC, which the engine can do everything with, and the
+//! 3. [`mod@resolve`]: before a statement runs, the engine's own plan says where one of those, or a cast that it lacks,
+//!    was chosen. There the argument becomes a plain timestamp in UTC, which the engine can do everything with, and the
 //!    result becomes a time with a zone again.
 //!
 //! What remains missing: zones in a text that is not a literal (`'… Europe/Berlin'`), `strptime` with the name of a

@@ -82,7 +82,7 @@ impl Parser<'_> {
         let negated = NEGATION.iter().any(|phrase| self.eat(phrase));
         if negated {
             self.eat_any(&["in", "from", "to", "at", "for", "the", "those from", "those in"]);
-            self.doer_of_value();
+            self.verb_before_value();
             self.eat_any(&["yet been", "been", "yet"]);
         }
         self.articles();
@@ -142,7 +142,7 @@ impl Parser<'_> {
     }
 
     /// "not made by Boeing": verbs before a value that say no more than the value.
-    fn doer_of_value(&mut self) {
+    fn verb_before_value(&mut self) {
         let verb = vocabulary::is_relation(self.word(0)) || self.word(0).ends_with("ed");
         let by = matches!(self.word(1), "by" | "from" | "in" | "to" | "at" | "with");
         let plain = self.item(0).is_some_and(|item| {

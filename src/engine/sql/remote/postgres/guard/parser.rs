@@ -3,7 +3,7 @@
 //! budget of instructions and of memory, and each text gets an instance of its own.
 //!
 //! The module was built with Emscripten. Its imports are the calls of `setjmp` (`invoke_…`, which are answered as
-//! Emscripten's own glue does) and an operating system that does not exist here. [`tests`] shows that the names below
+//! Emscripten's own glue does) and an operating system that does not exist here. `tests.rs` shows that the names below
 //! mean what they say.
 
 use std::sync::OnceLock;
