@@ -38,7 +38,8 @@ fn document() -> String {
     };
     for at in 0..DATASETS {
         let table = at % TABLES;
-        writeln!(text, "  - name: plot_{at}\n    source: part_{table}\n    primary_key: [id]\n    fields:").unwrap();
+        let head = format!("  - name: plot_{at}\n    source: part_{table}\n    primary_key: [id]\n");
+        writeln!(text, "{head}    description: '{about}'\n    fields:").unwrap();
         field(&mut text, "id", "Integer");
         field(&mut text, "amount", "Float");
         (2..FIELDS).for_each(|note| field(&mut text, &format!("note_{note}"), "String"));
