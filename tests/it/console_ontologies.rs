@@ -203,7 +203,7 @@ async fn texts_are_saved_refused_with_their_places_and_brought_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_of_a_hundred_kilobytes_fits_into_the_form_and_one_of_twenty_megabytes_does_not() {
+async fn a_document_of_a_hundred_kilobytes_fits_into_the_form_and_one_of_thirty_one_megabytes_does_not() {
     let service = Service::start().await;
     let org = workspace(&service, "acme").await;
     let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
@@ -217,7 +217,7 @@ async fn a_document_of_a_hundred_kilobytes_fits_into_the_form_and_one_of_twenty_
     let saved = send(&ann, "/w/acme/ontologies/new", "create", &[("text", &long)]).await;
     assert!([200, 303].contains(&saved.status().as_u16()), "{}", saved.status());
     assert!(text(&ann, "/w/acme/ontologies").await.contains(">retail<"));
-    let longer = "x".repeat(20 << 20);
+    let longer = "x".repeat(31 << 20);
     let refused = send(&ann, "/w/acme/ontologies/new", "create", &[("text", &longer)]).await;
     assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
     service.stop().await;
