@@ -268,7 +268,7 @@ fn personal_values_are_known_by_names_and_correct_nobody() {
         ontology.datasets[0].fields[0] = Field { index_values: true, ..field };
         Lexicon::build(
             &ontology,
-            &vec![FieldValues { field: ontology.datasets[0].fields[0].name.clone(), ..values[0].clone() }],
+            &[FieldValues { field: ontology.datasets[0].fields[0].name.clone(), ..values[0].clone() }],
         )
     };
     for of in [

@@ -8,7 +8,7 @@ fn many_breads() -> Bakery {
     let mut bakery = bakery();
     let titles: Vec<String> = (0..100_000).map(|at| format!("{} {} Loaf", strange(at % 490), at / 490)).collect();
     let titles = FieldValues { dataset: "bread".into(), field: "title".into(), values: titles, complete: true };
-    bakery.lexicon = Lexicon::build(&bakery.ontology, &vec![titles]);
+    bakery.lexicon = Lexicon::build(&bakery.ontology, &[titles]);
     bakery
 }
 
@@ -63,7 +63,7 @@ fn breads_in_signs() -> Bakery {
     let signs = |at: usize| format!("{:b}", at + 2).chars().skip(1).map(sign).collect::<String>();
     let titles = (0..10_000).map(|at| format!("foo{}", signs(at))).collect();
     let titles = FieldValues { dataset: "bread".into(), field: "title".into(), values: titles, complete: true };
-    bakery.lexicon = Lexicon::build(&bakery.ontology, &vec![titles]);
+    bakery.lexicon = Lexicon::build(&bakery.ontology, &[titles]);
     bakery
 }
 
