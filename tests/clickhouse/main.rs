@@ -114,7 +114,7 @@ async fn the_guard_and_the_client_fit_the_engine() {
     );
 
     let found = ClickHouse::new(&address).tables().await.unwrap();
-    let flights = found.iter().find(|table| table.table == "flights`facts").unwrap();
+    let flights = found.tables.iter().find(|table| table.table == "flights`facts").unwrap();
     assert_eq!((flights.schema.as_str(), flights.row_count, flights.columns.len()), ("warehouse", Some(20), 11));
     assert!(flights.columns[4].nullable && !flights.columns[0].nullable);
     // The login of this engine may do everything.

@@ -21,7 +21,7 @@ use text::{escaped, label};
 /// Bytes of a picture at most. What has more loses the texts that are shown when something is pointed at.
 const LARGEST: usize = 200_000;
 
-/// Draws a chart that [`super::validate`] has found whole. Equal charts are drawn as equal texts. In the picture every
+/// Draws a chart that [`super::validate()`] has found whole. Equal charts are drawn as equal texts. In the picture every
 /// painted element has a class `dg-f-…` (fill) or `dg-k-…` (stroke), for pages with a theme of their own.
 pub fn svg(spec: &ChartSpec, theme: Theme) -> String {
     let picture = drawn(spec, theme, true);
