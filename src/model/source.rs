@@ -61,6 +61,11 @@ impl Dialect {
     }
 }
 
+/// A name as an identifier, as every dialect here reads it back.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
 /// A remote engine as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {

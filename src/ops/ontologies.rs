@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
+use crate::base::json;
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
 use crate::engine::ontology::visible::{is_open, readable};
@@ -173,7 +174,7 @@ impl Operation for GetOntology {
         let from = super::position(on, &scope, self.cursor.as_deref())?;
         let all = visible.ontology.clone();
         let ontology = listed(visible);
-        let said = serde_json::to_string(&ontology).map_err(Error::internal)?.len() + ENVELOPE;
+        let said = json::size(&ontology).map_err(Error::internal)? + ENVELOPE;
         let mut page = Page {
             from: from.and_then(|at| at.parse().ok()).unwrap_or_default(),
             at: 0,
@@ -226,7 +227,7 @@ impl Page {
         let mut taken = Vec::new();
         for thing in things {
             if self.at >= self.from {
-                let size = serde_json::to_string(&thing).map_err(Error::internal)?.len() + 1;
+                let size = json::size(&thing).map_err(Error::internal)? + 1;
                 // The first has its place whatever its size.
                 self.is_full |= size > self.room && self.at > self.from;
                 if self.is_full {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Done;
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
+use crate::base::json;
 use crate::base::secret::Secret;
 use crate::engine::job::Job;
 use crate::engine::sql::remote::sources::{ADMINISTRATION, NewSource, Refreshed};
@@ -126,8 +127,9 @@ impl Operation for ListSources {
         let mut page = Page::after(after.as_deref(), on.config.limits.budgets.reply_bytes / 2);
         let mut sources = on.engines.sources.list(org).await?;
         sources.sort_by(|one, other| one.name.cmp(&other.name));
+        let mut datasets = on.engines.sources.all_datasets(org).await?;
         for source in sources {
-            let datasets = on.engines.sources.datasets(org, source.id).await?;
+            let datasets = datasets.remove(&source.id).unwrap_or_default();
             let mut tables: Vec<Table> = datasets.into_iter().filter_map(told).collect();
             tables.sort_by(|one, other| one.name.cmp(&other.name));
             if !page.takes(listed(source, tables))? {
@@ -187,7 +189,7 @@ impl<'a> Page<'a> {
     }
 
     fn fits(&mut self, part: &impl Serialize, must: bool) -> Result<bool> {
-        let size = serde_json::to_string(part).map_err(Error::internal)?.len();
+        let size = json::size(part).map_err(Error::internal)?;
         self.is_full |= size > self.room && !must;
         self.room = self.room.saturating_sub(size);
         Ok(!self.is_full)

@@ -23,6 +23,12 @@ pub fn plural(noun: &str) -> String {
     })
 }
 
+/// A text with its first letter as a capital.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// The singular of a noun phrase that may be a plural, such as a table's name.
 pub fn singular(noun: &str) -> String {
     on_head(noun, |word| {

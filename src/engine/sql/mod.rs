@@ -52,7 +52,7 @@ use crate::engine::job::Job;
 use crate::engine::turns::Turns;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
-use crate::model::source::Dialect;
+use crate::model::source::{Dialect, quoted};
 use crate::model::table::{RowText, Table};
 
 /// What a query gave.
@@ -167,7 +167,7 @@ impl SqlEngine {
         if let Some(remote) = &dataset.remote {
             return rows::as_rows(self.sources()?.preview(job, dataset, remote, limit).await?);
         }
-        let sql = format!("FROM \"{}\"", dataset.name.replace('"', "\"\""));
+        let sql = format!("FROM {}", quoted(&dataset.name));
         Ok(self.run(job, &[dataset], &sql, limits(job, limit, job.budget.reply_bytes)).await?.table)
     }
 

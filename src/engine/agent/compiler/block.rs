@@ -9,11 +9,12 @@ use super::error::CompileError;
 use super::layout::{clause, group_by, list};
 use super::leaf::{Frame, Leaf, Over, What};
 use super::measure;
-use super::names::{Names, quote};
+use super::names::Names;
 use super::part::{Part, part};
 use super::rows::Dim;
 use super::subject::{Subject, subject_of, whole};
 use super::work::Work;
+use crate::model::source::quoted;
 
 /// Rows by groups: what follows FROM, and SQL over it.
 pub struct Block {
@@ -82,8 +83,8 @@ pub fn groups(
     work.homes.truncate(homes);
     let (from, spine) = together(work, &parts, &part_names, subject.as_ref())?;
     let of = |name: &str| match &spine {
-        Some(spine) => format!("{}.{}", quote(spine), quote(name)),
-        None => format!("{}.{}", quote(parts.first().map_or("", |part| &part.name)), quote(name)),
+        Some(spine) => format!("{}.{}", quoted(spine), quoted(name)),
+        None => format!("{}.{}", quoted(parts.first().map_or("", |part| &part.name)), quoted(name)),
     };
     let joined = spine.is_some();
     let leaf = |at: usize| {
@@ -91,7 +92,7 @@ pub fn groups(
             part.values.iter().find(|(leaf, _)| *leaf == at).map(|(_, column)| (part.name.as_str(), column))
         });
         let Some((part, column)) = found else { return "NULL".to_owned() };
-        let sql = format!("{}.{}", quote(part), quote(column));
+        let sql = format!("{}.{}", quoted(part), quoted(column));
         if joined && leaves[at].counts() { format!("COALESCE({sql}, 0)") } else { sql }
     };
     let mut values = Vec::new();
@@ -148,31 +149,33 @@ fn together(
 ) -> Result<(String, Option<String>), CompileError> {
     let spine = match subject.and_then(|subject| subject.body.clone()) {
         Some(body) => work.part("all_groups", body),
-        None if parts.len() == 1 => return Ok((parts.iter().map(|part| quote(&part.name)).collect(), None)),
+        None if parts.len() == 1 => return Ok((parts.iter().map(|part| quoted(&part.name)).collect(), None)),
         None if parts.is_empty() => return Ok(("(SELECT 1) AS \"one\"".to_owned(), None)),
         None if names.is_empty() => {
-            let all: Vec<String> = parts.iter().map(|part| quote(&part.name)).collect();
+            let all: Vec<String> = parts.iter().map(|part| quoted(&part.name)).collect();
             return Ok((all.join("\nCROSS JOIN "), None));
         }
         None => {
-            let columns: Vec<String> = names.iter().map(|name| quote(name)).collect();
+            let columns: Vec<String> = names.iter().map(|name| quoted(name)).collect();
             let selects: Vec<String> =
-                parts.iter().map(|part| format!("SELECT {} FROM {}", columns.join(", "), quote(&part.name))).collect();
+                parts.iter().map(|part| format!("SELECT {} FROM {}", columns.join(", "), quoted(&part.name))).collect();
             work.part("all_groups", selects.join("\nUNION\n"))
         }
     };
-    let mut from = quote(&spine);
+    let mut from = quoted(&spine);
     for part in parts {
         let on: Vec<String> = names
             .iter()
             .map(|name| {
-                let (left, right) =
-                    (format!("{}.{}", quote(&spine), quote(name)), format!("{}.{}", quote(&part.name), quote(name)));
+                let (left, right) = (
+                    format!("{}.{}", quoted(&spine), quoted(name)),
+                    format!("{}.{}", quoted(&part.name), quoted(name)),
+                );
                 same(work.dialect, &left, &right)
             })
             .collect();
         let on = if on.is_empty() { "TRUE".to_owned() } else { on.join(" AND ") };
-        from.push_str(&format!("\nLEFT JOIN {} ON {on}", quote(&part.name)));
+        from.push_str(&format!("\nLEFT JOIN {} ON {on}", quoted(&part.name)));
     }
     Ok((from, Some(spine)))
 }
@@ -203,9 +206,9 @@ fn over(
     let number = if zero && !value.counts { format!("COALESCE({}, 0)", value.sql) } else { value.sql.clone() };
     let kept: Vec<String> = groups.dims[..dims.len()].to_vec();
     let mut select: Vec<String> =
-        kept.iter().zip(names).map(|(sql, name)| format!("{sql} AS {}", quote(name))).collect();
+        kept.iter().zip(names).map(|(sql, name)| format!("{sql} AS {}", quoted(name))).collect();
     let column = columns.fresh(&leaf.name);
-    select.push(format!("{} AS {}", aggregate(work.dialect, *function, &number), quote(&column)));
+    select.push(format!("{} AS {}", aggregate(work.dialect, *function, &number), quoted(&column)));
     let told: &[String] = if subject.is_some() { &[] } else { &groups.dims[dims.len()..] };
     let present: Vec<String> = told.iter().chain([&number]).map(|sql| format!("{sql} IS NOT NULL")).collect();
     match subject {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::error::CompileError;
 use super::layout::{indented, with};
-use super::names::quote;
+use crate::model::source::quoted;
 
 /// One thing to look up. Positions are those of columns of the statement that looks it up.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,9 +98,9 @@ impl Checks {
             .selects
             .iter()
             .enumerate()
-            .map(|(at, select)| format!("(\n{}\n) AS {}", indented(select, 2), quote(&format!("s{at}"))))
+            .map(|(at, select)| format!("(\n{}\n) AS {}", indented(select, 2), quoted(&format!("s{at}"))))
             .collect();
-        let reads = |(name, _): &(String, String)| self.selects.iter().any(|select| select.contains(&quote(name)));
+        let reads = |(name, _): &(String, String)| self.selects.iter().any(|select| select.contains(&quoted(name)));
         let read = parts.iter().rposition(reads).map_or(0, |last| last + 1);
         Ok(Some(format!("{}SELECT {}\nFROM {}", with(&parts[..read]), columns.join(", "), from.join("\nCROSS JOIN "))))
     }
@@ -108,5 +108,5 @@ impl Checks {
 
 /// The name of a number among those that are looked up.
 pub fn column_name(column: usize) -> String {
-    quote(&format!("c{column}"))
+    quoted(&format!("c{column}"))
 }

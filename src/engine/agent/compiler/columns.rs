@@ -6,9 +6,11 @@ use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 use super::block::Block;
 use super::compiled::{OutputColumn, Role};
 use super::layer::{Layer, change, difference};
-use super::names::{Names, capital, quote};
+use super::names::Names;
 use super::words::words;
 use super::work::Work;
+use crate::engine::render::nouns::capital;
+use crate::model::source::quoted;
 
 /// The columns of the result and their SQL.
 pub fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColumn>, Vec<String>) {
@@ -18,7 +20,7 @@ pub fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColu
     let mut select = Vec::new();
     let mut add = |wanted: String, sql: &str, mut column: OutputColumn| {
         column.heading = headings.heading(&wanted);
-        select.push(format!("{sql} AS {}", quote(&column.heading)));
+        select.push(format!("{sql} AS {}", quoted(&column.heading)));
         columns.push(column);
     };
     for (at, (dimension, sql)) in plan.dimensions.iter().zip(&layer.dims).enumerate() {

@@ -17,9 +17,11 @@ use super::error::CompileError;
 use super::fields::broken;
 use super::joins::{equal, pairs};
 use super::layout::indented;
-use super::names::{capital, plural, quote};
+use super::names::plural;
 use super::scope::{Reached, Scope};
 use super::work::{Work, unknown};
+use crate::engine::render::nouns::capital;
+use crate::model::source::quoted;
 
 /// The conditions of a WHERE; all hold together.
 pub fn all(work: &mut Work<'_>, scope: &mut Scope, conditions: &[&Condition]) -> Result<Vec<String>, CompileError> {
@@ -241,14 +243,14 @@ fn measured(
     let alias = scope.alias(&keyed.name);
     let mut parts: Vec<String> = Vec::new();
     for (column, key) in keyed.keys.iter().zip(&work.entity(dataset).primary_key) {
-        let theirs = quote(&scope.node(node).alias);
-        parts.push(format!("{}.{} = {theirs}.{}", quote(&alias), quote(column), quote(key)));
+        let theirs = quoted(&scope.node(node).alias);
+        parts.push(format!("{}.{} = {theirs}.{}", quoted(&alias), quoted(column), quoted(key)));
     }
     parts.push(bound);
     Ok(format!(
         "EXISTS (\n  SELECT 1\n  FROM {} AS {}\n  WHERE {}\n)",
-        quote(&keyed.name),
-        quote(&alias),
+        quoted(&keyed.name),
+        quoted(&alias),
         parts.join("\n    AND ")
     ))
 }

@@ -4,14 +4,14 @@ use crate::engine::ontology::expression::Scalar;
 use crate::model::ontology::{DataType, Entity, Field};
 
 use super::error::CompileError;
-use super::names::quote;
 use super::work::{Work, table_name};
+use crate::model::source::quoted;
 
 impl Work<'_> {
     /// A dataset in FROM. Rows that its policy does not allow are not there, whoever reads it.
     pub fn table(&self, dataset: usize, alias: &str) -> Result<String, CompileError> {
         let entity = self.entity(dataset);
-        let (table, alias_sql) = (quote(table_name(entity)), quote(alias));
+        let (table, alias_sql) = (quoted(table_name(entity)), quoted(alias));
         let Some(policy) = &entity.row_policy else { return Ok(format!("{table} AS {alias_sql}")) };
         let scalar =
             Scalar::parse(policy).map_err(|problem| broken(&format!("row policy of {}", entity.name), &problem))?;
@@ -38,7 +38,7 @@ impl Work<'_> {
     ) -> Result<String, CompileError> {
         let entity = self.entity(dataset);
         let lower = name.to_lowercase();
-        let column = || format!("{}.{}", quote(alias), quote(name));
+        let column = || format!("{}.{}", quoted(alias), quoted(name));
         let Some(field) = entity.field(name) else { return Ok(column()) };
         // A field that is made from a column of its own name means the column.
         if inside.last() == Some(&lower) {
@@ -56,7 +56,7 @@ impl Work<'_> {
             return Ok(column());
         }
         if is_plain(expression) && (expression.eq_ignore_ascii_case(name) || entity.field(expression).is_none()) {
-            return Ok(format!("{}.{}", quote(alias), quote(expression)));
+            return Ok(format!("{}.{}", quoted(alias), quoted(expression)));
         }
         let what = || format!("field {}.{}", entity.name, field.name);
         let scalar = Scalar::parse(expression).map_err(|problem| broken(&what(), &problem))?;

@@ -5,8 +5,8 @@ use crate::model::lineage::JoinUse;
 
 use super::check::{Check, CheckKind, column_name};
 use super::error::CompileError;
-use super::names::quote;
 use super::work::Work;
+use crate::model::source::quoted;
 
 /// The columns that a step compares: those of the side it comes to, and those of the side it comes from.
 pub fn pairs(
@@ -98,7 +98,7 @@ impl Work<'_> {
             let present = keys.iter().map(|key| format!("{key} IS NOT NULL")).collect::<Vec<_>>().join(" AND ");
             self.checks.look_up(format!("SELECT COUNT(*) AS {} FROM {table} WHERE {present}", column_name(rows)));
             let numbered: Vec<String> =
-                keys.iter().enumerate().map(|(at, key)| format!("{key} AS {}", quote(&format!("k{at}")))).collect();
+                keys.iter().enumerate().map(|(at, key)| format!("{key} AS {}", quoted(&format!("k{at}")))).collect();
             self.checks.look_up(format!(
                 "SELECT COUNT(*) AS {} FROM (SELECT DISTINCT {} FROM {table} WHERE {present}) AS \"d\"",
                 column_name(distinct),
@@ -118,7 +118,7 @@ impl Work<'_> {
         let entity = self.entity(dataset);
         let key = if entity.primary_key.is_empty() { entity.unique_keys.first() } else { Some(&entity.primary_key) };
         let columns = key.map(Vec::as_slice).unwrap_or_default();
-        let keys = columns.iter().map(|column| format!("\"x\".{}", quote(column))).collect();
+        let keys = columns.iter().map(|column| format!("\"x\".{}", quoted(column))).collect();
         self.unique(dataset, &columns.join(", "), keys)
     }
 }

@@ -3,9 +3,10 @@
 use super::block::Block;
 use super::dialect::quotient;
 use super::layout::{clause, list};
-use super::names::{Names, quote};
+use super::names::Names;
 use super::words::words;
 use super::work::Work;
+use crate::model::source::quoted;
 
 /// The columns of the layer that is the newest part of the statement, as SQL.
 pub struct Layer {
@@ -30,7 +31,7 @@ pub fn named(
     let mut select = Vec::new();
     let mut column = |sql: &str, wanted: &str| {
         let name = names.fresh(wanted);
-        select.push(format!("{sql} AS {}", quote(&name)));
+        select.push(format!("{sql} AS {}", quoted(&name)));
         name
     };
     let dims: Vec<String> = layer.dims.iter().zip(&block.names).map(|(sql, name)| column(sql, name)).collect();
@@ -45,9 +46,9 @@ pub fn named(
     let more: Vec<String> = more.iter().map(|sql| column(sql, "of_all")).collect();
     let body = format!("SELECT\n{}\nFROM {}{}", list(&select), layer.from, clause(conditions));
     let part = work.part(wanted, body);
-    let of = |name: String| format!("{}.{}", quote(&part), quote(&name));
+    let of = |name: String| format!("{}.{}", quoted(&part), quoted(&name));
     let layer = Layer {
-        from: quote(&part),
+        from: quoted(&part),
         dims: dims.into_iter().map(of).collect(),
         numbers: numbers.into_iter().map(|(now, other)| (of(now), other.map(of))).collect(),
         ties: ties.into_iter().map(of).collect(),

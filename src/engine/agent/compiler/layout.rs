@@ -1,6 +1,6 @@
 //! How statements are set in lines.
 
-use super::names::quote;
+use crate::model::source::quoted;
 
 /// Lines moved to the right.
 pub fn indented(text: &str, by: usize) -> String {
@@ -33,6 +33,6 @@ pub fn with(parts: &[(String, String)]) -> String {
         return String::new();
     }
     let parts: Vec<String> =
-        parts.iter().map(|(name, body)| format!("{} AS (\n{}\n)", quote(name), indented(body, 2))).collect();
+        parts.iter().map(|(name, body)| format!("{} AS (\n{}\n)", quoted(name), indented(body, 2))).collect();
     format!("WITH {}\n", parts.join(", "))
 }

@@ -8,10 +8,12 @@ use super::condition;
 use super::error::CompileError;
 use super::layout::{clause, list};
 use super::leaf::{Rows, default_time};
-use super::names::{Names, capital, plural, quote};
+use super::names::{Names, plural};
 use super::rows::{self, Dim};
 use super::scope::Scope;
 use super::work::Work;
+use crate::engine::render::nouns::capital;
+use crate::model::source::quoted;
 
 /// The rows of the plan's subject, or of the dataset from which all fields are met with the fewest steps to many.
 pub fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
@@ -30,7 +32,7 @@ pub fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
     for dimension in &plan.dimensions {
         let name = names.fresh(&dimension.field.field);
         let (sql, _) = rows::dimension(work, &mut scope, &Dim::Plan(dimension.clone()), None)?;
-        select.push(format!("{sql} AS {}", quote(&name)));
+        select.push(format!("{sql} AS {}", quoted(&name)));
         columns.push(name);
     }
     let window = match &plan.time {
@@ -51,8 +53,8 @@ pub fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
     let once = if plan.distinct { "SELECT DISTINCT" } else { "SELECT" };
     let body = format!("{once}\n{}\n{}{}", list(&select), scope.from(work)?, clause(&conditions));
     let name = work.part(&format!("listed_{}", plural(&work.entity(base).noun())), body);
-    let dims = columns.iter().map(|column| format!("{}.{}", quote(&name), quote(column))).collect();
-    Ok(Block { from: quote(&name), dims, names: columns, values: Vec::new(), ties: Vec::new() })
+    let dims = columns.iter().map(|column| format!("{}.{}", quoted(&name), quoted(column))).collect();
+    Ok(Block { from: quoted(&name), dims, names: columns, values: Vec::new(), ties: Vec::new() })
 }
 
 fn rows_of(home: usize) -> Rows {

@@ -9,8 +9,8 @@ use super::calc::Calc;
 use super::error::CompileError;
 use super::fields::broken;
 use super::leaf::{Frame, Leaf, What, position, rows};
-use super::names::capital;
 use super::work::{Work, unknown};
+use crate::engine::render::nouns::capital;
 
 /// Takes a metric apart; `inside` are the names of those that it is part of.
 pub fn metric(

@@ -2,11 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// An identifier as SQL.
-pub fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
 /// A text as SQL.
 pub fn text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
@@ -51,12 +46,6 @@ impl Names {
         }
         name
     }
-}
-
-/// With a large first letter.
-pub fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// A noun for several.

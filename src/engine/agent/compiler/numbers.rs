@@ -6,10 +6,11 @@ use super::block::{Block, groups};
 use super::error::CompileError;
 use super::layout::list;
 use super::leaf::Frame;
-use super::names::{Names, quote};
+use super::names::Names;
 use super::rows::Dim;
 use super::words::words;
 use super::work::{Keyed, Work};
+use crate::model::source::quoted;
 
 /// The plan's measures by its dimensions.
 pub fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
@@ -52,12 +53,12 @@ pub fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) -> Result
     let keys: Vec<String> = entity.primary_key.iter().map(|column| names.fresh(column)).collect();
     let value = names.fresh("number");
     let mut select: Vec<String> =
-        groups.ties.iter().zip(&keys).map(|(sql, name)| format!("{sql} AS {}", quote(name))).collect();
+        groups.ties.iter().zip(&keys).map(|(sql, name)| format!("{sql} AS {}", quoted(name))).collect();
     let number = groups.values.first().map(|number| number.sql.clone()).unwrap_or_default();
-    select.push(format!("{number} AS {}", quote(&value)));
+    select.push(format!("{number} AS {}", quoted(&value)));
     let name = work.part(
         &format!("{} of each {}", words(work, measure), entity.noun()),
         format!("SELECT\n{}\nFROM {}", list(&select), groups.from),
     );
-    Ok(Keyed { name, keys, value: quote(&value) })
+    Ok(Keyed { name, keys, value: quoted(&value) })
 }

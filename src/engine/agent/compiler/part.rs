@@ -7,10 +7,12 @@ use super::check::Total;
 use super::error::CompileError;
 use super::layout::{clause, group_by, indented, list};
 use super::leaf::{Leaf, Rows};
-use super::names::{Names, capital, plural, quote};
+use super::names::{Names, plural};
 use super::rows::{Dim, Inner, call, conditions, dimension};
 use super::scope::Scope;
 use super::work::Work;
+use crate::engine::render::nouns::capital;
+use crate::model::source::quoted;
 
 /// A part of the statement. Its columns for the dimensions have the names that were asked for.
 pub struct Part {
@@ -84,11 +86,11 @@ pub fn part(
 
 impl Pieces<'_> {
     fn dimensions(&self) -> Vec<String> {
-        self.grouped.iter().zip(self.names).map(|((sql, _), name)| format!("{sql} AS {}", quote(name))).collect()
+        self.grouped.iter().zip(self.names).map(|((sql, _), name)| format!("{sql} AS {}", quoted(name))).collect()
     }
 
     fn numbers(&self) -> impl Iterator<Item = String> {
-        self.written.iter().map(|(_, name, sql)| format!("{sql} AS {}", quote(name)))
+        self.written.iter().map(|(_, name, sql)| format!("{sql} AS {}", quoted(name)))
     }
 
     fn plain(&self, work: &Work<'_>) -> Result<String, CompileError> {
@@ -101,12 +103,12 @@ impl Pieces<'_> {
     fn each_once(&self, work: &mut Work<'_>, keys: &[String]) -> Result<String, CompileError> {
         let mut fresh = self.inner.names.clone();
         let mut select = self.dimensions();
-        select.extend(keys.iter().map(|key| format!("{key} AS {}", quote(&fresh.fresh("key")))));
-        select.extend(self.inner.columns.iter().map(|(sql, name)| format!("{sql} AS {}", quote(name))));
+        select.extend(keys.iter().map(|key| format!("{key} AS {}", quoted(&fresh.fresh("key")))));
+        select.extend(self.inner.columns.iter().map(|(sql, name)| format!("{sql} AS {}", quoted(name))));
         let mut last = String::new();
         if self.rows.last {
             let at = self.time(work)?;
-            let (at_name, last_name) = (quote(&fresh.fresh("at_time")), quote(&fresh.fresh("last_time")));
+            let (at_name, last_name) = (quoted(&fresh.fresh("at_time")), quoted(&fresh.fresh("last_time")));
             let times: Vec<&str> =
                 self.grouped.iter().filter(|(_, grain)| grain.is_some()).map(|(sql, _)| sql.as_str()).collect();
             let by = if times.is_empty() { String::new() } else { format!("PARTITION BY {}", times.join(", ")) };
@@ -117,12 +119,12 @@ impl Pieces<'_> {
         let once = if self.scope.fans { "SELECT DISTINCT" } else { "SELECT" };
         let (from, conditions) = (self.scope.from(work)?, clause(&self.conditions));
         let body = format!("{once}\n{}\n{from}{conditions}", list(&select));
-        let select: Vec<String> = self.names.iter().map(|name| quote(name)).chain(self.numbers()).collect();
+        let select: Vec<String> = self.names.iter().map(|name| quoted(name)).chain(self.numbers()).collect();
         Ok(format!(
             "SELECT\n{}\nFROM (\n{}\n) AS {}{last}{}",
             list(&select),
             indented(&body, 2),
-            quote("each_once"),
+            quoted("each_once"),
             group_by(self.names.len())
         ))
     }

@@ -13,9 +13,10 @@ use super::error::CompileError;
 use super::fields::broken;
 use super::leaf::{Leaf, Rows, What};
 use super::literal::number_text;
-use super::names::{Names, plural, quote};
+use super::names::{Names, plural};
 use super::scope::{Reached, Scope};
 use super::work::Work;
+use crate::model::source::quoted;
 
 /// What the rows of a part are grouped by.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +69,7 @@ pub fn dimension(
             let Reached::At(node) = scope.reach(work, &way, true)? else {
                 return Err(CompileError::Unsupported("a key that is not reached".into()));
             };
-            return Ok((format!("{}.{}", quote(&scope.node(node).alias), quote(column)), None));
+            return Ok((format!("{}.{}", quoted(&scope.node(node).alias), quoted(column)), None));
         }
         Dim::Plan(dimension) => dimension,
     };
@@ -161,11 +162,11 @@ pub fn call(work: &mut Work<'_>, scope: &mut Scope, leaf: &Leaf, inner: &mut Inn
                 return Ok(sql);
             }
             if let Some((_, name)) = inner.columns.iter().find(|(other, _)| *other == sql) {
-                return Ok(quote(name));
+                return Ok(quoted(name));
             }
             let name = inner.names.fresh(name);
             inner.columns.push((sql, name.clone()));
-            Ok(quote(&name))
+            Ok(quoted(&name))
         };
     match &leaf.what {
         What::Count => Ok("COUNT(*)".to_owned()),

@@ -7,8 +7,9 @@ use crate::model::plan::FieldRef;
 
 use super::error::CompileError;
 use super::joins::{equal, pairs};
-use super::names::{Names, quote};
+use super::names::Names;
 use super::work::Work;
+use crate::model::source::quoted;
 
 /// See the module. The first dataset is the one whose rows are meant; the others are joined to it, each way once.
 pub struct Scope {
@@ -202,6 +203,6 @@ impl Scope {
         let entity = work.entity(self.base());
         let key = if entity.primary_key.is_empty() { entity.unique_keys.first() } else { Some(&entity.primary_key) };
         let columns = key.map(Vec::as_slice).unwrap_or_default();
-        Ok(columns.iter().map(|column| format!("{}.{}", quote(&self.nodes[0].alias), quote(column))).collect())
+        Ok(columns.iter().map(|column| format!("{}.{}", quoted(&self.nodes[0].alias), quoted(column))).collect())
     }
 }

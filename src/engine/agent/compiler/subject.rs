@@ -6,10 +6,11 @@ use crate::model::plan::{Condition, Dimension};
 use super::condition;
 use super::error::CompileError;
 use super::layout::{clause, list};
-use super::names::{Names, plural, quote};
+use super::names::{Names, plural};
 use super::rows::{self, Dim};
 use super::scope::Scope;
 use super::work::Work;
+use crate::model::source::quoted;
 
 /// What the rows of the subject are grouped by.
 pub struct Subject {
@@ -57,7 +58,7 @@ pub fn subject_of(
     let mut select = Vec::new();
     for (dim, name) in dims.iter().zip(names) {
         let (sql, _) = rows::dimension(work, &mut scope, dim, None)?;
-        select.push(format!("{sql} AS {}", quote(name)));
+        select.push(format!("{sql} AS {}", quoted(name)));
     }
     let mut own = Vec::new();
     for condition in filters {
@@ -67,7 +68,7 @@ pub fn subject_of(
     }
     let conditions = condition::all(work, &mut scope, &own)?;
     for (column, name) in scope.key(work)?.iter().zip(&keys) {
-        select.push(format!("{column} AS {}", quote(name)));
+        select.push(format!("{column} AS {}", quoted(name)));
     }
     if !keys.is_empty() {
         work.key_is_one(dataset)?;

@@ -6,10 +6,11 @@ use super::check::{Check, CheckKind, Total, column_name};
 use super::error::CompileError;
 use super::layout::clause;
 use super::leaf::{Leaf, Rows};
-use super::names::{plural, quote};
+use super::names::plural;
 use super::rows::{self, Inner};
 use super::scope::Scope;
 use super::work::Work;
+use crate::model::source::quoted;
 
 /// Whether a condition holds for no row without a partner, so that it can be said of a partner that there is.
 fn is_positive(condition: &Condition) -> bool {
@@ -60,7 +61,8 @@ impl Work<'_> {
         written: &[(usize, String, String)],
         leaves: &[(usize, &Leaf)],
     ) -> Result<Vec<(usize, Total)>, CompileError> {
-        let joined: Vec<String> = scope.nodes().iter().skip(1).map(|node| format!("{}.", quote(&node.alias))).collect();
+        let joined: Vec<String> =
+            scope.nodes().iter().skip(1).map(|node| format!("{}.", quoted(&node.alias))).collect();
         let is_home = |sql: &String| !joined.iter().any(|alias| sql.contains(alias));
         let home: Vec<String> = conditions.iter().filter(|condition| is_home(condition)).cloned().collect();
         if joined.is_empty() {
@@ -131,7 +133,7 @@ impl Work<'_> {
             let from = self.entity(scope.node(*parent).dataset).noun();
             let to = self.entity(node.dataset).noun();
             let check = format!("partners:{base}:{}:{}", relationship.name, node.alias);
-            let alias = format!("{}.", quote(&node.alias));
+            let alias = format!("{}.", quoted(&node.alias));
             let asking: Vec<&str> =
                 conditions.iter().filter(|condition| condition.contains(&alias)).map(String::as_str).collect();
             // What asks for rows without a partner is about nothing else.

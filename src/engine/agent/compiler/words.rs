@@ -4,8 +4,9 @@ use crate::model::ontology::{Aggregation, in_words};
 use crate::model::plan::{Measure, Value};
 
 use super::days;
-use super::names::{capital, plural};
+use super::names::plural;
 use super::work::Work;
+use crate::engine::render::nouns::capital;
 
 /// What people call a measure.
 pub fn words(work: &Work<'_>, measure: &Measure) -> String {

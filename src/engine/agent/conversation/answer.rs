@@ -6,13 +6,14 @@ use super::reword::{names_personal, reword};
 use super::{Body, Made, Questions, Steps};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
-use crate::engine::agent::explainer::{self, Column, Facts, Told, describe, tell, unsupported_numbers};
+use crate::engine::agent::explainer::{Column, Facts, Told, describe, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
 use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxations, verify};
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
 use crate::engine::job::Job;
+use crate::engine::render::nouns::capital;
 use crate::engine::render::number::Style;
 use crate::model::error::Result;
 use crate::model::plan::Plan;
@@ -235,7 +236,7 @@ fn settled(prepared: &Prepared, plan: &mut Plan, chosen: &[Chosen], rows: usize)
             Err(error) => error,
         };
         let (Some(open), CompileError::Ambiguous { to, .. }) = (error.clarification(), &error) else {
-            let reason = format!("{}.", explainer::names::capitalised(&error.to_string()));
+            let reason = format!("{}.", capital(&error.to_string()));
             return Settled::Not(Made::Cannot(Cannot { reason, ..Cannot::default() }));
         };
         let Some(way) = chosen.iter().find(|it| it.key == open.key) else {

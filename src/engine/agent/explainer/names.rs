@@ -133,11 +133,6 @@ pub fn listed(parts: &[String], last: &str) -> String {
     }
 }
 
-pub fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
 /// A label as it stands inside a sentence: "Policy Number" and "Policy number" are "policy number", "IATA code" stays.
 pub fn sentence_case(label: &str) -> String {
     let is_title = |word: &str| {

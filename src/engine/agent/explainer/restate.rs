@@ -5,7 +5,8 @@ use crate::model::ontology::{Aggregation, DataType, Ontology, in_words};
 use crate::model::plan::{Bound, By, Condition, Dimension, Grain, Having, Limit, Measure, Order, Plan, Shown, Value};
 
 use super::conditions::{all, comparator};
-use super::names::{aggregation, capitalised, dimension, field, grain_words, is_default_time, listed, noun, nouns};
+use super::names::{aggregation, dimension, field, grain_words, is_default_time, listed, noun, nouns};
+use crate::engine::render::nouns::capital;
 use crate::engine::render::nouns::plural;
 
 /// "Number of flights by carrier, 1 Jan – 31 Mar 2013, where origin is JFK, top 5". Says everything that the plan
@@ -24,7 +25,7 @@ pub fn restate(plan: &Plan, ontology: &Ontology) -> String {
     }
     parts.extend(plan.having.iter().map(|having| bound(having, plan, ontology)));
     parts.extend(rank(plan, ontology));
-    capitalised(&parts.join(", "))
+    capital(&parts.join(", "))
 }
 
 fn what(plan: &Plan, ontology: &Ontology) -> String {

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::column::{Column, Role};
-use super::names::{capitalised, sentence_case};
+use super::names::sentence_case;
 use super::restate::restate;
 use crate::engine::render::digits::Digits;
 use crate::engine::render::markdown::{escaped, table};
+use crate::engine::render::nouns::capital;
 use crate::engine::render::number::{self, NO_VALUE};
 use crate::model::ontology::Ontology;
 use crate::model::plan::{By, Plan};
@@ -157,7 +158,7 @@ fn subject(column: &Column, value: &Value) -> String {
 /// A sentence that begins with a heading begins with a capital; one that begins with a value leaves it as it is.
 fn capitalised_heading(text: &str, facts: &Facts<'_>) -> String {
     match facts.columns.first() {
-        Some(column) if column.style.code => capitalised(text),
+        Some(column) if column.style.code => capital(text),
         _ => text.to_owned(),
     }
 }

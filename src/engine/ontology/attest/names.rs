@@ -5,14 +5,10 @@ use crate::engine::ontology::graph::{Graph, Steps, column};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::ontology::{Entity, Metric, Ontology};
 use crate::model::source::Dialect;
+use crate::model::source::quoted;
 
 /// Characters of a piece of SQL: what is nested further cannot grow without end.
 const MAX_CHARS: usize = 4_096;
-
-/// An identifier of any engine here.
-pub fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
 
 /// What names stand for.
 pub struct Names<'a> {
@@ -28,17 +24,17 @@ impl<'a> Names<'a> {
         let source = if entity.source.is_empty() { &entity.name } else { entity.table() };
         let mut tables = self.tables.iter().filter(|table| table.kind == Kind::Table);
         let table = tables.find(|table| table.name.eq_ignore_ascii_case(source));
-        let found = table.and_then(|table| Some((quote(&table.name), table.dialect()?)));
+        let found = table.and_then(|table| Some((quoted(&table.name), table.dialect()?)));
         let (table, dialect) = found.ok_or_else(|| format!("There is no table `{source}` that may be read."))?;
         let Some(policy) = &entity.row_policy else { return Ok((table, dialect)) };
         let policy = Scalar::parse(policy).map_err(|problem| format!("The row policy cannot be read: {problem}."))?;
         let holds = policy.write(dialect, &mut |_, part| self.field(entity, part, dialect))?;
-        Ok((format!("(SELECT * FROM {table} AS {} WHERE {holds})", quote(&entity.name)), dialect))
+        Ok((format!("(SELECT * FROM {table} AS {} WHERE {holds})", quoted(&entity.name)), dialect))
     }
 
     /// A column, by its own name or that of a field which is nothing else.
     pub fn column(&self, entity: &Entity, name: &str) -> String {
-        format!("{}.{}", quote(&entity.name), quote(column(entity, name)))
+        format!("{}.{}", quoted(&entity.name), quoted(column(entity, name)))
     }
 
     /// A field or column as an expression over the dataset's rows, which are read under its name.
@@ -53,7 +49,7 @@ impl<'a> Names<'a> {
         dialect: Dialect,
         inside: &mut Vec<String>,
     ) -> Result<String, String> {
-        let bare = |name: &str| format!("{}.{}", quote(&entity.name), quote(name));
+        let bare = |name: &str| format!("{}.{}", quoted(&entity.name), quoted(name));
         let lower = name.to_lowercase();
         let Some(field) = entity.field(name).filter(|_| inside.last() != Some(&lower)) else { return Ok(bare(name)) };
         if inside.contains(&lower) {
@@ -120,7 +116,7 @@ impl<'a> Names<'a> {
         let home = datasets.iter().copied().find(reaches).ok_or("No dataset meets all others once.")?;
         let entity = self.entity(home)?;
         let (table, dialect) = self.table(entity)?;
-        let mut from = format!("{table} AS {}", quote(&entity.name));
+        let mut from = format!("{table} AS {}", quoted(&entity.name));
         let mut joined = vec![home];
         for &other in &datasets {
             for step in way(home, other).map_err(|_| "No dataset meets all others once.")? {
@@ -157,7 +153,7 @@ impl<'a> Names<'a> {
             .zip(right)
             .map(|(left, right)| format!("{} = {}", self.column(from, left), self.column(to, right)))
             .collect();
-        Ok(format!(" LEFT JOIN {} AS {} ON {}", self.table(to)?.0, quote(&to.name), pairs.join(" AND ")))
+        Ok(format!(" LEFT JOIN {} AS {} ON {}", self.table(to)?.0, quoted(&to.name), pairs.join(" AND ")))
     }
 
     fn entity(&self, at: usize) -> Result<&'a Entity, String> {

@@ -1,12 +1,13 @@
 //! The questions for the data.
 
 use super::judge::{Judge, MAX_VALUES, failed};
-use super::names::{Names, quote};
+use super::names::Names;
 use super::{Group, Part, Plan};
 use crate::engine::ontology::graph::Graph;
 use crate::model::dataset::Dataset;
 use crate::model::ontology::{Cardinality, Entity, Field, Ontology, Relationship, Severity};
 use crate::model::source::Dialect;
+use crate::model::source::quoted;
 
 /// Everything that the data can be asked about an ontology over these tables.
 pub fn plan(ontology: &Ontology, tables: &[Dataset]) -> Plan {
@@ -54,7 +55,7 @@ pub fn plan(ontology: &Ontology, tables: &[Dataset]) -> Plan {
 
 impl Plan {
     fn dataset(&mut self, names: &Names<'_>, path: &str, entity: &Entity, table: &str, dialect: Dialect) {
-        let from = format!(" FROM {table} AS {}", quote(&entity.name));
+        let from = format!(" FROM {table} AS {}", quoted(&entity.name));
         let local = local(&[(table, dialect)]);
         let mut parts = Vec::new();
         if !entity.primary_key.is_empty() {
@@ -170,12 +171,13 @@ fn group(
         let filled = format!("COUNT(CASE WHEN {} THEN 1 END)", all_filled(&columns));
         let select = vec![filled, distinct(&columns)];
         let judge = Judge::Unkeyed { to: to.name.clone(), columns: relationship.to_columns.join(", ") };
-        let from = format!(" FROM {right} AS {}", quote(&to.name));
+        let from = format!(" FROM {right} AS {}", quoted(&to.name));
         return Ok(Group { from, local, parts: vec![Part { what, name, select, judge }] });
     }
     // The partners are named `l` and `r`: both sides may be the same dataset.
     let side = |entity: &Entity, alias: &str, columns: &[String]| -> Vec<String> {
-        let column = |name: &String| format!("{alias}.{}", quote(crate::engine::ontology::graph::column(entity, name)));
+        let column =
+            |name: &String| format!("{alias}.{}", quoted(crate::engine::ontology::graph::column(entity, name)));
         columns.iter().map(column).collect()
     };
     let own = side(from, "l", &relationship.from_columns);

@@ -22,6 +22,7 @@ mod subtypes;
 #[cfg(test)]
 mod tests;
 
+use crate::model::source::quoted;
 use std::collections::BTreeMap;
 
 use crate::model::dataset::ColumnInfo;
@@ -202,11 +203,6 @@ impl DraftTable {
     fn rows(&self) -> i64 {
         self.profile.as_ref().map_or(self.row_count, |profile| profile.row_count)
     }
-}
-
-/// An identifier as SQL and as expressions write it.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// An identifier, quoted only where it must be.

@@ -4,6 +4,7 @@ use crate::engine::ontology::expression::{Aggregate, Scalar};
 use crate::engine::ontology::read::{Node, additivity, cardinality, role};
 use crate::model::ontology::{AiContext, Cardinality, Confidence, Entity, FieldRole, Ontology, Relationship};
 use crate::model::source::Dialect;
+use crate::model::source::quoted;
 
 /// An ontology that is being made.
 #[derive(Default)]
@@ -111,7 +112,7 @@ pub fn ident(name: &str) -> String {
     if plain && Scalar::parse(name).is_ok_and(|scalar| scalar.as_name().is_some()) {
         name.to_owned()
     } else {
-        format!("\"{}\"", name.replace('"', "\"\""))
+        quoted(name)
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::node::{Key, Mark, Node};
+use crate::engine::render::nouns::capital;
 use crate::model::ontology::{Problem, Severity};
 
 /// Characters of a name.
@@ -309,11 +310,6 @@ pub fn nearest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&
         (distance <= most).then_some((distance, known))
     });
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -93,8 +93,20 @@ impl Sources {
     /// # Errors
     /// The database fails.
     pub async fn datasets(&self, org: Id<Org>, id: Id<Source>) -> Result<Vec<Dataset>> {
-        let mut all = store::datasets::list(&mut self.0.db.read_tenant(org).await?, org).await?;
-        all.retain(|dataset| dataset.remote.as_ref().is_some_and(|remote| remote.source == id));
+        Ok(self.all_datasets(org).await?.remove(&id).unwrap_or_default())
+    }
+
+    /// The datasets of every source, each by name.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn all_datasets(&self, org: Id<Org>) -> Result<HashMap<Id<Source>, Vec<Dataset>>> {
+        let mut all: HashMap<Id<Source>, Vec<Dataset>> = HashMap::new();
+        for dataset in store::datasets::list(&mut self.0.db.read_tenant(org).await?, org).await? {
+            if let Some(remote) = &dataset.remote {
+                all.entry(remote.source).or_default().push(dataset);
+            }
+        }
         Ok(all)
     }
 

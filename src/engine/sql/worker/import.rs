@@ -7,12 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
-use super::instance::{self, internal, literal, quoted};
+use super::instance::{self, internal, literal};
 use super::problem;
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
+use crate::model::source::quoted;
 
 /// Below this many bytes a file gets small blocks, so that a small table does not take half a megabyte.
 const SMALL: u64 = 4 << 20;

@@ -18,6 +18,7 @@ use crate::engine::sql::rows::too_wide;
 use crate::engine::sql::wire::{Confinement, Outcome, Rows, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
 use crate::model::error::{Code, Error, Result};
+use crate::model::source::quoted;
 
 /// Most columns of a result.
 const MAX_COLUMNS: usize = 1_000;
@@ -328,10 +329,6 @@ pub fn internal(cause: &impl std::fmt::Display) -> Error {
         return problem::too_slow();
     }
     Error { message, ..Error::new(Code::InternalError, "") }
-}
-
-pub fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 pub fn literal(text: &str) -> String {

@@ -9,12 +9,13 @@ use std::time::Instant;
 
 use duckdb::{Connection, Row};
 
-use super::instance::{self, internal, quoted};
+use super::instance::{self, internal};
 use super::problem;
 use crate::engine::sql::wire::TaskLimits;
 use crate::model::error::{Code, Error, Result};
 use crate::model::personal::{self, Content};
 use crate::model::profile::{ColumnProfile, Figure, Profile, TopValue};
+use crate::model::source::quoted;
 
 /// Columns in one statement of the first pass.
 const GROUP: usize = 40;

@@ -1,6 +1,7 @@
 //! Values of the engine as JSON, so that no client loses a digit: whole numbers beyond 2^53, decimals, times,
 //! intervals and binary values are texts; NaN and infinities too.
 
+use crate::model::source::quoted;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use duckdb::arrow::array::{Array, ArrayRef, AsArray};
@@ -52,7 +53,7 @@ impl Shape {
             let name = handle.child_name(index);
             let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-            let name = if is_plain { name } else { format!("\"{}\"", name.replace('"', "\"\"")) };
+            let name = if is_plain { name } else { quoted(&name) };
             format!("{name} {}", children[index].name)
         };
         let fields = || (0..children.len()).map(field).collect::<Vec<_>>().join(", ");

@@ -31,6 +31,7 @@ pub(super) use spans::is_time;
 use super::resolve::{Found, Resolver, Target};
 use super::sketch::{Ask, Bound, Cond, Display, Group, NounAt, OrderBy, Quantity, Rank, Sketch, Want};
 use super::vocabulary;
+use crate::engine::render::nouns::capital;
 
 /// Why a sketch makes no plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -332,11 +333,6 @@ impl Builder<'_> {
 
 fn finite(number: f64) -> Result<F64, Fault> {
     F64::new(number).ok_or_else(|| Fault::Cannot("A number is too large.".into()))
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 pub(super) fn name_of(function: Aggregation) -> &'static str {

@@ -3,9 +3,10 @@
 
 use serde_json::json;
 
+use super::Trouble;
 use super::session::{Caps, Session};
-use super::{Trouble, quoted};
 use crate::model::error::{Code, Error};
+use crate::model::source::quoted;
 
 /// Privileges that are told one by one.
 const TOLD: usize = 20;

@@ -33,6 +33,7 @@ use super::{Catalogue, Declared, Permitted, RemoteLimits};
 use crate::base::json;
 use crate::base::peers::PrivateHost;
 use crate::model::error::{Code, Error, Result};
+use crate::model::source::quoted;
 use crate::model::table::{Column, Table};
 
 /// How long an idle session stays open.
@@ -325,9 +326,4 @@ fn answer(session: &mut Session, sql: &str, rows: usize, bytes: usize, bounds: B
         table.rows.push(row);
     }
     Ok(table)
-}
-
-/// A name as PostgreSQL reads it back.
-pub fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -26,6 +26,7 @@ use crate::engine::sql::guard::{Refusal, Verdict, tree, unknown};
 use crate::engine::sql::remote::Permitted;
 use crate::engine::sql::text;
 use crate::model::error::{Error, Result};
+use crate::model::source::quoted;
 
 /// What a session must be set to before a judged text runs in it. Strings end where the judge saw them end; names of
 /// functions, operators and types are the server's own, whatever lies in other schemas; and nothing is written.
@@ -141,10 +142,6 @@ fn expression(table: &Permitted) -> String {
         quoted(&table.schema),
         quoted(&table.table)
     )
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// The judged tree with the expressions for the tables, as the parser should make it of the framed text.
