@@ -59,6 +59,8 @@
 //! pass, and only [`model::access::authorize`] makes one. A caller is made by the guard, for a page of the console by the
 //! visit of a signed-in person (`surface/browser/visit.rs`), and for commands by the operator at the machine.
 
+#![warn(unreachable_pub)]
+
 pub mod app;
 pub mod base;
 pub mod cli;

@@ -42,13 +42,13 @@ const DOCUMENTS: [(&str, &str); 4] = [
 const ONTOLOGY: &str = include_str!("demo/ontology.yaml");
 
 /// Who can log in to the demo.
-pub struct Person {
+pub(super) struct Person {
     pub email: &'static str,
     pub password: Secret,
 }
 
 /// Makes the workspace, the person and the data where they are missing, and returns the person.
-pub async fn prepare(app: &App) -> anyhow::Result<Person> {
+pub(super) async fn prepare(app: &App) -> anyhow::Result<Person> {
     let password = password(app);
     let identity = &app.office.identity;
     let org = match identity.org_by_slug("demo").await? {

@@ -19,7 +19,7 @@ use crate::ops;
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
-pub struct Import {
+pub(super) struct Import {
     /// .csv .tsv .json .jsonl .ndjson .parquet, or .txt .md
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -38,7 +38,7 @@ pub struct Import {
 }
 
 impl Import {
-    pub async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
         let org = app.office.identity.org_by_slug(&self.workspace).await?;
         let org = org.with_context(|| format!("there is no workspace {:?}", self.workspace))?;
         for (name, files) in self.datasets()? {
@@ -83,7 +83,7 @@ impl Import {
 }
 
 /// One dataset to load from files of this machine.
-pub struct Dataset {
+pub(super) struct Dataset {
     pub name: Option<String>,
     pub description: String,
     pub publish: bool,
@@ -95,7 +95,7 @@ impl Dataset {
     ///
     /// # Errors
     /// The operation's own, as a sentence with its particulars.
-    pub async fn load(self, app: &App, org: &Org, loud: bool) -> anyhow::Result<Value> {
+    pub(super) async fn load(self, app: &App, org: &Org, loud: bool) -> anyhow::Result<Value> {
         let mut staged = Vec::new();
         for path in &self.files {
             let name = path.file_name().and_then(|name| name.to_str()).context("a file name is not UTF-8")?;
@@ -127,7 +127,7 @@ impl Dataset {
 }
 
 /// The operator of this machine, who may do everything in a workspace but is no member of it.
-pub fn operator(app: &App, org: &Org) -> Caller {
+pub(super) fn operator(app: &App, org: &Org) -> Caller {
     struct Request;
     Caller {
         org: org.id,

@@ -23,7 +23,7 @@ use crate::ops::list_datasets::ListDatasets;
 use crate::ops::ontology_texts::{CheckOntology, CreateOntology, ListAllOntologies, UpdateOntology};
 
 #[derive(Debug, Subcommand)]
-pub enum Ontology {
+pub(super) enum Ontology {
     /// Make an ontology from the tables of a workspace; it is printed, not saved
     Draft {
         #[arg(long, value_name = "W")]
@@ -67,7 +67,7 @@ pub enum Ontology {
 
 /// A question, and where it is asked.
 #[derive(Debug, Args)]
-pub struct Question {
+pub(super) struct Question {
     question: String,
     #[arg(long, value_name = "W")]
     workspace: String,
@@ -81,7 +81,7 @@ pub struct Question {
 
 impl Ontology {
     /// Whether a data folder is needed.
-    pub fn is_about_a_file(&self) -> bool {
+    pub(super) fn is_about_a_file(&self) -> bool {
         matches!(self, Self::Check { .. } | Self::Convert { .. })
     }
 
@@ -89,7 +89,7 @@ impl Ontology {
     ///
     /// # Errors
     /// Every problem of the document, with its line.
-    pub fn run_on_file(&self, json: bool) -> anyhow::Result<()> {
+    pub(super) fn run_on_file(&self, json: bool) -> anyhow::Result<()> {
         match self {
             Self::Check { file } => {
                 let document = read::read(&text(file)?).map_err(|problems| listed(&problems, json))?;
@@ -120,7 +120,7 @@ impl Ontology {
     ///
     /// # Errors
     /// What was wrong, in a sentence.
-    pub async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
         let slug = match &self {
             Self::Draft { workspace, .. } | Self::Save { workspace, .. } | Self::List { workspace } => {
                 workspace.clone()
@@ -260,7 +260,7 @@ impl Door<'_> {
 ///
 /// # Errors
 /// What was wrong, in a sentence; an ontology that cannot be asked as it is.
-pub async fn install(app: &App, org: &crate::model::org::Org, text: &str) -> anyhow::Result<()> {
+pub(super) async fn install(app: &App, org: &crate::model::org::Org, text: &str) -> anyhow::Result<()> {
     let door = Door { gateway: &app.gateway, caller: operator(app, org) };
     let checked = door.save(text.to_owned()).await?;
     let ontology = &checked["ontology"];

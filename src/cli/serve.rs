@@ -15,7 +15,7 @@ use crate::config::Config;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
-pub struct Serve {
+pub(super) struct Serve {
     /// Load a demo workspace once: the flights that left New York City in 2013, and documents about them
     #[arg(long)]
     demo: bool,
@@ -25,7 +25,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub async fn run(self, config: Config) -> anyhow::Result<()> {
+    pub(super) async fn run(self, config: Config) -> anyhow::Result<()> {
         let started = Instant::now();
         anyhow::ensure!(
             !self.demo || config.listen.ip().is_loopback(),

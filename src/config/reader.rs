@@ -25,12 +25,12 @@ pub(super) struct Reader<F> {
 }
 
 impl<F: Fn(&str) -> Option<String>> Reader<F> {
-    pub fn new(source: F) -> Self {
+    pub(super) fn new(source: F) -> Self {
         Self { source, problems: Vec::new() }
     }
 
     /// The value as written, or the table's default; `None` when both are empty.
-    pub fn text(&mut self, name: &str) -> Option<String> {
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
         let default = VARIABLES.iter().find(|variable| variable.name == name).map_or("", |v| v.default);
         (self.source)(name)
             .map(|value| value.trim().to_owned())
@@ -38,7 +38,7 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
             .or_else(|| (!default.is_empty()).then(|| default.to_owned()))
     }
 
-    pub fn parse<T: FromStr>(&mut self, name: &str, expected: &str) -> Option<T> {
+    pub(super) fn parse<T: FromStr>(&mut self, name: &str, expected: &str) -> Option<T> {
         let text = self.text(name)?;
         let parsed = text.parse().ok();
         if parsed.is_none() {
@@ -48,7 +48,7 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
     }
 
     /// A whole number of at least one.
-    pub fn number<T: TryFrom<u64>>(&mut self, name: &str, fallback: T) -> T {
+    pub(super) fn number<T: TryFrom<u64>>(&mut self, name: &str, fallback: T) -> T {
         let number = self.parse::<u64>(name, "a whole number of at least 1").filter(|n| *n > 0);
         match number.and_then(|n| T::try_from(n).ok()) {
             Some(number) => number,
@@ -62,11 +62,11 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
         }
     }
 
-    pub fn seconds(&mut self, name: &str) -> Duration {
+    pub(super) fn seconds(&mut self, name: &str) -> Duration {
         Duration::from_secs(self.number(name, 1u64))
     }
 
-    pub fn list<T: FromStr>(&mut self, name: &str, expected: &str) -> Vec<T> {
+    pub(super) fn list<T: FromStr>(&mut self, name: &str, expected: &str) -> Vec<T> {
         let text = self.text(name).unwrap_or_default();
         let mut items = Vec::new();
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {

@@ -31,14 +31,14 @@ fn patience(waiting: usize) -> Duration {
 }
 
 /// A place in the queue, and then the right to work, until it is dropped.
-pub struct Turn {
+pub(super) struct Turn {
     turns: Turns,
     id: u64,
 }
 
 impl Turn {
     /// Ends when this query is the one that should end for one who waits.
-    pub async fn wanted(&self) {
+    pub(super) async fn wanted(&self) {
         loop {
             tokio::time::sleep(LOOK).await;
             if self.turns.state().gives_way(self.id) {
@@ -59,7 +59,7 @@ impl Drop for Turn {
 
 /// A queue and what it gives out; clones share them.
 #[derive(Clone)]
-pub struct Turns(Arc<Mutex<State>>);
+pub(super) struct Turns(Arc<Mutex<State>>);
 
 /// How many turns there are at the same time: in all, for one caller, and for one workspace.
 struct Shares {
@@ -113,12 +113,12 @@ struct Running {
 
 impl Turns {
     /// For the queries of callers: one has at most half of the workers, and a workspace all but one.
-    pub fn of_queries(workers: usize) -> Self {
+    pub(super) fn of_queries(workers: usize) -> Self {
         Self::at(Shares::of_queries(workers), Box::new(Instant::now))
     }
 
     /// For the imports of workspaces, whoever of one asks: so many at the same time, and so many of one workspace.
-    pub fn of_imports(all: usize, of_workspace: usize) -> Self {
+    pub(super) fn of_imports(all: usize, of_workspace: usize) -> Self {
         Self::at(Shares::of_imports(all, of_workspace), Box::new(Instant::now))
     }
 
@@ -141,7 +141,7 @@ impl Turns {
     ///
     /// # Errors
     /// None while the process lives.
-    pub async fn take(&self, caller: &str, workspace: &str) -> Result<Turn> {
+    pub(super) async fn take(&self, caller: &str, workspace: &str) -> Result<Turn> {
         let (admit, admitted) = oneshot::channel();
         let who = Who { caller: caller.into(), workspace: workspace.into() };
         let turn = {

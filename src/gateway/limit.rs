@@ -14,7 +14,7 @@ use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 
 /// The limits of one node.
-pub struct Limiter {
+pub(super) struct Limiter {
     rates: Rates,
     token: Rate<String>,
     kinds: HashMap<Cost, Rate<String>>,
@@ -36,7 +36,7 @@ pub enum Knock {
 }
 
 impl Limiter {
-    pub fn new(rates: Rates, clock: &Clock) -> Self {
+    pub(super) fn new(rates: Rates, clock: &Clock) -> Self {
         let rate = |per_minute| Rate::new(per_minute, clock);
         Self {
             token: rate(rates.token),
@@ -57,7 +57,7 @@ impl Limiter {
     ///
     /// # Errors
     /// `rate_limited` with the limit that was met, its number, and `retry_after`.
-    pub fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
+    pub(super) fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
         let person = caller.person();
         self.check(&self.requests, &person, "requests", self.rates.requests)?;
         match knock {
@@ -70,7 +70,7 @@ impl Limiter {
     ///
     /// # Errors
     /// `rate_limited` with the limit that was met, its number, and `retry_after`; `service_unavailable`.
-    pub fn take(&self, caller: &Caller, cost: Cost) -> Result<Share> {
+    pub(super) fn take(&self, caller: &Caller, cost: Cost) -> Result<Share> {
         let credential = caller.credential();
         match cost {
             Cost::Resource => self.draw(cost, &credential)?,
@@ -92,7 +92,7 @@ impl Limiter {
     ///
     /// # Errors
     /// `rate_limited`, `service_unavailable`.
-    pub fn upload(&self, caller: &Caller) -> Result<Share> {
+    pub(super) fn upload(&self, caller: &Caller) -> Result<Share> {
         let keys = [Key::at_most(caller.person(), self.rates.in_flight), workspace(caller)];
         self.enter(&self.uploads, &keys, "uploads", self.rates.in_flight)
     }
@@ -101,7 +101,7 @@ impl Limiter {
     ///
     /// # Errors
     /// `rate_limited`, `service_unavailable`.
-    pub fn stream(&self, caller: &Caller) -> Result<Share> {
+    pub(super) fn stream(&self, caller: &Caller) -> Result<Share> {
         let keys = [Key::at_most(caller.credential(), self.rates.streams), workspace(caller)];
         self.enter(&self.streams, &keys, "streams", self.rates.streams)
     }

@@ -27,7 +27,7 @@ const KINDS: usize = 8;
 
 /// The refusals of the last minute.
 #[derive(Clone, Debug)]
-pub struct Repeats {
+pub(super) struct Repeats {
     clock: Clock,
     open: Arc<Mutex<HashMap<Sender, HashMap<Kind, Open>>>>,
 }
@@ -48,12 +48,12 @@ struct Open {
 }
 
 impl Repeats {
-    pub fn new(clock: Clock) -> Self {
+    pub(super) fn new(clock: Clock) -> Self {
         Self { clock, open: Arc::default() }
     }
 
     /// The row to write for a refusal; `None` when it is counted for a later one.
-    pub fn note(&self, mut entry: Entry) -> Option<Entry> {
+    pub(super) fn note(&self, mut entry: Entry) -> Option<Entry> {
         let now = self.clock.now();
         let mut open = self.open();
         if open.len() >= SENDERS && !open.contains_key(&sender(&entry)) {
@@ -79,13 +79,13 @@ impl Repeats {
     }
 
     /// The rows of all windows that are over. What was silent is forgotten.
-    pub fn due(&self) -> Vec<Entry> {
+    pub(super) fn due(&self) -> Vec<Entry> {
         let latest = self.clock.now() - WINDOW;
         self.take(|open| open.since <= latest)
     }
 
     /// The rows of all that were counted.
-    pub fn all(&self) -> Vec<Entry> {
+    pub(super) fn all(&self) -> Vec<Entry> {
         self.take(|_| true)
     }
 

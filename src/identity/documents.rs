@@ -29,7 +29,7 @@ use crate::store::clients::OAuthClient;
 /// Bytes of the longest id. It travels in every access token; those of real clients have under 100.
 const LONGEST: usize = 512;
 /// The draft's recommendation for the size, and a time that a waiting browser bears.
-pub const LIMITS: FetchLimits = FetchLimits { max_bytes: 5 << 10, total: Duration::from_secs(5) };
+pub(super) const LIMITS: FetchLimits = FetchLimits { max_bytes: 5 << 10, total: Duration::from_secs(5) };
 /// How long a document is good: at least, when it does not say, at most.
 const LEAST: Millis = 30_000;
 const UNSAID: Millis = 300_000;
@@ -60,7 +60,7 @@ const PINNED: [(&str, &str, &[&str]); 3] = [
 
 /// Why a document is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub(super) enum Unfit {
     #[error("not a JSON object with client_id, client_name and redirect_uris")]
     Shape,
     #[error("its client_id is not its address")]
@@ -97,7 +97,7 @@ struct Document {
 
 /// The address that a client id is, when it may be one (draft §3). Judged as raw text: what a URL parser would repair
 /// is refused. Stricter than the draft in three things: no port, no query, and a host name with a dot.
-pub fn address(id: &str) -> Option<Url> {
+pub(super) fn address(id: &str) -> Option<Url> {
     if id.len() > LONGEST || redirect::kind(id) != Ok(Kind::Https) {
         return None;
     }
@@ -108,12 +108,12 @@ pub fn address(id: &str) -> Option<Url> {
 }
 
 /// The host that vouches for a client, when it is known by its document.
-pub fn host(id: &str) -> Option<String> {
+pub(super) fn host(id: &str) -> Option<String> {
     address(id)?.host_str().map(str::to_owned)
 }
 
 /// Judges the document at `id`.
-pub fn read(id: &str, body: &[u8], now: Millis) -> Result<OAuthClient, Unfit> {
+pub(super) fn read(id: &str, body: &[u8], now: Millis) -> Result<OAuthClient, Unfit> {
     let document: Document = serde_json::from_slice(body).map_err(|_| Unfit::Shape)?;
     if document.client_id != id {
         return Err(Unfit::Id);
@@ -145,7 +145,7 @@ pub fn read(id: &str, body: &[u8], now: Millis) -> Result<OAuthClient, Unfit> {
 }
 
 /// Whether a key set has a part that only its owner may know, or a key that both sides share (RFC 7518 §6).
-pub fn is_private(jwks: &Value) -> bool {
+pub(super) fn is_private(jwks: &Value) -> bool {
     let keys = jwks.get("keys").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let parts = ["d", "p", "q", "dp", "dq", "qi", "k"];
     keys.iter().any(|key| key["kty"] == "oct" || parts.iter().any(|part| key.get(part).is_some()))
@@ -180,7 +180,7 @@ struct Remembered {
 type Slot = Arc<tokio::sync::Mutex<Option<Remembered>>>;
 
 /// The documents that this process knows.
-pub struct Documents {
+pub(super) struct Documents {
     clock: Clock,
     /// Our own host: a document of ours would make us call ourselves.
     own: Option<String>,
@@ -189,18 +189,18 @@ pub struct Documents {
 }
 
 impl Documents {
-    pub fn new(clock: Clock, public_url: &Url) -> Self {
+    pub(super) fn new(clock: Clock, public_url: &Url) -> Self {
         let own = public_url.host_str().map(str::to_owned);
         Self { clock, own, slots: Mutex::new(LruCache::new(KEPT)), fetches: Semaphore::new(AT_ONCE) }
     }
 
     /// The address that an id is, unless it may not be one or is ours.
-    pub fn address(&self, id: &str) -> Option<Url> {
+    pub(super) fn address(&self, id: &str) -> Option<Url> {
         address(id).filter(|url| url.host_str() != self.own.as_deref())
     }
 
     /// The client with this id; `fetch` is called only when nothing fresh is known of it.
-    pub async fn client<F, A>(&self, id: &str, fetch: F) -> Option<OAuthClient>
+    pub(super) async fn client<F, A>(&self, id: &str, fetch: F) -> Option<OAuthClient>
     where
         F: FnOnce(Url) -> A,
         A: Future<Output = Result<Fetched, Refused>>,

@@ -17,7 +17,7 @@ const WINDOW: Millis = 60_000;
 
 /// Failures of one sort.
 #[derive(Debug)]
-pub struct Failures {
+pub(super) struct Failures {
     limit: usize,
     block: Millis,
     clock: Clock,
@@ -50,7 +50,7 @@ impl Drop for Trying<'_> {
 
 impl Failures {
     /// The `limit`th failure of a minute blocks an address for `block`.
-    pub fn new(limit: u32, block: Duration, clock: &Clock) -> Self {
+    pub(super) fn new(limit: u32, block: Duration, clock: &Clock) -> Self {
         Self {
             limit: limit as usize,
             block: Millis::try_from(block.as_millis()).unwrap_or(Millis::MAX / 2),
@@ -63,7 +63,7 @@ impl Failures {
     ///
     /// # Errors
     /// Seconds until it is free.
-    pub fn check(&self, ip: IpAddr) -> Result<(), Wait> {
+    pub(super) fn check(&self, ip: IpAddr) -> Result<(), Wait> {
         let now = self.clock.now();
         match self.failing().get(&subscriber(ip)) {
             Some(entry) if entry.blocked_until > now => {
@@ -77,7 +77,7 @@ impl Failures {
     ///
     /// # Errors
     /// Seconds to wait.
-    pub fn begin(&self, ip: IpAddr) -> Result<Trying<'_>, Wait> {
+    pub(super) fn begin(&self, ip: IpAddr) -> Result<Trying<'_>, Wait> {
         self.check(ip)?;
         let (ip, now) = (subscriber(ip), self.clock.now());
         let mut failing = self.failing();
@@ -91,7 +91,7 @@ impl Failures {
     }
 
     /// Counts a failure. The block starts with the one that reaches the limit.
-    pub fn record(&self, ip: IpAddr) {
+    pub(super) fn record(&self, ip: IpAddr) {
         let now = self.clock.now();
         let mut failing = self.failing();
         let entry = failing.get_or_insert_mut(subscriber(ip), Failing::default);

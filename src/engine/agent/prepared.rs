@@ -44,7 +44,7 @@ const LIFE_OF_A_PART: Duration = Duration::from_secs(300);
 const MOST_TIME: Duration = Duration::from_secs(60);
 
 /// An ontology that can be asked.
-pub struct Prepared {
+pub(super) struct Prepared {
     pub ontology: Arc<Ontology>,
     pub graph: Arc<Graph>,
     /// The values that questions may name.
@@ -65,19 +65,19 @@ pub struct Prepared {
 impl Prepared {
     /// The first and the last day of a dataset's default time field, in the ontology's zone; `None` where it has no such
     /// field or no rows, or where finding out is not cheap.
-    pub fn extent(&self, dataset: &str) -> Option<(Date, Date)> {
+    pub(super) fn extent(&self, dataset: &str) -> Option<(Date, Date)> {
         let entity = self.ontology.entity(dataset)?;
         self.extent_of(&entity.name, entity.default_time_field.as_ref()?)
     }
 
     /// What the planners are given, each with what it learnt itself.
-    pub fn views<'a>(&'a self, planners: &'a Planners) -> impl Iterator<Item = (&'a dyn Planner, View<'a>)> {
+    pub(super) fn views<'a>(&'a self, planners: &'a Planners) -> impl Iterator<Item = (&'a dyn Planner, View<'a>)> {
         let view = |learnt| View { ontology: &self.ontology, graph: &self.graph, values: &self.values, learnt };
         planners.iter().zip(self.learnt.iter().map(view))
     }
 
     /// From the first to the last day of anything in the ontology.
-    pub fn span(&self) -> Option<Extent> {
+    pub(super) fn span(&self) -> Option<Extent> {
         let extents = self.ontology.datasets.iter().filter_map(|entity| self.extent(&entity.name));
         extents
             .map(|(first, last)| Extent { first, last })
@@ -139,13 +139,13 @@ impl State {
 
 /// The ontologies that are ready.
 #[derive(Clone)]
-pub struct Ready {
+pub(super) struct Ready {
     state: Arc<Mutex<State>>,
     planners: Planners,
 }
 
 impl Ready {
-    pub fn new(planners: Planners) -> Self {
+    pub(super) fn new(planners: Planners) -> Self {
         Self { state: Arc::new(Mutex::new(State { kept: Bounded::new(ROOM), making: HashMap::new() })), planners }
     }
 
@@ -155,7 +155,7 @@ impl Ready {
     /// # Errors
     /// `ontology_not_ready` for one whose tables are in several engines; those of the SQL engine, unless they are of one
     /// field alone: that is left out.
-    pub async fn get(&self, sql: &SqlEngine, job: &Job<'_>, of: &Visible) -> Result<Arc<Prepared>> {
+    pub(super) async fn get(&self, sql: &SqlEngine, job: &Job<'_>, of: &Visible) -> Result<Arc<Prepared>> {
         let tables = tables(&of.ontology, job.pass.datasets());
         let key = (of.stored.org, of.stored.id, of.stored.version, digest(&tables));
         self.kept_or_made(key, || make(sql, job, of, &tables, &self.planners)).await
@@ -268,7 +268,7 @@ fn is_own(error: &Error) -> bool {
 }
 
 /// The tables of an ontology that the pass covers.
-pub fn tables<'d>(ontology: &Ontology, datasets: &'d [Dataset]) -> Vec<&'d Dataset> {
+pub(super) fn tables<'d>(ontology: &Ontology, datasets: &'d [Dataset]) -> Vec<&'d Dataset> {
     let names =
         |dataset: &&Dataset| ontology.datasets.iter().any(|entity| entity.table().eq_ignore_ascii_case(&dataset.name));
     datasets.iter().filter(names).collect()
@@ -281,11 +281,11 @@ fn digest(tables: &[&Dataset]) -> String {
 }
 
 /// The longest statement that the compiler writes, and so that a question runs.
-pub const MAX_CHARS: usize = crate::engine::agent::compiler::MAX_BYTES;
+pub(super) const MAX_CHARS: usize = crate::engine::agent::compiler::MAX_BYTES;
 
 impl Ready {
     /// Drops everything that holds values of a dataset: it is erased.
-    pub fn forget(&self, org: Id<Org>, dataset: &Dataset) {
+    pub(super) fn forget(&self, org: Id<Org>, dataset: &Dataset) {
         let has = |prepared: &Prepared| {
             prepared.ontology.datasets.iter().any(|entity| entity.table().eq_ignore_ascii_case(&dataset.name))
         };

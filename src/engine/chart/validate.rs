@@ -3,13 +3,13 @@
 use crate::model::chart::{ChartSpec, ChartType};
 
 /// Characters of a title.
-pub const TITLE: usize = 60;
+pub(super) const TITLE: usize = 60;
 /// Slices of a pie, "Other" among them.
-pub const SLICES: usize = 8;
+pub(super) const SLICES: usize = 8;
 /// Lines, or bars side by side.
-pub const SERIES: usize = 24;
+pub(super) const SERIES: usize = 24;
 /// Categories of an axis, and points of a cloud.
-pub const VALUES: usize = 10_000;
+pub(super) const VALUES: usize = 10_000;
 
 /// Whether it can be drawn: a title of 1 to 60 characters, just the lists of its type, none empty, all lengths equal,
 /// finite numbers, something to see, and no negative part of a whole.

@@ -12,7 +12,7 @@ use crate::model::org::Org;
 
 const DAY: Millis = 86_400_000;
 
-pub struct Budget {
+pub(super) struct Budget {
     /// Tokens of one workspace and day, of prompts and answers together.
     most: u64,
     clock: Clock,
@@ -27,7 +27,7 @@ struct Used {
 
 /// Tokens set aside for a call. Dropped without [`Reserved::settle`], the call was given up half way: what was sent
 /// counts.
-pub struct Reserved<'a> {
+pub(super) struct Reserved<'a> {
     budget: &'a Budget,
     org: Id<Org>,
     day: Millis,
@@ -37,7 +37,7 @@ pub struct Reserved<'a> {
 }
 
 impl Budget {
-    pub fn new(most: u64, clock: Clock) -> Self {
+    pub(super) fn new(most: u64, clock: Clock) -> Self {
         Self { most, clock, used: Mutex::default() }
     }
 
@@ -45,7 +45,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`LlmError::BudgetExceeded`].
-    pub fn reserve(&self, org: Id<Org>, input: u64, output: u64) -> Result<Reserved<'_>, LlmError> {
+    pub(super) fn reserve(&self, org: Id<Org>, input: u64, output: u64) -> Result<Reserved<'_>, LlmError> {
         let now = self.clock.now();
         let (day, whole) = (now.div_euclid(DAY), input + output);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl Budget {
 
 impl Reserved<'_> {
     /// Takes what was used; `None` where nobody counted takes all that was set aside.
-    pub fn settle(mut self, tokens: Option<u64>) {
+    pub(super) fn settle(mut self, tokens: Option<u64>) {
         self.counts = tokens.unwrap_or(self.whole);
     }
 }

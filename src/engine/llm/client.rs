@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 2 << 20;
 /// The wait before another try where the provider names none.
 const PAUSE: Duration = Duration::from_secs(1);
 
-pub struct Client {
+pub(super) struct Client {
     llm: Llm,
     endpoint: Url,
     clock: Clock,
@@ -29,27 +29,27 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(llm: Llm, clock: Clock) -> Self {
+    pub(super) fn new(llm: Llm, clock: Clock) -> Self {
         let endpoint = endpoint(&llm);
         Self { llm, endpoint, clock, dialect: Mutex::default() }
     }
 
-    pub fn url(&self) -> &Url {
+    pub(super) fn url(&self) -> &Url {
         &self.endpoint
     }
 
-    pub fn local_hosts(&self) -> &[PrivateHost] {
+    pub(super) fn local_hosts(&self) -> &[PrivateHost] {
         &self.llm.local_hosts
     }
 
     /// Tokens of the longest answer.
-    pub fn output_tokens(&self) -> u32 {
+    pub(super) fn output_tokens(&self) -> u32 {
         self.llm.output_tokens
     }
 
     /// Sends a request to one of `addresses`, or to what the endpoint's name has when there are none. The operator named
     /// the endpoint: it may lie in his own network.
-    pub async fn complete(
+    pub(super) async fn complete(
         &self,
         request: &Request,
         addresses: &[SocketAddr],

@@ -14,7 +14,7 @@ use crate::model::org::Egress;
 /// # Errors
 /// [`LlmError::Off`]; [`LlmError::EgressDenied`] where the workspace wants a local model and an address of the endpoint
 /// is not in the operator's own network, or not listed as local there.
-pub async fn admit(egress: Egress, url: &Url, local: &[PrivateHost]) -> Result<Vec<SocketAddr>, LlmError> {
+pub(super) async fn admit(egress: Egress, url: &Url, local: &[PrivateHost]) -> Result<Vec<SocketAddr>, LlmError> {
     match egress {
         Egress::Off => Err(LlmError::Off),
         Egress::Allowed => Ok(vec![]),

@@ -30,12 +30,12 @@ pub(super) struct Newest(HashMap<Id<StoredOntology>, Vec<String>>);
 
 impl Newest {
     /// Whether it is known that the caller sees no table of an ontology.
-    pub fn none_seen(&self, covered: &Covered, id: Id<StoredOntology>) -> bool {
+    pub(super) fn none_seen(&self, covered: &Covered, id: Id<StoredOntology>) -> bool {
         self.known(id).is_some_and(|names| names.iter().all(|name| !covered.has(name)))
     }
 
     /// Whether it is known that the caller does not see all tables of an ontology.
-    pub fn some_unseen(&self, covered: &Covered, id: Id<StoredOntology>) -> bool {
+    pub(super) fn some_unseen(&self, covered: &Covered, id: Id<StoredOntology>) -> bool {
         self.known(id).is_some_and(|names| names.iter().any(|name| name != NONE && !covered.has(name)))
     }
 
@@ -49,16 +49,16 @@ impl Newest {
 pub(super) struct Covered(HashSet<String>);
 
 impl Covered {
-    pub fn by(pass: &Pass) -> Self {
+    pub(super) fn by(pass: &Pass) -> Self {
         Self(pass.datasets().iter().map(|dataset| dataset.name.to_ascii_lowercase()).collect())
     }
 
-    pub fn has(&self, table: &str) -> bool {
+    pub(super) fn has(&self, table: &str) -> bool {
         self.0.contains(&table.to_ascii_lowercase())
     }
 
     /// Whether they are all that an ontology reads.
-    pub fn has_all(&self, of: &Ontology) -> bool {
+    pub(super) fn has_all(&self, of: &Ontology) -> bool {
         of.datasets.iter().all(|entity| self.has(entity.table()))
     }
 }

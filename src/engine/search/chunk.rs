@@ -26,7 +26,7 @@ const BLOCK: usize = 16 << 10;
 const HEADING_CHARS: usize = 80;
 
 /// Cuts one document. The same document yields the same chunks; a document with text yields at least one.
-pub struct Cutter {
+pub(super) struct Cutter {
     id: Id<Document>,
     document: Arc<ParsedDocument>,
     /// Heading and text of each section that is still to come.
@@ -46,7 +46,7 @@ pub struct Cutter {
 }
 
 impl Cutter {
-    pub fn new(id: Id<Document>, document: Arc<ParsedDocument>) -> Self {
+    pub(super) fn new(id: Id<Document>, document: Arc<ParsedDocument>) -> Self {
         let sections = match document.markup {
             Markup::Markdown => markdown::sections(&document.text),
             Markup::Plain => vec![Section { path: vec![], body: document.text.clone() }],
@@ -83,7 +83,7 @@ impl Cutter {
     ///
     /// # Errors
     /// `internal_error` when the splitter refuses its own settings.
-    pub fn next(&mut self, most: usize) -> Result<Vec<Chunk>> {
+    pub(super) fn next(&mut self, most: usize) -> Result<Vec<Chunk>> {
         while self.ready.is_empty() {
             if self.at == self.body.len() {
                 let Some((heading, body)) = self.sections.next() else { return Ok(Vec::new()) };
@@ -110,24 +110,24 @@ impl Cutter {
     }
 
     /// Whether there is nothing more to cut; what is left may still yield no chunk.
-    pub fn is_at_end(&self) -> bool {
+    pub(super) fn is_at_end(&self) -> bool {
         self.ready.is_empty() && self.at == self.body.len() && self.sections.len() == 0
     }
 
     /// How much of the text was handed out in chunks, 0 to 1.
-    pub fn fraction(&self) -> f64 {
+    pub(super) fn fraction(&self) -> f64 {
         let handed_out = if self.of == 0 { 1.0 } else { 1.0 - self.ready.len() as f64 / self.of as f64 };
         (self.past as f64 + self.block as f64 * handed_out) / self.whole.max(1) as f64
     }
 
     /// The document that is cut.
-    pub fn document(&self) -> &Arc<ParsedDocument> {
+    pub(super) fn document(&self) -> &Arc<ParsedDocument> {
         &self.document
     }
 }
 
 /// What the two legs index and embed: the chunk below its headings, or below the document's title where it has none.
-pub fn searchable(chunk: &Chunk, document: &ParsedDocument) -> String {
+pub(super) fn searchable(chunk: &Chunk, document: &ParsedDocument) -> String {
     format!("{}\n{}", context(&chunk.heading, document), chunk.text)
 }
 
@@ -206,7 +206,7 @@ impl Class {
 /// tokenizer is not reachable. In English it is at most a sixth too low (measured over technical prose), in other
 /// Latin languages more, since the vocabulary is English. Long white space counts too, so that no chunk is long in
 /// bytes and short in pieces.
-pub fn pieces(text: &str) -> usize {
+pub(super) fn pieces(text: &str) -> usize {
     let mut count = 0;
     let mut run = 0;
     let mut class = Class::Space;

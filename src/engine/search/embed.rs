@@ -11,14 +11,14 @@ use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 
 /// Coordinates of a vector.
-pub const DIMENSION: usize = 384;
+pub(super) const DIMENSION: usize = 384;
 
 /// The built-in encoder. The model is loaded by the first text, once a process; clones share the turns.
 ///
 /// A query is a few milliseconds of work, an import minutes of it: each has turns of its own, so that no query waits
 /// for a text of an import.
 #[derive(Clone)]
-pub struct Encoder {
+pub(super) struct Encoder {
     /// As many as there are cores.
     queries: Arc<Semaphore>,
     /// One less, where there is more than one: it is left to the rest of the service. A workspace may have all of them;
@@ -27,7 +27,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let left = cores.saturating_sub(1);
         Self { queries: Arc::new(Semaphore::new(cores)), imports: Turns::of_imports(left, left) }
@@ -38,7 +38,7 @@ impl Encoder {
     ///
     /// # Errors
     /// `internal_error` when the facts cannot be written as JSON.
-    pub fn identity() -> Result<String> {
+    pub(super) fn identity() -> Result<String> {
         serde_json::to_string(&pocket_encoder::model_info()).map_err(Error::internal)
     }
 
@@ -46,7 +46,7 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::vectors`].
-    pub async fn query(&self, text: &str) -> Result<Vec<f32>> {
+    pub(super) async fn query(&self, text: &str) -> Result<Vec<f32>> {
         let turn = self.queries.clone().acquire_owned().await.map_err(Error::internal)?;
         let texts = [text.to_owned()];
         let work = move || {
@@ -61,7 +61,7 @@ impl Encoder {
     ///
     /// # Errors
     /// None while the process lives.
-    pub async fn import_turn(&self, org: Id<Org>) -> Result<Turn> {
+    pub(super) async fn import_turn(&self, org: Id<Org>) -> Result<Turn> {
         let workspace = org.to_string();
         self.imports.take(&workspace, &workspace).await
     }
@@ -71,7 +71,7 @@ impl Encoder {
     ///
     /// # Errors
     /// `internal_error` when the model cannot be loaded or fails, or a text is blank or over 64 KiB.
-    pub fn vectors(texts: &[String]) -> Result<Vec<Vec<f32>>> {
+    pub(super) fn vectors(texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let encoder = pocket_encoder::Encoder::new().map_err(Error::internal)?;
         let vectors = encoder.embed(texts).map_err(Error::internal)?;
         let sound = |vector: &Vec<f32>| vector.len() == DIMENSION && vector.iter().all(|x| x.is_finite());

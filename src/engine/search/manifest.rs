@@ -19,14 +19,14 @@ const FORMAT: u32 = 1;
 
 /// The dataset that a shard holds, and the tenant that the dataset belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Owner {
+pub(super) struct Owner {
     pub org: Id<Org>,
     pub dataset: Id<Dataset>,
 }
 
 /// Why a shard cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub(super) enum Fault {
     #[error("the shard belongs to another dataset")]
     Foreign,
     #[error("the shard was made with another encoder or format: {0}")]
@@ -53,7 +53,7 @@ struct Manifest {
 }
 
 /// Seals a closed shard: writes the manifest, then syncs every file and folder. Returns the bytes on disk.
-pub fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, points: u64) -> Result<u64, Fault> {
+pub(super) fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, points: u64) -> Result<u64, Fault> {
     let mut files = Vec::new();
     let mut folders = Vec::new();
     walk(folder, &mut files, &mut folders)?;
@@ -81,7 +81,7 @@ pub fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, points: u64
 }
 
 /// Checks that a folder is whole, of this owner and of these models. Returns its number of points.
-pub fn verify(folder: &Path, owner: Owner, encoder: &str, terms: &str) -> Result<u64, Fault> {
+pub(super) fn verify(folder: &Path, owner: Owner, encoder: &str, terms: &str) -> Result<u64, Fault> {
     let text = fs::read(folder.join(FILE))?;
     let manifest: Manifest =
         serde_json::from_slice(&text).map_err(|problem| Fault::Damaged(format!("{FILE}: {problem}")))?;

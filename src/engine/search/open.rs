@@ -13,7 +13,7 @@ use crate::engine::search::shard::Shard;
 
 /// A dataset version of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub(super) struct Key {
     pub owner: Owner,
     pub version: String,
 }
@@ -22,7 +22,7 @@ type Slot = Arc<RwLock<Option<Shard>>>;
 
 /// At most `capacity` open shards (a few more while queries on evicted ones end).
 #[derive(Debug)]
-pub struct OpenShards {
+pub(super) struct OpenShards {
     inner: Mutex<Inner>,
 }
 
@@ -34,7 +34,7 @@ struct Inner {
 }
 
 impl OpenShards {
-    pub fn new(capacity: NonZeroUsize) -> Self {
+    pub(super) fn new(capacity: NonZeroUsize) -> Self {
         Self { inner: Mutex::new(Inner { slots: HashMap::new(), recent: LruCache::new(capacity) }) }
     }
 
@@ -42,7 +42,7 @@ impl OpenShards {
     ///
     /// # Errors
     /// The shard cannot be opened; the next call tries again.
-    pub fn with<T>(
+    pub(super) fn with<T>(
         &self,
         key: &Key,
         folder: &Path,
@@ -71,7 +71,7 @@ impl OpenShards {
     }
 
     /// Closes a shard; waits for its queries. Its slot goes too, unless a query is about to open it there again.
-    pub fn close(&self, key: &Key) {
+    pub(super) fn close(&self, key: &Key) {
         let slot = {
             let mut inner = self.inner();
             inner.recent.pop(key);

@@ -25,7 +25,7 @@ const HALF: f64 = 10.0;
 
 /// A chunk in the common order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ranked {
+pub(super) struct Ranked {
     /// Position of the dataset among those that were asked.
     pub dataset: usize,
     /// The chunk's number in its shard.
@@ -35,7 +35,7 @@ pub struct Ranked {
 }
 
 /// Orders the hits of several datasets, best first; ties by dataset, then by the chunk's number.
-pub fn rank(hits: impl IntoIterator<Item = (usize, Vec<Hit>)>) -> Vec<Ranked> {
+pub(super) fn rank(hits: impl IntoIterator<Item = (usize, Vec<Hit>)>) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = hits
         .into_iter()
         .flat_map(|(dataset, hits)| {

@@ -30,7 +30,7 @@ const WAL: &str = "wal";
 
 /// A chunk as the shard stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stored {
+pub(super) struct Stored {
     pub tenant: Id<Org>,
     pub dataset: Id<Dataset>,
     pub document: Id<Document>,
@@ -43,27 +43,27 @@ pub struct Stored {
 
 /// Texts into weighted terms: English stems without stop words, accents folded, BM25's saturation of counts.
 #[derive(Debug)]
-pub struct Terms(EdgeBm25);
+pub(super) struct Terms(EdgeBm25);
 
 impl Terms {
     /// Changes whenever the same text would yield other terms.
-    pub const IDENTITY: &str = "bm25 k1=1.2 b=0.75 length=60 english folded v1";
+    pub(super) const IDENTITY: &str = "bm25 k1=1.2 b=0.75 length=60 english folded v1";
 
     /// # Errors
     /// The engine refuses the settings.
-    pub fn new() -> Result<Self, Fault> {
+    pub(super) fn new() -> Result<Self, Fault> {
         // Terms of a full chunk, stop words not counted.
         let avg_len = NotNan::new(60.0).map_err(refused)?;
         let config = EdgeBm25Config { avg_len, ascii_folding: Some(true), ..EdgeBm25Config::default() };
         EdgeBm25::new(config).map(Self).map_err(refused)
     }
 
-    pub fn of_chunk(&self, text: &str) -> SparseVector {
+    pub(super) fn of_chunk(&self, text: &str) -> SparseVector {
         self.0.embed_document(text)
     }
 
     /// `None` for a query of stop words only.
-    pub fn of_query(&self, text: &str) -> Option<SparseVector> {
+    pub(super) fn of_query(&self, text: &str) -> Option<SparseVector> {
         Some(self.0.embed_query(text)).filter(|terms| !terms.indices.is_empty())
     }
 }
@@ -90,7 +90,7 @@ impl Drop for Engine {
 
 /// A shard that is being built. Nothing of it counts before [`Builder::finish`].
 #[derive(Debug)]
-pub struct Builder {
+pub(super) struct Builder {
     folder: PathBuf,
     owner: Owner,
     encoder: String,
@@ -100,7 +100,7 @@ pub struct Builder {
 
 impl Builder {
     /// Starts in a folder that is empty or absent.
-    pub fn create(folder: &Path, owner: Owner, encoder: String) -> Result<Self, Fault> {
+    pub(super) fn create(folder: &Path, owner: Owner, encoder: String) -> Result<Self, Fault> {
         fs::create_dir_all(folder)?;
         if fs::read_dir(folder)?.next().is_some() {
             return Err(Fault::Damaged("the folder for a new shard is not empty".into()));
@@ -122,7 +122,7 @@ impl Builder {
     /// # Errors
     /// A vector of another length or with a coordinate that is not finite (the engine would take it), a chunk of
     /// another owner, or the engine's refusal.
-    pub fn add(&mut self, chunks: Vec<(Stored, Vec<f32>, SparseVector)>) -> Result<(), Fault> {
+    pub(super) fn add(&mut self, chunks: Vec<(Stored, Vec<f32>, SparseVector)>) -> Result<(), Fault> {
         let mut points = Vec::with_capacity(chunks.len());
         for (stored, dense, sparse) in chunks {
             if (Owner { org: stored.tenant, dataset: stored.dataset }) != self.owner {
@@ -143,7 +143,7 @@ impl Builder {
     }
 
     /// Flushes, closes and seals: after it the shard survives a crash. Returns points and bytes on disk.
-    pub fn finish(self) -> Result<(u64, u64), Fault> {
+    pub(super) fn finish(self) -> Result<(u64, u64), Fault> {
         let Self { folder, owner, encoder, engine, points } = self;
         // Panics when it fails, which the caller's task reports; the drop only repeats it.
         engine.get()?.flush();
@@ -157,7 +157,7 @@ impl Builder {
 
 /// What the two legs say of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub(super) struct Hit {
     /// The chunk's number in its shard.
     pub point: u64,
     /// Cosine of query and chunk, -1 to 1; `None` when that leg did not run.
@@ -168,7 +168,7 @@ pub struct Hit {
 
 /// An open, sealed shard.
 #[derive(Debug)]
-pub struct Shard {
+pub(super) struct Shard {
     owner: Owner,
     engine: Engine,
 }
@@ -178,7 +178,7 @@ impl Shard {
     ///
     /// # Errors
     /// Another owner's or another encoder's shard, or a damaged one.
-    pub fn open(folder: &Path, owner: Owner, encoder: &str) -> Result<Self, Fault> {
+    pub(super) fn open(folder: &Path, owner: Owner, encoder: &str) -> Result<Self, Fault> {
         let points = manifest::verify(folder, owner, encoder, Terms::IDENTITY)?;
         let shard = EdgeShard::load(folder, Some(config())).map_err(refused)?;
         let engine = Engine(Some(shard));
@@ -190,12 +190,12 @@ impl Shard {
     }
 
     /// The best `limit` chunks of the dense leg, with cosines.
-    pub fn nearest(&self, query: &[f32], among: Option<&[u64]>, limit: usize) -> Result<Vec<(u64, f32)>, Fault> {
+    pub(super) fn nearest(&self, query: &[f32], among: Option<&[u64]>, limit: usize) -> Result<Vec<(u64, f32)>, Fault> {
         self.query(DENSE, VectorInternal::from(query.to_vec()), among, limit)
     }
 
     /// The best `limit` chunks of the sparse leg, with BM25 scores; only chunks that share a term.
-    pub fn matching(
+    pub(super) fn matching(
         &self,
         query: &SparseVector,
         among: Option<&[u64]>,
@@ -230,7 +230,7 @@ impl Shard {
     ///
     /// # Errors
     /// One of them is not there, or is not the owner's.
-    pub fn read(&self, points: &[u64]) -> Result<Vec<(u64, Stored)>, Fault> {
+    pub(super) fn read(&self, points: &[u64]) -> Result<Vec<(u64, Stored)>, Fault> {
         let request = ScrollRequest {
             offset: None,
             limit: Some(points.len()),

@@ -6,19 +6,19 @@ use lru::LruCache;
 
 /// At most so many bytes of values, by the sizes that they were given with.
 #[derive(Debug)]
-pub struct Bounded<K: Hash + Eq, V> {
+pub(crate) struct Bounded<K: Hash + Eq, V> {
     kept: LruCache<K, (V, usize)>,
     bytes: usize,
     most: usize,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Bounded<K, V> {
-    pub fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { kept: LruCache::unbounded(), bytes: 0, most }
     }
 
     /// Keeps a value; one that is larger than all room is not kept.
-    pub fn put(&mut self, key: K, value: V, bytes: usize) {
+    pub(crate) fn put(&mut self, key: K, value: V, bytes: usize) {
         if bytes > self.most {
             return;
         }
@@ -30,19 +30,19 @@ impl<K: Hash + Eq + Clone, V: Clone> Bounded<K, V> {
     }
 
     /// The value, which is now the most recently used.
-    pub fn get(&mut self, key: &K) -> Option<V> {
+    pub(crate) fn get(&mut self, key: &K) -> Option<V> {
         self.kept.get(key).map(|(value, _)| value.clone())
     }
 
     /// Forgets all for which it is not true.
-    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
         let gone: Vec<K> =
             self.kept.iter().filter(|(key, (value, _))| !keep(key, value)).map(|(key, _)| key.clone()).collect();
         gone.iter().for_each(|key| self.forget(key));
     }
 
     /// Forgets the longest unused of those that `among` names, until these have at most `most` bytes.
-    pub fn shrink(&mut self, most: usize, among: impl Fn(&K, &V) -> bool) {
+    pub(crate) fn shrink(&mut self, most: usize, among: impl Fn(&K, &V) -> bool) {
         let ours = || self.kept.iter().filter(|(key, (value, _))| among(key, value));
         let mut bytes: usize = ours().map(|(_, (_, bytes))| bytes).sum();
         let mut gone = Vec::new();

@@ -29,13 +29,13 @@ impl Estimate {
 }
 
 /// The tables with these names, whatever their case.
-pub fn named<'d>(datasets: &'d [Dataset], names: &[String]) -> Vec<&'d Dataset> {
+pub(super) fn named<'d>(datasets: &'d [Dataset], names: &[String]) -> Vec<&'d Dataset> {
     let tables = datasets.iter().filter(|dataset| dataset.kind == Kind::Table);
     tables.filter(|table| names.iter().any(|name| name.eq_ignore_ascii_case(&table.name))).collect()
 }
 
 /// A worker's failure with the tables that the statement reads, where their size can be why.
-pub fn with_used(mut error: Error, used: Vec<String>) -> Error {
+pub(super) fn with_used(mut error: Error, used: Vec<String>) -> Error {
     if is_for_size(&error)
         && let Some(details) = error.details.as_object_mut()
     {
@@ -47,7 +47,7 @@ pub fn with_used(mut error: Error, used: Vec<String>) -> Error {
 /// A refusal for time or memory says how much the statement would have read, and of which table most.
 ///
 /// A worker that was killed did not say which tables it read: then they are all those whose names stand in the text.
-pub fn explained(mut error: Error, datasets: &[Dataset], sql: &str) -> Error {
+pub(super) fn explained(mut error: Error, datasets: &[Dataset], sql: &str) -> Error {
     if !is_for_size(&error) {
         return error;
     }

@@ -36,7 +36,7 @@ const SWEEP: Duration = Duration::from_secs(60);
 
 /// Starts, keeps and ends the workers of a process.
 #[derive(Clone)]
-pub struct Pool(Arc<Inner>);
+pub(super) struct Pool(Arc<Inner>);
 
 struct Inner {
     program: PathBuf,
@@ -53,7 +53,7 @@ struct Inner {
 impl Pool {
     /// `program` is this program; `warm_bytes` the most memory of workers that wait for their caller's next query.
     /// Workers start with the first call of [`Pool::warm_up`] or of a task.
-    pub fn new(program: PathBuf, warm_bytes: u64) -> Self {
+    pub(super) fn new(program: PathBuf, warm_bytes: u64) -> Self {
         Self(Arc::new(Inner {
             program,
             spawner: Mutex::default(),
@@ -68,7 +68,7 @@ impl Pool {
 
     /// Starts spare workers in the background until enough are ready: one after the other, so that they take no
     /// processor from queries that begin now. Needs a runtime.
-    pub fn warm_up(&self) {
+    pub(super) fn warm_up(&self) {
         if self.spare().len() >= SPARE || self.0.is_filling.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -179,7 +179,7 @@ impl Pool {
     /// What the worker found; `service_unavailable` when none could be started; `query_timeout` when `time` is over (the
     /// query is interrupted, and killed a second later) or the caller cancelled; `limit_exceeded` when memory ran out;
     /// `internal_error` when the worker died otherwise.
-    pub async fn query(
+    pub(super) async fn query(
         &self,
         bound: Bound,
         sql: &str,
@@ -227,7 +227,7 @@ impl Pool {
     ///
     /// # Errors
     /// As [`Pool::query`].
-    pub async fn alone(
+    pub(super) async fn alone(
         &self,
         task: &Task,
         time: Duration,
@@ -289,17 +289,17 @@ impl Pool {
     }
 
     /// Lets go of warm workers that hold a file in this folder.
-    pub fn forget(&self, folder: &Path) {
+    pub(super) fn forget(&self, folder: &Path) {
         self.0.warm.forget(folder);
     }
 
     /// The process ids of the workers that wait for a task.
-    pub fn waiting(&self) -> Vec<u32> {
+    pub(super) fn waiting(&self) -> Vec<u32> {
         self.spare().iter().filter_map(Process::id).collect()
     }
 
     /// Process ids and memory in bytes of the workers that wait for their caller's next query.
-    pub fn warm(&self) -> Vec<(u32, u64)> {
+    pub(super) fn warm(&self) -> Vec<(u32, u64)> {
         self.0.warm.sizes()
     }
 }

@@ -32,7 +32,7 @@ const LAST_WORDS: u64 = 4_096;
 const POLITE: i32 = 10;
 
 /// A worker that can take a task.
-pub struct Process {
+pub(super) struct Process {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
@@ -40,7 +40,7 @@ pub struct Process {
 }
 
 /// What a worker answered: the outcome and the bytes that belong to it.
-pub type Answered = (Result<Outcome, Failure>, Vec<u8>);
+pub(super) type Answered = (Result<Outcome, Failure>, Vec<u8>);
 
 impl Process {
     /// Waits until the child says that it can take a task.
@@ -56,16 +56,16 @@ impl Process {
     }
 
     /// Whether it lives, as far as is known.
-    pub fn lives(&mut self) -> bool {
+    pub(super) fn lives(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    pub fn id(&self) -> Option<u32> {
+    pub(super) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
     /// Gives it a task. An error means that it cannot have begun.
-    pub async fn begin(&mut self, frame: &[u8]) -> io::Result<()> {
+    pub(super) async fn begin(&mut self, frame: &[u8]) -> io::Result<()> {
         let heard = match self.input.write_all(frame).await {
             Ok(()) => next(&mut self.output).await,
             Err(problem) => Err(problem),
@@ -81,7 +81,7 @@ impl Process {
     ///
     /// # Errors
     /// The worker died, or said what it should not.
-    pub fn ending<'p>(
+    pub(super) fn ending<'p>(
         &'p mut self,
         on_progress: Option<&'p OnProgress>,
     ) -> (Controls<'p>, impl Future<Output = io::Result<Answered>> + 'p) {
@@ -110,7 +110,7 @@ impl Process {
     }
 
     /// Its memory in bytes, without what all workers share (the program); nothing when the system does not say.
-    pub fn own_memory(&self) -> Option<u64> {
+    pub(super) fn own_memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id()?)).ok()?;
         let mut pages = status.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
         let (resident, shared) = (pages.next()?.ok()?, pages.next()?.ok()?);
@@ -118,14 +118,14 @@ impl Process {
     }
 
     /// Kills it, and waits for its end: from then on it has no memory and writes to no file.
-    pub async fn end(mut self) {
+    pub(super) async fn end(mut self) {
         if tokio::time::timeout(LAST, self.child.kill()).await.is_err() {
             tracing::warn!("an SQL worker that was killed does not end");
         }
     }
 
     /// What its death means: the processor limit, memory, or a crash.
-    pub async fn died(&mut self, problem: &io::Error) -> Error {
+    pub(super) async fn died(&mut self, problem: &io::Error) -> Error {
         let Ending { status, words } = Ending::of(&mut self.child).await;
         let Some(status) = status else {
             return Error::internal(format!("an SQL worker neither answers nor ends: {problem}"));
@@ -179,14 +179,14 @@ impl Ending {
 }
 
 /// What can be done to a worker while its task runs.
-pub struct Controls<'p> {
+pub(super) struct Controls<'p> {
     id: Option<u32>,
     input: &'p mut ChildStdin,
 }
 
 impl Controls<'_> {
     /// Asks it to interrupt the task. A worker that died meanwhile is noticed by who reads its answer.
-    pub async fn stop(&mut self) -> io::Result<()> {
+    pub(super) async fn stop(&mut self) -> io::Result<()> {
         let stop = wire::encode(&wire::Order::Stop)?;
         let _unheard = self.input.write_all(&stop).await;
         Ok(())
@@ -194,7 +194,7 @@ impl Controls<'_> {
 
     /// Lets other processes go before it, from now on: only root could take that back. Each thread has a priority of
     /// its own.
-    pub fn yield_to_others(&self) {
+    pub(super) fn yield_to_others(&self) {
         let threads = self.id.and_then(|id| std::fs::read_dir(format!("/proc/{id}/task")).ok());
         let ids = threads.into_iter().flatten().flatten();
         let ids = ids.filter_map(|thread| Pid::from_raw(thread.file_name().to_str()?.parse().ok()?));
@@ -206,7 +206,7 @@ impl Controls<'_> {
 }
 
 /// The deadline of a query passed.
-pub fn too_slow(time: Duration) -> Error {
+pub(super) fn too_slow(time: Duration) -> Error {
     let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let message = "The query took longer than allowed and was stopped. Read fewer rows, join less, or aggregate first.";
     Error::new(Code::QueryTimeout, message).with(json!({ "limit": "time", "limit_ms": millis }))
@@ -215,14 +215,14 @@ pub fn too_slow(time: Duration) -> Error {
 /// Workers die with the thread that started them (`PR_SET_PDEATHSIG`), so that one thread starts them all and lives
 /// as long as the pool; threads of the runtime come and go.
 #[derive(Clone)]
-pub struct Spawner(mpsc::Sender<oneshot::Sender<io::Result<Child>>>);
+pub(super) struct Spawner(mpsc::Sender<oneshot::Sender<io::Result<Child>>>);
 
 impl Spawner {
     /// Needs a runtime.
     ///
     /// # Errors
     /// The system has no thread for it.
-    pub fn new(program: PathBuf) -> io::Result<Self> {
+    pub(super) fn new(program: PathBuf) -> io::Result<Self> {
         let (sender, requests) = mpsc::channel::<oneshot::Sender<io::Result<Child>>>();
         let runtime = tokio::runtime::Handle::current();
         let run = move || {
@@ -240,7 +240,7 @@ impl Spawner {
     ///
     /// # Errors
     /// As the system's at starting a process; `TimedOut` when it does not get ready; any other when it ends before.
-    pub async fn start(&self) -> io::Result<Process> {
+    pub(super) async fn start(&self) -> io::Result<Process> {
         let (answer, started) = oneshot::channel();
         let gone = || io::Error::other("the thread that starts workers is gone");
         self.0.send(answer).map_err(|_| gone())?;

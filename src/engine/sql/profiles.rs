@@ -20,10 +20,10 @@ type Key = (Id<Org>, Id<Dataset>, String);
 
 /// Kept profiles; clones share them.
 #[derive(Clone)]
-pub struct Profiles(Arc<Mutex<Bounded<Key, Arc<Profile>>>>);
+pub(super) struct Profiles(Arc<Mutex<Bounded<Key, Arc<Profile>>>>);
 
 impl Profiles {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Arc::new(Mutex::new(Bounded::new(ROOM))))
     }
 

@@ -17,7 +17,7 @@ use crate::model::source::Dialect;
 use crate::model::table::{Column, RowText};
 
 /// Most bytes of one result's rows, as JSON.
-pub const RESULT_BYTES: usize = 2 << 20;
+pub(super) const RESULT_BYTES: usize = 2 << 20;
 /// Bytes of all kept results, and of those of a workspace.
 const ROOM: usize = 64 << 20;
 const ROOM_OF_WORKSPACE: usize = 16 << 20;

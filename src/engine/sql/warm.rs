@@ -20,14 +20,14 @@ const QUERIES: u32 = 1_000;
 
 /// For whom a worker works: it never serves anybody else, and never other files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub(super) struct Bound {
     pub workspace: String,
     pub principal: String,
     pub tables: Tables,
 }
 
 /// A worker that has had queries. Which tables it holds, it alone knows.
-pub struct Bonded {
+pub(super) struct Bonded {
     pub process: Process,
     pub queries: u32,
 }
@@ -40,14 +40,14 @@ struct Kept {
 }
 
 /// The workers that wait for the next query.
-pub struct Warm {
+pub(super) struct Warm {
     kept: Mutex<VecDeque<Kept>>,
     /// Most memory of all together, in bytes.
     budget: u64,
 }
 
 impl Warm {
-    pub fn new(budget: u64) -> Self {
+    pub(super) fn new(budget: u64) -> Self {
         Self { kept: Mutex::default(), budget }
     }
 
@@ -56,7 +56,7 @@ impl Warm {
     }
 
     /// The one that was used last, when there is one that lives.
-    pub fn take(&self, bound: &Bound) -> Option<Bonded> {
+    pub(super) fn take(&self, bound: &Bound) -> Option<Bonded> {
         loop {
             let mut worker = {
                 let mut kept = self.kept();
@@ -70,7 +70,7 @@ impl Warm {
     }
 
     /// Keeps a worker, unless it served long enough or is too large; lets go of others for it.
-    pub fn keep(&self, bound: Bound, worker: Bonded) {
+    pub(super) fn keep(&self, bound: Bound, worker: Bonded) {
         let Some(memory) = worker.process.own_memory().filter(|size| *size <= self.budget) else { return };
         if worker.queries >= QUERIES {
             return;
@@ -85,23 +85,23 @@ impl Warm {
     }
 
     /// Lets go of those that waited too long. Answers whether any are left.
-    pub fn expire(&self) -> bool {
+    pub(super) fn expire(&self) -> bool {
         let mut kept = self.kept();
         kept.retain(|kept| kept.since.elapsed() < IDLE);
         !kept.is_empty()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.kept().is_empty()
     }
 
     /// Lets go of those that hold a file in this folder, so that what is erased is gone from the disk.
-    pub fn forget(&self, folder: &Path) {
+    pub(super) fn forget(&self, folder: &Path) {
         self.kept().retain(|kept| !kept.bound.tables.iter().any(|(_, file)| file.starts_with(folder)));
     }
 
     /// Their process ids and memory in bytes, the least recently used first.
-    pub fn sizes(&self) -> Vec<(u32, u64)> {
+    pub(super) fn sizes(&self) -> Vec<(u32, u64)> {
         self.kept().iter().filter_map(|kept| Some((kept.worker.process.id()?, kept.memory))).collect()
     }
 }

@@ -21,7 +21,7 @@ const MAX_FRAME: u32 = 64 << 20;
 
 /// What one task may use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskLimits {
+pub(super) struct TaskLimits {
     pub memory_mb: u64,
     pub threads: u32,
     /// Wall-clock time in milliseconds.
@@ -32,11 +32,11 @@ pub struct TaskLimits {
 }
 
 /// The tables that a caller may read, by public name, and the file of each. The names are in lower case.
-pub type Tables = Arc<Vec<(String, PathBuf)>>;
+pub(super) type Tables = Arc<Vec<(String, PathBuf)>>;
 
 /// What a worker gets first; it decides about the rest of its life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Task {
+pub(super) enum Task {
     /// Untrusted SQL over tables. Those that it names are attached, and with them those in `also`.
     Query { tables: Tables, also: Vec<String>, sql: String, limits: TaskLimits },
     /// The figures of a table.
@@ -47,7 +47,7 @@ pub enum Task {
 
 /// What a server says after the first task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Order {
+pub(super) enum Order {
     /// Interrupts the task; it answers that it was interrupted.
     Stop,
     /// Another query over the same tables, after the answer to the one before.
@@ -56,7 +56,7 @@ pub enum Order {
 
 /// What the kernel enforces on a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Confinement {
+pub(super) struct Confinement {
     /// Landlock: files and network.
     pub landlock: bool,
     /// Seccomp: system calls.
@@ -65,7 +65,7 @@ pub struct Confinement {
 
 /// What a worker says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Reply {
+pub(super) enum Reply {
     /// It can take a task.
     Ready(Confinement),
     /// It has the task and begins.
@@ -81,7 +81,7 @@ pub enum Reply {
 
 /// The fruit of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// The rows are an Arrow stream in the payload.
     Rows(Rows),
     /// The query names permitted tables of which this worker does not hold all; a fresh one must do it, with these:
@@ -135,7 +135,7 @@ impl From<Failure> for Error {
 }
 
 /// One frame: length (four bytes, little endian) and JSON.
-pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
+pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let body = serde_json::to_vec(message)?;
     let length = u32::try_from(body.len()).ok().filter(|length| *length <= MAX_FRAME);
     let length = length.ok_or_else(|| io::Error::other("the message is too long for a frame"))?;
@@ -145,25 +145,25 @@ pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 /// How many bytes follow a frame's head.
-pub fn body_length(head: [u8; 4]) -> io::Result<usize> {
+pub(super) fn body_length(head: [u8; 4]) -> io::Result<usize> {
     checked_length(u32::from_le_bytes(head))
 }
 
 /// A length that the other side named, when it is one that may be allocated.
-pub fn checked_length(length: u32) -> io::Result<usize> {
+pub(super) fn checked_length(length: u32) -> io::Result<usize> {
     if length > MAX_FRAME {
         return Err(io::Error::other("the frame is longer than any message"));
     }
     Ok(length as usize)
 }
 
-pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.write_all(&encode(message)?)?;
     to.flush()
 }
 
 /// The next message; an error at the end of the stream.
-pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
+pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     let mut head = [0; 4];
     from.read_exact(&mut head)?;
     let mut body = vec![0; body_length(head)?];

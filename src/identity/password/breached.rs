@@ -25,14 +25,14 @@ pub(super) fn is_common(folded: &str) -> bool {
 /// A file as Have I Been Pwned publishes it: a line for each password, its SHA-1 in upper-case hex, a colon and a count,
 /// sorted by the hash. It has tens of gigabytes, so it is searched where it lies.
 #[derive(Clone, Debug)]
-pub struct Breached(Arc<File>);
+pub(crate) struct Breached(Arc<File>);
 
 impl Breached {
     /// Opens the file.
     ///
     /// # Errors
     /// It cannot be read, or its first line is not of the form.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let breached = Self(Arc::new(File::open(path)?));
         match breached.line(0)? {
             Some(_) => Ok(breached),
@@ -44,7 +44,7 @@ impl Breached {
     ///
     /// # Errors
     /// The file cannot be read, or what was read is not of the form.
-    pub fn has(&self, password: &str) -> io::Result<bool> {
+    pub(crate) fn has(&self, password: &str) -> io::Result<bool> {
         let wanted = sha1_hex_upper(password.as_bytes());
         // The line is in the file's part from `low` to `high`; `low` is the start of a line.
         let (mut low, mut high) = (0, self.0.metadata()?.len());

@@ -8,7 +8,7 @@ use super::{Foreigner, Id, Identity, Millis, User};
 use crate::base::secret::{same, sha256_hex};
 
 /// How long a person may take.
-pub const LIFE: Duration = Duration::from_secs(600);
+pub(super) const LIFE: Duration = Duration::from_secs(600);
 const WAITING: &str = "upstream:waiting";
 
 /// What somebody went for.

@@ -108,7 +108,7 @@ impl Providers {
 
 impl Upstream {
     /// Endpoints and keys.
-    pub async fn known(&self, clock: &Clock) -> Result<Arc<Known>, Fault> {
+    pub(super) async fn known(&self, clock: &Clock) -> Result<Arc<Known>, Fault> {
         let mut memory = self.memory.lock().await;
         let now = clock.now();
         match &*memory {
@@ -131,7 +131,7 @@ impl Upstream {
     }
 
     /// As [`Upstream::known`], with keys that were read within the last [`KEYS`] milliseconds.
-    pub async fn with_new_keys(&self, clock: &Clock) -> Result<Arc<Known>, Fault> {
+    pub(super) async fn with_new_keys(&self, clock: &Clock) -> Result<Arc<Known>, Fault> {
         let known = self.known(clock).await?;
         let mut memory = self.memory.lock().await;
         let now = clock.now();
@@ -153,7 +153,7 @@ impl Upstream {
     }
 
     /// Our HTTP door, as the library wants it.
-    pub fn door(
+    pub(super) fn door(
         &self,
     ) -> impl Fn(HttpRequest) -> BoxFuture<'static, Result<HttpResponse, Refused>> + Send + Sync + use<> {
         let trusted = self.trusted.clone();

@@ -265,7 +265,7 @@ const SAID: &[(&str, Kind)] = &[
 ];
 
 /// The kind that a column's name says, if its type can hold it.
-pub fn kind(name: &str, content: Content) -> Option<Kind> {
+pub(super) fn kind(name: &str, content: Content) -> Option<Kind> {
     let words = words(name);
     let has = |sequence: &str| {
         let wanted: Vec<&str> = sequence.split(' ').collect();
@@ -296,7 +296,7 @@ pub fn kind(name: &str, content: Content) -> Option<Kind> {
 }
 
 /// Whether a name says that its numbers are those of things.
-pub fn is_technical(name: &str) -> bool {
+pub(super) fn is_technical(name: &str) -> bool {
     words(name).iter().any(|word| TECHNICAL.contains(&word.as_str()))
 }
 

@@ -5,17 +5,17 @@ use std::net::IpAddr;
 use super::{Content, Kind};
 
 /// Kinds that values alone can tell, the surest first.
-pub const ALONE: [Kind; 6] =
+pub(super) const ALONE: [Kind; 6] =
     [Kind::Email, Kind::BankAccount, Kind::PaymentCard, Kind::NationalId, Kind::Phone, Kind::IpAddress];
 
 /// Whether values of a kind can be told from others.
-pub fn has_shape(kind: Kind) -> bool {
+pub(super) fn has_shape(kind: Kind) -> bool {
     matches!(kind, Kind::Email | Kind::Phone | Kind::PaymentCard | Kind::IpAddress)
 }
 
 /// Whether a value has the shape of a kind. `hinted`: the column's name says the kind already, so that forms count
 /// that would mean nothing elsewhere.
-pub fn fits(kind: Kind, value: &str, content: Content, hinted: bool) -> bool {
+pub(super) fn fits(kind: Kind, value: &str, content: Content, hinted: bool) -> bool {
     match (kind, content) {
         (Kind::Email, _) => is_email(value) || holds_email(value),
         (_, Content::Nested | Content::Time | Content::Other) => false,

@@ -18,7 +18,7 @@ use crate::surface::web::{AuditEvent, Web};
 
 /// The page's forms, for `ways.html`.
 #[derive(Clone, Debug)]
-pub struct Ways {
+pub(super) struct Ways {
     /// Where the forms go.
     pub action: &'static str,
     pub csrf: String,
@@ -34,7 +34,7 @@ pub struct Ways {
 
 impl Ways {
     /// Second factors of a person. `browser` is what the forms are bound to.
-    pub async fn of(
+    pub(super) async fn of(
         web: &Web,
         user: &User,
         browser: &str,
@@ -61,19 +61,19 @@ impl Ways {
     }
 
     /// Whether there is any way at all.
-    pub fn any(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         self.passkey.is_some() || self.others()
     }
 
     /// Whether there is one without a passkey.
-    pub fn others(&self) -> bool {
+    pub(super) fn others(&self) -> bool {
         self.totp || self.password || self.recovery
     }
 }
 
 /// What came of a form.
 #[derive(Debug)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// Together with the first factor it is this strong.
     Proven(Acr),
     /// Not this time; the status and what to tell the person.
@@ -83,10 +83,10 @@ pub enum Outcome {
 }
 
 /// What to say of a passkey that was refused.
-pub const PASSKEY_REFUSED: &str = "The passkey was not accepted, or the page was old. Please try again.";
+pub(super) const PASSKEY_REFUSED: &str = "The passkey was not accepted, or the page was old. Please try again.";
 
 /// Checks a form of `ways.html`, and records what came of it. `target` says what it was for.
-pub async fn check(
+pub(super) async fn check(
     web: &Web,
     context: &Context,
     headers: &HeaderMap,
@@ -140,7 +140,7 @@ pub async fn check(
 }
 
 /// The person of a passkey's answer: `user` where they are known.
-pub async fn passkey(
+pub(super) async fn passkey(
     web: &Web,
     user: Option<&User>,
     browser: &str,

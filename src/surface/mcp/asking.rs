@@ -59,7 +59,7 @@ fn going_on(arguments: &JsonObject, conversation: &str, answer: &ElicitResult) -
 }
 
 /// The arguments of a call that repeats one with answers; the same arguments where there are none.
-pub fn resumed(arguments: JsonObject, state: Option<&str>, responses: Option<&InputResponses>) -> JsonObject {
+pub(super) fn resumed(arguments: JsonObject, state: Option<&str>, responses: Option<&InputResponses>) -> JsonObject {
     let answer = responses.and_then(|all| all.get(FORM)).and_then(|it| serde_json::from_value(it.clone()).ok());
     match (state, answer) {
         (Some(conversation), Some(answer)) => {
@@ -76,7 +76,7 @@ pub fn resumed(arguments: JsonObject, state: Option<&str>, responses: Option<&In
 }
 
 /// Puts what the result asks to the person, and calls again with the answer, until nothing is asked any more.
-pub async fn settled<C>(
+pub(super) async fn settled<C>(
     mut result: CallToolResult,
     arguments: &JsonObject,
     context: &RequestContext<RoleServer>,

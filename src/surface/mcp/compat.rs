@@ -12,18 +12,18 @@ use rmcp::service::RequestContext;
 use super::message::{MODERN, NEWEST_WITH_SESSIONS, Peek};
 
 /// The header that names the protocol revision.
-pub const VERSION: &str = "mcp-protocol-version";
+pub(super) const VERSION: &str = "mcp-protocol-version";
 /// The header that names a session.
-pub const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 /// Those that repeat what a message says (2026-07-28, transports).
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 
 /// JSON-RPC's code for headers that say other than the message (2026-07-28, errors).
-pub const HEADER_MISMATCH: i32 = -32020;
+pub(super) const HEADER_MISMATCH: i32 = -32020;
 
 /// Whether a request belongs to the revision without sessions.
-pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
@@ -31,7 +31,7 @@ pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 ///
 /// # Errors
 /// What contradicts what.
-pub fn settle(headers: &mut HeaderMap, peek: &Peek, session: Option<&str>) -> Result<(), &'static str> {
+pub(super) fn settle(headers: &mut HeaderMap, peek: &Peek, session: Option<&str>) -> Result<(), &'static str> {
     accept_both(headers);
     agree(headers, peek)?;
     let header = one_version(headers)?;

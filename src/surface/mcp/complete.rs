@@ -14,7 +14,7 @@ use crate::ops::ontologies::{GetOntology, ListOntologies};
 ///
 /// # Errors
 /// Those of the lists that it reads.
-pub async fn complete(
+pub(super) async fn complete(
     gateway: &Gateway,
     caller: &Caller,
     of: &Reference,

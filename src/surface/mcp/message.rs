@@ -15,9 +15,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 /// The first revision without sessions.
-pub const MODERN: &str = "2026-07-28";
+pub(super) const MODERN: &str = "2026-07-28";
 /// The last with them.
-pub const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
+pub(super) const NEWEST_WITH_SESSIONS: &str = "2025-11-25";
 
 /// Characters of an id, and of a token of progress.
 const ID: usize = 256;
@@ -28,7 +28,7 @@ const INITIALIZE: usize = 16 << 10;
 
 /// The parts of a message that decide how it is treated. The body, never a header, decides about rights.
 #[derive(Debug, Default, Deserialize)]
-pub struct Peek {
+pub(super) struct Peek {
     #[serde(default)]
     method: Any,
     #[serde(default)]
@@ -65,7 +65,7 @@ struct Meta {
 ///
 /// # Errors
 /// It is no message, or has an id, a method or parameters of a wrong type or size.
-pub fn read(bytes: &[u8]) -> Result<Peek, Refused> {
+pub(super) fn read(bytes: &[u8]) -> Result<Peek, Refused> {
     let refuse = |code, message| Refused { status: StatusCode::BAD_REQUEST, id: Value::Null, code, message };
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(refuse(-32600, "Batches are not part of this protocol."));
@@ -92,12 +92,12 @@ pub fn read(bytes: &[u8]) -> Result<Peek, Refused> {
 
 impl Peek {
     /// `None` for an answer to a request of ours.
-    pub fn method(&self) -> Option<&str> {
+    pub(super) fn method(&self) -> Option<&str> {
         self.method.text()
     }
 
     /// As it is repeated in an answer.
-    pub fn id(&self) -> Value {
+    pub(super) fn id(&self) -> Value {
         match &self.id {
             Any::Text(id) => id.as_str().into(),
             Any::Whole(id) => (*id).into(),
@@ -106,22 +106,22 @@ impl Peek {
     }
 
     /// Whether the message wants an answer.
-    pub fn is_request(&self) -> bool {
+    pub(super) fn is_request(&self) -> bool {
         self.method().is_some() && !matches!(self.id, Any::Absent)
     }
 
     /// Whether the message opens a session, or opens one anew.
-    pub fn opens(&self) -> bool {
+    pub(super) fn opens(&self) -> bool {
         self.method() == Some("initialize")
     }
 
     /// The tool of a `tools/call`.
-    pub fn tool(&self) -> Option<&str> {
+    pub(super) fn tool(&self) -> Option<&str> {
         self.named().filter(|_| self.method() == Some("tools/call"))
     }
 
     /// What `Mcp-Name` repeats of a message (2026-07-28, transports).
-    pub fn named(&self) -> Option<&str> {
+    pub(super) fn named(&self) -> Option<&str> {
         let params = self.params()?;
         match self.method()? {
             "tools/call" | "prompts/get" => params.name.text(),
@@ -131,19 +131,19 @@ impl Peek {
     }
 
     /// The revision that the session of an `initialize` has: what it asks for, where that is known and has sessions.
-    pub fn session_version(&self) -> &'static str {
+    pub(super) fn session_version(&self) -> &'static str {
         let asked = self.params().and_then(|params| params.protocol_version.text());
         let known = ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE);
         known.iter().map(ProtocolVersion::as_str).find(|known| asked == Some(*known)).unwrap_or(NEWEST_WITH_SESSIONS)
     }
 
     /// Whether the message belongs to the revision without sessions.
-    pub fn is_modern(&self) -> bool {
+    pub(super) fn is_modern(&self) -> bool {
         self.version().is_some_and(|version| version >= MODERN)
     }
 
     /// The revision that the message itself names. An `initialize` is of the era of sessions, whatever it says here.
-    pub fn version(&self) -> Option<&str> {
+    pub(super) fn version(&self) -> Option<&str> {
         match &self.params()?.meta {
             Any::Object(meta) if !self.opens() && self.method().is_some() => meta.protocol_version.text(),
             _ => None,
@@ -288,7 +288,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyVisitor<T> {
 
 /// A message that the library does not get to see, and what is said of it.
 #[derive(Debug, PartialEq)]
-pub struct Refused {
+pub(super) struct Refused {
     pub status: StatusCode,
     pub id: Value,
     pub code: i32,
@@ -302,12 +302,12 @@ impl IntoResponse for Refused {
 }
 
 /// A JSON-RPC error as a whole response.
-pub fn rpc_error(status: StatusCode, id: &Value, code: i32, message: &str, data: Value) -> Response {
+pub(super) fn rpc_error(status: StatusCode, id: &Value, code: i32, message: &str, data: Value) -> Response {
     (status, Json(error_body(id, code, message, data))).into_response()
 }
 
 /// A JSON-RPC error.
-pub fn error_body(id: &Value, code: i32, message: &str, data: Value) -> Value {
+pub(super) fn error_body(id: &Value, code: i32, message: &str, data: Value) -> Value {
     let mut error = json!({ "code": code, "message": message });
     if !data.is_null() {
         error["data"] = data;

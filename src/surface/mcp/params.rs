@@ -30,7 +30,7 @@ const STATE: Param = ("requestState", TEXT, true);
 const RESPONSES: Param = ("inputResponses", OBJECT, true);
 
 /// Why a request of `method` could not be read; `None` for a method that there is not.
-pub fn problem(method: &str, params: Option<&Value>) -> Option<Error> {
+pub(super) fn problem(method: &str, params: Option<&Value>) -> Option<Error> {
     let (_, known) = SERVED.iter().find(|(served, _)| *served == method)?;
     let wrong: Vec<&Param> = known.iter().filter(|param| !fits(param, params)).collect();
     // Where each has its type, something within one of them is wrong.

@@ -29,7 +29,7 @@ const PLATFORMS: [(&str, &str); 6] = [
 ];
 
 /// All prompts.
-pub fn list() -> Vec<Prompt> {
+pub(super) fn list() -> Vec<Prompt> {
     let one = |name: &str, title: &str, description: &str, argument: &str, meaning: &str| {
         let argument = PromptArgument::new(argument).with_description(meaning).with_required(true);
         Prompt::new(name, Some(description), Some(vec![argument])).with_title(title)
@@ -60,7 +60,7 @@ pub fn list() -> Vec<Prompt> {
 }
 
 /// Platforms that can be named.
-pub fn names() -> Vec<&'static str> {
+pub(super) fn names() -> Vec<&'static str> {
     PLATFORMS.iter().map(|(name, _)| *name).collect()
 }
 
@@ -76,7 +76,7 @@ fn quoted(name: &str) -> String {
 ///
 /// # Errors
 /// `invalid_argument` for an unknown prompt, or an argument that is missing or unknown; those of what it reads.
-pub async fn get(
+pub(super) async fn get(
     gateway: &Gateway,
     caller: &Caller,
     name: &str,

@@ -38,7 +38,7 @@ enum Named {
 }
 
 /// The resources of one page: the catalogue first (on the first page), then a schema for each dataset, by name.
-pub async fn list(
+pub(super) async fn list(
     gateway: &Gateway,
     caller: &Caller,
     cursor: Option<String>,
@@ -72,12 +72,12 @@ pub async fn list(
 }
 
 /// What a method of resources does. Every resource is under the scope of reading data.
-pub fn action(method: &str) -> Option<Action> {
+pub(super) fn action(method: &str) -> Option<Action> {
     matches!(method, "resources/list" | "resources/templates/list" | "resources/read").then_some(Action::ListDatasets)
 }
 
 /// Shapes of addresses that are not listed one by one.
-pub fn templates() -> Vec<ResourceTemplate> {
+pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new("dragoman://datasets/{id}", "dataset")
             .with_title("Schema of a dataset")
@@ -99,7 +99,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// Reads one resource.
-pub async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via: Via) -> Result<ResourceContents> {
+pub(super) async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via: Via) -> Result<ResourceContents> {
     if let Some(page) = apps::page(uri) {
         gateway.record(caller, via.action, uri).await?;
         return Ok(page);
@@ -206,7 +206,7 @@ fn percent_decoded(part: &str) -> Option<String> {
 }
 
 /// An error as a protocol error; what is not there has the protocol's own code for it.
-pub fn protocol_error(error: &Error, request_id: &str) -> rmcp::ErrorData {
+pub(super) fn protocol_error(error: &Error, request_id: &str) -> rmcp::ErrorData {
     let message = error.message.clone();
     let data = Some(error.body(request_id));
     match error.code {
@@ -219,7 +219,7 @@ pub fn protocol_error(error: &Error, request_id: &str) -> rmcp::ErrorData {
 
 /// The error of an address that could not be read; it repeats the address (MCP, resources: error handling), cut to what
 /// the log of the library may hold.
-pub fn unread(error: &Error, uri: &str, request_id: &str) -> rmcp::ErrorData {
+pub(super) fn unread(error: &Error, uri: &str, request_id: &str) -> rmcp::ErrorData {
     let mut told = protocol_error(error, request_id);
     if let Some(data) = told.data.as_mut().and_then(Value::as_object_mut) {
         data.insert("uri".into(), clip(uri).into());

@@ -18,7 +18,7 @@ struct Bound {
 }
 
 /// All sessions of the node.
-pub struct Sessions {
+pub(super) struct Sessions {
     clock: Clock,
     idle: Duration,
     most: usize,
@@ -37,7 +37,7 @@ struct Table {
 
 impl Sessions {
     /// `most` sessions a principal and `instance` in all, each living `idle` without use.
-    pub fn new(clock: Clock, idle: Duration, most: usize, instance: usize) -> Self {
+    pub(super) fn new(clock: Clock, idle: Duration, most: usize, instance: usize) -> Self {
         Self { clock, idle, most, instance, table: Mutex::default() }
     }
 
@@ -46,7 +46,7 @@ impl Sessions {
     }
 
     /// Binds a new session; returns the one that must be closed to stay within the limits.
-    pub fn open(&self, id: &str, principal: &str, version: &'static str) -> Option<Arc<str>> {
+    pub(super) fn open(&self, id: &str, principal: &str, version: &'static str) -> Option<Arc<str>> {
         let mut table = self.table();
         let own = table.of.get(principal).map_or(0, Vec::len);
         // Whoever asks for one more counts with it.
@@ -65,7 +65,7 @@ impl Sessions {
     }
 
     /// The revision of the principal's own session, marked as used; `None` for any other id.
-    pub fn touch(&self, id: &str, principal: &str) -> Option<&'static str> {
+    pub(super) fn touch(&self, id: &str, principal: &str) -> Option<&'static str> {
         let now = self.clock.now();
         let mut table = self.table();
         let bound = table.bound.get_mut(id).filter(|bound| *bound.principal == *principal)?;
@@ -87,12 +87,12 @@ impl Sessions {
     }
 
     /// Forgets a session.
-    pub fn close(&self, id: &str) {
+    pub(super) fn close(&self, id: &str) {
         self.table().remove(id);
     }
 
     /// Forgets idle sessions and returns their ids.
-    pub fn sweep(&self) -> Vec<Arc<str>> {
+    pub(super) fn sweep(&self) -> Vec<Arc<str>> {
         let oldest = self.clock.now() - self.idle();
         let mut table = self.table();
         let ended: Vec<Arc<str>> =
@@ -104,7 +104,7 @@ impl Sessions {
     }
 
     /// Open sessions.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.table().bound.len()
     }
 }

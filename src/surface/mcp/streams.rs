@@ -13,7 +13,7 @@ use crate::surface::guard::Lease;
 /// How often an open stream's credential is looked at again.
 const WATCH: Duration = Duration::from_secs(5);
 
-pub fn is_stream(response: &Response) -> bool {
+pub(super) fn is_stream(response: &Response) -> bool {
     let media = response.headers().get(CONTENT_TYPE);
     response.status().is_success() && media.is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
 }
@@ -21,7 +21,7 @@ pub fn is_stream(response: &Response) -> bool {
 /// A stream ends with what opened it (I18, J09): once that is revoked, suspended or past its time, nobody listens on for
 /// longer than [`WATCH`]. It ends after `longest` in any case: whoever goes on proves themselves again. Its `place` is
 /// free when it has ended, whoever ended it.
-pub fn bounded(response: Response, lease: Lease, longest: Duration, place: Option<Share>) -> Response {
+pub(super) fn bounded(response: Response, lease: Lease, longest: Duration, place: Option<Share>) -> Response {
     let watch = async move {
         loop {
             tokio::time::sleep(WATCH).await;

@@ -118,7 +118,7 @@ impl Entry {
 }
 
 /// An error as a tool's result. Text only: structured content would have to fit the tool's output schema.
-pub fn failure(error: &Error, request_id: &str) -> CallToolResult {
+pub(super) fn failure(error: &Error, request_id: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(error.body(request_id).to_string())])
 }
 

@@ -13,16 +13,16 @@ use crate::surface::oauth::error::OAuthError;
 use crate::surface::web::Web;
 
 /// What the token and revocation endpoints accept; a client that names none of them itself takes the first.
-pub const METHODS: [&str; 3] = ["none", "client_secret_basic", "client_secret_post"];
+pub(super) const METHODS: [&str; 3] = ["none", "client_secret_basic", "client_secret_post"];
 /// What an endpoint for confidential clients accepts.
-pub const SECRET_METHODS: [&str; 2] = ["client_secret_basic", "client_secret_post"];
+pub(super) const SECRET_METHODS: [&str; 2] = ["client_secret_basic", "client_secret_post"];
 
 /// The client.
 ///
 /// # Errors
 /// 401 `invalid_client` when it is unknown, or did not prove itself as it must; 400 `invalid_request` when it named
 /// itself not at all or tried to prove itself twice.
-pub async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<KnownClient, OAuthError> {
+pub(super) async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Result<KnownClient, OAuthError> {
     let basic = headers.contains_key(header::AUTHORIZATION);
     let found = find(web, headers, params).await;
     // Who tried HTTP authentication is told which there is (RFC 6749 §5.2).
@@ -33,7 +33,7 @@ pub async fn authenticate(web: &Web, headers: &HeaderMap, params: &Params) -> Re
 ///
 /// # Errors
 /// 401 `invalid_client` for anything but a confidential client that proved itself.
-pub async fn authenticate_confidential(
+pub(super) async fn authenticate_confidential(
     web: &Web,
     headers: &HeaderMap,
     params: &Params,

@@ -32,7 +32,7 @@ struct RefusedPage<'a> {
 
 /// Whether the browser says that a page of ours led it here. No link or form of another site can make it say so, and
 /// one that says nothing is taken to come from elsewhere.
-pub fn is_from_our_pages(headers: &HeaderMap) -> bool {
+pub(super) fn is_from_our_pages(headers: &HeaderMap) -> bool {
     let mut said = headers.get_all("sec-fetch-site").iter();
     said.next().is_some_and(|site| site == "same-origin") && said.next().is_none()
 }
@@ -43,7 +43,7 @@ pub fn is_from_our_pages(headers: &HeaderMap) -> bool {
 ///
 /// # Errors
 /// The database fails.
-pub async fn may_be_sent_on(web: &Web, session: &Session, to: &Destination, from_log_in: bool) -> Result<bool> {
+pub(super) async fn may_be_sent_on(web: &Web, session: &Session, to: &Destination, from_log_in: bool) -> Result<bool> {
     if redirect::kind(&to.redirect_uri) == Ok(Kind::Loopback) || to.client.is_confidential() {
         return Ok(true);
     }
@@ -56,7 +56,7 @@ pub async fn may_be_sent_on(web: &Web, session: &Session, to: &Destination, from
 }
 
 /// The page. Its link is the whole answer to the client, so that nothing is lost for who takes it.
-pub fn page(to: &Destination, what: &str, url: &str) -> Response {
+pub(super) fn page(to: &Destination, what: &str, url: &str) -> Response {
     let page = RefusedPage {
         what,
         client: html::display_name(&to.client.name),

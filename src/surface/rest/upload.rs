@@ -21,7 +21,7 @@ const FILES: usize = 200;
 /// How long the bytes of an upload may take to arrive.
 const TIME: Duration = Duration::from_secs(30 * 60);
 
-pub async fn upload(
+pub(super) async fn upload(
     State(rest): State<Rest>,
     Extension(caller): Extension<Caller>,
     multipart: Result<Multipart, axum::extract::multipart::MultipartRejection>,

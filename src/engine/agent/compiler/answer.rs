@@ -20,7 +20,7 @@ use super::shown::shown;
 use super::words::words;
 use super::work::Work;
 
-pub fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Compiled, CompileError> {
+pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Compiled, CompileError> {
     let plan = work.plan;
     let mut layer = Layer {
         from: block.from.clone(),

@@ -17,7 +17,7 @@ use super::work::Work;
 use crate::model::source::quoted;
 
 /// Rows by groups: what follows FROM, and SQL over it.
-pub struct Block {
+pub(super) struct Block {
     pub from: String,
     /// Of the plan's dimensions.
     pub dims: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Block {
 }
 
 /// A number of a block.
-pub struct Number {
+pub(super) struct Number {
     pub sql: String,
     /// At the comparison's time.
     pub other: Option<String>,
@@ -42,7 +42,7 @@ pub struct Number {
 }
 
 /// Measures by dimensions. With a subject each of its rows is a group.
-pub fn groups(
+pub(super) fn groups(
     work: &mut Work<'_>,
     dims: &[Dim],
     names: &[String],

@@ -10,7 +10,7 @@ use super::literal::number_text;
 
 /// A number made from leaves, which are meant by their positions.
 #[derive(Clone, Debug)]
-pub enum Calc {
+pub(super) enum Calc {
     Leaf(usize),
     Number(f64),
     Ratio(Box<Calc>, Box<Calc>),
@@ -21,7 +21,7 @@ pub enum Calc {
 
 impl Calc {
     /// Whether the parts add up to the whole.
-    pub fn adds_up(&self, leaves: &[Leaf]) -> bool {
+    pub(super) fn adds_up(&self, leaves: &[Leaf]) -> bool {
         match self {
             Calc::Leaf(leaf) => leaves[*leaf].adds_up(),
             Calc::Sum(parts) => parts.iter().all(|part| part.adds_up(leaves)),
@@ -34,7 +34,7 @@ impl Calc {
     }
 
     /// As SQL over the leaves' columns.
-    pub fn sql(&self, dialect: Dialect, leaf: &impl Fn(usize) -> String) -> Result<String, CompileError> {
+    pub(super) fn sql(&self, dialect: Dialect, leaf: &impl Fn(usize) -> String) -> Result<String, CompileError> {
         Ok(match self {
             Calc::Leaf(at) => leaf(*at),
             Calc::Number(number) => number_text(*number),
@@ -68,7 +68,7 @@ impl Calc {
     }
 
     /// The leaf that it is, if it is nothing else.
-    pub fn as_leaf(&self) -> Option<usize> {
+    pub(super) fn as_leaf(&self) -> Option<usize> {
         match self {
             Calc::Leaf(at) => Some(*at),
             Calc::Metric { expression, calls, .. } if expression.as_call().is_some() => {

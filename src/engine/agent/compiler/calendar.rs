@@ -12,7 +12,7 @@ use super::work::Work;
 
 impl Work<'_> {
     /// A field of time as the civil time of the ontology's zone.
-    pub fn local(&self, sql: &str, field: &Field) -> Result<String, CompileError> {
+    pub(super) fn local(&self, sql: &str, field: &Field) -> Result<String, CompileError> {
         match field.datatype {
             DataType::Date | DataType::DateTime => Ok(sql.to_owned()),
             DataType::DateTimeTz => {
@@ -28,12 +28,12 @@ impl Work<'_> {
     }
 
     /// A civil time of the ontology's zone, or a day there, as the instant that it is.
-    pub fn instant_of(&self, local: &str) -> String {
+    pub(super) fn instant_of(&self, local: &str) -> String {
         format!("(CAST({local} AS TIMESTAMP) AT TIME ZONE {})", text(self.zone_name()))
     }
 
     /// A field of time cut to a unit: the first day of it (of an hour its beginning), or its number in a cycle.
-    pub fn grained(&self, sql: &str, field: &Field, grain: Grain) -> Result<String, CompileError> {
+    pub(super) fn grained(&self, sql: &str, field: &Field, grain: Grain) -> Result<String, CompileError> {
         let local = self.local(sql, field)?;
         if field.datatype == DataType::Date && matches!(grain, Grain::Hour | Grain::HourOfDay) {
             return Err(CompileError::WrongType {
@@ -63,7 +63,7 @@ impl Work<'_> {
     }
 
     /// A condition that a field of time is in a window; `None` when the window is all of time.
-    pub fn within(&self, sql: &str, field: &Field, window: &Window) -> Result<Option<String>, CompileError> {
+    pub(super) fn within(&self, sql: &str, field: &Field, window: &Window) -> Result<Option<String>, CompileError> {
         self.local(sql, field)?;
         let (start, end) = bounds(window)?;
         let mut parts = Vec::new();
@@ -88,7 +88,7 @@ fn truncated(unit: &str, local: &str, shift: i64, of: &str) -> String {
 }
 
 /// Both ends of a window.
-pub fn bounds(window: &Window) -> Result<(Option<DateTime>, Option<DateTime>), CompileError> {
+pub(super) fn bounds(window: &Window) -> Result<(Option<DateTime>, Option<DateTime>), CompileError> {
     let read = |end: &Option<String>| match end {
         None => Ok(None),
         Some(value) => civil(value).map(|(at, _)| Some(at)).ok_or_else(|| {
@@ -105,7 +105,7 @@ pub fn bounds(window: &Window) -> Result<(Option<DateTime>, Option<DateTime>), C
 }
 
 /// SQL that moves a grained time of the comparison's window to the same place in the plan's window.
-pub fn aligned(
+pub(super) fn aligned(
     sql: &str,
     grain: Grain,
     comparison: &Comparison,

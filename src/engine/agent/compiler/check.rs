@@ -46,14 +46,14 @@ pub enum CheckKind {
 
 /// A total among the numbers of the checks, and whether rows are in several of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Total {
+pub(super) struct Total {
     pub column: usize,
     pub shared: bool,
 }
 
 /// Collects checks while a statement is made.
 #[derive(Default)]
-pub struct Checks {
+pub(super) struct Checks {
     /// Sub-queries of one row each.
     selects: Vec<String>,
     columns: usize,
@@ -64,29 +64,29 @@ pub struct Checks {
 
 impl Checks {
     /// Whether a check is not there yet.
-    pub fn is_new(&mut self, name: String) -> bool {
+    pub(super) fn is_new(&mut self, name: String) -> bool {
         self.seen.insert(name)
     }
 
     /// A column for one more number; [`column_name`] is its name.
-    pub fn column(&mut self) -> usize {
+    pub(super) fn column(&mut self) -> usize {
         self.columns += 1;
         self.columns - 1
     }
 
     /// Adds a SELECT of one row with numbers.
-    pub fn look_up(&mut self, select: String) {
+    pub(super) fn look_up(&mut self, select: String) {
         self.selects.push(select);
     }
 
     /// Nothing can be looked up; the first problem is kept.
-    pub fn fail(&mut self, problem: CompileError) {
+    pub(super) fn fail(&mut self, problem: CompileError) {
         self.problem.get_or_insert(problem);
     }
 
     /// One SELECT with one row; none when nothing is looked up.
     /// `parts` are those of the statement, which conditions may read.
-    pub fn sql(&self, parts: &[(String, String)]) -> Result<Option<String>, CompileError> {
+    pub(super) fn sql(&self, parts: &[(String, String)]) -> Result<Option<String>, CompileError> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }
@@ -107,6 +107,6 @@ impl Checks {
 }
 
 /// The name of a number among those that are looked up.
-pub fn column_name(column: usize) -> String {
+pub(super) fn column_name(column: usize) -> String {
     quoted(&format!("c{column}"))
 }

@@ -13,7 +13,7 @@ use crate::engine::render::nouns::capital;
 use crate::model::source::quoted;
 
 /// The columns of the result and their SQL.
-pub fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColumn>, Vec<String>) {
+pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColumn>, Vec<String>) {
     let plan = work.plan;
     let mut headings = Names::default();
     let mut columns: Vec<OutputColumn> = Vec::new();
@@ -63,7 +63,7 @@ fn heading(work: &Work<'_>, measure: &Measure) -> String {
     if work.plan.measures.iter().any(itself) { format!("{words}, {said}") } else { words }
 }
 
-pub fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) -> (String, OutputColumn) {
+pub(super) fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) -> (String, OutputColumn) {
     let field = work.ontology.field(&dimension.field.dataset, &dimension.field.field);
     let words = field.map(|field| field.words()).unwrap_or_default();
     let role = dimension.field.via.first().and_then(|name| work.ontology.relationship(name));

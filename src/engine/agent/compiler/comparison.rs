@@ -12,15 +12,15 @@ use super::scope::Scope;
 use super::work::Work;
 
 /// A column as SQL, and what it is.
-pub type Column<'a> = (String, &'a Field);
+pub(super) type Column<'a> = (String, &'a Field);
 
 /// A condition or its opposite.
-pub fn unless(negated: bool, sql: String) -> String {
+pub(super) fn unless(negated: bool, sql: String) -> String {
     if negated { not(&sql) } else { sql }
 }
 
 /// Whether the column has one of the values; a whole day for a time is all of it.
-pub fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Literal]) -> Result<String, CompileError> {
+pub(super) fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Literal]) -> Result<String, CompileError> {
     let mut plain = Vec::new();
     let mut parts = Vec::new();
     for value in values {
@@ -40,7 +40,12 @@ pub fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Literal]) -> 
 }
 
 /// Whether a text is in the column's, without regard to case.
-pub fn like(work: &Work<'_>, (sql, field): &Column<'_>, pattern: Pattern, part: &str) -> Result<String, CompileError> {
+pub(super) fn like(
+    work: &Work<'_>,
+    (sql, field): &Column<'_>,
+    pattern: Pattern,
+    part: &str,
+) -> Result<String, CompileError> {
     let sql = match field.datatype {
         DataType::String => sql.clone(),
         DataType::DateTimeTz => format!("CAST({} AS VARCHAR)", work.local(sql, field)?),
@@ -56,7 +61,7 @@ pub fn like(work: &Work<'_>, (sql, field): &Column<'_>, pattern: Pattern, part: 
 }
 
 /// One column against another. An instant is held against a date or a civil time as what clocks show.
-pub fn with_other(
+pub(super) fn with_other(
     work: &Work<'_>,
     left: &Column<'_>,
     op: Comparator,
@@ -70,12 +75,12 @@ pub fn with_other(
 }
 
 /// Whether the column's time is in a window.
-pub fn within(work: &Work<'_>, (sql, field): &Column<'_>, window: &Window) -> Result<String, CompileError> {
+pub(super) fn within(work: &Work<'_>, (sql, field): &Column<'_>, window: &Window) -> Result<String, CompileError> {
     Ok(work.within(sql, field, window)?.unwrap_or_else(|| "TRUE".to_owned()))
 }
 
 /// Whether the column's time is on one of some days of the week.
-pub fn on_days(work: &Work<'_>, (sql, field): &Column<'_>, days: &[u8]) -> Result<String, CompileError> {
+pub(super) fn on_days(work: &Work<'_>, (sql, field): &Column<'_>, days: &[u8]) -> Result<String, CompileError> {
     let day = work.grained(sql, field, Grain::DayOfWeek)?;
     if days.is_empty() || days.iter().any(|day| !(1..=7).contains(day)) {
         return Err(CompileError::Unsupported("days of the week are 1 for Monday to 7 for Sunday".into()));
@@ -85,7 +90,7 @@ pub fn on_days(work: &Work<'_>, (sql, field): &Column<'_>, days: &[u8]) -> Resul
 }
 
 /// Whether the column's time is between two hours of the day.
-pub fn at_hours(work: &Work<'_>, (sql, field): &Column<'_>, from: u8, to: u8) -> Result<String, CompileError> {
+pub(super) fn at_hours(work: &Work<'_>, (sql, field): &Column<'_>, from: u8, to: u8) -> Result<String, CompileError> {
     let hour = work.grained(sql, field, Grain::HourOfDay)?;
     if from > 23 || !(1..=24).contains(&to) {
         return Err(CompileError::Unsupported("hours of the day are 0 to 24".into()));
@@ -95,7 +100,7 @@ pub fn at_hours(work: &Work<'_>, (sql, field): &Column<'_>, from: u8, to: u8) ->
 }
 
 /// Rows whose field compares with the same field of all rows.
-pub fn against_overall(
+pub(super) fn against_overall(
     work: &mut Work<'_>,
     scope: &mut Scope,
     field: &FieldRef,
@@ -120,7 +125,7 @@ pub fn against_overall(
 }
 
 /// A comparison; rows without a value are not equal to anything.
-pub fn compared(sql: &str, op: Comparator, value: Written) -> String {
+pub(super) fn compared(sql: &str, op: Comparator, value: Written) -> String {
     match (op, value) {
         (Comparator::NotEqual, Written::Value(value)) => format!("{sql} IS DISTINCT FROM {value}"),
         (op, Written::Value(value)) => format!("{sql} {} {value}", symbol(op)),
@@ -133,7 +138,7 @@ pub fn compared(sql: &str, op: Comparator, value: Written) -> String {
     }
 }
 
-pub fn symbol(op: Comparator) -> &'static str {
+pub(super) fn symbol(op: Comparator) -> &'static str {
     match op {
         Comparator::Equal => "=",
         Comparator::NotEqual => "<>",
@@ -145,12 +150,12 @@ pub fn symbol(op: Comparator) -> &'static str {
 }
 
 /// True also where the condition is not known to hold.
-pub fn not(sql: &str) -> String {
+pub(super) fn not(sql: &str) -> String {
     format!("NOT COALESCE({sql}, FALSE)")
 }
 
 /// Parts that keep their meaning whatever they are put into.
-pub fn joined(parts: &[String], by: &str) -> String {
+pub(super) fn joined(parts: &[String], by: &str) -> String {
     match parts {
         [part] => part.clone(),
         _ => parts.iter().map(|part| format!("({part})")).collect::<Vec<_>>().join(by),

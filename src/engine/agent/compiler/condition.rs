@@ -24,7 +24,11 @@ use crate::engine::render::nouns::capital;
 use crate::model::source::quoted;
 
 /// The conditions of a WHERE; all hold together.
-pub fn all(work: &mut Work<'_>, scope: &mut Scope, conditions: &[&Condition]) -> Result<Vec<String>, CompileError> {
+pub(super) fn all(
+    work: &mut Work<'_>,
+    scope: &mut Scope,
+    conditions: &[&Condition],
+) -> Result<Vec<String>, CompileError> {
     let mut flat = Vec::new();
     flatten(conditions, &mut flat);
     let mut written = Vec::new();
@@ -262,7 +266,7 @@ fn segment(work: &Work<'_>, name: &str) -> Result<Scalar, CompileError> {
 }
 
 /// Whether a condition tells rows of a dataset apart: all that it is about belongs to one of them.
-pub fn concerns(work: &mut Work<'_>, dataset: usize, condition: &Condition) -> Result<bool, CompileError> {
+pub(super) fn concerns(work: &mut Work<'_>, dataset: usize, condition: &Condition) -> Result<bool, CompileError> {
     if let Condition::Any(_) | Condition::All(_) | Condition::Not(_) = condition {
         for part in condition.children() {
             if let Node::Condition(part) = part

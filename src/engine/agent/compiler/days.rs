@@ -9,7 +9,7 @@ use super::work::Work;
 
 /// The dataset whose rows each have both dates: that of one of them where each of its rows belongs to at most one row
 /// of the other, or else the one that refers to both.
-pub fn home(work: &mut Work<'_>, from: &FieldRef, to: &FieldRef) -> Result<usize, CompileError> {
+pub(super) fn home(work: &mut Work<'_>, from: &FieldRef, to: &FieldRef) -> Result<usize, CompileError> {
     let (first, begin) = work.field(from)?;
     let (second, end) = work.field(to)?;
     for field in [begin, end] {
@@ -57,7 +57,7 @@ fn belongs(work: &mut Work<'_>, dataset: usize, other: usize, field: &FieldRef) 
 }
 
 /// The days between two dates that are written already.
-pub fn between(work: &Work<'_>, from: (&FieldRef, &str), to: (&FieldRef, &str)) -> Result<String, CompileError> {
+pub(super) fn between(work: &Work<'_>, from: (&FieldRef, &str), to: (&FieldRef, &str)) -> Result<String, CompileError> {
     let day = |(reference, sql): (&FieldRef, &str)| {
         let (_, field) = work.field(reference)?;
         Ok::<_, CompileError>(format!("CAST({} AS DATE)", work.grained(sql, field, Grain::Day)?))
@@ -66,7 +66,7 @@ pub fn between(work: &Work<'_>, from: (&FieldRef, &str), to: (&FieldRef, &str)) 
 }
 
 /// What people call the days: "days from departure to return".
-pub fn words(work: &Work<'_>, from: &FieldRef, to: &FieldRef) -> String {
+pub(super) fn words(work: &Work<'_>, from: &FieldRef, to: &FieldRef) -> String {
     let said = |at: &FieldRef| {
         let known = work.ontology.field(&at.dataset, &at.field);
         known.map_or_else(|| in_words(&at.field), |field| field.words()).to_lowercase()

@@ -6,7 +6,7 @@ use crate::model::ontology::Aggregation;
 use crate::model::source::Dialect;
 
 /// Whether statements are made for an engine at all.
-pub fn is_written(dialect: Dialect) -> Result<(), CompileError> {
+pub(super) fn is_written(dialect: Dialect) -> Result<(), CompileError> {
     match dialect {
         Dialect::DuckDb | Dialect::PostgreSql => Ok(()),
         Dialect::ClickHouse => Err(CompileError::Unsupported(
@@ -17,7 +17,7 @@ pub fn is_written(dialect: Dialect) -> Result<(), CompileError> {
 }
 
 /// A quotient that is exact, and NULL where the divisor is 0.
-pub fn quotient(dialect: Dialect, over: &str, under: &str) -> String {
+pub(super) fn quotient(dialect: Dialect, over: &str, under: &str) -> String {
     match dialect {
         Dialect::PostgreSql => format!("(1.0 * {over} / NULLIF({under}, 0))"),
         _ => format!("({over} / NULLIF({under}, 0))"),
@@ -25,7 +25,7 @@ pub fn quotient(dialect: Dialect, over: &str, under: &str) -> String {
 }
 
 /// An aggregate of one expression.
-pub fn aggregate(dialect: Dialect, function: Aggregation, of: &str) -> String {
+pub(super) fn aggregate(dialect: Dialect, function: Aggregation, of: &str) -> String {
     match function {
         Aggregation::Sum => format!("SUM({of})"),
         Aggregation::Avg => format!("AVG({of})"),
@@ -42,7 +42,7 @@ pub fn aggregate(dialect: Dialect, function: Aggregation, of: &str) -> String {
 }
 
 /// Whether two values are the same, NULL being the same as NULL. PostgreSQL can only look up equality.
-pub fn same(dialect: Dialect, left: &str, right: &str) -> String {
+pub(super) fn same(dialect: Dialect, left: &str, right: &str) -> String {
     match dialect {
         Dialect::PostgreSql => format!(
             "COALESCE(CAST({left} AS TEXT), '') = COALESCE(CAST({right} AS TEXT), '') AND {left} IS NOT DISTINCT FROM {right}"

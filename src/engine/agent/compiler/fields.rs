@@ -9,7 +9,7 @@ use crate::model::source::quoted;
 
 impl Work<'_> {
     /// A dataset in FROM. Rows that its policy does not allow are not there, whoever reads it.
-    pub fn table(&self, dataset: usize, alias: &str) -> Result<String, CompileError> {
+    pub(super) fn table(&self, dataset: usize, alias: &str) -> Result<String, CompileError> {
         let entity = self.entity(dataset);
         let (table, alias_sql) = (quoted(table_name(entity)), quoted(alias));
         let Some(policy) = &entity.row_policy else { return Ok(format!("{table} AS {alias_sql}")) };
@@ -29,7 +29,7 @@ impl Work<'_> {
     }
 
     /// A field of a dataset that is read under an alias; a name that is no field is a column.
-    pub fn named(
+    pub(super) fn named(
         &self,
         dataset: usize,
         alias: &str,
@@ -95,6 +95,6 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// An ontology that was not checked.
-pub fn broken(what: &str, problem: &crate::engine::ontology::expression::Problem) -> CompileError {
+pub(super) fn broken(what: &str, problem: &crate::engine::ontology::expression::Problem) -> CompileError {
     CompileError::Unsupported(format!("the {what} of the ontology cannot be used: {problem}"))
 }

@@ -9,7 +9,7 @@ use super::work::Work;
 use crate::model::source::quoted;
 
 /// The columns that a step compares: those of the side it comes to, and those of the side it comes from.
-pub fn pairs(
+pub(super) fn pairs(
     work: &Work<'_>,
     step: &Step,
     from_alias: &str,
@@ -38,13 +38,13 @@ pub fn pairs(
 }
 
 /// A condition that columns are equal pair by pair.
-pub fn equal(pairs: &[(String, String)]) -> String {
+pub(super) fn equal(pairs: &[(String, String)]) -> String {
     pairs.iter().map(|(left, right)| format!("{left} = {right}")).collect::<Vec<_>>().join(" AND ")
 }
 
 impl Work<'_> {
     /// A step of the statement: it is named as a join, and its one side is checked to be one.
-    pub fn uses(&mut self, step: &Step) {
+    pub(super) fn uses(&mut self, step: &Step) {
         if let Err(problem) = self.used(step) {
             self.checks.fail(problem);
         }
@@ -80,7 +80,7 @@ impl Work<'_> {
     }
 
     /// The rows of a dataset are told apart by a key, where it is known.
-    pub fn unique(&mut self, dataset: usize, columns: &str, keys: Vec<String>) -> Result<(), CompileError> {
+    pub(super) fn unique(&mut self, dataset: usize, columns: &str, keys: Vec<String>) -> Result<(), CompileError> {
         let entity = self.entity(dataset);
         let check = format!("one_side:{}:{columns}", entity.name);
         if !self.checks.is_new(check.to_lowercase()) {
@@ -114,7 +114,7 @@ impl Work<'_> {
     }
 
     /// Rows that come several times are told apart by their key, which must be one.
-    pub fn key_is_one(&mut self, dataset: usize) -> Result<(), CompileError> {
+    pub(super) fn key_is_one(&mut self, dataset: usize) -> Result<(), CompileError> {
         let entity = self.entity(dataset);
         let key = if entity.primary_key.is_empty() { entity.unique_keys.first() } else { Some(&entity.primary_key) };
         let columns = key.map(Vec::as_slice).unwrap_or_default();

@@ -9,7 +9,7 @@ use super::work::Work;
 use crate::model::source::quoted;
 
 /// The columns of the layer that is the newest part of the statement, as SQL.
-pub struct Layer {
+pub(super) struct Layer {
     pub from: String,
     pub dims: Vec<String>,
     /// The measure, and the same at the comparison's time.
@@ -19,7 +19,7 @@ pub struct Layer {
 
 /// Makes the columns of a layer a part of the statement, so that they have names; with more columns, of which the names
 /// are given too, and conditions.
-pub fn named(
+pub(super) fn named(
     work: &mut Work<'_>,
     block: &Block,
     layer: Layer,
@@ -57,11 +57,11 @@ pub fn named(
 }
 
 /// The number less the other.
-pub fn difference((now, other): &(String, Option<String>)) -> String {
+pub(super) fn difference((now, other): &(String, Option<String>)) -> String {
     format!("({now} - {})", other.as_deref().unwrap_or("NULL"))
 }
 
 /// The difference as a part of the other.
-pub fn change(work: &Work<'_>, number: &(String, Option<String>)) -> String {
+pub(super) fn change(work: &Work<'_>, number: &(String, Option<String>)) -> String {
     quotient(work.dialect, &difference(number), number.1.as_deref().unwrap_or("NULL"))
 }

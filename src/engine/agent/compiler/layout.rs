@@ -3,23 +3,23 @@
 use crate::model::source::quoted;
 
 /// Lines moved to the right.
-pub fn indented(text: &str, by: usize) -> String {
+pub(super) fn indented(text: &str, by: usize) -> String {
     let space = " ".repeat(by);
     text.lines().map(|line| format!("{space}{line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Columns, one a line.
-pub fn list(columns: &[String]) -> String {
+pub(super) fn list(columns: &[String]) -> String {
     indented(&columns.join(",\n"), 2)
 }
 
 /// A WHERE; none without conditions.
-pub fn clause(conditions: &[String]) -> String {
+pub(super) fn clause(conditions: &[String]) -> String {
     if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join("\n  AND ")) }
 }
 
 /// By the first columns.
-pub fn group_by(columns: usize) -> String {
+pub(super) fn group_by(columns: usize) -> String {
     if columns == 0 {
         return String::new();
     }
@@ -28,7 +28,7 @@ pub fn group_by(columns: usize) -> String {
 }
 
 /// The parts of a statement, by name, before its body.
-pub fn with(parts: &[(String, String)]) -> String {
+pub(super) fn with(parts: &[(String, String)]) -> String {
     if parts.is_empty() {
         return String::new();
     }

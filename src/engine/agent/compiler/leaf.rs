@@ -9,7 +9,7 @@ use super::work::Work;
 
 /// The rows that a leaf is computed from. Leaves of the same rows share a part of the statement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rows {
+pub(super) struct Rows {
     /// The dataset whose rows are counted.
     pub home: usize,
     pub filters: Vec<Condition>,
@@ -26,7 +26,7 @@ pub struct Rows {
 
 /// An aggregate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Leaf {
+pub(super) struct Leaf {
     pub rows: Rows,
     pub what: What,
     /// In words.
@@ -34,7 +34,7 @@ pub struct Leaf {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub(super) enum What {
     Count,
     Aggregate(Aggregation, String),
     Call(Box<Call>),
@@ -49,7 +49,7 @@ pub enum What {
 
 /// An aggregate of another measure's groups.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Over {
+pub(super) struct Over {
     pub function: Aggregation,
     pub measure: Measure,
     pub by: Vec<Dimension>,
@@ -58,7 +58,7 @@ pub struct Over {
 
 /// What holds for all leaves of a measure.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
+pub(super) struct Frame {
     pub filters: Vec<Condition>,
     /// Conditions of metrics, as the ontology writes them.
     pub own: Vec<String>,
@@ -70,7 +70,7 @@ pub struct Frame {
 
 impl Leaf {
     /// 0 where there is no row.
-    pub fn counts(&self) -> bool {
+    pub(super) fn counts(&self) -> bool {
         match &self.what {
             What::Count | What::Aggregate(Aggregation::Count | Aggregation::CountDistinct, _) => true,
             What::Call(call) => call.counts(),
@@ -79,7 +79,7 @@ impl Leaf {
     }
 
     /// Whether its parts add up to the whole.
-    pub fn adds_up(&self) -> bool {
+    pub(super) fn adds_up(&self) -> bool {
         !self.rows.last
             && match &self.what {
                 What::Count | What::Aggregate(Aggregation::Count | Aggregation::Sum, _) => true,
@@ -90,7 +90,7 @@ impl Leaf {
     }
 
     /// Whether rows that come several times change nothing.
-    pub fn ignores_repetition(&self) -> bool {
+    pub(super) fn ignores_repetition(&self) -> bool {
         match &self.what {
             What::Aggregate(Aggregation::CountDistinct | Aggregation::Min | Aggregation::Max, _) => true,
             What::Call(call) => call.ignores_repetition(),
@@ -101,7 +101,7 @@ impl Leaf {
 }
 
 /// The position of a leaf among those that are there; a new one is added.
-pub fn position(leaves: &mut Vec<Leaf>, leaf: Leaf) -> usize {
+pub(super) fn position(leaves: &mut Vec<Leaf>, leaf: Leaf) -> usize {
     leaves.iter().position(|other| other.rows == leaf.rows && other.what == leaf.what).unwrap_or_else(|| {
         leaves.push(leaf);
         leaves.len() - 1
@@ -109,7 +109,12 @@ pub fn position(leaves: &mut Vec<Leaf>, leaf: Leaf) -> usize {
 }
 
 /// The rows of a leaf; the metric's own time comes before the dataset's.
-pub fn rows(work: &mut Work<'_>, home: usize, time: Option<FieldRef>, frame: &Frame) -> Result<Rows, CompileError> {
+pub(super) fn rows(
+    work: &mut Work<'_>,
+    home: usize,
+    time: Option<FieldRef>,
+    frame: &Frame,
+) -> Result<Rows, CompileError> {
     let time = match &frame.time {
         Some(field) => Some(field.clone()),
         None => match time {
@@ -137,7 +142,7 @@ pub fn rows(work: &mut Work<'_>, home: usize, time: Option<FieldRef>, frame: &Fr
 }
 
 /// When rows of a dataset were: its own time, or that of the nearest dataset that each row belongs to, if one is.
-pub fn default_time(work: &Work<'_>, home: usize) -> Option<FieldRef> {
+pub(super) fn default_time(work: &Work<'_>, home: usize) -> Option<FieldRef> {
     let mut nearest: Option<(usize, FieldRef)> = None;
     for (dataset, steps) in work.graph.upward(home) {
         if nearest.as_ref().is_some_and(|(other, _)| steps > *other) {

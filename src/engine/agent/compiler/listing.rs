@@ -16,7 +16,7 @@ use crate::engine::render::nouns::capital;
 use crate::model::source::quoted;
 
 /// The rows of the plan's subject, or of the dataset from which all fields are met with the fewest steps to many.
-pub fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
+pub(super) fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
     let plan = work.plan;
     if plan.dimensions.is_empty() {
         return Err(CompileError::Unsupported("the plan asks for nothing: neither a field nor a number".into()));

@@ -11,21 +11,21 @@ use super::names::text;
 use super::work::Work;
 
 /// A value as SQL.
-pub enum Written {
+pub(super) enum Written {
     Value(String),
     /// A whole day of a field with a time of day: from the first instant up to but not with the second.
     Day(String, String),
 }
 
 impl Work<'_> {
-    pub fn zone(&self) -> Result<TimeZone, CompileError> {
+    pub(super) fn zone(&self) -> Result<TimeZone, CompileError> {
         let name = self.zone_name();
         TimeZone::get(name)
             .map_err(|_| CompileError::Unsupported(format!("the ontology's time zone {name} is not an IANA name")))
     }
 
     /// A civil time as SQL to compare with a field of this type.
-    pub fn instant(&self, at: DateTime, datatype: DataType) -> Result<String, CompileError> {
+    pub(super) fn instant(&self, at: DateTime, datatype: DataType) -> Result<String, CompileError> {
         let plain = at.strftime("%Y-%m-%d %H:%M:%S");
         Ok(match datatype {
             DataType::DateTimeTz => {
@@ -39,7 +39,7 @@ impl Work<'_> {
         })
     }
 
-    pub fn literal(&self, value: &Literal, field: &Field) -> Result<Written, CompileError> {
+    pub(super) fn literal(&self, value: &Literal, field: &Field) -> Result<Written, CompileError> {
         let wrong = |wants: &str| {
             Err(CompileError::WrongType { field: field.words(), value: shown(value), wants: wants.to_owned() })
         };
@@ -89,7 +89,7 @@ impl Work<'_> {
 }
 
 /// A day or a civil time, and whether it is a day.
-pub fn civil(value: &str) -> Option<(DateTime, bool)> {
+pub(super) fn civil(value: &str) -> Option<(DateTime, bool)> {
     let value = value.trim();
     if let Ok(date) = value.parse::<Date>()
         && value.len() == 10
@@ -107,7 +107,7 @@ fn plain_text(value: &str) -> Result<String, CompileError> {
 }
 
 /// A number written out, without an exponent where that is short.
-pub fn number_text(number: f64) -> String {
+pub(super) fn number_text(number: f64) -> String {
     if number.abs() < 1e18 { number.to_string() } else { format!("{number:e}") }
 }
 

@@ -12,7 +12,7 @@ use super::words::{aggregate_words, words};
 use super::work::Work;
 
 /// Takes a measure apart; its leaves are added to those that are there.
-pub fn take(
+pub(super) fn take(
     work: &mut Work<'_>,
     measure: &Measure,
     frame: &Frame,

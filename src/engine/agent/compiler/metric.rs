@@ -13,7 +13,7 @@ use super::work::{Work, unknown};
 use crate::engine::render::nouns::capital;
 
 /// Takes a metric apart; `inside` are the names of those that it is part of.
-pub fn metric(
+pub(super) fn metric(
     work: &mut Work<'_>,
     name: &str,
     frame: &Frame,

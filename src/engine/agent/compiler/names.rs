@@ -3,21 +3,21 @@
 use std::collections::BTreeSet;
 
 /// A text as SQL.
-pub fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Names of one kind that are taken; SQL does not regard case.
 #[derive(Clone, Debug, Default)]
-pub struct Names(BTreeSet<String>);
+pub(super) struct Names(BTreeSet<String>);
 
 impl Names {
-    pub fn take(&mut self, name: &str) {
+    pub(super) fn take(&mut self, name: &str) {
         self.0.insert(name.to_lowercase());
     }
 
     /// A name like the one wanted that is not taken, in small letters, digits and underscores.
-    pub fn fresh(&mut self, wanted: &str) -> String {
+    pub(super) fn fresh(&mut self, wanted: &str) -> String {
         let mut base: String = String::new();
         for c in wanted.to_lowercase().chars() {
             let c = if c.is_alphanumeric() { c } else { '_' };
@@ -31,7 +31,7 @@ impl Names {
     }
 
     /// A heading for people that is not taken.
-    pub fn heading(&mut self, wanted: &str) -> String {
+    pub(super) fn heading(&mut self, wanted: &str) -> String {
         let wanted = wanted.trim().replace('\u{0}', "");
         let wanted = if wanted.is_empty() { "Value" } else { &wanted };
         self.unique(wanted, |wanted, number| format!("{wanted} ({number})"))
@@ -49,7 +49,7 @@ impl Names {
 }
 
 /// A noun for several.
-pub fn plural(noun: &str) -> String {
+pub(super) fn plural(noun: &str) -> String {
     let lower = noun.to_lowercase();
     let vowel = |c: char| "aeiou".contains(c);
     if let Some(stem) = lower.strip_suffix('y').filter(|stem| !stem.ends_with(vowel)) {

@@ -13,7 +13,7 @@ use super::work::{Keyed, Work};
 use crate::model::source::quoted;
 
 /// The plan's measures by its dimensions.
-pub fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
+pub(super) fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
     let plan = work.plan;
     let mut names = Names::default();
     let mut columns = Vec::new();
@@ -39,7 +39,7 @@ pub fn of_plan(work: &mut Work<'_>) -> Result<Block, CompileError> {
 }
 
 /// A measure for each row of a dataset, also for those without any of its rows.
-pub fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) -> Result<Keyed, CompileError> {
+pub(super) fn of_each(work: &mut Work<'_>, dataset: usize, measure: &Measure) -> Result<Keyed, CompileError> {
     let entity = work.entity(dataset);
     if entity.primary_key.is_empty() {
         return Err(CompileError::Unsupported(format!(

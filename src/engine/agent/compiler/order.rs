@@ -9,23 +9,23 @@ use super::layer::{Layer, change, difference, named};
 use super::work::Work;
 
 /// A column to order by.
-pub struct Key {
+pub(super) struct Key {
     pub column: String,
     descending: bool,
 }
 
 impl Key {
-    pub fn up(column: String) -> Self {
+    pub(super) fn up(column: String) -> Self {
         Self { column, descending: false }
     }
 
-    pub fn sql(&self) -> String {
+    pub(super) fn sql(&self) -> String {
         format!("{}{} NULLS LAST", self.column, if self.descending { " DESC" } else { "" })
     }
 }
 
 /// The plan's order, and then every column that tells rows apart, so that equal questions have equal answers.
-pub fn order(work: &Work<'_>, layer: &Layer) -> Vec<Key> {
+pub(super) fn order(work: &Work<'_>, layer: &Layer) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
     for order in &work.plan.order {
         keys.push(Key { column: ordered(work, layer, order), descending: order.descending });
@@ -49,7 +49,7 @@ fn ordered(work: &Work<'_>, layer: &Layer, order: &Order) -> String {
 }
 
 /// Keeps the first rows of each group, or all that are equal to the last of them.
-pub fn ranked(work: &mut Work<'_>, block: &Block, layer: Layer, limit: &Limit, order: &[Key]) -> Layer {
+pub(super) fn ranked(work: &mut Work<'_>, block: &Block, layer: Layer, limit: &Limit, order: &[Key]) -> Layer {
     let by: Vec<&str> = limit.per.iter().map(|at| layer.dims[*at].as_str()).collect();
     let by = if by.is_empty() { String::new() } else { format!("PARTITION BY {} ", by.join(", ")) };
     // Ties are rows that are equal in what was asked for, not in what makes the order total.

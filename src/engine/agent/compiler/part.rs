@@ -15,7 +15,7 @@ use crate::engine::render::nouns::capital;
 use crate::model::source::quoted;
 
 /// A part of the statement. Its columns for the dimensions have the names that were asked for.
-pub struct Part {
+pub(super) struct Part {
     pub name: String,
     /// Leaves and their columns.
     pub values: Vec<(usize, String)>,
@@ -37,7 +37,7 @@ struct Pieces<'p> {
 }
 
 /// The part of leaves, which are all of the same rows.
-pub fn part(
+pub(super) fn part(
     work: &mut Work<'_>,
     dims: &[Dim],
     names: &[String],

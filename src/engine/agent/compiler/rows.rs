@@ -20,7 +20,7 @@ use crate::model::source::quoted;
 
 /// What the rows of a part are grouped by.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Dim {
+pub(super) enum Dim {
     Plan(Dimension),
     /// A column of a dataset's key.
     Key {
@@ -31,7 +31,7 @@ pub enum Dim {
 
 /// What the aggregates read, when the rows come from a sub-query that has each once.
 #[derive(Default)]
-pub struct Inner {
+pub(super) struct Inner {
     pub needed: bool,
     /// SQL and the column's name.
     pub columns: Vec<(String, String)>,
@@ -39,7 +39,7 @@ pub struct Inner {
 }
 
 /// The WHERE of rows.
-pub fn conditions(work: &mut Work<'_>, scope: &mut Scope, rows: &Rows) -> Result<Vec<String>, CompileError> {
+pub(super) fn conditions(work: &mut Work<'_>, scope: &mut Scope, rows: &Rows) -> Result<Vec<String>, CompileError> {
     let within = match (&rows.time, &rows.window) {
         (Some(field), Some(window)) if window.start.is_some() || window.end.is_some() => {
             Some(Condition::Within { field: field.clone(), window: window.clone(), negated: false })
@@ -57,7 +57,7 @@ pub fn conditions(work: &mut Work<'_>, scope: &mut Scope, rows: &Rows) -> Result
 }
 
 /// A dimension as SQL, and the unit of the calendar that it is.
-pub fn dimension(
+pub(super) fn dimension(
     work: &mut Work<'_>,
     scope: &mut Scope,
     dim: &Dim,
@@ -147,7 +147,12 @@ fn cut(work: &Work<'_>, sql: &str, field: &Field, dimension: &Dimension) -> Resu
 }
 
 /// An aggregate as SQL, over the scope's columns or those of the sub-query.
-pub fn call(work: &mut Work<'_>, scope: &mut Scope, leaf: &Leaf, inner: &mut Inner) -> Result<String, CompileError> {
+pub(super) fn call(
+    work: &mut Work<'_>,
+    scope: &mut Scope,
+    leaf: &Leaf,
+    inner: &mut Inner,
+) -> Result<String, CompileError> {
     let dialect = work.dialect;
     let home = leaf.rows.home;
     let mut column =

@@ -12,7 +12,7 @@ use super::work::Work;
 use crate::model::source::quoted;
 
 /// See the module. The first dataset is the one whose rows are meant; the others are joined to it, each way once.
-pub struct Scope {
+pub(super) struct Scope {
     aliases: Names,
     nodes: Vec<Node>,
     /// The dataset that ways are taken from, and the way from there to the first one: not the same in a sub-query.
@@ -25,24 +25,24 @@ pub struct Scope {
 }
 
 /// A dataset under an alias.
-pub struct Node {
+pub(super) struct Node {
     pub dataset: usize,
     pub alias: String,
     pub parent: Option<Parent>,
 }
 
 /// The node that one is joined to, how, and on which columns (the joined one's first).
-pub type Parent = (usize, Step, Vec<(String, String)>);
+pub(super) type Parent = (usize, Step, Vec<(String, String)>);
 
 /// Where a way leads.
-pub enum Reached {
+pub(super) enum Reached {
     At(usize),
     /// As far as the node, and from there a step that may meet several rows.
     Beyond(usize, Way),
 }
 
 impl Scope {
-    pub fn new(work: &Work<'_>, dataset: usize) -> Self {
+    pub(super) fn new(work: &Work<'_>, dataset: usize) -> Self {
         let mut aliases = Names::default();
         let alias = aliases.fresh(&work.entity(dataset).name);
         let nodes = vec![Node { dataset, alias, parent: None }];
@@ -50,7 +50,7 @@ impl Scope {
     }
 
     /// A sub-query's, with aliases of its own.
-    pub fn inner(&self, work: &Work<'_>, dataset: usize) -> Self {
+    pub(super) fn inner(&self, work: &Work<'_>, dataset: usize) -> Self {
         let mut aliases = self.aliases.clone();
         let alias = aliases.fresh(&work.entity(dataset).name);
         let nodes = vec![Node { dataset, alias, parent: None }];
@@ -58,12 +58,12 @@ impl Scope {
     }
 
     /// A name for a sub-query without joins.
-    pub fn alias(&self, wanted: &str) -> String {
+    pub(super) fn alias(&self, wanted: &str) -> String {
         self.aliases.clone().fresh(wanted)
     }
 
     /// The way from the origin to a node.
-    pub fn way_to(&self, node: usize) -> Way {
+    pub(super) fn way_to(&self, node: usize) -> Way {
         let mut way = Vec::new();
         let mut at = node;
         while let Some((parent, step, _)) = &self.nodes[at].parent {
@@ -76,20 +76,20 @@ impl Scope {
     }
 
     /// The dataset whose rows are meant.
-    pub fn base(&self) -> usize {
+    pub(super) fn base(&self) -> usize {
         self.nodes[0].dataset
     }
 
-    pub fn node(&self, at: usize) -> &Node {
+    pub(super) fn node(&self, at: usize) -> &Node {
         &self.nodes[at]
     }
 
-    pub fn nodes(&self) -> &[Node] {
+    pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// Follows a way and joins what is missing; steps to many only with `fan`, or where they are joined already.
-    pub fn reach(&mut self, work: &mut Work<'_>, way: &[Step], fan: bool) -> Result<Reached, CompileError> {
+    pub(super) fn reach(&mut self, work: &mut Work<'_>, way: &[Step], fan: bool) -> Result<Reached, CompileError> {
         let mut at = 0;
         for (done, step) in way.iter().enumerate() {
             let joined = self
@@ -106,7 +106,7 @@ impl Scope {
     }
 
     /// The way to a dataset from where the scope's ways begin, without what lies behind its first dataset.
-    pub fn way(&self, work: &mut Work<'_>, dataset: usize, via: &[String]) -> Result<Way, CompileError> {
+    pub(super) fn way(&self, work: &mut Work<'_>, dataset: usize, via: &[String]) -> Result<Way, CompileError> {
         if self.prefix.is_empty() {
             return work.way(self.base(), dataset, via, Steps::Any);
         }
@@ -118,7 +118,7 @@ impl Scope {
     }
 
     /// The node of a dataset that each row meets once.
-    pub fn at(&mut self, work: &mut Work<'_>, dataset: &str) -> Result<usize, CompileError> {
+    pub(super) fn at(&mut self, work: &mut Work<'_>, dataset: &str) -> Result<usize, CompileError> {
         let to = work.dataset(dataset)?;
         let way = self.way(work, to, &[])?;
         match self.reach(work, &way, false)? {
@@ -130,7 +130,7 @@ impl Scope {
     }
 
     /// A field that each row meets once.
-    pub fn column<'a>(
+    pub(super) fn column<'a>(
         &mut self,
         work: &mut Work<'a>,
         reference: &FieldRef,
@@ -147,7 +147,12 @@ impl Scope {
     }
 
     /// A boolean expression of the ontology over `dataset.field`; `what` it is, for messages.
-    pub fn expression(&mut self, work: &mut Work<'_>, scalar: &Scalar, what: &str) -> Result<String, CompileError> {
+    pub(super) fn expression(
+        &mut self,
+        work: &mut Work<'_>,
+        scalar: &Scalar,
+        what: &str,
+    ) -> Result<String, CompileError> {
         let dialect = work.dialect;
         scalar.in_zone(work.zone_name(), &|dataset, name| work.datatype(dataset, name)).write(
             dialect,
@@ -175,18 +180,18 @@ impl Scope {
     }
 
     /// A field at a node.
-    pub fn field(&self, work: &Work<'_>, at: usize, name: &str) -> Result<String, CompileError> {
+    pub(super) fn field(&self, work: &Work<'_>, at: usize, name: &str) -> Result<String, CompileError> {
         let node = &self.nodes[at];
         work.named(node.dataset, &node.alias, name, &mut Vec::new())
     }
 
     /// From FROM on. Joins keep every row.
-    pub fn from(&self, work: &Work<'_>) -> Result<String, CompileError> {
+    pub(super) fn from(&self, work: &Work<'_>) -> Result<String, CompileError> {
         self.only(work, |_| true)
     }
 
     /// The same with some of the joins.
-    pub fn only(&self, work: &Work<'_>, keep: impl Fn(usize) -> bool) -> Result<String, CompileError> {
+    pub(super) fn only(&self, work: &Work<'_>, keep: impl Fn(usize) -> bool) -> Result<String, CompileError> {
         let mut sql = String::new();
         for (_, node) in self.nodes.iter().enumerate().filter(|(at, _)| keep(*at)) {
             let table = work.table(node.dataset, &node.alias)?;
@@ -199,7 +204,7 @@ impl Scope {
     }
 
     /// The columns of a key of the first dataset.
-    pub fn key(&self, work: &Work<'_>) -> Result<Vec<String>, CompileError> {
+    pub(super) fn key(&self, work: &Work<'_>) -> Result<Vec<String>, CompileError> {
         let entity = work.entity(self.base());
         let key = if entity.primary_key.is_empty() { entity.unique_keys.first() } else { Some(&entity.primary_key) };
         let columns = key.map(Vec::as_slice).unwrap_or_default();

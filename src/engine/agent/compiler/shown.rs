@@ -11,7 +11,11 @@ use super::words::words;
 use super::work::Work;
 
 /// What is shown instead of the numbers.
-pub fn shown(work: &mut Work<'_>, block: &Block, layer: &Layer) -> Result<Vec<(String, Option<String>)>, CompileError> {
+pub(super) fn shown(
+    work: &mut Work<'_>,
+    block: &Block,
+    layer: &Layer,
+) -> Result<Vec<(String, Option<String>)>, CompileError> {
     let plan = work.plan;
     let mut written = Vec::new();
     for (at, (measure, (now, other))) in plan.measures.iter().zip(&layer.numbers).enumerate() {

@@ -13,7 +13,7 @@ use super::work::Work;
 use crate::model::source::quoted;
 
 /// What the rows of the subject are grouped by.
-pub struct Subject {
+pub(super) struct Subject {
     /// What the parts are grouped by.
     pub dims: Vec<Dim>,
     pub names: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Subject {
 }
 
 /// What the rows of a dataset, those that the conditions on them leave, are grouped by.
-pub fn subject_of(
+pub(super) fn subject_of(
     work: &mut Work<'_>,
     dataset: usize,
     dims: &[Dim],
@@ -88,7 +88,7 @@ pub fn subject_of(
 
 /// The dataset each of whose rows is a group of its own, also one without any row of the number: what is grouped by is
 /// its key, and there is one way to it.
-pub fn whole(work: &mut Work<'_>, home: usize, by: &[Dimension]) -> Option<usize> {
+pub(super) fn whole(work: &mut Work<'_>, home: usize, by: &[Dimension]) -> Option<usize> {
     let first = by.first()?;
     let dataset = work.dataset(&first.field.dataset).ok()?;
     let plain = |dimension: &Dimension| {

@@ -35,7 +35,7 @@ fn is_measured(condition: &Condition) -> bool {
 impl Work<'_> {
     /// Looks up how many groups there are, and for how many a condition holds: that there is no row of their number.
     /// `from` reads the parts that the statement has so far.
-    pub fn groups(&mut self, dataset: usize, from: &str, none: &str, zero: bool) {
+    pub(super) fn groups(&mut self, dataset: usize, from: &str, none: &str, zero: bool) {
         let noun = plural(&self.entity(dataset).noun());
         let check = format!("groups:{noun}");
         if !self.checks.is_new(check.clone()) {
@@ -52,7 +52,7 @@ impl Work<'_> {
     }
 
     /// Looks up the rows of a part that its joins cannot place, and totals without joins. Gives the totals' columns.
-    pub fn watch(
+    pub(super) fn watch(
         &mut self,
         scope: &Scope,
         rows: &Rows,

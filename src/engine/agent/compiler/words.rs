@@ -9,7 +9,7 @@ use super::work::Work;
 use crate::engine::render::nouns::capital;
 
 /// What people call a measure.
-pub fn words(work: &Work<'_>, measure: &Measure) -> String {
+pub(super) fn words(work: &Work<'_>, measure: &Measure) -> String {
     if let Some(label) = &measure.label {
         return label.clone();
     }
@@ -49,7 +49,7 @@ pub fn words(work: &Work<'_>, measure: &Measure) -> String {
 }
 
 /// What people call an aggregate.
-pub fn aggregate_words(function: Aggregation) -> &'static str {
+pub(super) fn aggregate_words(function: Aggregation) -> &'static str {
     match function {
         Aggregation::Sum => "total",
         Aggregation::Avg => "average",

@@ -16,7 +16,7 @@ use super::names::Names;
 const MAX_DEPTH: usize = 12;
 
 /// A number for each row of a dataset, in a part of the statement.
-pub struct Keyed {
+pub(super) struct Keyed {
     pub name: String,
     /// Names of the columns of the key.
     pub keys: Vec<String>,
@@ -25,10 +25,10 @@ pub struct Keyed {
 }
 
 /// Makes a measure for each row of a dataset.
-pub type NumberOfEach = fn(&mut Work<'_>, usize, &Measure) -> Result<Keyed, CompileError>;
+pub(super) type NumberOfEach = fn(&mut Work<'_>, usize, &Measure) -> Result<Keyed, CompileError>;
 
 /// See the module. Datasets are meant by their positions in the ontology.
-pub struct Work<'a> {
+pub(super) struct Work<'a> {
     pub plan: &'a Plan,
     pub ontology: &'a Ontology,
     pub graph: &'a Graph,
@@ -49,7 +49,7 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub fn new(
+    pub(super) fn new(
         plan: &'a Plan,
         ontology: &'a Ontology,
         graph: &'a Graph,
@@ -78,14 +78,14 @@ impl<'a> Work<'a> {
     }
 
     /// Adds a part to the statement and gives its name.
-    pub fn part(&mut self, wanted: &str, body: String) -> String {
+    pub(super) fn part(&mut self, wanted: &str, body: String) -> String {
         let name = self.names.fresh(wanted);
         self.parts.push((name.clone(), body));
         name
     }
 
     /// Adds a sentence once.
-    pub fn note(&mut self, note: impl Into<String>) {
+    pub(super) fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -93,7 +93,10 @@ impl<'a> Work<'a> {
     }
 
     /// Goes one level deeper for the time of `inner`.
-    pub fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, CompileError>) -> Result<T, CompileError> {
+    pub(super) fn deeper<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, CompileError>,
+    ) -> Result<T, CompileError> {
         if self.depth == MAX_DEPTH {
             return Err(CompileError::Unsupported(format!(
                 "measures and conditions are more than {MAX_DEPTH} deep inside each other"
@@ -105,28 +108,28 @@ impl<'a> Work<'a> {
         result
     }
 
-    pub fn entity(&self, at: usize) -> &'a Entity {
+    pub(super) fn entity(&self, at: usize) -> &'a Entity {
         &self.ontology.datasets[at]
     }
 
-    pub fn dataset(&self, name: &str) -> Result<usize, CompileError> {
+    pub(super) fn dataset(&self, name: &str) -> Result<usize, CompileError> {
         self.graph
             .dataset(name)
             .ok_or_else(|| unknown("dataset", name, self.ontology.datasets.iter().map(|entity| entity.name.as_str())))
     }
 
     /// The time zone in which days begin.
-    pub fn zone_name(&self) -> &'a str {
+    pub(super) fn zone_name(&self) -> &'a str {
         &self.ontology.calendar.timezone
     }
 
     /// The type of a field of the ontology, where it is known.
-    pub fn datatype(&self, dataset: Option<&str>, name: &str) -> Option<DataType> {
+    pub(super) fn datatype(&self, dataset: Option<&str>, name: &str) -> Option<DataType> {
         self.ontology.field(dataset?, name).map(|field| field.datatype)
     }
 
     /// The dataset that a name in `what` of the ontology stands behind.
-    pub fn owner(&self, what: &str, dataset: Option<&str>) -> Result<usize, CompileError> {
+    pub(super) fn owner(&self, what: &str, dataset: Option<&str>) -> Result<usize, CompileError> {
         match dataset {
             Some(dataset) => self.dataset(dataset),
             None => Err(CompileError::Unsupported(format!("{what} of the ontology names a field without its dataset"))),
@@ -134,12 +137,12 @@ impl<'a> Work<'a> {
     }
 
     /// A field and its dataset.
-    pub fn field(&self, reference: &FieldRef) -> Result<(usize, &'a Field), CompileError> {
+    pub(super) fn field(&self, reference: &FieldRef) -> Result<(usize, &'a Field), CompileError> {
         let dataset = self.dataset(&reference.dataset)?;
         Ok((dataset, self.field_of(dataset, &reference.field)?))
     }
 
-    pub fn field_of(&self, dataset: usize, name: &str) -> Result<&'a Field, CompileError> {
+    pub(super) fn field_of(&self, dataset: usize, name: &str) -> Result<&'a Field, CompileError> {
         let entity = self.entity(dataset);
         entity.field(name).ok_or_else(|| {
             let nearest = unknown("field", name, entity.fields.iter().map(|field| field.name.as_str()));
@@ -154,13 +157,13 @@ impl<'a> Work<'a> {
         })
     }
 
-    pub fn metric(&self, name: &str) -> Result<&'a Metric, CompileError> {
+    pub(super) fn metric(&self, name: &str) -> Result<&'a Metric, CompileError> {
         let known = || self.ontology.metrics.iter().map(|metric| metric.name.as_str());
         self.ontology.metric(name).ok_or_else(|| unknown("metric", name, known()))
     }
 
     /// The way between datasets, or what is wrong with it.
-    pub fn way(&mut self, from: usize, to: usize, via: &[String], steps: Steps) -> Result<Way, CompileError> {
+    pub(super) fn way(&mut self, from: usize, to: usize, via: &[String], steps: Steps) -> Result<Way, CompileError> {
         let key = (from, to, via.to_vec(), steps == Steps::Any);
         if let Some(way) = self.ways.get(&key) {
             return Ok(way.clone());
@@ -198,19 +201,19 @@ impl<'a> Work<'a> {
     }
 
     /// The relationship of a step, in words.
-    pub fn step_words(&self, step: &Step) -> String {
+    pub(super) fn step_words(&self, step: &Step) -> String {
         in_words(&self.ontology.relationships[step.relationship].name)
     }
 }
 
 /// The table behind a dataset.
-pub fn table_name(entity: &Entity) -> &str {
+pub(super) fn table_name(entity: &Entity) -> &str {
     let source = if entity.source.is_empty() { &entity.name } else { &entity.source };
     source.rsplit('.').next().unwrap_or(source).trim_matches('"')
 }
 
 /// A name that is not there, with the one that comes nearest.
-pub fn unknown<'n>(kind: &'static str, name: &str, known: impl Iterator<Item = &'n str>) -> CompileError {
+pub(super) fn unknown<'n>(kind: &'static str, name: &str, known: impl Iterator<Item = &'n str>) -> CompileError {
     let lower = name.to_lowercase();
     let nearest = known
         .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &lower), known))

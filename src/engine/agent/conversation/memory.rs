@@ -33,7 +33,7 @@ const MOST_CHOSEN: usize = 50;
 
 /// What is remembered of an ontology, as planners use it for one question.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub(super) struct Known {
     /// How this very question is read.
     pub verified: Option<Verified>,
     pub preferences: Vec<Chosen>,
@@ -43,7 +43,7 @@ pub struct Known {
 
 /// A question's plan that somebody confirmed.
 #[derive(Clone, Debug)]
-pub struct Verified {
+pub(super) struct Verified {
     pub plan: Plan,
     /// Who confirmed it and when, for people.
     pub says: String,

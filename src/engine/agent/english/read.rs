@@ -25,10 +25,10 @@ use crate::model::plan::{Plan, Window};
 use crate::model::reading::{Cannot, Outcome, Phrase, Reading};
 
 /// No question that is longer is read, in characters.
-pub const MAX_QUESTION: usize = 2_000;
+pub(super) const MAX_QUESTION: usize = 2_000;
 
 /// No question with more words is read, whatever their length.
-pub const MAX_WORDS: usize = 150;
+pub(super) const MAX_WORDS: usize = 150;
 
 /// What reading takes of the work for each word, besides what there is to weigh.
 const STEPS_OF_A_WORD: u64 = 10;
@@ -45,7 +45,7 @@ const MAX_MEASURES: usize = 12;
 
 /// A plan for a question, a question back, or why there is none, within some work: what is not finished within it is not
 /// answered.
-pub fn plan_within(
+pub(super) fn plan_within(
     question: &str,
     on: &Lexicon,
     ontology: &Ontology,

@@ -48,23 +48,23 @@ fn among(set: &Words, list: &'static str, word: &str) -> bool {
     set.get_or_init(|| list.split_whitespace().collect()).contains(word)
 }
 
-pub fn is_filler(word: &str) -> bool {
+pub(super) fn is_filler(word: &str) -> bool {
     static SET: Words = OnceLock::new();
     among(&SET, FILLERS, word)
 }
 
-pub fn is_relation(word: &str) -> bool {
+pub(super) fn is_relation(word: &str) -> bool {
     static SET: Words = OnceLock::new();
     among(&SET, RELATION, word)
 }
 
 /// Whether a verb says where something is, and nothing else.
-pub fn is_posture(word: &str) -> bool {
+pub(super) fn is_posture(word: &str) -> bool {
     static SET: Words = OnceLock::new();
     among(&SET, POSTURE, word)
 }
 
-pub fn is_show(word: &str) -> bool {
+pub(super) fn is_show(word: &str) -> bool {
     static SET: Words = OnceLock::new();
     among(&SET, SHOW, word)
 }
@@ -94,13 +94,13 @@ const ORDINARY: &str = "\
     rise rises grow grew increase increased decrease decreased decline declined";
 
 /// Whether a word is one of the grammar or of everyday language.
-pub fn is_ordinary(word: &str) -> bool {
+pub(super) fn is_ordinary(word: &str) -> bool {
     static SET: Words = OnceLock::new();
     is_filler(word) || is_show(word) || is_relation(word) || among(&SET, ORDINARY, word)
 }
 
 /// Words before a noun that ask for an aggregate of it.
-pub fn aggregate(word: &str) -> Option<Aggregation> {
+pub(super) fn aggregate(word: &str) -> Option<Aggregation> {
     Some(match word {
         "total" | "sum" | "summed" => Aggregation::Sum,
         "average" | "avg" | "mean" | "averaged" => Aggregation::Avg,
@@ -112,7 +112,7 @@ pub fn aggregate(word: &str) -> Option<Aggregation> {
 }
 
 /// Superlatives: whether the most of it is meant, and which nouns they speak of (none: any).
-pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
+pub(super) fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
     const LENGTH: &[&str] = &["length", "duration", "distance", "time", "long", "run time", "minutes"];
     const DISTANCE: &[&str] = &["distance", "miles", "kilometers", "kilometres", "km"];
     const PRICE: &[&str] = &["price", "cost", "rate", "amount", "fee", "fare", "charge", "total"];
@@ -162,7 +162,7 @@ pub fn superlative(word: &str) -> Option<(bool, &'static [&'static str])> {
 }
 
 /// The adjectives that a superlative in "-est" may be of: "windy" for "windiest", "hot" for "hottest".
-pub fn positives(word: &str) -> Vec<String> {
+pub(super) fn positives(word: &str) -> Vec<String> {
     let Some(stem) = word.strip_suffix("est").filter(|stem| stem.len() > 2) else { return Vec::new() };
     let mut positives = vec![stem.to_owned(), format!("{stem}e")];
     if let Some(stem) = stem.strip_suffix('i') {
@@ -177,7 +177,7 @@ pub fn positives(word: &str) -> Vec<String> {
 }
 
 /// Whether the most of an adjective is the least of its number: the coldest has the lowest temperature.
-pub fn is_little(adjective: &str) -> bool {
+pub(super) fn is_little(adjective: &str) -> bool {
     matches!(
         adjective,
         "cold"
@@ -206,7 +206,7 @@ pub fn is_little(adjective: &str) -> bool {
 }
 
 /// Comparatives with the nouns they speak of.
-pub fn comparative(word: &str) -> Option<(Comparator, &'static [&'static str])> {
+pub(super) fn comparative(word: &str) -> Option<(Comparator, &'static [&'static str])> {
     Some(match word {
         "longer" => (Comparator::Greater, &["length", "duration", "distance", "time", "minutes"]),
         "shorter" => (Comparator::Less, &["length", "duration", "distance", "time", "minutes"]),
@@ -223,7 +223,7 @@ pub fn comparative(word: &str) -> Option<(Comparator, &'static [&'static str])> 
 }
 
 /// What a unit measures, and how many of the kind's first unit it is.
-pub fn unit(name: &str) -> Option<(&'static str, f64)> {
+pub(super) fn unit(name: &str) -> Option<(&'static str, f64)> {
     Some(match name.trim_end_matches('.').to_lowercase().as_str() {
         "second" | "seconds" | "sec" | "secs" | "s" => ("time", 1.0),
         "millisecond" | "milliseconds" | "ms" => ("time", 0.001),
@@ -256,7 +256,7 @@ pub fn unit(name: &str) -> Option<(&'static str, f64)> {
 }
 
 /// Roles that "from" and "to" speak of.
-pub fn direction(preposition: &str) -> &'static [&'static str] {
+pub(super) fn direction(preposition: &str) -> &'static [&'static str] {
     match preposition {
         "from" | "out of" | "leaving" | "departing" => {
             &["origin", "source", "departure", "from", "start", "sender", "pickup", "departing", "leaving", "orig"]

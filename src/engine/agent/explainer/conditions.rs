@@ -8,7 +8,7 @@ use super::names::{aggregation, field, listed, noun, roles};
 use super::restate::measure;
 
 /// Conditions that hold together: "origin is JFK and arrival delay is over 15 minutes".
-pub fn all(conditions: &[Condition], ontology: &Ontology) -> String {
+pub(super) fn all(conditions: &[Condition], ontology: &Ontology) -> String {
     match conditions {
         [Condition::Any(any)] if any.len() > 1 => alternatives(any, ontology),
         conditions => {
@@ -118,7 +118,7 @@ fn one(condition: &Condition, ontology: &Ontology) -> String {
 }
 
 /// A day of the week by its number in ISO 8601.
-pub fn weekday(day: u8) -> &'static str {
+pub(super) fn weekday(day: u8) -> &'static str {
     match day {
         1 => "a Monday",
         2 => "a Tuesday",
@@ -136,7 +136,7 @@ fn compare(at: &FieldRef, op: Comparator, value: &Literal, ontology: &Ontology) 
     format!("{name} {} {value_words}", comparator(op, datatype(at, ontology)))
 }
 
-pub fn comparator(op: Comparator, of: DataType) -> &'static str {
+pub(super) fn comparator(op: Comparator, of: DataType) -> &'static str {
     let of_time = of.is_calendar() || of == DataType::Time;
     match (op, of_time) {
         (Comparator::Equal, _) => "is",

@@ -77,7 +77,7 @@ fn shown(of: &Measure, along: Option<Grain>, dimensions: &[String], ontology: &O
 }
 
 /// A measure as a noun phrase, with its own conditions.
-pub fn measure(of: &Measure, ontology: &Ontology) -> String {
+pub(super) fn measure(of: &Measure, ontology: &Ontology) -> String {
     let name = value(&of.value, ontology);
     match of.filters.is_empty() {
         true => name,

@@ -14,17 +14,17 @@ pub(super) struct Veil<'a> {
 }
 
 impl<'a> Veil<'a> {
-    pub fn new(may_see: bool, ontology: &'a Ontology) -> Self {
+    pub(super) fn new(may_see: bool, ontology: &'a Ontology) -> Self {
         Self { may_see, ontology, hidden: Vec::new() }
     }
 
     /// Whether values are sent as they are, but for those of fields with personal data.
-    pub fn may_see(&self) -> bool {
+    pub(super) fn may_see(&self) -> bool {
         self.may_see
     }
 
     /// The text to send: itself where it may be seen or `known` says it already, a placeholder otherwise.
-    pub fn cover(&mut self, text: &str, known: &str) -> String {
+    pub(super) fn cover(&mut self, text: &str, known: &str) -> String {
         if self.may_see || known.to_lowercase().contains(&text.to_lowercase()) {
             return text.to_owned();
         }
@@ -32,7 +32,7 @@ impl<'a> Veil<'a> {
     }
 
     /// What was chosen for words of a question: names of the ontology as they are, a stored value as it may be.
-    pub fn cover_choice(&mut self, value: &str, known: &str) -> String {
+    pub(super) fn cover_choice(&mut self, value: &str, known: &str) -> String {
         if is_name(value, self.ontology) {
             return value.to_owned();
         }
@@ -45,7 +45,7 @@ impl<'a> Veil<'a> {
     }
 
     /// A plan to send. Headings may hold values too, and are not needed.
-    pub fn cover_plan(&mut self, mut plan: Plan, known: &str) -> Plan {
+    pub(super) fn cover_plan(&mut self, mut plan: Plan, known: &str) -> Plan {
         let known = known.to_lowercase();
         let mut covered = false;
         each_value(&mut plan, &mut |met| {
@@ -82,7 +82,7 @@ impl<'a> Veil<'a> {
     }
 
     /// Puts the values behind placeholders in.
-    pub fn uncover(&self, plan: &mut Plan) {
+    pub(super) fn uncover(&self, plan: &mut Plan) {
         let behind = |text: &str| (0..self.hidden.len()).find(|at| placeholder(*at) == text).map(|at| &self.hidden[at]);
         each_value(plan, &mut |met| match met {
             Met::Literal(_, value) => {

@@ -28,7 +28,7 @@ const UNITS: [Unit; 10] = [
 
 /// How a window that was read at a time lies to that; `read` reads its words at another time. `None` where it does not
 /// move, or where no moments are known that give what the words give at every time.
-pub fn relative(
+pub(super) fn relative(
     window: &Window,
     at: DateTime,
     calendar: &Calendar,
@@ -82,7 +82,12 @@ fn later(at: DateTime, names: &[Date]) -> Vec<DateTime> {
 }
 
 /// The window that it is at a time; `None` where the calendar has no such time.
-pub fn window_at(relative: &Relative, at: DateTime, calendar: &Calendar, phrase: Option<String>) -> Option<Window> {
+pub(super) fn window_at(
+    relative: &Relative,
+    at: DateTime,
+    calendar: &Calendar,
+    phrase: Option<String>,
+) -> Option<Window> {
     let end = |moment: &Option<Moment>| match moment {
         None => Some(None),
         Some(moment) => when(moment, at, calendar).map(|time| Some(text(time))),

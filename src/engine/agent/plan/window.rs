@@ -109,22 +109,22 @@ pub(in crate::engine::agent) fn midnight(date: Date) -> DateTime {
 
 impl Span {
     /// `None` when it would be empty.
-    pub fn new(start: DateTime, end: DateTime) -> Option<Span> {
+    pub(crate) fn new(start: DateTime, end: DateTime) -> Option<Span> {
         (start < end).then_some(Span { start, end })
     }
 
-    pub fn day(date: Date) -> Option<Span> {
+    pub(crate) fn day(date: Date) -> Option<Span> {
         Span::new(midnight(date), midnight(date.tomorrow().ok()?))
     }
 
     /// Whole months from the first of a month on.
-    pub fn months(year: i16, month: i8, count: i32) -> Option<Span> {
+    pub(crate) fn months(year: i16, month: i8, count: i32) -> Option<Span> {
         let start = Date::new(year, month, 1).ok()?;
         Span::new(midnight(start), midnight(start.checked_add(count.months()).ok()?))
     }
 
     /// The fiscal year of a number, in months from `skip` on.
-    pub fn fiscal(year: i16, skip: i32, count: i32, calendar: &Calendar) -> Option<Span> {
+    pub(crate) fn fiscal(year: i16, skip: i32, count: i32, calendar: &Calendar) -> Option<Span> {
         let month = calendar.fiscal_year_start.clamp(1, 12);
         let year = if month == 1 { year } else { year.checked_sub(1)? };
         let start = Date::new(year, i8::try_from(month).ok()?, 1).ok()?;
@@ -132,16 +132,16 @@ impl Span {
         Span::new(midnight(start), midnight(start.checked_add(count.months()).ok()?))
     }
 
-    pub fn window(self, phrase: Option<String>) -> Window {
+    pub(crate) fn window(self, phrase: Option<String>) -> Window {
         Window { start: Some(text(self.start)), end: Some(text(self.end)), phrase, relative: None }
     }
 
-    pub fn read(window: &Window) -> Option<Span> {
+    pub(crate) fn read(window: &Window) -> Option<Span> {
         Span::new(read(window.start.as_deref()?)?, read(window.end.as_deref()?)?)
     }
 
     /// How many whole months it has; `None` when it is not made of whole months.
-    pub fn whole_months(self) -> Option<i32> {
+    pub(crate) fn whole_months(self) -> Option<i32> {
         let first = |at: DateTime| at.day() == 1 && at == midnight(at.date());
         let months = i32::from(self.end.year() - self.start.year()) * 12 + i32::from(self.end.month())
             - i32::from(self.start.month());
@@ -149,7 +149,7 @@ impl Span {
     }
 
     /// As much time right before.
-    pub fn before(self) -> Option<Span> {
+    pub(crate) fn before(self) -> Option<Span> {
         let start = match self.whole_months() {
             Some(months) => self.start.checked_sub(months.months()),
             None => self.start.checked_sub(self.end.duration_since(self.start)),
@@ -159,7 +159,7 @@ impl Span {
 
     /// The same dates a year before. The last day goes back, not the end after it, so that what ends with 28 February
     /// does so in every year.
-    pub fn year_before(self) -> Option<Span> {
+    pub(crate) fn year_before(self) -> Option<Span> {
         let back = |at: DateTime| at.checked_sub(1.year()).ok();
         let is_midnight = self.end == midnight(self.end.date());
         let end = if self.whole_months().is_some() || !is_midnight {

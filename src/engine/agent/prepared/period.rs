@@ -9,7 +9,7 @@ use crate::model::plan::{Measure, Plan, Value, Window};
 impl Prepared {
     /// That a plan asks for a time before or after all data that it is about, and which time these are from: "The data
     /// on flights are from 2013-01-01 to 2013-12-31." None where the time has data, or is not known to have none.
-    pub fn outside(&self, plan: &Plan) -> Option<String> {
+    pub(crate) fn outside(&self, plan: &Plan) -> Option<String> {
         let time = plan.time.as_ref()?;
         let placed = match &time.field {
             Some(field) => vec![(field.dataset.clone(), Some(field.field.clone()))],

@@ -16,7 +16,7 @@ pub(super) struct Matrix {
 
 impl Matrix {
     /// `None` when two rows have the same place: then a dimension that is not shown tells them apart.
-    pub fn of<'a>(cells: impl Iterator<Item = (String, String, Option<f64>)> + 'a) -> Option<Self> {
+    pub(super) fn of<'a>(cells: impl Iterator<Item = (String, String, Option<f64>)> + 'a) -> Option<Self> {
         let mut matrix = Self { categories: Vec::new(), series: Vec::new() };
         let mut filled = std::collections::BTreeSet::new();
         for (category, name, value) in cells {
@@ -39,7 +39,7 @@ impl Matrix {
     }
 
     /// The largest series; what is left added up as "Other" where that means something.
-    pub fn largest(mut self, additive: bool) -> (Self, Part) {
+    pub(super) fn largest(mut self, additive: bool) -> (Self, Part) {
         let all = self.series.len();
         if all <= LINES {
             return (self, None);

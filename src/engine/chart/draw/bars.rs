@@ -42,7 +42,7 @@ fn tip(series: &Series, many: bool, category: &str, number: f64) -> String {
 }
 
 /// Bars that stand. Returns the picture's height.
-pub fn vertical(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
+pub(super) fn vertical(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     let shown = shown(spec, 120);
     let many = shown.series.len() > 1;
     let mut top = frame::title(spec, canvas);
@@ -160,7 +160,7 @@ impl Names {
 }
 
 /// Bars that lie, one category below the other. Returns the picture's height.
-pub fn horizontal(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
+pub(super) fn horizontal(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     let shown = shown(spec, 60);
     let many = shown.series.len() > 1;
     let mut top = frame::title(spec, canvas);

@@ -4,7 +4,7 @@ use super::paint::Paint;
 use super::text::escaped;
 
 /// Collects elements. Every text goes through it, and is escaped there.
-pub struct Canvas {
+pub(crate) struct Canvas {
     body: String,
     dark: bool,
     /// Whether marks have the full text of what they show.
@@ -13,14 +13,14 @@ pub struct Canvas {
 
 /// Which end of a text is at its place.
 #[derive(Clone, Copy)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
 /// A text and how it looks.
-pub struct Text<'a> {
+pub(crate) struct Text<'a> {
     pub at: (f64, f64),
     pub text: &'a str,
     pub size: f64,
@@ -34,17 +34,17 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub fn new(at: (f64, f64), text: &'a str, anchor: Anchor) -> Self {
+    pub(crate) fn new(at: (f64, f64), text: &'a str, anchor: Anchor) -> Self {
         Self { at, text, size: 12.0, anchor, paint: Paint::Soft, bold: false, turn: 0.0, full: None }
     }
 }
 
 impl Canvas {
-    pub fn new(dark: bool, tips: bool) -> Self {
+    pub(crate) fn new(dark: bool, tips: bool) -> Self {
         Self { body: String::new(), dark, tips }
     }
 
-    pub fn into_body(self) -> String {
+    pub(crate) fn into_body(self) -> String {
         self.body
     }
 
@@ -63,7 +63,7 @@ impl Canvas {
         }
     }
 
-    pub fn rect(&mut self, at: (f64, f64), size: (f64, f64), paint: Paint, tip: &str) {
+    pub(crate) fn rect(&mut self, at: (f64, f64), size: (f64, f64), paint: Paint, tip: &str) {
         let (width, height) = (size.0.max(0.0), size.1.max(0.0));
         let round = if width >= 6.0 && height >= 6.0 { " rx=\"1.5\"" } else { "" };
         let (x, y, w, h) = (number(at.0), number(at.1), number(width), number(height));
@@ -72,7 +72,7 @@ impl Canvas {
     }
 
     /// A box with an edge and round corners.
-    pub fn card(&mut self, at: (f64, f64), size: (f64, f64), edge: Paint, dashes: &str, tip: &str) {
+    pub(crate) fn card(&mut self, at: (f64, f64), size: (f64, f64), edge: Paint, dashes: &str, tip: &str) {
         let ground = Paint::Ground;
         let (x, y, w, h) = (number(at.0), number(at.1), number(size.0), number(size.1));
         let open = format!(
@@ -87,7 +87,7 @@ impl Canvas {
     }
 
     /// A curve between two points that leaves and arrives level.
-    pub fn curve(&mut self, from: (f64, f64), to: (f64, f64), bend: f64, paint: Paint, dashes: &str, tip: &str) {
+    pub(crate) fn curve(&mut self, from: (f64, f64), to: (f64, f64), bend: f64, paint: Paint, dashes: &str, tip: &str) {
         let (a, b) = ((from.0 + bend, from.1), (to.0 - bend, to.1));
         let points: Vec<String> = [a, b, to].iter().map(|(x, y)| format!("{} {}", number(*x), number(*y))).collect();
         let open = format!(
@@ -101,13 +101,13 @@ impl Canvas {
     }
 
     /// What is drawn inside leads to a place on the same page.
-    pub fn link(&mut self, place: &str, draw: impl FnOnce(&mut Self)) {
+    pub(crate) fn link(&mut self, place: &str, draw: impl FnOnce(&mut Self)) {
         self.body.push_str(&format!("<a href=\"#{}\">\n", escaped(place)));
         draw(self);
         self.body.push_str("</a>\n");
     }
 
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), paint: Paint, width: f64) {
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), paint: Paint, width: f64) {
         let (x1, y1, x2, y2) = (number(from.0), number(from.1), number(to.0), number(to.1));
         let open = format!(
             "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke-width=\"{}\" {}",
@@ -118,7 +118,7 @@ impl Canvas {
     }
 
     /// A line through points.
-    pub fn way(&mut self, points: &[(f64, f64)], paint: Paint, width: f64, dashes: &str, tip: &str) {
+    pub(crate) fn way(&mut self, points: &[(f64, f64)], paint: Paint, width: f64, dashes: &str, tip: &str) {
         let mut d = String::new();
         for (at, (x, y)) in points.iter().enumerate() {
             d.push_str(&format!("{}{} {}", if at == 0 { "M" } else { "L" }, number(*x), number(*y)));
@@ -131,7 +131,7 @@ impl Canvas {
         self.element(&open, "path", tip);
     }
 
-    pub fn dot(&mut self, at: (f64, f64), radius: f64, paint: Paint, opacity: f64, tip: &str) {
+    pub(crate) fn dot(&mut self, at: (f64, f64), radius: f64, paint: Paint, opacity: f64, tip: &str) {
         let clear = if opacity < 1.0 { format!(" fill-opacity=\"{}\"", number(opacity)) } else { String::new() };
         let (x, y, r) = (number(at.0), number(at.1), number(radius));
         let open = format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{clear} {}", self.fill(paint));
@@ -139,7 +139,7 @@ impl Canvas {
     }
 
     /// A filled shape with an edge in the colour of the ground.
-    pub fn shape(&mut self, d: &str, paint: Paint, tip: &str) {
+    pub(crate) fn shape(&mut self, d: &str, paint: Paint, tip: &str) {
         let edge = Paint::Ground;
         let open = format!(
             "<path d=\"{d}\" class=\"dg-f-{} dg-k-{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"",
@@ -151,7 +151,7 @@ impl Canvas {
         self.element(&open, "path", tip);
     }
 
-    pub fn text(&mut self, text: &Text<'_>) {
+    pub(crate) fn text(&mut self, text: &Text<'_>) {
         let (x, y) = (number(text.at.0), number(text.at.1));
         let anchor = match text.anchor {
             Anchor::Start => "",
@@ -177,7 +177,7 @@ impl Canvas {
 }
 
 /// A coordinate: one place after the point is as fine as anybody sees.
-pub fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" { "0".into() } else { text.to_owned() }

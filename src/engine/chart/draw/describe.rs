@@ -8,7 +8,7 @@ use crate::model::chart::{ChartSpec, ChartType, Series};
 const DESCRIBED: usize = 6;
 
 /// What kind it is, how much it shows, and the extremes.
-pub fn summary(spec: &ChartSpec) -> String {
+pub(super) fn summary(spec: &ChartSpec) -> String {
     let categories = spec.categories.as_deref().unwrap_or_default();
     let series = spec.series.as_deref().unwrap_or_default();
     match spec.r#type {

@@ -7,13 +7,13 @@ use super::text::{fitted, label, width, wrapped};
 use crate::model::chart::{ChartSpec, Series};
 
 /// Of every picture.
-pub const WIDTH: f64 = 760.0;
-pub const MARGIN: f64 = 20.0;
-pub const SMALL: f64 = 12.0;
+pub(super) const WIDTH: f64 = 760.0;
+pub(super) const MARGIN: f64 = 20.0;
+pub(super) const SMALL: f64 = 12.0;
 
 /// Where the marks are.
 #[derive(Clone, Copy, Debug)]
-pub struct Area {
+pub(super) struct Area {
     pub left: f64,
     pub right: f64,
     pub top: f64,
@@ -21,17 +21,17 @@ pub struct Area {
 }
 
 impl Area {
-    pub fn width(&self) -> f64 {
+    pub(super) fn width(&self) -> f64 {
         self.right - self.left
     }
 
-    pub fn height(&self) -> f64 {
+    pub(super) fn height(&self) -> f64 {
         self.bottom - self.top
     }
 }
 
 /// The title; returns where what follows may begin.
-pub fn title(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
+pub(super) fn title(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     let full = label(&spec.title);
     let lines = wrapped(&full, WIDTH - 2.0 * MARGIN, 17.0, 2);
     let mut y = 34.0;
@@ -50,7 +50,7 @@ pub fn title(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
 }
 
 /// Names of series with their colours in rows; returns where what follows may begin.
-pub fn legend(series: &[Series], as_lines: bool, top: f64, canvas: &mut Canvas) -> f64 {
+pub(super) fn legend(series: &[Series], as_lines: bool, top: f64, canvas: &mut Canvas) -> f64 {
     let (mut x, mut y) = (MARGIN, top + 16.0);
     for (at, one) in series.iter().enumerate() {
         let full = label(&one.label);
@@ -72,7 +72,7 @@ pub fn legend(series: &[Series], as_lines: bool, top: f64, canvas: &mut Canvas) 
 }
 
 /// The name of the upright axis, above it.
-pub fn upright_name(name: Option<&str>, top: f64, canvas: &mut Canvas) -> f64 {
+pub(super) fn upright_name(name: Option<&str>, top: f64, canvas: &mut Canvas) -> f64 {
     let Some(full) = name.map(label) else { return top + 8.0 };
     let shown = fitted(&full, WIDTH - 2.0 * MARGIN, SMALL);
     canvas.text(&Text { full: Some(&full), ..Text::new((MARGIN, top + 14.0), &shown, Anchor::Start) });
@@ -80,7 +80,7 @@ pub fn upright_name(name: Option<&str>, top: f64, canvas: &mut Canvas) -> f64 {
 }
 
 /// The name of the level axis, below it.
-pub fn level_name(name: Option<&str>, area: Area, y: f64, canvas: &mut Canvas) {
+pub(super) fn level_name(name: Option<&str>, area: Area, y: f64, canvas: &mut Canvas) {
     let Some(full) = name.map(label) else { return };
     let shown = fitted(&full, area.width().max(160.0), SMALL);
     let middle = (area.left + area.right) / 2.0;
@@ -88,18 +88,18 @@ pub fn level_name(name: Option<&str>, area: Area, y: f64, canvas: &mut Canvas) {
 }
 
 /// A remark under the picture, such as what is left out.
-pub fn note(text: &str, y: f64, canvas: &mut Canvas) {
+pub(super) fn note(text: &str, y: f64, canvas: &mut Canvas) {
     canvas.text(&Text { size: 11.0, ..Text::new((WIDTH - MARGIN, y), text, Anchor::End) });
 }
 
 /// Room for the labels of an upright axis of numbers.
-pub fn room_for(scale: &Scale) -> f64 {
+pub(super) fn room_for(scale: &Scale) -> f64 {
     let widest = scale.labels().iter().map(|text| width(text, SMALL)).fold(0.0, f64::max);
     MARGIN + widest + 8.0
 }
 
 /// Lines across and their labels at the left.
-pub fn upright_ticks(scale: &Scale, area: Area, canvas: &mut Canvas) {
+pub(super) fn upright_ticks(scale: &Scale, area: Area, canvas: &mut Canvas) {
     for (tick, text) in scale.ticks.iter().zip(scale.labels()) {
         let y = area.bottom - scale.place(*tick) * area.height();
         canvas.line((area.left, y), (area.right, y), Paint::Grid, 1.0);
@@ -108,7 +108,7 @@ pub fn upright_ticks(scale: &Scale, area: Area, canvas: &mut Canvas) {
 }
 
 /// Lines upright and their labels below.
-pub fn level_ticks(scale: &Scale, area: Area, canvas: &mut Canvas) {
+pub(super) fn level_ticks(scale: &Scale, area: Area, canvas: &mut Canvas) {
     for (tick, text) in scale.ticks.iter().zip(scale.labels()) {
         let x = area.left + scale.place(*tick) * area.width();
         canvas.line((x, area.top), (x, area.bottom), Paint::Grid, 1.0);
@@ -118,7 +118,7 @@ pub fn level_ticks(scale: &Scale, area: Area, canvas: &mut Canvas) {
 
 /// Puts texts of a height below each other so that none overlaps, each as near to where it belongs as it can be, all
 /// between `top` and `bottom` where there is room.
-pub fn spread(wanted: &[f64], height: f64, top: f64, bottom: f64) -> Vec<f64> {
+pub(super) fn spread(wanted: &[f64], height: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|left, right| wanted[*left].total_cmp(&wanted[*right]));
     // Neighbours that would overlap become a group around the mean of where they belong.
@@ -147,12 +147,12 @@ pub fn spread(wanted: &[f64], height: f64, top: f64, bottom: f64) -> Vec<f64> {
 }
 
 /// A count in words of a note.
-pub fn counted(count: usize) -> String {
+pub(super) fn counted(count: usize) -> String {
     super::scale::value(count as f64)
 }
 
 /// The commands of a path to a point.
-pub fn point(at: (f64, f64)) -> String {
+pub(super) fn point(at: (f64, f64)) -> String {
     format!("{} {}", number(at.0), number(at.1))
 }
 

@@ -15,7 +15,7 @@ const DOTTED: usize = 40;
 const MOST: usize = 4_000;
 
 /// Returns the picture's height.
-pub fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
+pub(super) fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     let categories = spec.categories.as_deref().unwrap_or_default();
     let series = spec.series.as_deref().unwrap_or_default();
     let named = (2..=NAMED).contains(&series.len());

@@ -13,7 +13,7 @@ pub enum Theme {
 
 /// What something is painted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paint {
+pub(crate) enum Paint {
     Ground,
     /// Titles and values.
     Ink,
@@ -29,7 +29,7 @@ pub enum Paint {
 }
 
 /// Colours of series.
-pub const HUES: usize = 12;
+pub(crate) const HUES: usize = 12;
 
 const LIGHT: [&str; HUES] = [
     "#1769aa", "#d4600a", "#0a7d62", "#b03a8c", "#8a7400", "#5145b8", "#c62828", "#0b8fae", "#7b4f25", "#5d8a00",
@@ -42,7 +42,7 @@ const DARK: [&str; HUES] = [
 
 impl Paint {
     /// The colour on light or on dark ground.
-    pub fn colour(self, dark: bool) -> &'static str {
+    pub(crate) fn colour(self, dark: bool) -> &'static str {
         match (self, dark) {
             (Paint::Ground, false) => "#ffffff",
             (Paint::Ground, true) => "#15191f",
@@ -62,7 +62,7 @@ impl Paint {
     }
 
     /// The name of its style class, after what it paints.
-    pub fn class(self) -> String {
+    pub(crate) fn class(self) -> String {
         match self {
             Paint::Ground => "ground".into(),
             Paint::Ink => "ink".into(),
@@ -75,12 +75,12 @@ impl Paint {
     }
 
     /// Of a series by its place and name.
-    pub fn of(at: usize, label: &str) -> Self {
+    pub(crate) fn of(at: usize, label: &str) -> Self {
         if label == "Other" { Paint::Other } else { Paint::Series(at) }
     }
 
     /// Dashes of a line by its place, once the colours are used up.
-    pub fn dashes(at: usize) -> &'static str {
+    pub(crate) fn dashes(at: usize) -> &'static str {
         if at < HUES { "" } else { " stroke-dasharray=\"6 4\"" }
     }
 }

@@ -12,7 +12,7 @@ use crate::model::chart::{ChartSpec, Slice};
 const RADIUS: f64 = 118.0;
 
 /// Returns the picture's height.
-pub fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
+pub(super) fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     let slices = spec.slices.as_deref().unwrap_or_default();
     let top = frame::title(spec, canvas);
     let centre = (WIDTH / 2.0, top + 34.0 + RADIUS);

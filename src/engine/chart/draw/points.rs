@@ -17,7 +17,7 @@ const WITH_TIP: usize = 500;
 const NAMED: usize = 25;
 
 /// Returns the picture's height.
-pub fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
+pub(super) fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     let points = spec.points.as_deref().unwrap_or_default();
     let mut top = frame::title(spec, canvas);
     top = frame::upright_name(spec.y_axis_label.as_deref(), top, canvas);

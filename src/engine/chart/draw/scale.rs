@@ -4,7 +4,7 @@ use crate::engine::render::digits::Digits;
 
 /// An axis from its first to its last tick.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scale {
+pub(super) struct Scale {
     pub ticks: Vec<f64>,
     step: f64,
 }
@@ -12,7 +12,7 @@ pub struct Scale {
 impl Scale {
     /// Ticks at 1, 2 or 5 times a power of ten, whole ones for whole numbers, about `count` of them, around all the values; with zero if it is
     /// wanted, or if the values are not far enough apart from each other or too near to it.
-    pub fn around(values: impl Iterator<Item = f64>, with_zero: bool, count: usize) -> Self {
+    pub(super) fn around(values: impl Iterator<Item = f64>, with_zero: bool, count: usize) -> Self {
         let mut whole = true;
         let (mut low, mut high) = values
             .map(drawable)
@@ -36,26 +36,26 @@ impl Scale {
         Self { ticks: ticks.collect(), step }
     }
 
-    pub fn low(&self) -> f64 {
+    pub(super) fn low(&self) -> f64 {
         self.ticks.first().copied().unwrap_or_default()
     }
 
-    pub fn high(&self) -> f64 {
+    pub(super) fn high(&self) -> f64 {
         self.ticks.last().copied().unwrap_or(1.0)
     }
 
     /// The tick that is farthest from zero, without its sign.
-    pub fn largest(&self) -> f64 {
+    pub(super) fn largest(&self) -> f64 {
         self.high().abs().max(self.low().abs())
     }
 
     /// Where a value is: 0 at the first tick, 1 at the last.
-    pub fn place(&self, value: f64) -> f64 {
+    pub(super) fn place(&self, value: f64) -> f64 {
         ((drawable(value) - self.low()) / (self.high() - self.low())).clamp(0.0, 1.0)
     }
 
     /// All in the same unit: "0", "5k", "10k".
-    pub fn labels(&self) -> Vec<String> {
+    pub(super) fn labels(&self) -> Vec<String> {
         let largest = self.largest();
         if largest >= 1e15 || self.step < 1e-6 {
             let label = |tick: &f64| if *tick == 0.0 { "0".to_owned() } else { trimmed_exponent(*tick) };
@@ -104,7 +104,7 @@ fn grouped(text: &str) -> String {
 }
 
 /// A value in full, with up to six digits that mean something: "1,234,567", "0.1235".
-pub fn value(number: f64) -> String {
+pub(super) fn value(number: f64) -> String {
     if number != 0.0 && (number.abs() >= 1e15 || number.abs() < 1e-6) {
         return trimmed_exponent(number);
     }
@@ -114,7 +114,7 @@ pub fn value(number: f64) -> String {
 }
 
 /// Short, for beside a bar among others: "1.23M", "123k", "999". Beside numbers of at least 1 no more than two places.
-pub fn short(number: f64, largest: f64) -> String {
+pub(super) fn short(number: f64, largest: f64) -> String {
     if largest >= 1.0 && (0.005..1.0).contains(&number.abs()) {
         return value((number * 100.0).round() / 100.0);
     }

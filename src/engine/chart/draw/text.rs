@@ -3,7 +3,7 @@
 use crate::engine::render::markdown::one_line;
 
 /// For an element's content or a quoted attribute. Nothing that XML cannot hold comes through.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -21,7 +21,7 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// A label of the data as one line, with text that runs from right to left kept from turning what is around it.
-pub fn label(text: &str) -> String {
+pub(crate) fn label(text: &str) -> String {
     let line = one_line(text);
     match line.chars().any(runs_left) {
         true => format!("\u{2068}{line}\u{2069}"),
@@ -34,7 +34,7 @@ fn runs_left(c: char) -> bool {
 }
 
 /// About how wide a text is at a size, rather too wide than too narrow.
-pub fn width(text: &str, size: f64) -> f64 {
+pub(crate) fn width(text: &str, size: f64) -> f64 {
     let of = |c: char| match c {
         '\u{2068}' | '\u{2069}' | '\u{300}'..='\u{36F}' => 0.0,
         'i' | 'j' | 'l' | 'I' | '\'' | '.' | ',' | ':' | ';' | '!' | '|' | ' ' => 0.32,
@@ -48,7 +48,7 @@ pub fn width(text: &str, size: f64) -> f64 {
 }
 
 /// As much of a text as fits, with "…" where something is left out.
-pub fn fitted(text: &str, room: f64, size: f64) -> String {
+pub(crate) fn fitted(text: &str, room: f64, size: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
@@ -67,7 +67,7 @@ pub fn fitted(text: &str, room: f64, size: f64) -> String {
 }
 
 /// At most so many lines, the last of them cut.
-pub fn wrapped(text: &str, room: f64, size: f64, lines: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, room: f64, size: f64, lines: usize) -> Vec<String> {
     if width(text, size) <= room || lines < 2 {
         return vec![fitted(text, room, size)];
     }

@@ -8,10 +8,10 @@ use super::{Dialect, Holding, Problem, in_words, of_status};
 use crate::engine::llm::ask::{LlmError, Reply, Request, Speaker, Usage};
 
 /// Sent as `anthropic-version`.
-pub const VERSION: &str = "2023-06-01";
+pub(crate) const VERSION: &str = "2023-06-01";
 
 /// The body of a request.
-pub fn body(request: &Request, model: &str, dialect: Dialect) -> Value {
+pub(crate) fn body(request: &Request, model: &str, dialect: Dialect) -> Value {
     let messages = request.messages.iter().map(|message| {
         let role = match message.from {
             Speaker::User => "user",
@@ -68,7 +68,7 @@ struct Counted {
 ///
 /// # Errors
 /// Whatever is not a whole answer.
-pub fn read(status: u16, body: &[u8]) -> Result<Reply, Problem> {
+pub(crate) fn read(status: u16, body: &[u8]) -> Result<Reply, Problem> {
     if status != 200 {
         return Err(of_status(status, body));
     }

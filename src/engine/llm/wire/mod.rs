@@ -1,7 +1,7 @@
 //! How requests and answers look on the wire, one file a protocol. Pure: bytes in, values out.
 
-pub mod anthropic;
-pub mod openai;
+pub(super) mod anthropic;
+pub(super) mod openai;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::ask::{Form, LlmError};
 
 /// How an answer is held to its form, from strict to loose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Holding {
+pub(super) enum Holding {
     /// By the schema (OpenAI: `json_schema`; Anthropic: a forced tool).
     #[default]
     Schema,
@@ -23,7 +23,7 @@ pub enum Holding {
 /// What a server has been found to take. Servers of one protocol differ: some refuse a schema, newer models a
 /// temperature, older servers the newer name of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dialect {
+pub(super) struct Dialect {
     pub holding: Holding,
     /// Whether the answer's limit goes by its newer name, `max_completion_tokens`.
     pub newer_limit: bool,
@@ -33,7 +33,7 @@ pub struct Dialect {
 
 impl Dialect {
     /// What to try after a request was refused with this text; `None` when nothing is left to try.
-    pub fn after(self, problem: &str, has_form: bool) -> Option<Self> {
+    pub(super) fn after(self, problem: &str, has_form: bool) -> Option<Self> {
         let says = |word: &str| problem.to_ascii_lowercase().contains(word);
         if says("max_tokens") && !self.newer_limit {
             return Some(Self { newer_limit: true, ..self });
@@ -52,7 +52,7 @@ impl Dialect {
 
 /// An answer that is an error, with the text that decides what to try next (never logged, never shown).
 #[derive(Debug, PartialEq, Eq)]
-pub struct Problem {
+pub(super) struct Problem {
     pub error: LlmError,
     pub text: String,
 }

@@ -8,7 +8,7 @@ use super::{Dialect, Holding, Problem, in_words, of_status};
 use crate::engine::llm::ask::{LlmError, Reply, Request, Speaker, Usage};
 
 /// The body of a request.
-pub fn body(request: &Request, model: &str, dialect: Dialect) -> Value {
+pub(crate) fn body(request: &Request, model: &str, dialect: Dialect) -> Value {
     let mut system = request.system.clone();
     if let Some(form) = &request.form
         && dialect.holding != Holding::Schema
@@ -75,7 +75,7 @@ struct Counted {
 ///
 /// # Errors
 /// Whatever is not a whole answer.
-pub fn read(status: u16, body: &[u8]) -> Result<Reply, Problem> {
+pub(crate) fn read(status: u16, body: &[u8]) -> Result<Reply, Problem> {
     if status != 200 {
         return Err(of_status(status, body));
     }

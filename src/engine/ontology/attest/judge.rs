@@ -10,7 +10,7 @@ use crate::model::ontology::{DataType, Finding, Severity};
 use crate::model::table::Table;
 
 /// Values of a closed set.
-pub const MAX_VALUES: usize = 200;
+pub(super) const MAX_VALUES: usize = 200;
 
 /// How a part's columns are read.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub enum Judge {
 }
 
 /// A finding that did not pass.
-pub fn failed(what: String, severity: Severity, says: String) -> Finding {
+pub(super) fn failed(what: String, severity: Severity, says: String) -> Finding {
     Finding { what, passed: false, severity, says, figures: Map::new() }
 }
 
@@ -193,7 +193,7 @@ fn figures<const N: usize>(figures: [(&str, i64); N]) -> Map<String, Value> {
 }
 
 /// Whether two types can both be right for one thing: whole and fractional numbers may, dates and times may.
-pub fn fits(declared: DataType, actual: DataType) -> bool {
+pub(super) fn fits(declared: DataType, actual: DataType) -> bool {
     declared == actual
         || declared == DataType::Opaque
         || actual == DataType::Opaque

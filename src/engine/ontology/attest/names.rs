@@ -11,7 +11,7 @@ use crate::model::source::quoted;
 const MAX_CHARS: usize = 4_096;
 
 /// What names stand for.
-pub struct Names<'a> {
+pub(super) struct Names<'a> {
     pub ontology: &'a Ontology,
     pub tables: &'a [Dataset],
     pub graph: Graph,
@@ -20,7 +20,7 @@ pub struct Names<'a> {
 impl<'a> Names<'a> {
     /// The rows of a dataset, as what a FROM reads, and what its engine speaks: those that its policy lets everybody
     /// read.
-    pub fn table(&self, entity: &Entity) -> Result<(String, Dialect), String> {
+    pub(super) fn table(&self, entity: &Entity) -> Result<(String, Dialect), String> {
         let source = if entity.source.is_empty() { &entity.name } else { entity.table() };
         let mut tables = self.tables.iter().filter(|table| table.kind == Kind::Table);
         let table = tables.find(|table| table.name.eq_ignore_ascii_case(source));
@@ -33,12 +33,12 @@ impl<'a> Names<'a> {
     }
 
     /// A column, by its own name or that of a field which is nothing else.
-    pub fn column(&self, entity: &Entity, name: &str) -> String {
+    pub(super) fn column(&self, entity: &Entity, name: &str) -> String {
         format!("{}.{}", quoted(&entity.name), quoted(column(entity, name)))
     }
 
     /// A field or column as an expression over the dataset's rows, which are read under its name.
-    pub fn field(&self, entity: &Entity, name: &str, dialect: Dialect) -> Result<String, String> {
+    pub(super) fn field(&self, entity: &Entity, name: &str, dialect: Dialect) -> Result<String, String> {
         self.nested(entity, name, dialect, &mut Vec::new())
     }
 
@@ -68,7 +68,7 @@ impl<'a> Names<'a> {
     }
 
     /// A metric as one expression without a FROM: each of its aggregates is a sub-query.
-    pub fn metric(&self, metric: &Metric, inside: &mut Vec<String>) -> Result<String, String> {
+    pub(super) fn metric(&self, metric: &Metric, inside: &mut Vec<String>) -> Result<String, String> {
         let lower = metric.name.to_lowercase();
         if inside.contains(&lower) {
             return Err(format!("`{}` is made from itself.", metric.name));

@@ -211,7 +211,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    pub fn new(tables: &[DraftTable]) -> Self {
+    pub(super) fn new(tables: &[DraftTable]) -> Self {
         Self::of(tables.iter().map(|table| {
             (table.name.as_str(), table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
         }))
@@ -236,18 +236,18 @@ impl Vocabulary {
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
     /// a table, so that `custkey` is "cust key" and `valid` stays one.
-    pub fn words(&self, name: &str) -> Vec<String> {
+    pub(super) fn words(&self, name: &str) -> Vec<String> {
         let known = |word: &str| is_part(word) || self.words_of_tables.contains(word);
         in_words(name).split(' ').filter(|word| !word.is_empty()).flat_map(|word| parted(word, known)).collect()
     }
 
     /// The words of a table's name without what it is for: `dim_customers` is "customers".
-    pub fn table(&self, name: &str) -> Vec<String> {
+    pub(super) fn table(&self, name: &str) -> Vec<String> {
         of_table(name, &self.of_columns)
     }
 
     /// Whether words are the name of a table other than this.
-    pub fn names_another(&self, words: &[String], own: &[String]) -> bool {
+    pub(super) fn names_another(&self, words: &[String], own: &[String]) -> bool {
         !same(words, own) && self.tables.iter().any(|table| same(words, table))
     }
 }

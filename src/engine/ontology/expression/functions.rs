@@ -122,16 +122,16 @@ const INSTEAD: &[(&str, &str)] = &[
     ("today", "a fixed date; questions name their time themselves"),
 ];
 
-pub fn is_aggregate(name: &str) -> bool {
+pub(super) fn is_aggregate(name: &str) -> bool {
     AGGREGATE.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-pub fn is_scalar(name: &str) -> bool {
+pub(super) fn is_scalar(name: &str) -> bool {
     SCALAR.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// What to write instead of a function that is not there.
-pub fn instead(name: &str) -> String {
+pub(super) fn instead(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     if let Some((_, instead)) = INSTEAD.iter().find(|(other, _)| *other == lower) {
         return format!("write {instead}");

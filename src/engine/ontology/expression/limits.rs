@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use super::{Call, Place, Problem, Reference, functions};
 
 /// Checks an expression over one row, and collects its names.
-pub fn scalar(expr: &Expr, place: &Place<'_>, refs: &mut Vec<Reference>) -> Result<(), Problem> {
+pub(super) fn scalar(expr: &Expr, place: &Place<'_>, refs: &mut Vec<Reference>) -> Result<(), Problem> {
     let refuse = |message: String| Err(Problem { message, offset: place.of(expr) });
     match expr {
         Expr::Identifier(name) => push(refs, None, name),
@@ -95,7 +95,7 @@ pub fn scalar(expr: &Expr, place: &Place<'_>, refs: &mut Vec<Reference>) -> Resu
 }
 
 /// Checks an aggregate call.
-pub fn call(function: Function, place: &Place<'_>) -> Result<Call, Problem> {
+pub(super) fn call(function: Function, place: &Place<'_>) -> Result<Call, Problem> {
     let name = function.name.to_string().to_ascii_lowercase();
     let expr = Expr::Function(function);
     let offset = place.of(&expr);

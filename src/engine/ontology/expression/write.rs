@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use crate::model::source::Dialect;
 
 /// Children come before their parents, so that what was written for an engine is put into the next as it is.
-pub fn expression<E>(
+pub(super) fn expression<E>(
     expr: &Expr,
     dialect: Dialect,
     name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,

@@ -28,7 +28,7 @@ enum Time {
 }
 
 /// The expression read by clocks of an IANA time zone; `of` says what is known of a name's type.
-pub fn settled(expr: &Expr, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Expr {
+pub(super) fn settled(expr: &Expr, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Expr {
     let mut expr = expr.clone();
     let clock = Clock { zone, of };
     let _: ControlFlow<()> = visit_expressions_mut(&mut expr, |expr| {

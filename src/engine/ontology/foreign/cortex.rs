@@ -6,7 +6,7 @@ use crate::engine::ontology::read::{Node, datatype_of, is_time};
 use crate::model::ontology::{Aggregation, AiContext, Entity, Field, FieldRole, Metric, Segment, VerifiedQuery};
 use crate::model::source::Dialect;
 
-pub fn read(import: &mut Import, root: &Node) {
+pub(super) fn read(import: &mut Import, root: &Node) {
     import.ontology.name = text(root, "name");
     import.ontology.description = text(root, "description");
     import.ontology.ai.instructions = text(root, "custom_instructions");

@@ -9,7 +9,7 @@ use crate::engine::ontology::read::{Node, is_time};
 use crate::model::ontology::{AiContext, DataType, Entity, Field, FieldRole, Metric, Segment};
 use crate::model::source::Dialect;
 
-pub fn read(import: &mut Import, root: &Node) {
+pub(super) fn read(import: &mut Import, root: &Node) {
     import.rest(root, "", &["cubes"]);
     let cubes = items(root, "cubes", "");
     let names = metric_names(&cubes);

@@ -8,18 +8,18 @@ use crate::model::source::quoted;
 
 /// An ontology that is being made.
 #[derive(Default)]
-pub struct Import {
+pub(super) struct Import {
     pub ontology: Ontology,
     pub notes: Vec<String>,
 }
 
 impl Import {
-    pub fn note(&mut self, path: &str, says: impl AsRef<str>) {
+    pub(super) fn note(&mut self, path: &str, says: impl AsRef<str>) {
         self.notes.push(format!("{path}: {}", says.as_ref()));
     }
 
     /// Notes every key that no mapping knows.
-    pub fn rest(&mut self, node: &Node, path: &str, known: &[&str]) {
+    pub(super) fn rest(&mut self, node: &Node, path: &str, known: &[&str]) {
         for (key, _) in node.map().into_iter().flatten().filter(|(key, _)| !known.contains(&key.name.as_str())) {
             let path = if path.is_empty() { key.name.clone() } else { format!("{path}.{}", key.name) };
             self.note(&path, "has no place in an ontology and was left out.");
@@ -27,7 +27,7 @@ impl Import {
     }
 
     /// Settles what follows from the whole.
-    pub fn finish(mut self) -> (Ontology, Vec<String>) {
+    pub(super) fn finish(mut self) -> (Ontology, Vec<String>) {
         let mut relationships = std::mem::take(&mut self.ontology.relationships);
         for relationship in &mut relationships {
             let sides = (self.ontology.entity(&relationship.from), self.ontology.entity(&relationship.to));
@@ -62,7 +62,7 @@ impl Import {
         (self.ontology, self.notes)
     }
 
-    pub fn relate(&mut self, name: String, from: (&str, Vec<String>), to: (&str, Vec<String>)) {
+    pub(super) fn relate(&mut self, name: String, from: (&str, Vec<String>), to: (&str, Vec<String>)) {
         self.ontology.relationships.push(Relationship {
             name,
             from: from.0.to_owned(),
@@ -80,11 +80,11 @@ impl Import {
 }
 
 /// The text of a scalar however it is written; empty where there is none.
-pub fn text(node: &Node, key: &str) -> String {
+pub(super) fn text(node: &Node, key: &str) -> String {
     node.get(key).map(scalar).unwrap_or_default()
 }
 
-pub fn scalar(node: &Node) -> String {
+pub(super) fn scalar(node: &Node) -> String {
     match node.json() {
         serde_json::Value::String(text) => text.trim().to_owned(),
         serde_json::Value::Number(number) => number.to_string(),
@@ -94,18 +94,18 @@ pub fn scalar(node: &Node) -> String {
 }
 
 /// The values of a list, with their paths.
-pub fn items<'n>(node: &'n Node, key: &str, path: &str) -> Vec<(String, &'n Node)> {
+pub(super) fn items<'n>(node: &'n Node, key: &str, path: &str) -> Vec<(String, &'n Node)> {
     let items = node.get(key).and_then(Node::list).unwrap_or_default();
     let base = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     items.iter().enumerate().map(|(at, node)| (format!("{base}[{at}]"), node)).collect()
 }
 
-pub fn texts(node: &Node, key: &str) -> Vec<String> {
+pub(super) fn texts(node: &Node, key: &str) -> Vec<String> {
     items(node, key, "").into_iter().map(|(_, node)| scalar(node)).filter(|text| !text.is_empty()).collect()
 }
 
 /// A name in an expression.
-pub fn ident(name: &str) -> String {
+pub(super) fn ident(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     // A word of SQL would not be read as a name.
@@ -117,7 +117,7 @@ pub fn ident(name: &str) -> String {
 }
 
 /// A scalar expression whose names without a dataset are those of `dataset`.
-pub fn qualified(expression: &str, dataset: &str) -> Result<String, String> {
+pub(super) fn qualified(expression: &str, dataset: &str) -> Result<String, String> {
     let scalar = Scalar::parse(expression).map_err(|problem| problem.to_string())?;
     scalar.write(Dialect::DuckDb, &mut |owner, name| {
         Ok::<_, String>(format!("{}.{}", ident(owner.unwrap_or(dataset)), ident(name)))
@@ -125,7 +125,7 @@ pub fn qualified(expression: &str, dataset: &str) -> Result<String, String> {
 }
 
 /// The same for an aggregate; names outside of its calls are metrics.
-pub fn qualified_aggregate(expression: &str, dataset: &str) -> Result<String, String> {
+pub(super) fn qualified_aggregate(expression: &str, dataset: &str) -> Result<String, String> {
     let aggregate = Aggregate::parse(expression).map_err(|problem| problem.to_string())?;
     let mut call = |at: usize| {
         let call = aggregate.calls().get(at).ok_or("an aggregate is missing")?;
@@ -137,7 +137,7 @@ pub fn qualified_aggregate(expression: &str, dataset: &str) -> Result<String, St
 }
 
 /// Something that counts every row of a dataset: its key.
-pub fn count_rows(entity: &Entity) -> Result<String, String> {
+pub(super) fn count_rows(entity: &Entity) -> Result<String, String> {
     match entity.primary_key.as_slice() {
         [key] => Ok(format!("COUNT({}.{})", ident(&entity.name), ident(key))),
         _ => Err(format!("`{}` has no single key whose rows could be counted", entity.name)),
@@ -145,7 +145,7 @@ pub fn count_rows(entity: &Entity) -> Result<String, String> {
 }
 
 /// An aggregate by its name in other tools, over an expression of a dataset.
-pub fn aggregate(function: &str, expression: &str, entity: &Entity) -> Result<String, String> {
+pub(super) fn aggregate(function: &str, expression: &str, entity: &Entity) -> Result<String, String> {
     let of = qualified(expression, &entity.name)?;
     if Scalar::parse(expression).is_ok_and(|scalar| scalar.refs().is_empty()) {
         // Adding up 1 for each row, or counting a constant, counts rows.

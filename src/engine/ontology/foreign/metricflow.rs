@@ -22,7 +22,7 @@ struct Known {
     unused: BTreeMap<String, String>,
 }
 
-pub fn read(import: &mut Import, root: &Node) {
+pub(super) fn read(import: &mut Import, root: &Node) {
     let mut known = Known::default();
     for (path, node) in items(root, "semantic_models", "") {
         legacy_model(import, &mut known, node, &path);

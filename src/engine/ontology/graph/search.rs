@@ -40,7 +40,7 @@ struct Walk {
 }
 
 /// All of the best ways.
-pub fn ways(graph: &Graph, from: usize, to: usize, via: &[usize], steps: Steps) -> Vec<Way> {
+pub(super) fn ways(graph: &Graph, from: usize, to: usize, via: &[usize], steps: Steps) -> Vec<Way> {
     let mut search = Search { graph, target: to, via, steps, distance: Vec::new(), found: Vec::new(), work: 0 };
     // A way to one row is better than any other, however long.
     search.steps = Steps::ToOne;

@@ -44,13 +44,13 @@ const FIELD: [&str; 12] = [
 const RELATIONSHIP: [&str; 5] = ["role", "cardinality", "optional", "preferred", "confidence"];
 const METRIC: [&str; 6] = ["additivity", "default_time_field", "unit", "format", "filters", "higher_is"];
 
-pub const ROLES: [&str; 4] = ["dimension", "measure", "key", "attribute"];
-pub const AGGREGATIONS: [&str; 8] = ["sum", "avg", "median", "min", "max", "count", "count_distinct", "stddev"];
+pub(super) const ROLES: [&str; 4] = ["dimension", "measure", "key", "attribute"];
+pub(super) const AGGREGATIONS: [&str; 8] = ["sum", "avg", "median", "min", "max", "count", "count_distinct", "stddev"];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// The extensions of one thing: ours, and an expression for DuckDB.
 #[derive(Default)]
-pub struct Extensions {
+pub(super) struct Extensions {
     ours: Option<(String, Node)>,
     /// Of a vendor `DUCKDB` whose data are `{"expression": "…"}`.
     pub duckdb: Option<String>,
@@ -58,7 +58,7 @@ pub struct Extensions {
 
 impl Extensions {
     /// Reads `custom_extensions` of an object; those of other vendors are named in a warning, since they are not kept.
-    pub fn read(walk: &mut Walk, object: &Object<'_>) -> Self {
+    pub(super) fn read(walk: &mut Walk, object: &Object<'_>) -> Self {
         let mut found = Self::default();
         for part in walk.list(object, "custom_extensions") {
             let Some(extension) = walk.object(&part, &["vendor_name", "data"]) else { continue };
@@ -103,7 +103,7 @@ impl Extensions {
         walk.object(&Part { path: path.clone(), node }, keys)
     }
 
-    pub fn model(&self, walk: &mut Walk, ontology: &mut Ontology) {
+    pub(super) fn model(&self, walk: &mut Walk, ontology: &mut Ontology) {
         let Some(object) = self.object(walk, &MODEL) else { return };
         ontology.calendar = calendar(walk, &object);
         ontology.currency = currency(walk, &object);
@@ -141,7 +141,7 @@ impl Extensions {
         }
     }
 
-    pub fn dataset(&self, walk: &mut Walk, entity: &mut Entity) {
+    pub(super) fn dataset(&self, walk: &mut Walk, entity: &mut Entity) {
         let Some(object) = self.object(walk, &DATASET) else { return };
         entity.default_time_field = walk.word(&object, "default_time_field");
         entity.label_field = walk.word(&object, "label_field");
@@ -151,7 +151,7 @@ impl Extensions {
     }
 
     /// Returns whether a role is given.
-    pub fn field(&self, walk: &mut Walk, field: &mut Field) -> bool {
+    pub(super) fn field(&self, walk: &mut Walk, field: &mut Field) -> bool {
         let Some(object) = self.object(walk, &FIELD) else { return false };
         field.native_type = walk.word(&object, "native_type").or(field.native_type.take());
         field.nullable = walk.truth(&object, "nullable").or(field.nullable);
@@ -170,7 +170,7 @@ impl Extensions {
     }
 
     /// Returns the cardinality that is written, and whether it is optional, where the document says.
-    pub fn relationship(&self, walk: &mut Walk, relationship: &mut Relationship) -> Option<bool> {
+    pub(super) fn relationship(&self, walk: &mut Walk, relationship: &mut Relationship) -> Option<bool> {
         let object = self.object(walk, &RELATIONSHIP)?;
         relationship.role = walk.word(&object, "role");
         relationship.preferred = walk.truth(&object, "preferred").unwrap_or_default();
@@ -180,7 +180,7 @@ impl Extensions {
     }
 
     /// The cardinality that is written, with its place; it is compared and never believed.
-    pub fn cardinality(&self, walk: &mut Walk) -> Option<(String, node::Mark, String)> {
+    pub(super) fn cardinality(&self, walk: &mut Walk) -> Option<(String, node::Mark, String)> {
         let (path, node) = self.ours.as_ref()?;
         let written = node.get("cardinality").filter(|node| !node.is_null())?;
         let part = Part { path: join(path, "cardinality"), node: written };
@@ -189,7 +189,7 @@ impl Extensions {
     }
 
     /// Returns whether an additivity is given.
-    pub fn metric(&self, walk: &mut Walk, metric: &mut Metric) -> bool {
+    pub(super) fn metric(&self, walk: &mut Walk, metric: &mut Metric) -> bool {
         let Some(object) = self.object(walk, &METRIC) else { return false };
         metric.default_time_field = walk.word(&object, "default_time_field");
         metric.unit = walk.word(&object, "unit");

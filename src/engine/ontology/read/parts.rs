@@ -26,7 +26,7 @@ const DATATYPES: [&str; 10] =
 
 /// How a document may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(super) enum Manner {
     /// The keys of the specification and no others.
     Strict,
     /// Also `label` of datasets, as writers of 0.1 have it.
@@ -37,7 +37,7 @@ pub enum Manner {
 }
 
 /// A whole model: the root of a flat document, or the one entry of a wrapped one.
-pub fn model(walk: &mut Walk, part: &Part<'_>, manner: Manner) -> Ontology {
+pub(super) fn model(walk: &mut Walk, part: &Part<'_>, manner: Manner) -> Ontology {
     let mut keys =
         vec!["name", "description", "ai_context", "datasets", "relationships", "metrics", "custom_extensions"];
     if manner != Manner::Wrapped {
@@ -77,7 +77,7 @@ pub fn model(walk: &mut Walk, part: &Part<'_>, manner: Manner) -> Ontology {
 }
 
 /// The one dataset that is a whole document.
-pub fn lone_dataset(walk: &mut Walk, part: &Part<'_>) -> Ontology {
+pub(super) fn lone_dataset(walk: &mut Walk, part: &Part<'_>) -> Ontology {
     let mut open = Open::default();
     let entity = dataset(walk, part, Manner::Lenient, 0, &mut open);
     let mut ontology = Ontology {

@@ -10,7 +10,7 @@ use crate::model::ontology::{Cardinality, Entity, Ontology, Relationship};
 
 /// What a document leaves open until everything is read.
 #[derive(Default)]
-pub struct Open {
+pub(super) struct Open {
     /// Fields without a role, by dataset and field.
     pub roles: Vec<(usize, usize)>,
     /// Relationships that do not say whether rows without a partner are expected.
@@ -23,7 +23,7 @@ pub struct Open {
 }
 
 /// A cardinality as written for a relationship.
-pub struct Written {
+pub(super) struct Written {
     pub relationship: usize,
     pub path: String,
     pub at: Mark,
@@ -31,7 +31,7 @@ pub struct Written {
 }
 
 /// Checks names and settles what is open.
-pub fn settle(walk: &mut Walk, ontology: &mut Ontology, object: &Object<'_>, open: &Open) {
+pub(super) fn settle(walk: &mut Walk, ontology: &mut Ontology, object: &Object<'_>, open: &Open) {
     unique(walk, object, "datasets", "dataset", ontology.datasets.iter().map(|entity| entity.name.as_str()));
     for (at, entity) in ontology.datasets.iter().enumerate() {
         let path = format!("datasets[{at}].fields");
@@ -56,7 +56,7 @@ pub fn settle(walk: &mut Walk, ontology: &mut Ontology, object: &Object<'_>, ope
 }
 
 /// Guesses the roles that are not written.
-pub fn roles(ontology: &mut Ontology, open: &Open) {
+pub(super) fn roles(ontology: &mut Ontology, open: &Open) {
     for &(entity, field) in &open.roles {
         let guessed =
             ontology.datasets.get(entity).and_then(|of| Some(derive::role(ontology, of, of.fields.get(field)?)));

@@ -11,41 +11,41 @@ pub const MAX_NAME: usize = 128;
 /// Characters of any other text.
 pub const MAX_TEXT: usize = 10_000;
 /// Problems that one reading reports.
-pub const MAX_PROBLEMS: usize = 100;
+pub(super) const MAX_PROBLEMS: usize = 100;
 /// Letters times letters that one search for the nearest word compares: enough for thousands of names.
 const MAX_COMPARED: usize = 1 << 20;
 
 /// What was found wrong so far.
 #[derive(Default)]
-pub struct Walk {
+pub(super) struct Walk {
     pub problems: Vec<Problem>,
 }
 
 /// A mapping and the way to it.
 #[derive(Clone)]
-pub struct Object<'n> {
+pub(super) struct Object<'n> {
     pub path: String,
     pub at: Mark,
     entries: &'n [(Key, Node)],
 }
 
 /// A value and the way to it.
-pub struct Part<'n> {
+pub(super) struct Part<'n> {
     pub path: String,
     pub node: &'n Node,
 }
 
 impl Walk {
     /// Whether what else is wrong is left out.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }
 
-    pub fn error(&mut self, path: &str, at: Mark, message: impl Into<String>, hint: impl Into<String>) {
+    pub(super) fn error(&mut self, path: &str, at: Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.note(Problem::error(path, message, hint), at);
     }
 
-    pub fn warn(&mut self, path: &str, at: Mark, message: impl Into<String>, hint: impl Into<String>) {
+    pub(super) fn warn(&mut self, path: &str, at: Mark, message: impl Into<String>, hint: impl Into<String>) {
         self.note(Problem::warning(path, message, hint), at);
     }
 
@@ -62,7 +62,7 @@ impl Walk {
     }
 
     /// A mapping with no other keys than these.
-    pub fn object<'n>(&mut self, part: &Part<'n>, keys: &[&str]) -> Option<Object<'n>> {
+    pub(super) fn object<'n>(&mut self, part: &Part<'n>, keys: &[&str]) -> Option<Object<'n>> {
         let object = self.open_object(part)?;
         for (key, _) in object.entries.iter().filter(|(key, _)| !keys.contains(&key.name.as_str())) {
             let hint = match nearest(&key.name, keys.iter().copied()) {
@@ -80,7 +80,7 @@ impl Walk {
     }
 
     /// A mapping with any keys.
-    pub fn open_object<'n>(&mut self, part: &Part<'n>) -> Option<Object<'n>> {
+    pub(super) fn open_object<'n>(&mut self, part: &Part<'n>) -> Option<Object<'n>> {
         match part.node.map() {
             Some(entries) => Some(Object { path: part.path.clone(), at: part.node.at, entries }),
             None => {
@@ -90,7 +90,7 @@ impl Walk {
         }
     }
 
-    pub fn expected(&mut self, what: &str, part: &Part<'_>) {
+    pub(super) fn expected(&mut self, what: &str, part: &Part<'_>) {
         let quotes = part.node.map().is_none() && part.node.list().is_none() && !part.node.is_null();
         let hint = if what.starts_with("a text") && quotes { "Put it in quotes." } else { "" };
         let message = format!("{} is expected here, not {}.", capital(what), part.node.kind());
@@ -111,17 +111,17 @@ impl Walk {
     }
 
     /// A text of at most [`MAX_TEXT`] characters; empty when it is not written.
-    pub fn text(&mut self, object: &Object<'_>, key: &str) -> String {
+    pub(super) fn text(&mut self, object: &Object<'_>, key: &str) -> String {
         object.part(key).and_then(|part| self.text_of(&part, MAX_TEXT)).unwrap_or_default()
     }
 
     /// A text of at most [`MAX_NAME`] characters, `None` when it is not written.
-    pub fn word(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
+    pub(super) fn word(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
         object.part(key).and_then(|part| self.text_of(&part, MAX_NAME)).filter(|text| !text.is_empty())
     }
 
     /// A text that must be there and not empty.
-    pub fn required(&mut self, object: &Object<'_>, key: &str, max: usize) -> String {
+    pub(super) fn required(&mut self, object: &Object<'_>, key: &str, max: usize) -> String {
         let Some(part) = object.part(key) else {
             self.missing(object, key);
             return String::new();
@@ -134,7 +134,7 @@ impl Walk {
     }
 
     /// Any text, without white space around it.
-    pub fn text_of(&mut self, part: &Part<'_>, max: usize) -> Option<String> {
+    pub(super) fn text_of(&mut self, part: &Part<'_>, max: usize) -> Option<String> {
         let Some(text) = part.node.text() else {
             self.expected("a text", part);
             return None;
@@ -153,7 +153,7 @@ impl Walk {
         Some(text.to_owned())
     }
 
-    pub fn truth(&mut self, object: &Object<'_>, key: &str) -> Option<bool> {
+    pub(super) fn truth(&mut self, object: &Object<'_>, key: &str) -> Option<bool> {
         let part = object.part(key)?;
         let truth = part.node.truth();
         if truth.is_none() {
@@ -163,11 +163,11 @@ impl Walk {
     }
 
     /// The values of a list; none when it is not written.
-    pub fn list<'n>(&mut self, object: &Object<'n>, key: &str) -> Vec<Part<'n>> {
+    pub(super) fn list<'n>(&mut self, object: &Object<'n>, key: &str) -> Vec<Part<'n>> {
         object.part(key).map(|part| self.items(&part)).unwrap_or_default()
     }
 
-    pub fn items<'n>(&mut self, part: &Part<'n>) -> Vec<Part<'n>> {
+    pub(super) fn items<'n>(&mut self, part: &Part<'n>) -> Vec<Part<'n>> {
         let Some(items) = part.node.list() else {
             self.expected("a list", part);
             return Vec::new();
@@ -177,7 +177,7 @@ impl Walk {
     }
 
     /// A list with at least one value, which must be there.
-    pub fn required_list<'n>(&mut self, object: &Object<'n>, key: &str) -> Vec<Part<'n>> {
+    pub(super) fn required_list<'n>(&mut self, object: &Object<'n>, key: &str) -> Vec<Part<'n>> {
         let Some(part) = object.part(key) else {
             self.missing(object, key);
             return Vec::new();
@@ -190,12 +190,12 @@ impl Walk {
     }
 
     /// A list of texts that are not empty, each once.
-    pub fn texts(&mut self, object: &Object<'_>, key: &str) -> Vec<String> {
+    pub(super) fn texts(&mut self, object: &Object<'_>, key: &str) -> Vec<String> {
         let parts = self.list(object, key);
         self.texts_of(&parts)
     }
 
-    pub fn texts_of(&mut self, parts: &[Part<'_>]) -> Vec<String> {
+    pub(super) fn texts_of(&mut self, parts: &[Part<'_>]) -> Vec<String> {
         let mut texts: Vec<String> = Vec::new();
         for part in parts {
             match self.text_of(part, MAX_TEXT) {
@@ -213,7 +213,7 @@ impl Walk {
     }
 
     /// One of a closed set of words, named as the type's serde names them.
-    pub fn one_of<T: DeserializeOwned>(&mut self, object: &Object<'_>, key: &str, words: &[&str]) -> Option<T> {
+    pub(super) fn one_of<T: DeserializeOwned>(&mut self, object: &Object<'_>, key: &str, words: &[&str]) -> Option<T> {
         let part = object.part(key)?;
         let Some(text) = part.node.text() else {
             self.expected("a text", &part);
@@ -233,17 +233,17 @@ impl Walk {
 
 impl<'n> Object<'n> {
     /// A value that is written and not `null`.
-    pub fn part(&self, key: &str) -> Option<Part<'n>> {
+    pub(super) fn part(&self, key: &str) -> Option<Part<'n>> {
         let (_, node) = self.entries.iter().find(|(k, node)| k.name == key && !node.is_null())?;
         Some(Part { path: join(&self.path, key), node })
     }
 
-    pub fn entries(&self) -> impl Iterator<Item = (&'n Key, Part<'n>)> + '_ {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'n Key, Part<'n>)> + '_ {
         self.entries.iter().map(|(key, node)| (key, Part { path: join(&self.path, &key.name), node }))
     }
 
     /// Where the value at a path below this mapping stands, or else the deepest part of the way to it.
-    pub fn locate(&self, path: &str) -> Mark {
+    pub(super) fn locate(&self, path: &str) -> Mark {
         let Some((first, rest)) = steps(path).split_first().map(|(first, rest)| (first.clone(), rest.to_vec())) else {
             return self.at;
         };
@@ -252,20 +252,20 @@ impl<'n> Object<'n> {
     }
 
     /// Where a key's value stands, or else the mapping.
-    pub fn at(&self, key: &str) -> Mark {
+    pub(super) fn at(&self, key: &str) -> Mark {
         self.part(key).map_or(self.at, |part| part.node.at)
     }
 }
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     Key(String),
     Item(usize),
 }
 
 /// The steps of a path such as `datasets[2].name`.
-pub fn steps(path: &str) -> Vec<Step> {
+pub(super) fn steps(path: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     for part in path.split(['.', '[']).filter(|part| !part.is_empty()) {
         let item = part.strip_suffix(']').and_then(|number| number.parse().ok());
@@ -275,7 +275,7 @@ pub fn steps(path: &str) -> Vec<Step> {
 }
 
 /// Follows steps as far as they go; also returns those that are left.
-pub fn descend<'n, 's>(mut node: &'n Node, mut steps: &'s [Step]) -> (&'n Node, &'s [Step]) {
+pub(super) fn descend<'n, 's>(mut node: &'n Node, mut steps: &'s [Step]) -> (&'n Node, &'s [Step]) {
     while let [step, rest @ ..] = steps {
         let next = match step {
             Step::Key(key) => node.get(key),
@@ -288,7 +288,7 @@ pub fn descend<'n, 's>(mut node: &'n Node, mut steps: &'s [Step]) -> (&'n Node, 
 }
 
 /// `a.b`, or `b` at the root.
-pub fn join(path: &str, key: &str) -> String {
+pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

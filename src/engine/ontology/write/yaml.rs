@@ -6,7 +6,7 @@ use serde_json::Value;
 const LINE: usize = 90;
 
 /// A document. Texts are quoted wherever any reader could take them for something else.
-pub fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     let mut out = String::new();
     block(&mut out, value, 0);
     out

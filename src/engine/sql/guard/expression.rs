@@ -8,12 +8,12 @@ use super::{Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, path
 const KEYS: [&str; 5] = ["class", "type", "alias", "query_location", "query_location_length"];
 
 /// Names that the binder turns into calls when no column has them.
-pub const SESSION_NAMES: [&str; 5] =
+pub(super) const SESSION_NAMES: [&str; 5] =
     ["current_catalog", "current_schema", "current_role", "current_user", "session_user"];
 
 /// Where a function stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum Place {
     Expression,
     /// In the place of a table.
     From,
@@ -24,11 +24,11 @@ fn own_keys<'v>(value: &'v Value, plain: &[&str], deep: &[&str]) -> Verdict<&'v 
 }
 
 impl Walk<'_> {
-    pub fn expressions(&mut self, expressions: &[Value]) -> Verdict {
+    pub(super) fn expressions(&mut self, expressions: &[Value]) -> Verdict {
         expressions.iter().try_for_each(|expression| self.expression(expression))
     }
 
-    pub fn expression(&mut self, value: &Value) -> Verdict {
+    pub(super) fn expression(&mut self, value: &Value) -> Verdict {
         let class = value.get("class").and_then(Value::as_str).unwrap_or_default();
         if class == "FUNCTION" || class == "WINDOW" {
             return self.call(value, Place::Expression);
@@ -121,7 +121,7 @@ impl Walk<'_> {
     }
 
     /// A function or a window function.
-    pub fn call(&mut self, value: &Value, place: Place) -> Verdict {
+    pub(super) fn call(&mut self, value: &Value, place: Place) -> Verdict {
         self.visit(|count| &mut count.expressions)?;
         let map = match value.get("class").and_then(Value::as_str) {
             Some("FUNCTION") => own_keys(

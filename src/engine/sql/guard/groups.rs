@@ -2,10 +2,11 @@
 
 /// Functions in the place of a table. They have a list of their own, since one name can be a harmless aggregate and
 /// a macro that reads any table (`histogram`).
-pub const TABLE_FUNCTIONS: [&str; 6] = ["range", "generate_series", "unnest", "json_each", "json_tree", "repeat_row"];
+pub(super) const TABLE_FUNCTIONS: [&str; 6] =
+    ["range", "generate_series", "unnest", "json_each", "json_tree", "repeat_row"];
 
 /// Functions that the binder may run over column names (`COLUMNS(lambda …)`): linear and not amplifying.
-pub const NAME_TESTS: [&str; 35] = [
+pub(super) const NAME_TESTS: [&str; 35] = [
     "~~",
     "!~~",
     "~~*",
@@ -44,10 +45,10 @@ pub const NAME_TESTS: [&str; 35] = [
 ];
 
 /// Functions that the binder may run over column names in two calls: in many, they could multiply what they make.
-pub const NAME_LISTS: [&str; 3] = ["list_apply", "list_transform", "list_concat"];
+pub(super) const NAME_LISTS: [&str; 3] = ["list_apply", "list_transform", "list_concat"];
 
 /// Functions that build values in literals and in the bounds of series.
-pub const LITERAL_BUILDERS: [&str; 30] = [
+pub(super) const LITERAL_BUILDERS: [&str; 30] = [
     "+",
     "-",
     "*",
@@ -82,7 +83,7 @@ pub const LITERAL_BUILDERS: [&str; 30] = [
 
 /// Functions that may stand in the bounds of series beside those, and in what `json_each` reads: their results are
 /// no larger than what they are given.
-pub const BOUNDS: [&str; 81] = [
+pub(super) const BOUNDS: [&str; 81] = [
     "%",
     "//",
     "abs",
@@ -167,7 +168,7 @@ pub const BOUNDS: [&str; 81] = [
 ];
 
 /// Functions whose arguments from the second on are read while binding: they must be literals.
-pub const LITERAL_FROM_SECOND: [&str; 20] = [
+pub(super) const LITERAL_FROM_SECOND: [&str; 20] = [
     "quantile",
     "quantile_cont",
     "quantile_disc",
@@ -190,9 +191,10 @@ pub const LITERAL_FROM_SECOND: [&str; 20] = [
     "grade_up",
 ];
 
-pub const LIST_AGGREGATES: [&str; 5] = ["list_aggregate", "list_aggr", "array_aggregate", "array_aggr", "aggregate"];
+pub(super) const LIST_AGGREGATES: [&str; 5] =
+    ["list_aggregate", "list_aggr", "array_aggregate", "array_aggr", "aggregate"];
 
-pub const LAMBDA_TAKERS: [&str; 14] = [
+pub(super) const LAMBDA_TAKERS: [&str; 14] = [
     "list_transform",
     "array_transform",
     "list_apply",

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{Refusal, Verdict, habits, nearest};
 
 /// One line a name: verdict, name, reason and marks, separated by tabs.
-pub struct List {
+pub(crate) struct List {
     verdicts: HashMap<&'static str, Result<(), &'static str>>,
     /// What to do instead when no name is near.
     otherwise: &'static str,
@@ -15,7 +15,7 @@ pub struct List {
 }
 
 impl List {
-    pub fn read(text: &'static str, otherwise: &'static str) -> Self {
+    pub(crate) fn read(text: &'static str, otherwise: &'static str) -> Self {
         let verdicts = text.lines().filter_map(|line| {
             let mut fields = line.split('\t');
             let (verdict, name) = (fields.next()?, fields.next()?);
@@ -26,7 +26,7 @@ impl List {
     }
 
     /// Tells what to write in DuckDB instead of other dialects' functions.
-    pub fn with_habits(self) -> Self {
+    pub(crate) fn with_habits(self) -> Self {
         Self { has_habits: true, ..self }
     }
 
@@ -37,7 +37,7 @@ impl List {
     }
 
     /// Whether a function may be called.
-    pub fn judge(&self, name: &str) -> Verdict {
+    pub(crate) fn judge(&self, name: &str) -> Verdict {
         match self.verdicts.get(name) {
             Some(Ok(())) => Ok(()),
             Some(Err(reason)) => Err(Refusal::new(

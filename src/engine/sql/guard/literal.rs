@@ -25,7 +25,7 @@ const TEXT: [&str; 14] = [
 ];
 
 /// A literal whole number, with sign, or cast to a whole number.
-pub fn number(value: &Value) -> Option<i64> {
+pub(super) fn number(value: &Value) -> Option<i64> {
     match value.get("class")?.as_str()? {
         "CONSTANT" => constant(value)?.replace('_', "").parse().ok(),
         "CAST" if is_cast_to(value, &WHOLE) => number(value.get("child")?),
@@ -38,7 +38,7 @@ pub fn number(value: &Value) -> Option<i64> {
 }
 
 /// The text of a literal, with or without a cast that leaves it alone.
-pub fn text(value: &Value) -> Option<String> {
+pub(super) fn text(value: &Value) -> Option<String> {
     match value.get("class")?.as_str()? {
         "CONSTANT" => constant(value).map(str::to_owned),
         "CAST" if is_cast_to(value, &TEXT) => text(value.get("child")?),
@@ -48,7 +48,7 @@ pub fn text(value: &Value) -> Option<String> {
 
 /// The year of a literal date or timestamp, four digits of the common era: `290000-01-01` and `2000-01-01 (BC)` are
 /// dates too.
-pub fn year(value: &Value) -> Option<i64> {
+pub(super) fn year(value: &Value) -> Option<i64> {
     let text = text(value)?;
     let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b"-+:. TZ".contains(&b));
     let (year, rest) = text.split_at_checked(4)?;
@@ -66,6 +66,6 @@ fn is_cast_to(value: &Value, types: &[&str]) -> bool {
 }
 
 /// The name of the function that a node of the tree calls.
-pub fn function_name(value: &Value) -> Option<&str> {
+pub(super) fn function_name(value: &Value) -> Option<&str> {
     value.pointer("/qualified_name/path")?.as_array()?.last()?.as_str()
 }

@@ -24,15 +24,15 @@ use crate::model::error::{Code, Error};
 /// What one statement may have of each, so that planning it stays cheap. The engine looks at neither its deadline nor
 /// an interrupt while it plans.
 pub(super) mod limit {
-    pub const NODES: usize = 5_000;
-    pub const CTES: usize = 64;
+    pub(crate) const NODES: usize = 5_000;
+    pub(crate) const CTES: usize = 64;
     /// In one FROM, and in all of them.
-    pub const TABLES: usize = 32;
-    pub const ALL_TABLES: usize = 64;
-    pub const ARMS: usize = 1_000;
-    pub const LAMBDAS: usize = 4;
+    pub(crate) const TABLES: usize = 32;
+    pub(crate) const ALL_TABLES: usize = 64;
+    pub(crate) const ARMS: usize = 1_000;
+    pub(crate) const LAMBDAS: usize = 4;
     /// `CUBE` over six columns has 64 sets.
-    pub const GROUPING_SETS: usize = 64;
+    pub(crate) const GROUPING_SETS: usize = 64;
 }
 
 /// Why a statement may not run.

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Whether a `type` names a query or a table reference; used for counting without understanding.
-pub fn is_relation(r#type: &str) -> bool {
+pub(super) fn is_relation(r#type: &str) -> bool {
     r#type.ends_with("_NODE")
         || matches!(
             r#type,
@@ -43,7 +43,7 @@ fn table_keys<'v>(value: &'v Value, plain: &[&str], deep: &[&str]) -> Verdict<&'
 
 impl Walk<'_> {
     /// `{"node": query}`: a whole statement or a subquery.
-    pub fn statement(&mut self, value: &Value) -> Verdict {
+    pub(super) fn statement(&mut self, value: &Value) -> Verdict {
         let map = keys(value, "statement", &[], &["node", "named_param_map"])?;
         if map.contains_key("named_param_map") {
             let message = "Parameters (?, $1) have no values here.";
@@ -198,12 +198,12 @@ impl Walk<'_> {
     }
 
     /// `ORDER BY`, of a query or inside an aggregate.
-    pub fn order_modifier(&mut self, value: &Value) -> Verdict {
+    pub(super) fn order_modifier(&mut self, value: &Value) -> Verdict {
         let map = keys(value, "ORDER BY", &["type"], &["orders"])?;
         self.orders(list(map, "orders")?)
     }
 
-    pub fn orders(&mut self, orders: &[Value]) -> Verdict {
+    pub(super) fn orders(&mut self, orders: &[Value]) -> Verdict {
         for order in orders {
             let order = keys(order, "ORDER BY", &["type", "null_order"], &["expression"])?;
             self.expression(order.get("expression").ok_or_else(|| unknown("ORDER BY", "empty"))?)?;

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 2_000;
 ///
 /// # Errors
 /// What was found instead of JSON. The engine writes the text, so that this means a changed engine.
-pub fn parse(text: &str) -> Result<Value, String> {
+pub(crate) fn parse(text: &str) -> Result<Value, String> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(0)?;
     reader.space();

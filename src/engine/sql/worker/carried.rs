@@ -9,7 +9,7 @@ use crate::engine::sql::guard::tree as json_tree;
 
 /// A statement around `sql` that gives its columns, and those that cannot be carried as texts (inside lists, structs
 /// and maps too), with the names of its columns; nothing when every column can be carried. Rows keep their order.
-pub fn wrap(connection: &Connection, sql: &str, types: &[LogicalTypeHandle]) -> Option<(String, Vec<String>)> {
+pub(super) fn wrap(connection: &Connection, sql: &str, types: &[LogicalTypeHandle]) -> Option<(String, Vec<String>)> {
     if !types.iter().any(is_foreign) {
         return None;
     }

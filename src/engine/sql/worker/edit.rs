@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use crate::engine::sql::guard::tree as json_tree;
 
 /// The engine's tree of a text: parsed, never bound or run.
-pub fn parse(connection: &Connection, sql: &str) -> duckdb::Result<String> {
+pub(super) fn parse(connection: &Connection, sql: &str) -> duckdb::Result<String> {
     let serialize = "SELECT json_serialize_sql(?, skip_default := true, skip_empty := true, skip_null := true)";
     connection.prepare_cached(serialize)?.query_row([sql], |row| row.get(0))
 }
 
 /// The text of a tree; nothing when the engine does not read it as that tree.
-pub fn text(connection: &Connection, tree: &Value) -> Option<String> {
+pub(super) fn text(connection: &Connection, tree: &Value) -> Option<String> {
     let written: String =
         connection.query_row("SELECT json_deserialize_sql(?)", [tree.to_string()], |row| row.get(0)).ok()?;
     let read = json_tree::parse(&parse(connection, &written).ok()?).ok()?;
@@ -21,7 +21,7 @@ pub fn text(connection: &Connection, tree: &Value) -> Option<String> {
 }
 
 /// The names of a statement's columns, as it would give them.
-pub fn names(connection: &Connection, tree: &str) -> Option<Vec<String>> {
+pub(super) fn names(connection: &Connection, tree: &str) -> Option<Vec<String>> {
     let mut parsed = json_tree::parse(tree).ok()?;
     let node = parsed.pointer_mut("/statements/0/node")?;
     let select = |what: Value, from: Value| {
@@ -41,7 +41,7 @@ pub fn names(connection: &Connection, tree: &str) -> Option<Vec<String>> {
 }
 
 /// A tree without the places of its parts in the text, and with the names of types in one case.
-pub fn essence(tree: &Value) -> String {
+pub(super) fn essence(tree: &Value) -> String {
     let mut tree = tree.clone();
     strip(&mut tree, false);
     tree.to_string()

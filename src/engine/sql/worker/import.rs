@@ -28,18 +28,18 @@ const IN: f64 = 0.9;
 const COUNTED: f64 = 0.95;
 
 /// How far an import is. The engine begins to count anew with every statement; here each has its share of the whole.
-pub struct Progress {
+pub(super) struct Progress {
     statement: ProgressHandle,
     share: Mutex<Range<f64>>,
 }
 
 impl Progress {
-    pub fn new(connection: &Connection) -> Self {
+    pub(super) fn new(connection: &Connection) -> Self {
         Self { statement: connection.progress_handle(), share: Mutex::new(0.0..IN) }
     }
 
     /// 0 to 1; `None` while the engine does not know.
-    pub fn fraction(&self) -> Option<f64> {
+    pub(super) fn fraction(&self) -> Option<f64> {
         // First the share: together with how far the next statement is, it says too little and never too much.
         let share = self.share().clone();
         let percent = self.statement.query_progress().percentage()?;
@@ -56,7 +56,7 @@ impl Progress {
 }
 
 /// Reads `source`, writes `destination` with the table `main.data`, closed and on disk when this returns.
-pub fn run(
+pub(super) fn run(
     connection: Connection,
     source: &Path,
     format: TableFormat,

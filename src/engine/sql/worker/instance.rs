@@ -49,7 +49,7 @@ const LOCK: &str = "
 
 /// A fresh instance in memory, without threads of its own: those that run before the kernel's confinement would not be
 /// under it, and each takes 64 MiB of the address space for good.
-pub fn open() -> duckdb::Result<Connection> {
+pub(super) fn open() -> duckdb::Result<Connection> {
     let alone = Config::default().threads(1)?.with("async_threads", "0")?;
     let connection = Connection::open_in_memory_with_flags(alone)?;
     connection.execute_batch(AT_OPEN)?;
@@ -64,7 +64,7 @@ pub fn open() -> duckdb::Result<Connection> {
 }
 
 /// Applies the task's limits.
-pub fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()> {
+pub(super) fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()> {
     let TaskLimits { memory_mb, threads, time_ms, .. } = limits;
     connection.execute_batch(&format!(
         "SET GLOBAL memory_limit='{memory_mb}MiB'; SET GLOBAL threads={threads}; SET GLOBAL max_execution_time={time_ms};"
@@ -72,7 +72,7 @@ pub fn limit(connection: &Connection, limits: &TaskLimits) -> duckdb::Result<()>
 }
 
 /// An instance for the queries of one caller over the tables that it may read.
-pub struct Instance {
+pub(super) struct Instance {
     connection: Connection,
     tables: Tables,
     names: Vec<String>,
@@ -85,14 +85,14 @@ pub struct Instance {
 }
 
 impl Instance {
-    pub fn new(connection: Connection, tables: Tables, running: Running, confinement: Confinement) -> Self {
+    pub(super) fn new(connection: Connection, tables: Tables, running: Running, confinement: Confinement) -> Self {
         let names = tables.iter().map(|(name, _)| name.clone()).collect();
         Self { connection, tables, names, attached: None, has_zones: false, running, confinement }
     }
 
     /// Judges one statement and runs it. The first one that may run decides which tables are attached: those that it
     /// names and those in `also`.
-    pub fn query(&mut self, sql: &str, also: &[String], limits: &TaskLimits) -> Result<(Outcome, Vec<u8>)> {
+    pub(super) fn query(&mut self, sql: &str, also: &[String], limits: &TaskLimits) -> Result<(Outcome, Vec<u8>)> {
         let started = Instant::now();
         let (tree, judged) = self.judge(sql)?;
         let judged_us = micros(started);
@@ -150,7 +150,7 @@ struct Ran {
 
 /// The statement that runs now, so that it can be interrupted.
 #[derive(Clone, Default)]
-pub struct Running(Arc<Mutex<Option<Arc<InterruptHandle>>>>);
+pub(super) struct Running(Arc<Mutex<Option<Arc<InterruptHandle>>>>);
 
 impl Running {
     fn slot(&self) -> MutexGuard<'_, Option<Arc<InterruptHandle>>> {
@@ -158,7 +158,7 @@ impl Running {
     }
 
     /// Until what this returns is dropped, the statement of this connection is the one.
-    pub fn set(&self, handle: Arc<InterruptHandle>) -> impl Drop + use<> {
+    pub(super) fn set(&self, handle: Arc<InterruptHandle>) -> impl Drop + use<> {
         struct Unset(Running);
         impl Drop for Unset {
             fn drop(&mut self) {
@@ -169,7 +169,7 @@ impl Running {
         Unset(self.clone())
     }
 
-    pub fn interrupt(&self) {
+    pub(super) fn interrupt(&self) {
         if let Some(handle) = &*self.slot() {
             handle.interrupt();
         }
@@ -187,7 +187,7 @@ fn furnish(connection: &Connection, tables: &[&(String, PathBuf)], limits: &Task
 }
 
 /// One table as `d0.main.data`, behind the closed door.
-pub fn open_table(connection: &Connection, file: &Path, limits: &TaskLimits) -> duckdb::Result<()> {
+pub(super) fn open_table(connection: &Connection, file: &Path, limits: &TaskLimits) -> duckdb::Result<()> {
     limit(connection, limits)?;
     attach(connection, 0, file)?;
     connection.execute_batch(LOCK)
@@ -323,7 +323,7 @@ fn micros(since: Instant) -> u64 {
 
 /// A failure that is none of the caller's; the server logs the message and says nothing of it. Only an interrupt, which
 /// may come at any step, means that the time is over.
-pub fn internal(cause: &impl std::fmt::Display) -> Error {
+pub(super) fn internal(cause: &impl std::fmt::Display) -> Error {
     let message = cause.to_string();
     if message.contains("\"exception_type\":\"INTERRUPT\"") {
         return problem::too_slow();
@@ -331,7 +331,7 @@ pub fn internal(cause: &impl std::fmt::Display) -> Error {
     Error { message, ..Error::new(Code::InternalError, "") }
 }
 
-pub fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

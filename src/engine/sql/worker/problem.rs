@@ -28,7 +28,7 @@ fn report(problem: &duckdb::Error) -> Report {
 }
 
 /// What the caller of a query is told. `columns` gives those of the tables that it may read.
-pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> Error {
+pub(super) fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> Error {
     if !matches!(problem, duckdb::Error::DuckDBFailure(..)) {
         let message = "The result has a type that cannot be returned. Convert it: CAST(… AS VARCHAR).";
         return Error::new(Code::InvalidArgument, message);
@@ -107,12 +107,12 @@ pub fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> E
 }
 
 /// The query was interrupted at its deadline.
-pub fn too_slow() -> Error {
+pub(super) fn too_slow() -> Error {
     Error::new(Code::QueryTimeout, "The query took longer than allowed. Read fewer rows or join less.")
 }
 
 /// The query, or the tables together, need more memory than allowed.
-pub fn out_of_memory() -> Error {
+pub(super) fn out_of_memory() -> Error {
     Error::new(
         Code::LimitExceeded,
         "The query needs more memory than allowed. Filter or aggregate before joining and sorting.",
@@ -133,7 +133,7 @@ fn speakable(message: &str) -> Option<String> {
 }
 
 /// What the person who uploaded a file is told.
-pub fn of_import(problem: &duckdb::Error) -> Error {
+pub(super) fn of_import(problem: &duckdb::Error) -> Error {
     let Report { class, message, .. } = report(problem);
     if class == "Out of Memory" {
         return Error::new(Code::LimitExceeded, "The file needs more memory to read than allowed.");

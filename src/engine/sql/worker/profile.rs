@@ -139,7 +139,7 @@ struct Work<'a> {
 }
 
 /// The figures of one table.
-pub fn run(connection: &Connection, file: &Path, limits: &TaskLimits) -> Result<Profile> {
+pub(super) fn run(connection: &Connection, file: &Path, limits: &TaskLimits) -> Result<Profile> {
     let started = Instant::now();
     instance::open_table(connection, file, limits).map_err(|cause| internal(&cause))?;
     let rows = connection.query_row(&format!("SELECT count(*) FROM {TABLE}"), [], |row| row.get(0)).map_err(failed)?;

@@ -114,7 +114,7 @@ fn child_transport(transport: &DataType, index: usize) -> DataType {
 }
 
 /// One value, which is written as JSON where it lies in memory. A type that has no form here is an error that names it.
-pub struct Cell<'a> {
+pub(crate) struct Cell<'a> {
     pub array: &'a dyn Array,
     pub row: usize,
     pub shape: Option<&'a Shape>,

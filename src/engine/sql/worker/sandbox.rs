@@ -23,7 +23,7 @@ const LANDLOCK: ABI = ABI::V6;
 
 /// For all of a worker's life: no new rights, no core dumps, no life after the server's, no network, no programs.
 /// Answers what the kernel enforces.
-pub fn at_start() -> nix::Result<Confinement> {
+pub(super) fn at_start() -> nix::Result<Confinement> {
     prctl::set_no_new_privs()?;
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
@@ -40,13 +40,13 @@ pub fn at_start() -> nix::Result<Confinement> {
 
 /// Bounds memory for the rest of the worker's life. The engine's own limit does not hold inside functions and the
 /// planner.
-pub fn bound_memory(megabytes: u64) -> nix::Result<()> {
+pub(super) fn bound_memory(megabytes: u64) -> nix::Result<()> {
     let memory = (megabytes << 20) + OVERHEAD;
     setrlimit(Resource::RLIMIT_AS, memory, memory)
 }
 
 /// Bounds processor time from here on, of all threads together.
-pub fn bound_processor(seconds: u64) -> nix::Result<()> {
+pub(super) fn bound_processor(seconds: u64) -> nix::Result<()> {
     let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     let spent = usage.user_time().tv_sec() + usage.system_time().tv_sec();
     let (_, most) = getrlimit(Resource::RLIMIT_CPU)?;
@@ -54,7 +54,7 @@ pub fn bound_processor(seconds: u64) -> nix::Result<()> {
 }
 
 /// No file may grow beyond so many bytes from here on; zero for tasks that only read.
-pub fn bound_files(bytes: u64) -> nix::Result<()> {
+pub(super) fn bound_files(bytes: u64) -> nix::Result<()> {
     setrlimit(Resource::RLIMIT_FSIZE, bytes, bytes)
 }
 
@@ -63,7 +63,7 @@ pub fn bound_files(bytes: u64) -> nix::Result<()> {
 ///
 /// # Errors
 /// The kernel does not enforce now what it did at the start.
-pub fn close(confinement: Confinement) -> io::Result<()> {
+pub(super) fn close(confinement: Confinement) -> io::Result<()> {
     setrlimit(Resource::RLIMIT_NPROC, 0, 0)?;
     if !syscalls::allow_computing_only() && confinement.seccomp {
         return Err(io::Error::other("the second filter of system calls cannot be laid"));
@@ -73,7 +73,7 @@ pub fn close(confinement: Confinement) -> io::Result<()> {
 
 /// Confines this thread, and those that it starts, to reading `readable` files and to everything below `writable`
 /// folders.
-pub fn confine(readable: &[&Path], writable: &[&Path]) {
+pub(super) fn confine(readable: &[&Path], writable: &[&Path]) {
     let files = || -> Result<(), landlock::RulesetError> {
         let rules = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
         let rules = rules.handle_access(AccessFs::from_all(LANDLOCK))?.create()?;

@@ -135,12 +135,12 @@ const COMPUTING: &[i64] = &[
 ];
 
 /// The first filter. Answers whether the kernel enforces it.
-pub fn deny_dangerous() -> bool {
+pub(super) fn deny_dangerous() -> bool {
     apply(dangerous(std::process::id()))
 }
 
 /// The second filter. Answers whether the kernel enforces it.
-pub fn allow_computing_only() -> bool {
+pub(super) fn allow_computing_only() -> bool {
     apply(computing(std::process::id()))
 }
 

@@ -9,7 +9,7 @@ const AS_ASSUMED: [&str; 6] = ["as you assume", "as assumed", "default", "you ch
 
 /// The choices that a reply makes: for one question a number, a place ("the second") or words of an option; for several
 /// one such part for each, in their order. `None` when the reply does not answer all of them.
-pub fn choose(reply: &str, pending: &[Clarification]) -> Option<Vec<Chosen>> {
+pub(crate) fn choose(reply: &str, pending: &[Clarification]) -> Option<Vec<Chosen>> {
     if AS_ASSUMED.contains(&normal_form(reply).as_str()) {
         return Some(pending.iter().filter_map(assumption).collect());
     }

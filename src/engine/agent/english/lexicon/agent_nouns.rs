@@ -41,12 +41,12 @@ const VERBS: &[[&str; 3]] = &[
 const BEFORE: &[&str] = &["", "under", "over", "re", "out", "with", "up"];
 
 /// Words that belong to a verb before them: "looks after".
-pub const PARTICLES: &[&str] = &["after", "out", "up", "off", "on", "for", "over", "down", "in", "with"];
+pub(crate) const PARTICLES: &[&str] = &["after", "out", "up", "off", "on", "for", "over", "down", "in", "with"];
 
 impl Lexicon {
     /// What stands for those who do what a verb says, in any of its forms; empty where nothing does. With the word that
     /// belongs to it, as in "looks after", only what has that word too.
-    pub fn agents(&self, verb: &str, particle: Option<&str>) -> Vec<Entry> {
+    pub(crate) fn agents(&self, verb: &str, particle: Option<&str>) -> Vec<Entry> {
         let mut found: Vec<Entry> = Vec::new();
         for base in bases(verb) {
             let mut phrases: Vec<Vec<String>> = Vec::new();

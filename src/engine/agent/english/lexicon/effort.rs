@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 /// Steps of the longest question that is read. One is a reading that is weighed, or a stored value that is looked at; a
 /// question that people ask takes some tens.
-pub const MOST_STEPS: u64 = 20_000;
+pub(super) const MOST_STEPS: u64 = 20_000;
 
 /// What is left of the work for a question.
-pub struct Effort<'a> {
+pub(crate) struct Effort<'a> {
     left: Cell<u64>,
     /// Whether nobody waits for the answer any more.
     stop: &'a dyn Fn() -> bool,
@@ -22,12 +22,12 @@ impl Default for Effort<'_> {
 
 impl<'a> Effort<'a> {
     /// [`MOST_STEPS`] steps, unless `stop` says that it is enough: it is asked at each step.
-    pub fn new(stop: &'a dyn Fn() -> bool) -> Self {
+    pub(crate) fn new(stop: &'a dyn Fn() -> bool) -> Self {
         Self { left: Cell::new(MOST_STEPS), stop, is_over: Cell::new(false) }
     }
 
     /// Takes so many steps. Answers whether the work may go on.
-    pub fn spend(&self, steps: u64) -> bool {
+    pub(crate) fn spend(&self, steps: u64) -> bool {
         if !self.is_over.get() {
             match self.left.get().checked_sub(steps).filter(|_| !(self.stop)()) {
                 Some(left) => self.left.set(left),
@@ -38,12 +38,12 @@ impl<'a> Effort<'a> {
     }
 
     /// Whether there was too much to do: what came of it is not all that there is.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over.get()
     }
 
     /// Steps that were taken.
-    pub fn spent(&self) -> u64 {
+    pub(crate) fn spent(&self) -> u64 {
         MOST_STEPS - self.left.get()
     }
 }

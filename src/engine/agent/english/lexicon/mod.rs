@@ -12,10 +12,10 @@ mod partial_values;
 mod store;
 #[cfg(test)]
 mod tests;
-pub mod words;
+pub(super) mod words;
 
-pub use agent_nouns::PARTICLES;
-pub use effort::Effort;
+pub(super) use agent_nouns::PARTICLES;
+pub(super) use effort::Effort;
 use store::{Leaf, Store};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ use crate::model::ontology::Ontology;
 
 /// What a phrase may stand for; positions are those in the ontology.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sense {
+pub(super) enum Sense {
     Entity(usize),
     /// Dataset and field.
     Field(usize, usize),
@@ -43,7 +43,7 @@ pub enum Sense {
 
 /// A sense and how well the phrase fits it: 1 is its very name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub(super) struct Entry {
     pub sense: Sense,
     pub quality: f32,
     /// The phrase is only a part of the name: "delay" of "departure delay".
@@ -52,7 +52,7 @@ pub struct Entry {
 
 /// Entries for the first words of what was looked up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Match {
+pub(super) struct Match {
     /// How many words.
     pub words: usize,
     pub entries: Vec<Entry>,
@@ -61,7 +61,7 @@ pub struct Match {
 }
 
 /// The words of one version of an ontology and its values. Built once and kept by the caller.
-pub struct Lexicon {
+pub(super) struct Lexicon {
     store: Store,
     fuzzy: fuzzy::Fuzzy,
     /// Fields whose values are looked up, and whether all of them are known.
@@ -74,7 +74,7 @@ pub struct Lexicon {
 const MOST_ENTRIES: usize = 40;
 
 /// A word that a name may have more of: ids, names and amounts are often called without it.
-pub const GENERIC: &[&str] = &[
+pub(super) const GENERIC: &[&str] = &[
     "amount",
     "number",
     "name",
@@ -97,13 +97,13 @@ pub const GENERIC: &[&str] = &[
 
 impl Lexicon {
     /// Takes time in proportion to all words of all names and values: about a second for a million values.
-    pub fn build(ontology: &Ontology, values: &[FieldValues]) -> Self {
+    pub(super) fn build(ontology: &Ontology, values: &[FieldValues]) -> Self {
         build::build(ontology, values)
     }
 
     /// All phrases that begin with the first of these words (folded, see [`words::fold`]), shortest first. `fuzzy`
     /// says for each word whether it may be taken for another one that is spelt alike.
-    pub fn matches(&self, words: &[&str], fuzzy: &[bool]) -> Vec<Match> {
+    pub(super) fn matches(&self, words: &[&str], fuzzy: &[bool]) -> Vec<Match> {
         let mut states = vec![Walk { node: Store::ROOT, cost: 0.0, corrected: Vec::new() }];
         let mut found = Vec::new();
         for (at, word) in words.iter().enumerate().take(12) {
@@ -134,28 +134,28 @@ impl Lexicon {
     }
 
     /// Whether the values of a field are known, and if so whether all of them are.
-    pub fn indexed(&self, dataset: usize, field: usize) -> Option<bool> {
+    pub(super) fn indexed(&self, dataset: usize, field: usize) -> Option<bool> {
         self.indexed.get(&(dataset, field)).copied()
     }
 
     /// How many values a field has, where all of them are known.
-    pub fn how_many(&self, dataset: usize, field: usize) -> Option<f64> {
+    pub(super) fn how_many(&self, dataset: usize, field: usize) -> Option<f64> {
         let all = self.indexed(dataset, field) == Some(true);
         all.then(|| self.store.values_of(dataset, field).fold(0.0, |count, _| count + 1.0))
     }
 
     /// Whether a word is part of any phrase.
-    pub fn knows(&self, word: &str) -> bool {
+    pub(super) fn knows(&self, word: &str) -> bool {
         words::forms(word).iter().any(|(form, _)| self.store.word(form).is_some())
     }
 
     /// Whether a text is a known value of a field, letter by letter.
-    pub fn has_value(&self, dataset: usize, field: usize, text: &str) -> bool {
+    pub(super) fn has_value(&self, dataset: usize, field: usize, text: &str) -> bool {
         self.store.values_of(dataset, field).any(|value| value == text)
     }
 
     /// About how much memory it takes, in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.store.bytes() + self.fuzzy.bytes()
     }
 

@@ -46,7 +46,7 @@ impl<'a> Compared<'a> {
 
 impl Lexicon {
     /// Phrases that are spelt like a word, nearest first: what to say instead of it.
-    pub fn near(&self, word: &str, ontology: &Ontology) -> Vec<String> {
+    pub(crate) fn near(&self, word: &str, ontology: &Ontology) -> Vec<String> {
         let mut compared = Compared::new(word);
         let most = 1 + compared.length / 3;
         let mut found: Vec<(usize, &str)> = Vec::new();
@@ -71,7 +71,7 @@ impl Lexicon {
 
     /// The known values of a field that are spelt like a text, nearest first; where none is, its first ones. Personal
     /// values are told nobody who did not name them.
-    pub fn near_values(&self, dataset: usize, field: usize, text: &str) -> Vec<String> {
+    pub(crate) fn near_values(&self, dataset: usize, field: usize, text: &str) -> Vec<String> {
         self.nearest(dataset, field, text).0
     }
 

@@ -15,7 +15,7 @@ impl Lexicon {
     /// The values in which these folded words stand next to each other as whole words, though they are not all of it:
     /// at most `PARTS` of them, and none when there are more, or when too many would have to be looked at. Personal
     /// values are told nobody who does not name them whole.
-    pub fn containing(&self, said: &[String], effort: &Effort<'_>) -> Vec<Entry> {
+    pub(crate) fn containing(&self, said: &[String], effort: &Effort<'_>) -> Vec<Entry> {
         if said.first().is_none_or(|word| word.chars().count() <= 2) {
             return Vec::new();
         }

@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 /// Lower case, compatibility forms made plain, accents and apostrophes gone.
-pub fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let text: String = text.nfkd().filter(|c| !is_combining_mark(*c)).collect();
     let text = text.to_lowercase().replace(['’', 'ʼ', '`'], "'");
     text.strip_suffix("'s").or_else(|| text.strip_suffix("s'")).map_or_else(
@@ -18,7 +18,7 @@ pub fn fold(text: &str) -> String {
 }
 
 /// The words of a name or a value: what stands between signs, folded.
-pub fn split(text: &str) -> Vec<String> {
+pub(crate) fn split(text: &str) -> Vec<String> {
     text.split(|c: char| !(c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\'' | '’' | 'ʼ' | '`')))
         .map(fold)
         .filter(|word| !word.is_empty())
@@ -92,7 +92,7 @@ const SINGULAR: &[&str] = &[
 ];
 
 /// The one form under which a noun is kept: its singular.
-pub fn singular(word: &str) -> String {
+pub(crate) fn singular(word: &str) -> String {
     if let Some((_, one)) = PLURALS.iter().find(|(many, _)| *many == word) {
         return (*one).into();
     }
@@ -167,10 +167,10 @@ const FAMILIES: &[&[&str]] = &[
 ];
 
 /// What it costs to come from a verb by its ending: "rating" may be from "rate".
-pub const ENDING: f32 = 0.03;
+pub(crate) const ENDING: f32 = 0.03;
 
 /// What it costs to be another word of the same verb: "sold" and "sale".
-pub const FAMILY: f32 = 0.05;
+pub(crate) const FAMILY: f32 = 0.05;
 
 /// Past forms that do not end in -ed.
 const IRREGULAR: &[&str] = &[
@@ -204,13 +204,13 @@ const IRREGULAR: &[&str] = &[
 ];
 
 /// Whether a word is a past form of a verb that does not end in -ed.
-pub fn is_irregular(word: &str) -> bool {
+pub(crate) fn is_irregular(word: &str) -> bool {
     IRREGULAR.contains(&word)
 }
 
 /// What a word of a question may be a form of, the likeliest first, each with what that costs. The word itself is the
 /// first.
-pub fn forms(word: &str) -> Vec<(String, f32)> {
+pub(crate) fn forms(word: &str) -> Vec<(String, f32)> {
     let mut forms = vec![(word.to_owned(), 0.0_f32)];
     let mut add = |form: String, cost: f32| {
         if form.len() > 1 && forms.iter().all(|(known, _)| *known != form) {

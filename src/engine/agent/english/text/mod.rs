@@ -1,4 +1,4 @@
 //! Texts before anything is known of their meaning: signs and words, and numbers.
 
-pub mod number;
-pub mod token;
+pub(super) mod number;
+pub(super) mod token;

@@ -5,7 +5,7 @@ use crate::engine::render::spelled::small;
 
 /// A number of a question.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quantity {
+pub(crate) struct Quantity {
     /// With its scale: `$5k` is 5000. Of percentages the number before the sign: `40%` is 40.
     pub value: f64,
     /// `%`, an ISO 4217 code, or a unit's plural name such as `minutes`, `miles`: as written beside the number.
@@ -16,7 +16,7 @@ pub struct Quantity {
 /// `3 million`, `40 percent`, `15 minutes`, `two hundred and five`, `a dozen`.
 ///
 /// Whether a word such as "one" is meant as a number is for the caller to know.
-pub fn number(tokens: &[Token], at: usize) -> Option<(Quantity, usize)> {
+pub(crate) fn number(tokens: &[Token], at: usize) -> Option<(Quantity, usize)> {
     let (mut quantity, mut used) = amount(tokens, at)?;
     if quantity.unit.is_none()
         && let Some((unit, more)) = unit(tokens, at + used)
@@ -28,7 +28,7 @@ pub fn number(tokens: &[Token], at: usize) -> Option<(Quantity, usize)> {
 }
 
 /// The same without a unit after it: the 7 of "7 days". `None` for what has a sign or unit of its own.
-pub fn count(tokens: &[Token], at: usize) -> Option<(u32, usize)> {
+pub(crate) fn count(tokens: &[Token], at: usize) -> Option<(u32, usize)> {
     let (quantity, used) = amount(tokens, at)?;
     let whole = quantity.value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&quantity.value);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and in range")]
@@ -37,7 +37,7 @@ pub fn count(tokens: &[Token], at: usize) -> Option<(u32, usize)> {
 
 /// `first`, `2nd`, `twenty-first`, `thirty first`: the number and how many tokens it takes. "second" may be meant as
 /// a unit of time; the caller knows.
-pub fn ordinal(tokens: &[Token], at: usize) -> Option<(u32, usize)> {
+pub(crate) fn ordinal(tokens: &[Token], at: usize) -> Option<(u32, usize)> {
     let word = unquoted(tokens, at)?;
     if let Some(n) = ordinal_word(word) {
         return Some((n, 1));

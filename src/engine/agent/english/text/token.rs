@@ -3,11 +3,11 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// No question has more: what comes after is not read.
-pub const MAX_TOKENS: usize = 2_000;
+pub(crate) const MAX_TOKENS: usize = 2_000;
 
 /// A piece of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub(crate) struct Token {
     /// As written; of a quoted text what is inside the marks. Control characters are left out.
     pub text: String,
     /// The text in NFKC and lower case, with straight apostrophes.
@@ -20,7 +20,7 @@ pub struct Token {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TokenKind {
+pub(crate) enum TokenKind {
     /// A word, a name or a code: `flights`, `AA-12`, `N14228`, `2013-01-31`, `10:30`, `7-day`, `2nd`.
     Word,
     /// Digits with what belongs to them: `31003000336`, `1,234.5`, `-3`, `$5k`, `40%`.
@@ -38,13 +38,13 @@ impl Token {
     }
 
     /// Whether it is this punctuation mark or unquoted word, given in lower case.
-    pub fn is(&self, norm: &str) -> bool {
+    pub(crate) fn is(&self, norm: &str) -> bool {
         self.kind != TokenKind::Quoted && self.norm == norm
     }
 }
 
 /// A text in the form in which texts are compared: NFKC, lower case, straight apostrophes.
-pub fn normal(text: &str) -> String {
+pub(crate) fn normal(text: &str) -> String {
     text.nfkc().flat_map(char::to_lowercase).map(|c| if c == '\u{2019}' { '\'' } else { c }).collect()
 }
 
@@ -53,7 +53,7 @@ pub fn normal(text: &str) -> String {
 /// Texts in `"…"`, `“…”`, `„…“`, `«…»`, `'…'` and `‘…’` are one token each. A single quotation mark opens a text only
 /// where a word could begin, and closes it only where a word could end, so that the apostrophes of "don't" and
 /// "customers' orders" are none; a mark without a partner is punctuation.
-pub fn tokens(question: &str) -> Vec<Token> {
+pub(crate) fn tokens(question: &str) -> Vec<Token> {
     let chars: Vec<(usize, char)> = question.char_indices().collect();
     let scan = Scan { question, chars };
     let mut found = Vec::new();

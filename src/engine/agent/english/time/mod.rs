@@ -37,11 +37,11 @@ use crate::engine::agent::plan::window::{Span, Unit};
 use crate::model::ontology::Calendar;
 use crate::model::plan::{Grain, Window};
 
-pub use words::month;
+pub(super) use words::month;
 
 /// A phrase of time and where it stands, with its prepositions: all of "during the last 3 months".
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub(super) struct Found {
     pub tokens: Range<usize>,
     pub phrase: TimePhrase,
     /// What the phrase counts in: months for "last 3 months", "March 2013" and "month over month".
@@ -52,7 +52,7 @@ pub struct Found {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum TimePhrase {
+pub(super) enum TimePhrase {
     /// A stretch of time. Without start and end it is "all time".
     Window(Window),
     /// Hours of the day: from one up to but not with the other, which may be 24.
@@ -67,7 +67,7 @@ pub enum TimePhrase {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum CompareWith {
+pub(super) enum CompareWith {
     /// As much time right before.
     PreviousPeriod,
     /// The same dates a year before.
@@ -81,7 +81,7 @@ impl CompareWith {
     ///
     /// Windows of whole months go back by months: before the first quarter is the fourth. A window that ends within a
     /// month goes back by days, and by a year to the same dates.
-    pub fn beside(&self, window: &Window) -> Option<Window> {
+    pub(super) fn beside(&self, window: &Window) -> Option<Window> {
         let back = match self {
             CompareWith::Window(other) => return Some(other.clone()),
             CompareWith::PreviousPeriod => Span::read(window)?.before()?,
@@ -93,11 +93,11 @@ impl CompareWith {
 
 /// The phrases of time in a question, from left to right, none within another; of several that begin with the same
 /// word the longest.
-pub fn find(tokens: &[Token], now: DateTime, calendar: &Calendar) -> Vec<Found> {
+pub(super) fn find(tokens: &[Token], now: DateTime, calendar: &Calendar) -> Vec<Found> {
     phrase::Phrases { words: words::Words::new(tokens), now, calendar }.all(tokens)
 }
 
 /// The unit or cycle that a single word names: "month", "months", "monthly".
-pub fn grain(word: &str) -> Option<Grain> {
+pub(super) fn grain(word: &str) -> Option<Grain> {
     words::adverb(word).or_else(|| words::unit(word).and_then(Unit::grain))
 }

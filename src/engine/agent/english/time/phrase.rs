@@ -142,7 +142,7 @@ pub(super) const BEFORE_NUMBER: [&str; 29] = [
 ];
 
 impl Phrases<'_> {
-    pub fn all(&self, tokens: &[Token]) -> Vec<Found> {
+    pub(super) fn all(&self, tokens: &[Token]) -> Vec<Found> {
         let mut matches: Vec<Match> = Vec::new();
         let mut at = 0;
         while at < self.words.len() {

@@ -45,25 +45,25 @@ pub(super) struct Point {
 }
 
 impl Point {
-    pub fn span(span: Span, unit: Option<Unit>, to: usize) -> Self {
+    pub(super) fn span(span: Span, unit: Option<Unit>, to: usize) -> Self {
         Point { named: Named::Span(span), to, unit, doubtful: false, bare_number: false }
     }
 }
 
 impl Named {
-    pub fn year(self) -> Option<i16> {
+    pub(super) fn year(self) -> Option<i16> {
         match self {
             Named::Span(_) => None,
             Named::Months { year, .. } | Named::Day { year, .. } | Named::Week { year, .. } => year,
         }
     }
 
-    pub fn lacks_year(self) -> bool {
+    pub(super) fn lacks_year(self) -> bool {
         !matches!(self, Named::Span(_)) && self.year().is_none()
     }
 
     /// The same of a year.
-    pub fn of(self, other: i16) -> Named {
+    pub(super) fn of(self, other: i16) -> Named {
         match self {
             Named::Span(_) => self,
             Named::Months { skip, count, fiscal, .. } => Named::Months { skip, count, fiscal, year: Some(other) },
@@ -73,7 +73,7 @@ impl Named {
     }
 
     /// In a year, when it has none of its own.
-    pub fn within(self, other: i16, calendar: &Calendar) -> Option<Span> {
+    pub(super) fn within(self, other: i16, calendar: &Calendar) -> Option<Span> {
         match self {
             Named::Span(span) => Some(span),
             Named::Months { skip, count, fiscal: true, year } => {
@@ -88,7 +88,7 @@ impl Named {
     }
 
     /// With its own year, or else the latest that has begun.
-    pub fn latest(self, now: DateTime, calendar: &Calendar) -> Option<Span> {
+    pub(super) fn latest(self, now: DateTime, calendar: &Calendar) -> Option<Span> {
         if let Named::Span(span) = self {
             return Some(span);
         }
@@ -103,7 +103,7 @@ impl Named {
     }
 
     /// With its own year, or else the first that ends after a time.
-    pub fn first_after(self, time: DateTime, calendar: &Calendar) -> Option<Span> {
+    pub(super) fn first_after(self, time: DateTime, calendar: &Calendar) -> Option<Span> {
         if let Some(year) = self.year() {
             return self.within(year, calendar);
         }

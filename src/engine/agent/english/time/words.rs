@@ -14,7 +14,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub fn new(tokens: &[Token]) -> Self {
+    pub(super) fn new(tokens: &[Token]) -> Self {
         let mut all = Words { words: Vec::new(), tokens: Vec::new() };
         for (at, token) in tokens.iter().enumerate() {
             if token.kind != TokenKind::Word && token.kind != TokenKind::Punct {
@@ -48,30 +48,30 @@ impl Words {
         self.tokens.push(at);
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.words.len()
     }
 
     /// The word at a place; empty for quoted texts, and before the first and after the last word.
-    pub fn at(&self, at: usize) -> &str {
+    pub(super) fn at(&self, at: usize) -> &str {
         self.words.get(at).filter(|word| word.kind != TokenKind::Quoted).map_or("", |word| word.norm.as_str())
     }
 
-    pub fn before(&self, at: usize) -> &str {
+    pub(super) fn before(&self, at: usize) -> &str {
         at.checked_sub(1).map_or("", |at| self.at(at))
     }
 
-    pub fn any(&self, at: usize, words: &[&str]) -> bool {
+    pub(super) fn any(&self, at: usize, words: &[&str]) -> bool {
         words.contains(&self.at(at))
     }
 
     /// The place after one of the words when one is there, otherwise the place itself.
-    pub fn skip(&self, at: usize, words: &[&str]) -> usize {
+    pub(super) fn skip(&self, at: usize, words: &[&str]) -> usize {
         at + usize::from(self.any(at, words))
     }
 
     /// The place after a phrase.
-    pub fn after(&self, at: usize, phrase: &str) -> Option<usize> {
+    pub(super) fn after(&self, at: usize, phrase: &str) -> Option<usize> {
         let mut place = at;
         for word in phrase.split(' ') {
             if self.at(place) != word {
@@ -83,26 +83,26 @@ impl Words {
     }
 
     /// The place after the longest of the phrases that are here.
-    pub fn after_any(&self, at: usize, phrases: &[&str]) -> Option<usize> {
+    pub(super) fn after_any(&self, at: usize, phrases: &[&str]) -> Option<usize> {
         phrases.iter().filter_map(|phrase| self.after(at, phrase)).max()
     }
 
     /// A count such as "7" or "three", and the place after it.
-    pub fn count(&self, at: usize) -> Option<(u32, usize)> {
+    pub(super) fn count(&self, at: usize) -> Option<(u32, usize)> {
         number::count(&self.words, at).filter(|(count, _)| *count > 0).map(|(count, used)| (count, at + used))
     }
 
-    pub fn ordinal(&self, at: usize) -> Option<(u32, usize)> {
+    pub(super) fn ordinal(&self, at: usize) -> Option<(u32, usize)> {
         number::ordinal(&self.words, at).map(|(number, used)| (number, at + used))
     }
 
     /// Whether nothing but punctuation follows.
-    pub fn ends(&self, at: usize) -> bool {
+    pub(super) fn ends(&self, at: usize) -> bool {
         self.words.get(at..).is_none_or(|rest| rest.iter().all(|word| word.kind == TokenKind::Punct))
     }
 
     /// The tokens from a word up to another; `None` when a token would be cut.
-    pub fn tokens(&self, from: usize, to: usize) -> Option<std::ops::Range<usize>> {
+    pub(super) fn tokens(&self, from: usize, to: usize) -> Option<std::ops::Range<usize>> {
         let token = |at: usize| self.tokens.get(at).copied();
         let first = token(from)?;
         let last = token(to.checked_sub(1)?)?;
@@ -168,7 +168,7 @@ pub(super) fn adverb(word: &str) -> Option<Grain> {
 }
 
 /// The number of a month, by its English name or the beginning of it: 1 for "january", "jan".
-pub fn month(word: &str) -> Option<i8> {
+pub(crate) fn month(word: &str) -> Option<i8> {
     const MONTHS: [&str; 12] = [
         "january",
         "february",

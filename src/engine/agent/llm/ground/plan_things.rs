@@ -79,7 +79,7 @@ fn field(named: &FieldRef) -> Part {
 
 impl Part {
     /// What a model means, where it is there.
-    pub fn of(meant: &Meant, ontology: &Ontology) -> Option<Self> {
+    pub(super) fn of(meant: &Meant, ontology: &Ontology) -> Option<Self> {
         super::super::answer::choice(meant, ontology)?;
         Some(match meant {
             Meant::Metric(name) => Self::Metric(name.to_lowercase()),
@@ -91,7 +91,7 @@ impl Part {
 
     /// Whether a plan uses it, or for a dataset something of it. A field of time may be that of a grain or of the plan's
     /// time, which are not among the parts.
-    pub fn is_in(&self, used: &BTreeSet<Part>, ontology: &Ontology) -> bool {
+    pub(super) fn is_in(&self, used: &BTreeSet<Part>, ontology: &Ontology) -> bool {
         let is_of = |part: &Part| match (self, part) {
             (Self::Dataset(dataset), Self::Field(of, _)) => dataset == of,
             (Self::Dataset(dataset), Self::Metric(name)) => {
@@ -103,7 +103,7 @@ impl Part {
     }
 
     /// Whether the rows of a dataset are meant by the field that people call them by: "which gardens" is their name.
-    pub fn stands_for(&self, other: &Part, ontology: &Ontology) -> bool {
+    pub(super) fn stands_for(&self, other: &Part, ontology: &Ontology) -> bool {
         let (Self::Dataset(dataset), Self::Field(of, field)) = (self, other) else { return false };
         let Some(entity) = ontology.entity(dataset).filter(|_| of == dataset) else { return false };
         match &entity.label_field {
@@ -118,7 +118,7 @@ impl Part {
     }
 
     /// For people.
-    pub fn in_words(&self, ontology: &Ontology) -> String {
+    pub(super) fn in_words(&self, ontology: &Ontology) -> String {
         match self {
             Self::Metric(name) => format!("the metric {}", in_words(name)),
             Self::Dataset(name) => format!("the dataset {}", in_words(name)),
@@ -131,7 +131,7 @@ impl Part {
     }
 
     /// The words of its names, and of the rows that it is of.
-    pub fn stems(&self, ontology: &Ontology) -> BTreeSet<String> {
+    pub(super) fn stems(&self, ontology: &Ontology) -> BTreeSet<String> {
         match self {
             Self::Metric(name) => ontology.metric(name).map_or_else(BTreeSet::new, |metric| {
                 let of = ontology.datasets.iter().filter(|entity| counts(metric, &entity.name));

@@ -13,13 +13,13 @@ use crate::model::error::{Error, Result};
 /// An error's text: enough for the message of a person's mistake.
 const PROBLEM_BYTES: usize = 16 << 10;
 
-pub struct Http<'a> {
+pub(super) struct Http<'a> {
     pub address: &'a Address,
 }
 
 impl Http<'_> {
     /// Sends a statement with settings, and waits until the server has computed its answer.
-    pub async fn ask(&self, sql: &str, settings: &[(&str, String)]) -> Result<Rows> {
+    pub(super) async fn ask(&self, sql: &str, settings: &[(&str, String)]) -> Result<Rows> {
         let client = outbound::engine_client(&self.address.url, self.address.private_hosts, &self.address.addresses);
         let client = client.await.map_err(|refused| unreachable(&refused.to_string()))?;
         let mut url = self.address.url.clone();
@@ -64,7 +64,7 @@ impl Http<'_> {
 }
 
 /// The lines of an answer.
-pub struct Rows {
+pub(super) struct Rows {
     stream: BoxStream<'static, Result<Vec<u8>, String>>,
     held: Vec<u8>,
     received: usize,
@@ -74,7 +74,7 @@ pub struct Rows {
 
 impl Rows {
     /// The next row; `None` at the end, and where more than `bytes` would be read.
-    pub async fn next(&mut self, bytes: usize) -> Result<Option<Vec<Value>>> {
+    pub(super) async fn next(&mut self, bytes: usize) -> Result<Option<Vec<Value>>> {
         loop {
             if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.held.drain(..=end).collect();
@@ -134,6 +134,6 @@ fn unreachable(cause: &str) -> Error {
     )
 }
 
-pub fn not_clickhouse() -> Error {
+pub(super) fn not_clickhouse() -> Error {
     Error::unavailable("The server of this table did not answer as ClickHouse does. Ask an admin to check its source.")
 }

@@ -4,7 +4,7 @@ use crate::model::error::{Error, Result};
 
 /// What an admin runs to make the login that this service asks for. Its profile is `readonly = 2`: under `1` no setting
 /// may be sent, so that the limits of a query could not be; `readonly` itself cannot be changed under either.
-pub const SCRIPT: &str = "\
+pub(super) const SCRIPT: &str = "\
 CREATE SETTINGS PROFILE dragoman SETTINGS readonly = 2, allow_ddl = 0 CONST, allow_introspection_functions = 0 CONST;
 CREATE USER dragoman IDENTIFIED BY '<password>' SETTINGS PROFILE 'dragoman';
 GRANT SELECT ON <database>.* TO dragoman;";
@@ -19,7 +19,7 @@ fn refused(message: &str) -> Error {
 
 /// # Errors
 /// `invalid_argument` unless the login's setting is 2.
-pub fn check_readonly(readonly: Option<i64>) -> Result<()> {
+pub(super) fn check_readonly(readonly: Option<i64>) -> Result<()> {
     match readonly {
         Some(2) => Ok(()),
         Some(1) => Err(refused("The login has readonly = 1: the limits of a query cannot be sent.")),
@@ -31,7 +31,7 @@ pub fn check_readonly(readonly: Option<i64>) -> Result<()> {
 ///
 /// # Errors
 /// `invalid_argument` with the privilege that is too much.
-pub fn check_grants(grants: impl Iterator<Item = String>) -> Result<()> {
+pub(super) fn check_grants(grants: impl Iterator<Item = String>) -> Result<()> {
     for grant in grants {
         let (what, whom) = match grant.strip_prefix("GRANT ").and_then(|grant| grant.split_once(" ON ")) {
             Some(parts) => parts,

@@ -4,13 +4,13 @@
 use crate::model::error::{Code, Error};
 
 /// The number in `Code: 62. DB::Exception: …`, wherever it stands in a text.
-pub fn code(text: &str) -> Option<u32> {
+pub(super) fn code(text: &str) -> Option<u32> {
     let (_, rest) = text.split_once("Code: ")?;
     let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
     if rest[digits.len()..].starts_with(". DB::") { digits.parse().ok() } else { None }
 }
 
-pub fn of(code: u32, text: &str) -> Error {
+pub(super) fn of(code: u32, text: &str) -> Error {
     match code {
         // TIMEOUT_EXCEEDED, TOO_SLOW, QUERY_WAS_CANCELLED
         159 | 160 | 394 => timeout(),
@@ -34,7 +34,7 @@ pub fn of(code: u32, text: &str) -> Error {
     }
 }
 
-pub fn timeout() -> Error {
+pub(super) fn timeout() -> Error {
     Error::new(Code::QueryTimeout, "The query took too long and was stopped. Read fewer rows, or aggregate.")
 }
 

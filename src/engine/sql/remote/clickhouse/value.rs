@@ -9,7 +9,7 @@ const EXACT: i128 = 1 << 53;
 const TYPE: usize = 1_024;
 
 /// A value of a column of this type. Whole numbers come as texts and leave as numbers where every reader is exact.
-pub fn render(r#type: &str, value: Value) -> Value {
+pub(super) fn render(r#type: &str, value: Value) -> Value {
     if r#type.len() > TYPE {
         return value;
     }

@@ -11,7 +11,7 @@ use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error};
 
 /// Tables of one source.
-pub const TABLES: usize = 500;
+pub(super) const TABLES: usize = 500;
 /// Columns of all of them.
 const COLUMNS: usize = 20_000;
 /// Tables that are named of those that are left out.
@@ -44,7 +44,7 @@ fn readable_columns() -> String {
 }
 
 /// How many tables can be read, and in a sentence whether they have more columns than are kept.
-pub fn count(session: &mut Session) -> Result<(usize, String), Trouble> {
+pub(super) fn count(session: &mut Session) -> Result<(usize, String), Trouble> {
     let mut counted = |from: &str| {
         let fetched = session.fetch(&format!("SELECT pg_catalog.count(*) {from}"), Caps { rows: 1, bytes: BYTES })?;
         let count = fetched.rows.first().and_then(|row| row.first()?.as_ref()?.parse::<usize>().ok());
@@ -58,7 +58,7 @@ pub fn count(session: &mut Session) -> Result<(usize, String), Trouble> {
 }
 
 /// The readable tables, each with its readable columns, as long as there are no more columns than are kept.
-pub fn tables(session: &mut Session) -> Result<Catalogue, Trouble> {
+pub(super) fn tables(session: &mut Session) -> Result<Catalogue, Trouble> {
     let sql = format!(
         "SELECT c.oid, n.nspname, c.relname, c.reltuples::pg_catalog.int8, \
          CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_relation_size(c.oid) END, \

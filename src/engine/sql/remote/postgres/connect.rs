@@ -40,7 +40,7 @@ pub struct Target {
 }
 
 /// A stream to a server.
-pub enum Stream {
+pub(super) enum Stream {
     Plain(TcpStream),
     Secure(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
@@ -54,7 +54,7 @@ impl Stream {
     }
 
     /// Whether an idle server has said or done nothing: whatever it did means that the session is over.
-    pub fn is_quiet(&self) -> bool {
+    pub(super) fn is_quiet(&self) -> bool {
         let socket = self.socket();
         if socket.set_nonblocking(true).is_err() {
             return false;
@@ -91,11 +91,11 @@ impl Write for Stream {
 }
 
 /// What a server wants to hear from who cancels: the backend and its secret.
-pub type CancelKey = Vec<u8>;
+pub(super) type CancelKey = Vec<u8>;
 
 /// Ends a session from outside, wherever it is: its reads and writes fail from then on.
 #[derive(Default)]
-pub struct Leash(Mutex<Held>);
+pub(super) struct Leash(Mutex<Held>);
 
 #[derive(Default)]
 struct Held {
@@ -119,7 +119,7 @@ impl Leash {
     }
 
     /// Cuts the session off, and tells how to cancel what it runs.
-    pub fn cut(&self) -> Option<CancelKey> {
+    pub(super) fn cut(&self) -> Option<CancelKey> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.is_cut = true;
         if let Some(socket) = held.socket.take() {
@@ -131,14 +131,14 @@ impl Leash {
 }
 
 /// A stream over which the server has accepted the login.
-pub struct Opened {
+pub(super) struct Opened {
     pub stream: BufReader<Stream>,
     /// `server_version` as the server reports it.
     pub version: String,
 }
 
 /// Connects, and logs in.
-pub fn open(target: &Target, leash: &Leash) -> Result<Opened, Trouble> {
+pub(super) fn open(target: &Target, leash: &Leash) -> Result<Opened, Trouble> {
     let stream = connect(target, leash)?;
     let mut stream = BufReader::new(stream);
     let mut body = 196_608_i32.to_be_bytes().to_vec();
@@ -239,7 +239,7 @@ fn log_in(stream: &mut BufReader<Stream>, target: &Target) -> Result<(), Trouble
 }
 
 /// Asks a server to end what the session with this key runs; whether it does is not told.
-pub fn cancel(target: &Target, key: &[u8], leash: &Leash) -> Result<(), Trouble> {
+pub(super) fn cancel(target: &Target, key: &[u8], leash: &Leash) -> Result<(), Trouble> {
     let mut stream = connect(target, leash)?;
     let body = [80_877_102_i32.to_be_bytes().as_slice(), key].concat();
     stream.write_all(&message::untagged(&body)).map_err(Trouble::Lost)?;

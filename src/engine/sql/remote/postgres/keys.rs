@@ -15,7 +15,7 @@ const BEYOND: usize = KEYS + 1;
 const BYTES: usize = 8 << 20;
 
 /// What is declared of the readable tables.
-pub fn declared(session: &mut Session) -> Result<Declared, Trouble> {
+pub(super) fn declared(session: &mut Session) -> Result<Declared, Trouble> {
     let mut left_out = Vec::new();
     let mut found: BTreeMap<(String, String), FoundKeys> = BTreeMap::new();
     // Of unique indexes those that hold for all rows and compare columns as they are.

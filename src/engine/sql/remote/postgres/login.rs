@@ -48,7 +48,7 @@ UNION SELECT 'can change the sequence ' || s.nspname || '.' || c.relname, 5
 ORDER BY 2, 1";
 
 /// Refuses a login that can do more than read, and a server that is too old.
-pub fn check(session: &mut Session, user: &str, database: &str) -> Result<(), Trouble> {
+pub(super) fn check(session: &mut Session, user: &str, database: &str) -> Result<(), Trouble> {
     let major: String = session.version.chars().take_while(char::is_ascii_digit).collect();
     if major.parse::<u32>().is_ok_and(|major| major < OLDEST) {
         let message = format!("The server is PostgreSQL {}; {OLDEST} or later is needed.", session.version);
@@ -79,7 +79,7 @@ pub fn check(session: &mut Session, user: &str, database: &str) -> Result<(), Tr
 const CAPS: Caps = Caps { rows: 1_000, bytes: 1 << 20 };
 
 /// The statements that make a login that can only read.
-pub fn grant_script(user: &str, database: &str) -> String {
+pub(super) fn grant_script(user: &str, database: &str) -> String {
     let login = if user.ends_with("_reader") { user.to_owned() } else { format!("{user}_reader") };
     let (login, database) = (quoted(&login), quoted(database));
     format!(

@@ -10,13 +10,13 @@ const STEP: u64 = 64 << 10;
 
 /// A message of the server: its type, and what follows the length.
 #[derive(Debug)]
-pub struct Message {
+pub(super) struct Message {
     pub tag: u8,
     pub body: Vec<u8>,
 }
 
 /// Reads one message whose body has at most `most` bytes.
-pub fn read(from: &mut impl Read, most: usize) -> Result<Message, Trouble> {
+pub(super) fn read(from: &mut impl Read, most: usize) -> Result<Message, Trouble> {
     let mut head = [0; 5];
     from.read_exact(&mut head).map_err(Trouble::Lost)?;
     let [tag, length @ ..] = head;
@@ -33,51 +33,51 @@ pub fn read(from: &mut impl Read, most: usize) -> Result<Message, Trouble> {
 }
 
 /// A message to the server. A length that does not fit is no message: nothing that is sent comes near it.
-pub fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+pub(super) fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     bytes.extend(untagged(body));
     bytes
 }
 
 /// A message from before the server knows who speaks: it has no type.
-pub fn untagged(body: &[u8]) -> Vec<u8> {
+pub(super) fn untagged(body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).unwrap_or(u32::MAX);
     [&length.to_be_bytes(), body].concat()
 }
 
 /// A text with the zero that ends it. A zero inside would end it early, so that there must be none.
-pub fn text(text: &str) -> Vec<u8> {
+pub(super) fn text(text: &str) -> Vec<u8> {
     let mut bytes: Vec<u8> = text.bytes().filter(|byte| *byte != 0).collect();
     bytes.push(0);
     bytes
 }
 
 /// Reads a message's fields one after the other.
-pub struct Fields<'a>(pub &'a [u8]);
+pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Trouble> {
+    pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Trouble> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(|| Trouble::odd("a message that ends early"))?;
         self.0 = rest;
         Ok(taken)
     }
 
-    pub fn byte(&mut self) -> Result<u8, Trouble> {
+    pub(super) fn byte(&mut self) -> Result<u8, Trouble> {
         Ok(self.bytes(1)?[0])
     }
 
-    pub fn short(&mut self) -> Result<i16, Trouble> {
+    pub(super) fn short(&mut self) -> Result<i16, Trouble> {
         let bytes = self.bytes(2)?;
         Ok(i16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
-    pub fn int(&mut self) -> Result<i32, Trouble> {
+    pub(super) fn int(&mut self) -> Result<i32, Trouble> {
         let bytes = self.bytes(4)?;
         Ok(i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// A text up to its zero.
-    pub fn text(&mut self) -> Result<String, Trouble> {
+    pub(super) fn text(&mut self) -> Result<String, Trouble> {
         let end = self.0.iter().position(|byte| *byte == 0).ok_or_else(|| Trouble::odd("a text without an end"))?;
         let text = String::from_utf8_lossy(self.bytes(end)?).into_owned();
         self.byte()?;
@@ -87,7 +87,7 @@ impl<'a> Fields<'a> {
 
 /// A column as the server describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
+pub(super) struct Described {
     pub name: String,
     /// The type's object id, and what modifies it (a width, a precision).
     pub oid: u32,
@@ -95,7 +95,7 @@ pub struct Described {
 }
 
 /// `RowDescription`.
-pub fn columns(body: &[u8]) -> Result<Vec<Described>, Trouble> {
+pub(super) fn columns(body: &[u8]) -> Result<Vec<Described>, Trouble> {
     let mut fields = Fields(body);
     let count = fields.short()?;
     let mut columns = Vec::new();
@@ -113,7 +113,7 @@ pub fn columns(body: &[u8]) -> Result<Vec<Described>, Trouble> {
 }
 
 /// `DataRow`, its values as text.
-pub fn row(body: &[u8]) -> Result<Vec<Option<String>>, Trouble> {
+pub(super) fn row(body: &[u8]) -> Result<Vec<Option<String>>, Trouble> {
     let mut fields = Fields(body);
     let count = fields.short()?;
     let mut values = Vec::new();
@@ -129,14 +129,14 @@ pub fn row(body: &[u8]) -> Result<Vec<Option<String>>, Trouble> {
 
 /// An error that the server reports (`ErrorResponse`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerError {
+pub(super) struct ServerError {
     /// Five characters (PostgreSQL documentation, appendix "PostgreSQL Error Codes").
     pub code: String,
     pub message: String,
 }
 
 impl ServerError {
-    pub fn read(body: &[u8]) -> Result<Self, Trouble> {
+    pub(super) fn read(body: &[u8]) -> Result<Self, Trouble> {
         let mut fields = Fields(body);
         let mut error = Self::default();
         loop {

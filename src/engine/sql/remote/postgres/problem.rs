@@ -11,7 +11,7 @@ use crate::model::error::{Code, Error};
 const LONGEST: usize = 400;
 
 /// The refusal of a query that took too long.
-pub fn too_slow(time: Duration) -> Error {
+pub(super) fn too_slow(time: Duration) -> Error {
     let message = format!(
         "The query was stopped: it did not end within {:.0} s. Filter earlier, aggregate, or read fewer rows.",
         time.as_secs_f64().ceil()
@@ -25,7 +25,7 @@ fn unavailable(step: &str, message: impl Into<String>) -> Error {
 }
 
 /// An error for what ended a session.
-pub fn error(trouble: Trouble, time: Duration) -> Error {
+pub(super) fn error(trouble: Trouble, time: Duration) -> Error {
     match trouble {
         Trouble::Unreached(problem) => unavailable(
             "connect",

@@ -11,24 +11,24 @@ const EXACT: u64 = 1 << 53;
 
 /// Object ids of types, which never change (`pg_type.dat`).
 mod oid {
-    pub const BOOL: u32 = 16;
-    pub const BYTEA: u32 = 17;
-    pub const INT8: u32 = 20;
-    pub const INT2: u32 = 21;
-    pub const INT4: u32 = 23;
-    pub const OID: u32 = 26;
-    pub const JSON: u32 = 114;
-    pub const FLOAT4: u32 = 700;
-    pub const FLOAT8: u32 = 701;
-    pub const DATE: u32 = 1082;
-    pub const TIMESTAMP: u32 = 1114;
-    pub const TIMESTAMPTZ: u32 = 1184;
-    pub const INTERVAL: u32 = 1186;
-    pub const JSONB: u32 = 3802;
+    pub(super) const BOOL: u32 = 16;
+    pub(super) const BYTEA: u32 = 17;
+    pub(super) const INT8: u32 = 20;
+    pub(super) const INT2: u32 = 21;
+    pub(super) const INT4: u32 = 23;
+    pub(super) const OID: u32 = 26;
+    pub(super) const JSON: u32 = 114;
+    pub(super) const FLOAT4: u32 = 700;
+    pub(super) const FLOAT8: u32 = 701;
+    pub(super) const DATE: u32 = 1082;
+    pub(super) const TIMESTAMP: u32 = 1114;
+    pub(super) const TIMESTAMPTZ: u32 = 1184;
+    pub(super) const INTERVAL: u32 = 1186;
+    pub(super) const JSONB: u32 = 3802;
 }
 
 /// One value of a column.
-pub fn value(text: Option<&str>, oid: u32, known: &Type) -> Value {
+pub(super) fn value(text: Option<&str>, oid: u32, known: &Type) -> Value {
     match (text, known.element) {
         (None, _) => Value::Null,
         (Some(text), Some(element)) => array(text, element).unwrap_or_else(|| text.into()),

@@ -9,7 +9,7 @@ use super::Trouble;
 use crate::base::secret::{Secret, base64, from_base64, hmac_bytes, pbkdf2, random_bytes, same, sha256};
 
 /// The mechanism's name.
-pub const NAME: &str = "SCRAM-SHA-256";
+pub(super) const NAME: &str = "SCRAM-SHA-256";
 
 /// PostgreSQL's own default is 4,096; a server that asks for much more wants to keep us busy.
 const MOST_ITERATIONS: u32 = 100_000;
@@ -18,7 +18,7 @@ const MOST_ITERATIONS: u32 = 100_000;
 const HEADER: &str = "n,,";
 
 /// A conversation that has begun.
-pub struct Scram {
+pub(super) struct Scram {
     password: Vec<u8>,
     nonce: String,
     /// What the server must prove at the end.
@@ -26,7 +26,7 @@ pub struct Scram {
 }
 
 impl Scram {
-    pub fn new(password: &Secret) -> Self {
+    pub(super) fn new(password: &Secret) -> Self {
         Self::with_nonce(password, base64(&random_bytes::<18>()))
     }
 
@@ -42,12 +42,12 @@ impl Scram {
     }
 
     /// The client's first message.
-    pub fn first(&self) -> String {
+    pub(super) fn first(&self) -> String {
         format!("{HEADER}{}", self.bare())
     }
 
     /// The client's final message, for the server's first.
-    pub fn answer(&mut self, server: &str) -> Result<String, Trouble> {
+    pub(super) fn answer(&mut self, server: &str) -> Result<String, Trouble> {
         let odd = || Trouble::odd("a malformed password challenge");
         let mut parts = server.split(',');
         let mut part = |name: &str| parts.next().and_then(|part| part.strip_prefix(name)).ok_or_else(odd);
@@ -71,7 +71,7 @@ impl Scram {
     }
 
     /// Whether the server's final message proves that it knows the password.
-    pub fn is_proven(&self, server: &str) -> bool {
+    pub(super) fn is_proven(&self, server: &str) -> bool {
         let proof = server.split(',').next().and_then(|part| part.strip_prefix("v=")).and_then(from_base64);
         matches!((proof, self.expected), (Some(proof), Some(expected)) if same(&proof, &expected))
     }

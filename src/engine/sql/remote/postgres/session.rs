@@ -17,7 +17,7 @@ const MESSAGES: usize = 10_000;
 
 /// What one statement may bring.
 #[derive(Clone, Copy, Debug)]
-pub struct Caps {
+pub(super) struct Caps {
     pub rows: usize,
     /// Of all values together.
     pub bytes: usize,
@@ -25,7 +25,7 @@ pub struct Caps {
 
 /// What a statement brought.
 #[derive(Debug, Default)]
-pub struct Fetched {
+pub(super) struct Fetched {
     pub columns: Vec<Described>,
     pub rows: Vec<Vec<Option<String>>>,
     /// Whether more would have come; the session is then of no further use.
@@ -34,7 +34,7 @@ pub struct Fetched {
 
 /// What is known of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Type {
+pub(super) struct Type {
     pub name: String,
     /// The type of an array's elements.
     pub element: Option<u32>,
@@ -42,13 +42,13 @@ pub struct Type {
 
 /// What a transaction may use.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub(super) struct Bounds {
     pub time: Duration,
     pub memory_mb: u64,
 }
 
 /// See the module.
-pub struct Session {
+pub(super) struct Session {
     pub target: Arc<Target>,
     /// By which it can be ended from outside.
     pub leash: Arc<Leash>,
@@ -58,25 +58,25 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn open(target: Arc<Target>, leash: Arc<Leash>) -> Result<Self, Trouble> {
+    pub(super) fn open(target: Arc<Target>, leash: Arc<Leash>) -> Result<Self, Trouble> {
         let connect::Opened { stream, version } = connect::open(&target, &leash)?;
         Ok(Self { target, leash, stream, version, types: HashMap::new() })
     }
 
     /// Gives the connection up, with what the server still sends, for a new one.
-    pub fn reopen(&mut self, bounds: Bounds) -> Result<(), Trouble> {
+    pub(super) fn reopen(&mut self, bounds: Bounds) -> Result<(), Trouble> {
         self.stream = connect::open(&self.target, &self.leash)?.stream;
         self.begin(bounds)
     }
 
     /// Whether the server is still there, as far as can be seen without asking.
-    pub fn is_alive(&self) -> bool {
+    pub(super) fn is_alive(&self) -> bool {
         self.stream.buffer().is_empty() && self.stream.get_ref().is_quiet()
     }
 
     /// Begins a transaction that can only read, under settings that hold for it alone: what the login's owner set for
     /// it must not change how a text is read, nor whose functions and tables a name means ([`guard::SESSION`]).
-    pub fn begin(&mut self, bounds: Bounds) -> Result<(), Trouble> {
+    pub(super) fn begin(&mut self, bounds: Bounds) -> Result<(), Trouble> {
         let millis = bounds.time.as_millis().max(1);
         let work_mem = (bounds.memory_mb / 8).clamp(4, 64);
         let judged: String =
@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Ends the transaction; its settings go with it.
-    pub fn end(&mut self) -> Result<(), Trouble> {
+    pub(super) fn end(&mut self) -> Result<(), Trouble> {
         self.send(&message::message(b'Q', &message::text("ROLLBACK")))?;
         match self.until_ready(Caps { rows: 0, bytes: 0 })? {
             (_, b'I') => Ok(()),
@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Runs one statement within the transaction. The server itself refuses a text that holds more than one.
-    pub fn fetch(&mut self, sql: &str, caps: Caps) -> Result<Fetched, Trouble> {
+    pub(super) fn fetch(&mut self, sql: &str, caps: Caps) -> Result<Fetched, Trouble> {
         let parse = [message::text("").as_slice(), &message::text(sql), &0_i16.to_be_bytes()].concat();
         // No parameters; all results as text (0).
         let bind = [&b"\0\0"[..], &[0, 0], &[0, 0], &[0, 1], &[0, 0]].concat();
@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// The names of the columns' types as the server writes them, and what their arrays hold.
-    pub fn types(&mut self, columns: &[Described]) -> Result<Vec<Type>, Trouble> {
+    pub(super) fn types(&mut self, columns: &[Described]) -> Result<Vec<Type>, Trouble> {
         let mut missing: Vec<(u32, i32)> = columns.iter().map(|column| (column.oid, column.modifier)).collect();
         missing.retain(|key| !self.types.contains_key(key));
         missing.sort_unstable();

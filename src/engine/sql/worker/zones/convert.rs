@@ -22,7 +22,7 @@ const KNOWN: std::ops::Range<i64> = -377_000_000_000_000_000..253_000_000_000_00
 /// `timezone(name, TIMESTAMP)` is the instant when clocks there show that; `timezone(name, TIMESTAMPTZ)` is what they
 /// show at that instant. Times that clocks skip are read with the offset before the jump, times that they show twice
 /// are the second ones: as the engine's own extension does it.
-pub struct AtTimeZone;
+pub(super) struct AtTimeZone;
 
 impl VArrowScalar for AtTimeZone {
     type State = ();
@@ -85,7 +85,7 @@ fn midnights(dates: &Date32Array) -> TimestampMicrosecondArray {
 
 /// The instant of a literal that ends with the name of a zone, as the engine reads it: `2024-02-15 09:00:00+00` for
 /// `2024-02-15 10:00:00 Europe/Berlin`. Nothing for other texts.
-pub fn literal(text: &str) -> Option<String> {
+pub(super) fn literal(text: &str) -> Option<String> {
     let (clock, name) = text.trim().rsplit_once(' ')?;
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
@@ -98,7 +98,7 @@ pub fn literal(text: &str) -> Option<String> {
 
 /// A zone by its name in the IANA database, in any case, or as `UTC+2`. Short names stand for what the engine's
 /// extension takes them for; most of those that more than one country uses are refused.
-pub fn zone(name: &str) -> Result<TimeZone, String> {
+pub(super) fn zone(name: &str) -> Result<TimeZone, String> {
     let upper = name.trim().to_ascii_uppercase();
     let full = match upper.as_str() {
         "Z" => "UTC",

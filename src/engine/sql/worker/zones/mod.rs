@@ -28,7 +28,7 @@ use duckdb::arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use duckdb::arrow::record_batch::RecordBatch;
 use duckdb::vscalar::{ArrowFunctionSignature, VArrowScalar};
 
-pub use resolve::{are_read, resolve};
+pub(super) use resolve::{are_read, resolve};
 
 /// Types in [`SIGNATURES`]: a time with a zone, an interval, text, a whole number, a float, a date, and a list of
 /// times with a zone.
@@ -87,10 +87,10 @@ const SIGNATURES: [(&[&str], &[Signature]); 15] = [
 const PART: Signature = (&[Zoned], Whole);
 
 /// What a declared function says when it runs nevertheless.
-pub const UNRESOLVED: &str = "not over a time with a zone";
+pub(super) const UNRESOLVED: &str = "not over a time with a zone";
 
 /// Adds the functions to a new instance.
-pub fn register(connection: &Connection) -> duckdb::Result<()> {
+pub(super) fn register(connection: &Connection) -> duckdb::Result<()> {
     connection.register_scalar_function::<convert::AtTimeZone>("timezone")?;
     for ((names, _), declare) in SIGNATURES.iter().zip(DECLARE) {
         for name in *names {

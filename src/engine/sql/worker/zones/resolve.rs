@@ -31,7 +31,7 @@ struct Change {
 /// The text of a statement that means the same, and computes over plain timestamps where the engine could not over
 /// times with a zone; nothing when there is nothing to change. `tree` is the engine's tree of a judged statement, whose
 /// tables are there; `are_read` says whether one of these has a time with a zone ([`are_read`]). A call that is not found is left as it is, and says [`super::UNRESOLVED`] when it runs.
-pub fn resolve(connection: &Connection, sql: &str, tree: &str, are_read: bool) -> Option<String> {
+pub(crate) fn resolve(connection: &Connection, sql: &str, tree: &str, are_read: bool) -> Option<String> {
     let lower = tree.to_ascii_lowercase();
     if !(MAKERS.iter().any(|word| lower.contains(word)) || are_read) {
         return None;
@@ -141,7 +141,7 @@ fn series(value: &mut Value, count: &mut usize) {
 
 /// Whether a table here has a column with a zone.
 /// Whether a table of the instance has a time with a zone.
-pub fn are_read(connection: &Connection) -> bool {
+pub(crate) fn are_read(connection: &Connection) -> bool {
     let columns = "SELECT count(*) > 0 FROM duckdb_columns() WHERE database_name = 'memory' AND contains(data_type, ?)";
     connection.query_row(columns, [ZONED], |row| row.get(0)).unwrap_or(false)
 }

@@ -9,7 +9,7 @@ use crate::model::ontology::in_words;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Document {
+pub(super) struct Document {
     pub description: String,
     ai_context: AiContext,
     custom_extensions: Vec<Extension>,
@@ -35,7 +35,7 @@ struct Extension {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Dataset {
+pub(super) struct Dataset {
     pub name: String,
     pub source: String,
     pub primary_key: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Dataset {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Field {
+pub(super) struct Field {
     pub name: String,
     expression: Expression,
     pub datatype: String,
@@ -71,7 +71,7 @@ struct Dialect {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Relationship {
+pub(super) struct Relationship {
     pub name: String,
     pub from: String,
     pub to: String,
@@ -82,7 +82,7 @@ pub struct Relationship {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Metric {
+pub(super) struct Metric {
     pub name: String,
     expression: Expression,
     pub description: String,
@@ -93,7 +93,7 @@ pub struct Metric {
 /// Keys of the whole.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct ModelKeys {
+pub(super) struct ModelKeys {
     pub timezone: Option<String>,
     pub currency: Option<String>,
     pub default_time_window: Option<String>,
@@ -103,7 +103,7 @@ pub struct ModelKeys {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Segment {
+pub(super) struct Segment {
     pub name: String,
     pub synonyms: Vec<String>,
     pub expression: String,
@@ -111,7 +111,7 @@ pub struct Segment {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Term {
+pub(super) struct Term {
     pub term: String,
     pub means: String,
 }
@@ -119,7 +119,7 @@ pub struct Term {
 /// Keys of a dataset.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct DatasetKeys {
+pub(super) struct DatasetKeys {
     pub default_time_field: Option<String>,
     pub grain: Option<String>,
     pub row_policy: Option<String>,
@@ -129,7 +129,7 @@ pub struct DatasetKeys {
 /// Keys of a field.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct FieldKeys {
+pub(super) struct FieldKeys {
     pub role: String,
     pub unit: Option<String>,
     pub hidden: bool,
@@ -140,7 +140,7 @@ pub struct FieldKeys {
 /// Keys of a relationship.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct RelationshipKeys {
+pub(super) struct RelationshipKeys {
     pub role: Option<String>,
     pub cardinality: String,
     pub optional: bool,
@@ -151,7 +151,7 @@ pub struct RelationshipKeys {
 /// Keys of a metric.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct MetricKeys {
+pub(super) struct MetricKeys {
     pub additivity: Option<String>,
     pub default_time_field: Option<String>,
     pub unit: Option<String>,
@@ -164,52 +164,52 @@ fn keys<T: DeserializeOwned + Default>(extensions: &[Extension]) -> T {
 }
 
 impl Document {
-    pub fn instructions(&self) -> &str {
+    pub(super) fn instructions(&self) -> &str {
         &self.ai_context.instructions
     }
 
-    pub fn examples(&self) -> &[String] {
+    pub(super) fn examples(&self) -> &[String] {
         &self.ai_context.examples
     }
 
-    pub fn keys(&self) -> ModelKeys {
+    pub(super) fn keys(&self) -> ModelKeys {
         keys(&self.custom_extensions)
     }
 }
 
 impl Dataset {
-    pub fn synonyms(&self) -> &[String] {
+    pub(super) fn synonyms(&self) -> &[String] {
         &self.ai_context.synonyms
     }
 
-    pub fn keys(&self) -> DatasetKeys {
+    pub(super) fn keys(&self) -> DatasetKeys {
         keys(&self.custom_extensions)
     }
 }
 
 impl Field {
     /// What people call it, where that is more than its name in words.
-    pub fn called(&self) -> Option<&str> {
+    pub(super) fn called(&self) -> Option<&str> {
         let says_more = !self.label.is_empty() && self.label != in_words(&self.name);
         says_more.then_some(self.label.as_str())
     }
 
     /// What it is computed from, where that is more than the column of its name.
-    pub fn formula(&self) -> Option<&str> {
+    pub(super) fn formula(&self) -> Option<&str> {
         let dialect = self.expression.dialects.first()?;
         (dialect.expression != self.name).then_some(dialect.expression.as_str())
     }
 
-    pub fn synonyms(&self) -> &[String] {
+    pub(super) fn synonyms(&self) -> &[String] {
         &self.ai_context.synonyms
     }
 
-    pub fn keys(&self) -> FieldKeys {
+    pub(super) fn keys(&self) -> FieldKeys {
         keys(&self.custom_extensions)
     }
 
     /// What its values are called, such as "O: open, pending".
-    pub fn values(&self) -> String {
+    pub(super) fn values(&self) -> String {
         let called = self.keys().value_synonyms;
         called.iter().map(|(value, names)| format!("{value}: {}", names.join(", "))).collect::<Vec<_>>().join("; ")
     }
@@ -217,7 +217,7 @@ impl Field {
 
 impl ModelKeys {
     /// What holds for every question, by name.
-    pub fn settings(&self) -> Vec<(&'static str, &str)> {
+    pub(super) fn settings(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("Time zone", &self.timezone),
             ("Currency", &self.currency),
@@ -229,21 +229,21 @@ impl ModelKeys {
 
 impl FieldKeys {
     /// The kind of personal data that it holds; empty for none.
-    pub fn personal(&self) -> &str {
+    pub(super) fn personal(&self) -> &str {
         self.pii.as_deref().filter(|kind| *kind != "none").unwrap_or("")
     }
 }
 
 impl RelationshipKeys {
     /// The cardinality in words.
-    pub fn how_many(&self) -> String {
+    pub(super) fn how_many(&self) -> String {
         self.cardinality.replace('_', " ")
     }
 }
 
 impl MetricKeys {
     /// What to know when it is broken down.
-    pub fn adds_up(&self) -> &'static str {
+    pub(super) fn adds_up(&self) -> &'static str {
         match self.additivity.as_deref() {
             Some("additive") => "parts add up",
             Some("semi_additive") => "parts add up, but not over time",
@@ -254,26 +254,26 @@ impl MetricKeys {
 }
 
 impl Relationship {
-    pub fn keys(&self) -> RelationshipKeys {
+    pub(super) fn keys(&self) -> RelationshipKeys {
         keys(&self.custom_extensions)
     }
 
     /// The columns of either side, pair by pair.
-    pub fn pairs(&self) -> Vec<(&str, &str)> {
+    pub(super) fn pairs(&self) -> Vec<(&str, &str)> {
         self.from_columns.iter().map(String::as_str).zip(self.to_columns.iter().map(String::as_str)).collect()
     }
 }
 
 impl Metric {
-    pub fn formula(&self) -> &str {
+    pub(super) fn formula(&self) -> &str {
         self.expression.dialects.first().map_or("", |dialect| &dialect.expression)
     }
 
-    pub fn synonyms(&self) -> &[String] {
+    pub(super) fn synonyms(&self) -> &[String] {
         &self.ai_context.synonyms
     }
 
-    pub fn keys(&self) -> MetricKeys {
+    pub(super) fn keys(&self) -> MetricKeys {
         keys(&self.custom_extensions)
     }
 }

@@ -3,14 +3,14 @@
 
 /// A part of a narrative.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Block {
+pub(super) enum Block {
     Lines(Vec<Line>),
     Table { head: Vec<Cell>, rows: Vec<Vec<Cell>> },
 }
 
 /// A line of a paragraph.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
+pub(super) struct Line {
     /// It says what to be careful with.
     pub warns: bool,
     pub spans: Vec<Span>,
@@ -18,7 +18,7 @@ pub struct Line {
 
 /// A cell of a table.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Cell {
+pub(super) struct Cell {
     /// It stands to the right, as numbers do.
     pub right: bool,
     pub spans: Vec<Span>,
@@ -26,13 +26,13 @@ pub struct Cell {
 
 /// A text of one style.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub(super) struct Span {
     pub text: String,
     pub style: Style,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
+pub(super) enum Style {
     #[default]
     Plain,
     Bold,
@@ -42,7 +42,7 @@ pub enum Style {
 
 impl Span {
     /// The element that has its style.
-    pub fn tag(&self) -> &'static str {
+    pub(super) fn tag(&self) -> &'static str {
         match self.style {
             Style::Plain => "span",
             Style::Bold => "strong",
@@ -53,12 +53,12 @@ impl Span {
 }
 
 /// Reads a narrative.
-pub fn read(text: &str) -> Vec<Block> {
+pub(super) fn read(text: &str) -> Vec<Block> {
     text.split("\n\n").filter(|part| !part.trim().is_empty()).map(block).collect()
 }
 
 /// A sentence in which names stand between backticks.
-pub fn ticked(text: &str) -> Vec<Span> {
+pub(super) fn ticked(text: &str) -> Vec<Span> {
     let parts = text.split('`').enumerate().filter(|(_, part)| !part.is_empty());
     let style = |at: usize| if at % 2 == 1 { Style::Code } else { Style::Plain };
     parts.map(|(at, part)| Span { text: part.to_owned(), style: style(at) }).collect()

@@ -81,7 +81,7 @@ fn list(text: &'static str) -> HashSet<&'static str> {
 }
 
 /// Checks every word that stands before a bracket.
-pub fn check(tokens: &[Token<'_>]) -> Verdict {
+pub(super) fn check(tokens: &[Token<'_>]) -> Verdict {
     for (index, token) in tokens.iter().enumerate() {
         if !tokens.get(index + 1).is_some_and(|next| next.is_sign('(')) {
             continue;

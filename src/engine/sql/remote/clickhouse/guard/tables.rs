@@ -27,7 +27,7 @@ const CLAUSES: [&str; 12] = [
 const MARKS: [&str; 9] = ["FROM", "JOIN", "ARRAY", "IN", "SELECT", "WITH", "ON", "USING", "FINAL"];
 
 /// What a statement reads.
-pub struct Found<'p> {
+pub(super) struct Found<'p> {
     pub used: Vec<&'p Permitted>,
     /// Names in the statement's own `WITH`.
     pub top: Vec<String>,
@@ -61,7 +61,7 @@ struct Level {
 }
 
 /// Checks every table, and answers which are read.
-pub fn check<'p>(tokens: &[Token<'_>], permitted: &'p [Permitted]) -> Verdict<Found<'p>> {
+pub(super) fn check<'p>(tokens: &[Token<'_>], permitted: &'p [Permitted]) -> Verdict<Found<'p>> {
     let mut walk = Walk { tokens, permitted, levels: vec![], found: Found { used: vec![], top: vec![] }, tables: 0 };
     walk.levels.push(Level {
         expect: Expect::Expression,

@@ -5,13 +5,13 @@ use crate::engine::sql::guard::{Refusal, Verdict};
 
 /// A word of a text, and where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token<'t> {
+pub(super) struct Token<'t> {
     pub kind: Kind<'t>,
     pub at: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind<'t> {
+pub(super) enum Kind<'t> {
     /// A bare word: a name or a keyword.
     Word(&'t str),
     /// A name in quotation marks, without them.
@@ -24,16 +24,16 @@ pub enum Kind<'t> {
 
 impl<'t> Token<'t> {
     /// Whether it is this keyword, in capitals here.
-    pub fn is(&self, keyword: &str) -> bool {
+    pub(super) fn is(&self, keyword: &str) -> bool {
         matches!(self.kind, Kind::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 
-    pub fn is_sign(&self, sign: char) -> bool {
+    pub(super) fn is_sign(&self, sign: char) -> bool {
         self.kind == Kind::Sign(sign)
     }
 
     /// The name that it is, when it may be one.
-    pub fn name(&self) -> Option<&'t str> {
+    pub(super) fn name(&self) -> Option<&'t str> {
         match self.kind {
             Kind::Word(name) | Kind::Name(name) => Some(name),
             _ => None,
@@ -45,7 +45,7 @@ impl<'t> Token<'t> {
 ///
 /// # Errors
 /// What could be read in more than one way, and what is never closed.
-pub fn tokens(text: &str) -> Verdict<Vec<Token<'_>>> {
+pub(super) fn tokens(text: &str) -> Verdict<Vec<Token<'_>>> {
     let bytes = text.as_bytes();
     let (mut tokens, mut at) = (vec![], 0);
     while let Some(&byte) = bytes.get(at) {

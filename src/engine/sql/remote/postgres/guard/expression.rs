@@ -24,11 +24,11 @@ const TIMES: [&str; 9] = [
 ];
 
 impl Walk<'_> {
-    pub fn expressions(&mut self, expressions: &[Value]) -> Verdict {
+    pub(super) fn expressions(&mut self, expressions: &[Value]) -> Verdict {
         expressions.iter().try_for_each(|expression| self.expression(expression))
     }
 
-    pub fn optional(&mut self, value: Option<&Value>) -> Verdict {
+    pub(super) fn optional(&mut self, value: Option<&Value>) -> Verdict {
         value.map_or(Ok(()), |value| self.expression(value))
     }
 
@@ -41,7 +41,7 @@ impl Walk<'_> {
         many.iter().try_for_each(|key| self.expressions(fields.list(key)?))
     }
 
-    pub fn expression(&mut self, value: &Value) -> Verdict {
+    pub(super) fn expression(&mut self, value: &Value) -> Verdict {
         // DISTINCT without columns is an empty place.
         let Some((kind, inside)) = self.node(value)? else { return Ok(()) };
         match kind {
@@ -189,7 +189,7 @@ impl Walk<'_> {
     }
 
     /// A function, an aggregate or a window function; `allowed` says which, where it stands.
-    pub fn call(&mut self, value: &Value, allowed: fn(&str) -> Verdict) -> Verdict {
+    pub(super) fn call(&mut self, value: &Value, allowed: fn(&str) -> Verdict) -> Verdict {
         let plain = ["agg_within_group", "agg_star", "agg_distinct", "func_variadic", "funcformat"];
         let call = self.open(value, "function", &plain, &["funcname", "args", "agg_order", "agg_filter", "over"])?;
         let name = match self.names(call.list("funcname")?)?[..] {
@@ -222,7 +222,7 @@ impl Walk<'_> {
     }
 
     /// A window, in `OVER (…)` or in `WINDOW`.
-    pub fn window(&mut self, value: &Value) -> Verdict {
+    pub(super) fn window(&mut self, value: &Value) -> Verdict {
         let plain = ["name", "refname", "frameOptions"];
         let deep = ["partitionClause", "orderClause", "startOffset", "endOffset"];
         let window = self.open(value, "window", &plain, &deep)?;
@@ -232,7 +232,7 @@ impl Walk<'_> {
         self.optional(window.get("endOffset"))
     }
 
-    pub fn type_name(&mut self, value: &Value) -> Verdict {
+    pub(super) fn type_name(&mut self, value: &Value) -> Verdict {
         let r#type = self.open(value, "type", &["typemod"], &["names", "typmods", "arrayBounds"])?;
         let names = self.names(r#type.list("names")?)?;
         functions::type_name(&names)?;

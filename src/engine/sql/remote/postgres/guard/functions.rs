@@ -113,12 +113,12 @@ fn list() -> &'static List {
 }
 
 /// Whether a function may stand in an expression.
-pub fn in_expression(name: &str) -> Verdict {
+pub(super) fn in_expression(name: &str) -> Verdict {
     list().judge(name)
 }
 
 /// Whether a function may stand in the place of a table.
-pub fn in_from(name: &str) -> Verdict {
+pub(super) fn in_from(name: &str) -> Verdict {
     if TABLE_FUNCTIONS.contains(&name) {
         return Ok(());
     }
@@ -131,7 +131,7 @@ pub fn in_from(name: &str) -> Verdict {
 }
 
 /// Whether a name may stand behind a point: the server takes `x.f` for `f(x)` where `x` has no part `f`.
-pub fn as_column(name: &str) -> Verdict {
+pub(super) fn as_column(name: &str) -> Verdict {
     static REFUSED: OnceLock<HashSet<&'static str>> = OnceLock::new();
     let refused = REFUSED.get_or_init(|| {
         let lines = LIST.lines().filter(|line| line.starts_with('-') && line.ends_with("\tunary"));
@@ -141,7 +141,7 @@ pub fn as_column(name: &str) -> Verdict {
 }
 
 /// Whether an operator may be used: `["+"]`, or with the schema of the server's own.
-pub fn operator(name: &[&str]) -> Verdict {
+pub(super) fn operator(name: &[&str]) -> Verdict {
     match name {
         [operator] | ["pg_catalog", operator] if OPERATORS.contains(operator) => Ok(()),
         _ => {
@@ -153,7 +153,7 @@ pub fn operator(name: &[&str]) -> Verdict {
 }
 
 /// Whether a value may be cast to a type.
-pub fn type_name(name: &[&str]) -> Verdict {
+pub(super) fn type_name(name: &[&str]) -> Verdict {
     match name {
         [r#type] | ["pg_catalog", r#type] if TYPES.contains(r#type) => Ok(()),
         _ => {
@@ -168,12 +168,12 @@ pub fn type_name(name: &[&str]) -> Verdict {
 }
 
 /// Whether a function makes much out of little, so that calls of it must not be nested.
-pub fn amplifies(name: &str) -> bool {
+pub(super) fn amplifies(name: &str) -> bool {
     matches!(name, "repeat" | "lpad" | "rpad" | "format")
 }
 
 /// Checks the arguments of functions for which they decide how much is made.
-pub fn arguments(name: &str, arguments: &[Value]) -> Verdict {
+pub(super) fn arguments(name: &str, arguments: &[Value]) -> Verdict {
     let at = |index: usize| arguments.get(index);
     match name {
         "repeat" | "lpad" | "rpad" if !at(1).is_none_or(is_bounded) => {

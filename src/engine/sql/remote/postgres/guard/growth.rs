@@ -11,7 +11,7 @@ const MAX_COPIES: usize = 20_000;
 
 /// One query, while it is walked.
 #[derive(Default)]
-pub struct Level {
+pub(super) struct Level {
     /// How often each name of a column is written in it.
     columns: HashMap<String, usize>,
     /// The copies that its inputs make; 0 where these are tables.
@@ -19,17 +19,17 @@ pub struct Level {
 }
 
 impl Level {
-    pub fn column(&mut self, name: &str) {
+    pub(super) fn column(&mut self, name: &str) {
         *self.columns.entry(name.to_owned()).or_default() += 1;
     }
 
     /// What a query, or a part of `WITH`, in its `FROM` makes.
-    pub fn reads(&mut self, copies: usize) {
+    pub(super) fn reads(&mut self, copies: usize) {
         self.input = self.input.max(copies);
     }
 
     /// A query inside an expression may write the columns of the one around it.
-    pub fn holds(&mut self, inner: Level) {
+    pub(super) fn holds(&mut self, inner: Level) {
         for (name, count) in inner.columns {
             *self.columns.entry(name).or_default() += count;
         }
@@ -39,7 +39,7 @@ impl Level {
     ///
     /// # Errors
     /// Too many.
-    pub fn copies(&self) -> Verdict<usize> {
+    pub(super) fn copies(&self) -> Verdict<usize> {
         let written = self.columns.values().copied().max().unwrap_or(1);
         let copies = if self.input == 0 { 1 } else { written.saturating_mul(self.input) };
         if copies <= MAX_COPIES {

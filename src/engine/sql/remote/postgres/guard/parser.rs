@@ -40,7 +40,7 @@ const RESIZE_HEAP: &str = "q";
 
 /// What the parser says of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub(super) enum Parsed {
     /// JSON, as libpg_query writes it. Locations are offsets in bytes.
     Tree(String),
     /// The text is no SQL: the parser's message, and the character at which it stopped, from 1; 0 when unknown.
@@ -53,7 +53,7 @@ pub enum Parsed {
 ///
 /// # Errors
 /// What is wrong with the parser itself, never with the text.
-pub fn parse(sql: &str) -> Result<Parsed, String> {
+pub(super) fn parse(sql: &str) -> Result<Parsed, String> {
     static PARSER: OnceLock<Result<Parser, String>> = OnceLock::new();
     let parser = PARSER.get_or_init(|| Parser::new().map_err(|problem| problem.to_string()));
     let parser = parser.as_ref().map_err(Clone::clone)?;

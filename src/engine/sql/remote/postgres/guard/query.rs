@@ -9,14 +9,14 @@ use crate::engine::sql::guard::{Refusal, Verdict, limit, nearest, too_many, unkn
 
 impl Walk<'_> {
     /// The node of a whole statement.
-    pub fn statement(&mut self, value: &Value) -> Verdict {
+    pub(super) fn statement(&mut self, value: &Value) -> Verdict {
         let (_, copies) = self.query(value)?;
         self.level()?.reads(copies);
         Ok(())
     }
 
     /// The node of a query: what it writes, and how many copies of it it makes for the one around it.
-    pub fn query(&mut self, value: &Value) -> Verdict<(Level, usize)> {
+    pub(super) fn query(&mut self, value: &Value) -> Verdict<(Level, usize)> {
         match self.node(value)? {
             Some(("SelectStmt", select)) => self.select(select),
             Some((other, _)) => {
@@ -188,7 +188,7 @@ impl Walk<'_> {
     }
 
     /// `ORDER BY`, of a query, a window or an aggregate.
-    pub fn orders(&mut self, orders: &[Value]) -> Verdict {
+    pub(super) fn orders(&mut self, orders: &[Value]) -> Verdict {
         for order in orders {
             let order = match self.node(order)? {
                 Some(("SortBy", order)) => order,
@@ -345,6 +345,6 @@ fn grouping_sets(group: &Value) -> usize {
 }
 
 /// A node that may not stand where it stands.
-pub fn unexpected(what: &str, node: Option<(&str, &Value)>) -> Refusal {
+pub(super) fn unexpected(what: &str, node: Option<(&str, &Value)>) -> Refusal {
     unknown(what, node.map_or("empty", |(name, _)| name))
 }

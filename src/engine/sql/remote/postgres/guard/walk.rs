@@ -10,7 +10,7 @@ use crate::engine::sql::remote::Permitted;
 const OBJECTS: usize = 20_000;
 
 /// The state of a walk.
-pub struct Walk<'a> {
+pub(super) struct Walk<'a> {
     pub tables: &'a [Permitted],
     /// Common table expressions that can be seen from here, innermost last, and the copies that they make.
     pub scope: Vec<(String, usize)>,
@@ -32,7 +32,7 @@ impl<'a> Walk<'a> {
     ///
     /// # Errors
     /// The first thing that is not allowed.
-    pub fn judge(statement: &Value, tables: &'a [Permitted]) -> Verdict<Vec<&'a Permitted>> {
+    pub(super) fn judge(statement: &Value, tables: &'a [Permitted]) -> Verdict<Vec<&'a Permitted>> {
         let mut walk = Self {
             tables,
             scope: vec![],
@@ -55,12 +55,18 @@ impl<'a> Walk<'a> {
     }
 
     /// The query around this place.
-    pub fn level(&mut self) -> Verdict<&mut Level> {
+    pub(super) fn level(&mut self) -> Verdict<&mut Level> {
         self.levels.last_mut().ok_or_else(|| unknown("query", "none"))
     }
 
     /// Opens an object that has no other keys than these, of which the `plain` ones hold no objects.
-    pub fn open<'v>(&mut self, value: &'v Value, what: &str, plain: &[&str], deep: &[&str]) -> Verdict<Fields<'v>> {
+    pub(super) fn open<'v>(
+        &mut self,
+        value: &'v Value,
+        what: &str,
+        plain: &[&str],
+        deep: &[&str],
+    ) -> Verdict<Fields<'v>> {
         self.opened += 1;
         if self.opened > OBJECTS {
             return Err(too_many("parts", OBJECTS, "Send a smaller query."));
@@ -70,7 +76,7 @@ impl<'a> Walk<'a> {
 
     /// Opens the object around a node, `{"Type": {…}}`, and answers the type and what is inside; an empty object is a
     /// place where nothing stands.
-    pub fn node<'v>(&mut self, value: &'v Value) -> Verdict<Option<(&'v str, &'v Value)>> {
+    pub(super) fn node<'v>(&mut self, value: &'v Value) -> Verdict<Option<(&'v str, &'v Value)>> {
         self.opened += 1;
         let map = value.as_object().ok_or_else(|| unknown("node", "not an object"))?;
         let mut entries = map.iter();
@@ -82,11 +88,11 @@ impl<'a> Walk<'a> {
     }
 
     /// A list of names, as they are written in a tree: `[{"String": {"sval": "name"}}]`.
-    pub fn names<'v>(&mut self, names: &'v [Value]) -> Verdict<Vec<&'v str>> {
+    pub(super) fn names<'v>(&mut self, names: &'v [Value]) -> Verdict<Vec<&'v str>> {
         names.iter().map(|name| self.name(name)).collect()
     }
 
-    pub fn name<'v>(&mut self, name: &'v Value) -> Verdict<&'v str> {
+    pub(super) fn name<'v>(&mut self, name: &'v Value) -> Verdict<&'v str> {
         match self.node(name)? {
             Some(("String", inside)) => {
                 let inside = self.open(inside, "name", &["sval"], &[])?;
@@ -98,23 +104,23 @@ impl<'a> Walk<'a> {
 }
 
 /// An object that was opened.
-pub struct Fields<'v>(&'v Map<String, Value>);
+pub(super) struct Fields<'v>(&'v Map<String, Value>);
 
 impl<'v> Fields<'v> {
-    pub fn get(&self, key: &str) -> Option<&'v Value> {
+    pub(super) fn get(&self, key: &str) -> Option<&'v Value> {
         self.0.get(key)
     }
 
-    pub fn has(&self, key: &str) -> bool {
+    pub(super) fn has(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }
 
-    pub fn list(&self, key: &str) -> Verdict<&'v [Value]> {
+    pub(super) fn list(&self, key: &str) -> Verdict<&'v [Value]> {
         list(self.0, key)
     }
 
     /// A text; empty where there is none, as the parser leaves out what is empty.
-    pub fn word(&self, key: &str) -> &'v str {
+    pub(super) fn word(&self, key: &str) -> &'v str {
         self.0.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 }
