@@ -17,6 +17,7 @@ pub mod personal;
 pub mod plan;
 pub mod preferences;
 pub mod profile;
+pub mod query;
 pub mod reading;
 pub mod run;
 pub mod source;
