@@ -14,7 +14,7 @@ use dragoman::engine::agent::planner::{Context, FieldValues, Learnt, Planner, Vi
 use dragoman::engine::ontology::graph::Graph;
 use dragoman::gateway::operation::Operation;
 use dragoman::gateway::{Gateway, Via};
-use dragoman::model::access::{Rights, Role};
+use dragoman::model::access::{ExtScope, Rights, Role};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::ontology::Ontology;
 use dragoman::model::org::Org;
@@ -93,7 +93,8 @@ pub struct Asked {
 }
 
 /// Which ontology is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum With {
     /// The one that the data's steward wrote.
     Steward,
@@ -176,6 +177,117 @@ fn steward(bank: &Bank, set: &str) -> PathBuf {
         Some(file) => Path::new(env!("CARGO_MANIFEST_DIR")).join(file),
         None => here().join(set).join("ontology.yaml"),
     }
+}
+
+/// A set as it is offered to clients at an address, and the token for it.
+pub async fn offered(set: &str, with: With, folder: &Path, listen: &str) -> (App, String) {
+    let bank = read(set);
+    let now: jiff::Timestamp = bank.now.parse().unwrap();
+    let app = open_on(folder, Clock::manual(now.as_millisecond()), listen).await;
+    let identity = &app.office.identity;
+    let org = identity.create_org(set, set).await.unwrap();
+    identity.set_connectivity(org.id, true).await.unwrap();
+    let (_, token) = identity.create_token(org.id, "bench", &ExtScope::ALL, None).await.unwrap();
+    let token = token.expose().to_owned();
+    load(&Place { gateway: app.gateway.clone(), caller: operator(&org) }, &bank, set, with).await;
+    (app, token)
+}
+
+/// What a model that is a client did with a question, as `clients.mjs` records it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Played {
+    pub set: String,
+    pub with: With,
+    /// Which tools it had: `semantic`, `sql` or `ask`.
+    pub tools: String,
+    /// The question's id.
+    pub question: String,
+    pub calls: Vec<Call>,
+    pub outcome: Said,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Call {
+    pub tool: String,
+    pub arguments: Value,
+    /// Of the reply, as the model read it.
+    pub bytes: usize,
+}
+
+/// What a model told the person.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// The rows of that call's reply.
+    Call(usize),
+    /// Rows that it made of several replies.
+    Rows(Vec<Vec<Value>>),
+    /// It asked back.
+    Asked(String),
+    /// It said that there is no answer.
+    Declined(String),
+}
+
+/// Judges what was played with a set: the calls that gave answers are made again. Those of questions that the set does
+/// not have are left out.
+pub async fn judged(set: &str, with: With, played: &[Played]) -> Vec<(Played, Verdict)> {
+    let bank = read(set);
+    let folder = tempfile::tempdir().unwrap();
+    let now: jiff::Timestamp = bank.now.parse().unwrap();
+    let app = open(folder.path(), Clock::manual(now.as_millisecond())).await;
+    let org = app.office.identity.create_org("bench", "Bench").await.unwrap();
+    let place = Place { gateway: app.gateway.clone(), caller: operator(&org) };
+    load(&place, &bank, set, with).await;
+    let mut all = Vec::new();
+    for one in played.iter().filter(|it| it.set == set && it.with == with) {
+        let Some(question) = bank.questions.iter().find(|it| it.id == one.question) else { continue };
+        let answer = match &one.outcome {
+            Said::Asked(_) => Err(question.kind.asked_back()),
+            Said::Declined(_) => Err(question.kind.declined()),
+            Said::Rows(rows) => Ok(rows.clone()),
+            Said::Call(number) => Ok(replayed(&place, &one.calls[*number]).await),
+        };
+        let verdict = match answer {
+            Err(verdict) => verdict,
+            Ok(answer) if question.kind.has_answer() && is_right(&place, question, &answer).await => Verdict::Right,
+            Ok(answer) if answer.is_empty() && !question.kind.has_answer() => question.kind.declined(),
+            Ok(_) => Verdict::Wrong,
+        };
+        all.push((one.clone(), verdict));
+    }
+    drop(place);
+    app.close().await;
+    all
+}
+
+/// The rows of a call that is made again. Ids are of the service that it was made to: here there is one ontology.
+async fn replayed(place: &Place, call: &Call) -> Vec<Vec<Value>> {
+    type Again<'a> = futures_util::future::BoxFuture<'a, Value>;
+    struct Named<'a>(&'a Place, &'a Call, Option<Again<'a>>);
+    impl dragoman::ops::Visitor for Named<'_> {
+        fn visit<O: Operation>(&mut self) {
+            let Self(place, call, again) = self;
+            if O::INFO.name == call.tool {
+                let mut arguments = call.arguments.clone();
+                for of_then in ["ontologyId", "dataset_id", "conversationId"] {
+                    arguments.as_object_mut().unwrap().remove(of_then);
+                }
+                let (place, op) = (*place, serde_json::from_value::<O>(arguments));
+                *again = Some(Box::pin(async move {
+                    match op {
+                        Ok(op) => place.call(op).await.unwrap_or_else(|error| panic!("{error}")),
+                        Err(problem) => panic!("{}: {problem}", O::INFO.name),
+                    }
+                }));
+            }
+        }
+    }
+    let mut named = Named(place, call, None);
+    dragoman::ops::each(&mut named);
+    let reply = named.2.unwrap_or_else(|| panic!("no tool is called {}", call.tool)).await;
+    let table = if reply["table"].is_null() { &reply } else { &reply["table"] };
+    rows(&table["rows"])
 }
 
 /// A workspace with the flights and their ontology.
@@ -282,19 +394,31 @@ async fn judge(place: &Place, question: &Question, reply: &Value) -> Verdict {
         _ if reply["table"]["rowCount"] == 0 && !question.kind.has_answer() => question.kind.declined(),
         _ if !question.kind.has_answer() => Verdict::Wrong,
         _ => {
-            let rows = |table: &Value| -> Vec<Vec<Value>> { serde_json::from_value(table.clone()).unwrap() };
             let answer = rows(&reply["table"]["rows"]);
-            for sql in question.sql.iter().chain(&question.sqls) {
-                let reference = place.call(Sql { sql: sql.clone(), dataset_id: None, cursor: None }).await;
-                let reference = reference.unwrap_or_else(|error| panic!("{}: {error} {}", question.id, error.details));
-                assert_eq!(reference["truncated"], false, "{}: the reference has too many rows", question.id);
-                if matches(&rows(&reference["rows"]), &answer, question.ordered) {
-                    return Verdict::Right;
-                }
+            match is_right(place, question, &answer).await {
+                true => Verdict::Right,
+                false if answer.is_empty() => Verdict::Silent,
+                false => Verdict::Wrong,
             }
-            if answer.is_empty() { Verdict::Silent } else { Verdict::Wrong }
         }
     }
+}
+
+/// Whether rows are what one of the question's references gives.
+async fn is_right(place: &Place, question: &Question, answer: &[Vec<Value>]) -> bool {
+    for sql in question.sql.iter().chain(&question.sqls) {
+        let reference = place.call(Sql { sql: sql.clone(), dataset_id: None, cursor: None }).await;
+        let reference = reference.unwrap_or_else(|error| panic!("{}: {error} {}", question.id, error.details));
+        assert_eq!(reference["truncated"], false, "{}: the reference has too many rows", question.id);
+        if matches(&rows(&reference["rows"]), answer, question.ordered) {
+            return true;
+        }
+    }
+    false
+}
+
+fn rows(of: &Value) -> Vec<Vec<Value>> {
+    serde_json::from_value(of.clone()).unwrap()
 }
 
 /// A reply without its identifiers and times, with its pictures.
@@ -328,7 +452,13 @@ fn tables(folder: &Path) -> Vec<PathBuf> {
 }
 
 async fn open(folder: &Path, clock: Clock) -> App {
+    open_on(folder, clock, "127.0.0.1:0").await
+}
+
+/// The service with limits that measuring does not meet, as it would listen there.
+async fn open_on(folder: &Path, clock: Clock, listen: &str) -> App {
     let config = Config::read(|name| match name {
+        "DRAGOMAN_LISTEN" => Some(listen.into()),
         "DRAGOMAN_DATA_DIR" => Some(folder.display().to_string()),
         "DRAGOMAN_ADMIN_LISTEN" => Some("off".into()),
         "DRAGOMAN_EXT_RATE_TOKEN"

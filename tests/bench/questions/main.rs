@@ -1,6 +1,7 @@
 //! Asks the question sets and prints how many were answered, how many of those rightly, and how many wrongly without a
 //! word: `tests/bench/questions/run [--draft] [SET…]`. `dropped` looks for words that reading loses, `speed` measures,
-//! `answers` prints every answer whole, to hold two versions against each other.
+//! `answers` prints every answer whole, to hold two versions against each other. `serve` offers a set to a model that is a
+//! client, and `played` judges what such models did.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -9,6 +10,8 @@
 
 mod bank;
 mod dropped;
+mod played;
+mod serve;
 mod speed;
 
 use bank::judge::Verdict;
@@ -39,6 +42,13 @@ async fn main() {
             }
         }
         return;
+    }
+    if let [what, rest @ ..] = arguments.as_slice() {
+        match what.as_str() {
+            "serve" => return serve::serve(rest).await,
+            "played" => return played::print(rest).await,
+            _ => {}
+        }
     }
     let with = if arguments.iter().any(|it| it == "--draft") { With::Draft } else { With::Steward };
     let named: Vec<&str> = arguments.iter().map(String::as_str).filter(|it| !it.starts_with("--")).collect();

@@ -1,0 +1,46 @@
+//! Judges what models did as clients: `played FILE…`, files as `clients.mjs` writes them.
+
+use std::collections::BTreeMap;
+
+use super::bank::{Played, SETS, Verdict, With, judged};
+
+/// Prints right, wrong, asked back and given up for each set and kind of tools, with calls and bytes a question, and each
+/// question that was not answered rightly.
+pub async fn print(files: &[String]) {
+    let mut played: Vec<Played> = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).unwrap_or_else(|problem| panic!("{file}: {problem}"));
+        played.extend(text.lines().map(|line| serde_json::from_str::<Played>(line).unwrap()));
+    }
+    let mut rows: BTreeMap<(String, String, &str), Vec<(Played, Verdict)>> = BTreeMap::new();
+    for with in [With::Steward, With::Draft] {
+        for set in SETS.into_iter().filter(|set| played.iter().any(|it| it.set == *set && it.with == with)) {
+            for (one, verdict) in judged(set, with, &played).await {
+                for of in [set, "all"] {
+                    let key = (format!("{with:?}"), one.tools.clone(), of);
+                    rows.entry(key).or_default().push((one.clone(), verdict));
+                }
+            }
+        }
+    }
+    println!("{:8} {:9} {:8} {:>9} {:>6} {:>6} {:>7} {:>6} {:>8}", "ontology", "tools", "set", "questions", "right", "wrong", "no answer", "calls", "bytes");
+    for ((with, tools, set), all) in &rows {
+        let count = |of: Verdict| all.iter().filter(|(_, verdict)| *verdict == of).count();
+        let each = |of: fn(&Played) -> usize| all.iter().map(|(it, _)| of(it)).sum::<usize>() as f64 / all.len() as f64;
+        println!(
+            "{with:8} {tools:9} {set:8} {:>9} {:>6} {:>6} {:>9} {:>6.1} {:>8.0}",
+            all.len(),
+            count(Verdict::Right),
+            count(Verdict::Wrong),
+            count(Verdict::Silent),
+            each(|it| it.calls.len()),
+            each(|it| it.calls.iter().map(|call| call.bytes).sum())
+        );
+    }
+    for (one, verdict) in rows.iter().filter(|((_, _, set), _)| *set == "all").flat_map(|(_, all)| all) {
+        if *verdict != Verdict::Right {
+            let last = one.calls.last().map(|call| call.arguments.to_string()).unwrap_or_default();
+            println!("{verdict:?} {} {} {:?}\n    {last}", one.tools, one.question, one.outcome);
+        }
+    }
+}
