@@ -1,10 +1,18 @@
-//! JSON's size, without building it.
+//! What is often done with JSON.
 
 use std::io;
 
 use serde::Serialize;
+use serde_json::Value;
 
-/// How many bytes a value has as JSON.
+/// Gives an object a member, in place of one of the same name. Whatever is no object stays as it is.
+pub(crate) fn put(object: &mut Value, name: &str, member: impl Into<Value>) {
+    if let Value::Object(members) = object {
+        members.insert(name.to_owned(), member.into());
+    }
+}
+
+/// How many bytes a value has as JSON, without building it.
 ///
 /// # Errors
 /// It has no JSON form.

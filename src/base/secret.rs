@@ -70,7 +70,9 @@ fn check(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes());
     let mut digits = ['0'; 6];
     for digit in digits.iter_mut().rev() {
-        *digit = char::from(BASE62[(rest % 62) as usize]);
+        if let Some(letter) = BASE62.get((rest % 62) as usize) {
+            *digit = char::from(*letter);
+        }
         rest /= 62;
     }
     digits.iter().collect()

@@ -188,7 +188,7 @@ fn random_id() -> String {
     while id.len() < 8 {
         let [byte] = random_bytes::<1>();
         if byte < 248 {
-            id.push(char::from(ALPHABET[usize::from(byte % 62)]));
+            id.extend(ALPHABET.get(usize::from(byte % 62)).copied().map(char::from));
         }
     }
     id

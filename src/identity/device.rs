@@ -212,7 +212,7 @@ fn draw() -> String {
     while letters.len() < LENGTH {
         let [byte] = random_bytes::<1>();
         if byte < 240 {
-            letters.push(char::from(LETTERS[usize::from(byte % 20)]));
+            letters.extend(LETTERS.get(usize::from(byte % 20)).copied().map(char::from));
         }
     }
     letters

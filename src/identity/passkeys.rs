@@ -289,7 +289,9 @@ impl Identity {
 fn with_credential(state: &str, row: &PasskeyRow) -> Result<PasskeyAuthentication> {
     let mut started: Value = serde_json::from_str(state).map_err(Error::internal)?;
     let mut stored: Value = serde_json::from_str(&row.data).map_err(Error::internal)?;
-    started["ast"]["credentials"] = json!([stored["cred"].take()]);
+    let kept = started.pointer_mut("/ast/credentials").zip(stored.get_mut("cred"));
+    let (credentials, credential) = kept.ok_or_else(|| Error::internal("a passkey is kept in another form"))?;
+    *credentials = json!([credential.take()]);
     serde_json::from_value(started).map_err(Error::internal)
 }
 

@@ -1,10 +1,11 @@
 //! What a person has set for themselves in a workspace.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Identity;
 use super::members::no_such_person;
 use crate::base::id::Id;
+use crate::base::json::put;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::preferences::UserSettings;
@@ -39,23 +40,24 @@ impl Identity {
     ) -> Result<UserSettings> {
         for _ in 0..TRIES {
             let before = users::settings(self.0.db.pool(), user).await?.ok_or_else(no_such_person)?;
-            let mut kept: Value = serde_json::from_str(&before).map_err(Error::internal)?;
+            let mut kept: Map<String, Value> = serde_json::from_str(&before).map_err(Error::internal)?;
             let now = UserSettings::kept(&before, org).map_err(Error::internal)?;
             let mut settings = serde_json::to_value(now).map_err(Error::internal)?;
-            let agent = settings["dataAgent"].take();
-            let mut agent = if let Value::Object(agent) = agent { agent } else { Map::new() };
+            let agent = settings.get_mut("dataAgent").map(Value::take);
+            let mut agent = if let Some(Value::Object(agent)) = agent { agent } else { Map::new() };
             for (key, value) in change {
                 match value {
                     Value::Null => agent.shift_remove(key),
                     value => agent.insert(key.clone(), value.clone()),
                 };
             }
-            settings["dataAgent"] = Value::Object(agent);
+            put(&mut settings, "dataAgent", agent);
             let now: UserSettings = serde_json::from_value(settings.clone())
                 .map_err(|problem| Error::invalid("dataAgent", problem.to_string()))?;
             judge(&now)?;
-            kept["orgs"][org.to_string()] = settings;
-            if users::set_settings(self.0.db.pool(), user, &before, &kept.to_string()).await? {
+            put(kept.entry("orgs").or_insert_with(|| json!({})), &org.to_string(), settings);
+            let kept = Value::Object(kept).to_string();
+            if users::set_settings(self.0.db.pool(), user, &before, &kept).await? {
                 return Ok(now);
             }
         }

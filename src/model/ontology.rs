@@ -468,7 +468,7 @@ pub fn in_words(name: &str) -> String {
     let mut words = String::new();
     let chars: Vec<char> = name.chars().collect();
     for (at, &c) in chars.iter().enumerate() {
-        let before = at.checked_sub(1).map(|at| chars[at]);
+        let before = at.checked_sub(1).and_then(|at| chars.get(at)).copied();
         let after = chars.get(at + 1);
         let starts = c.is_uppercase() && before.is_some_and(|b| b.is_lowercase() || b.is_ascii_digit())
             || c.is_uppercase() && before.is_some_and(char::is_uppercase) && after.is_some_and(|a| a.is_lowercase());

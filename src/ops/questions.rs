@@ -88,7 +88,7 @@ impl Operation for ListQuestions {
         let before = before.map(|id| id.parse().map_err(Error::internal)).transpose()?;
         let runs = on.engines.questions.runs(job, self.ontology_id, self.everybodys, before, PAGE + 1).await?;
         let more = runs.len() as i64 > PAGE;
-        let shown = &runs[..runs.len().min(PAGE as usize)];
+        let shown = runs.get(..PAGE as usize).unwrap_or(&runs);
         let next_cursor = shown.last().filter(|_| more).map(|last| on.cursors.make(&scope, &last.id.to_string()));
         Ok(Questions { questions: shown.iter().map(asked).collect(), next_cursor })
     }

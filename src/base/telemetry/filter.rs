@@ -42,7 +42,7 @@ impl LogFilter {
         // Who asks for INFO in general asks for ours.
         let mut cut: Vec<String> = (general > LevelFilter::INFO).then(|| general.to_string()).into_iter().collect();
         let mut targets = Targets::new().with_default(general.min(LIBRARIES));
-        for (target, level) in asked.iter() {
+        for (target, level) in &asked {
             let lowest = lowest(target);
             if level > lowest {
                 cut.push(format!("{target}={level}"));

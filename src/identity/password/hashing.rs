@@ -10,7 +10,7 @@ use std::thread;
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use tokio::sync::oneshot;
-use zeroize::Zeroize as _;
+use zeroize::Zeroize;
 
 use crate::base::secret::{Secret, random_bytes};
 use crate::model::error::{Error, Result};
@@ -115,7 +115,7 @@ impl Memory {
         }
         let done = argon2.hash_password_into_with_memory(password, salt, out, self.0.as_mut_slice());
         // The memory outlives the password; what is left of the password in it does not.
-        self.0.iter_mut().for_each(|block| block.zeroize());
+        self.0.iter_mut().for_each(Zeroize::zeroize);
         done.map_err(Error::internal)
     }
 }
