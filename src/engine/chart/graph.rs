@@ -1,6 +1,6 @@
 //! An ontology as a picture: its datasets, and what refers to what.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::draw::canvas::{Anchor, Canvas, Text, number};
 use super::draw::paint::{Paint, dark_rules};
@@ -28,10 +28,11 @@ pub fn graph_svg(ontology: &Ontology) -> String {
     let height = extent(|at| at.1) + CARD.1 + MARGIN;
     canvas.rect((0.0, 0.0), (width, height), Paint::Ground, "");
     let named = ontology.datasets.len() <= NAMED;
+    let end = |name: &str| index(ontology, name).and_then(|at| Some((at, *places.get(at)?)));
     for (at, relationship) in ontology.relationships.iter().enumerate() {
-        if let (Some(from), Some(to)) = (index(ontology, &relationship.from), index(ontology, &relationship.to)) {
-            let lane = lane(ontology, at);
-            edge(relationship, (from, places[from]), (to, places[to]), lane, named, &mut canvas);
+        if let (Some(from), Some(to)) = (end(&relationship.from), end(&relationship.to)) {
+            let before = ontology.relationships.iter().take(at);
+            edge(relationship, from, to, lane(relationship, before), named, &mut canvas);
         }
     }
     let expressions: Vec<String> = ontology.metrics.iter().map(|metric| metric.expression.to_lowercase()).collect();
@@ -62,14 +63,13 @@ fn index(ontology: &Ontology, name: &str) -> Option<usize> {
 }
 
 /// How many relationships between the same datasets come before: each has its own lane.
-fn lane(ontology: &Ontology, at: usize) -> usize {
-    let one = &ontology.relationships[at];
+fn lane<'a>(one: &Relationship, before: impl Iterator<Item = &'a Relationship>) -> usize {
     let joins = |other: &&Relationship| {
         let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
         same(&other.from, &one.from) && same(&other.to, &one.to)
             || same(&other.from, &one.to) && same(&other.to, &one.from)
     };
-    ontology.relationships[..at].iter().filter(joins).count()
+    before.filter(joins).count()
 }
 
 /// How many of the expressions of metrics, in lower case, read the dataset.
@@ -101,31 +101,33 @@ fn places(ontology: &Ontology) -> Vec<(f64, f64)> {
         settle(&mut columns, &pairs);
     }
     let tallest = columns.iter().map(Vec::len).max().unwrap_or_default() as f64;
-    let mut places = vec![(0.0, 0.0); count];
+    let mut places = BTreeMap::new();
     for (column, cards) in columns.iter().enumerate() {
         let top = MARGIN + (tallest - cards.len() as f64) * PITCH.1 / 2.0;
         for (row, at) in cards.iter().enumerate() {
-            places[*at] = (MARGIN + PITCH.0 * column as f64, top + PITCH.1 * row as f64);
+            places.insert(*at, (MARGIN + PITCH.0 * column as f64, top + PITCH.1 * row as f64));
         }
     }
-    places
+    places.into_values().collect()
 }
 
 /// Each dataset at least one column after those that refer to it, as far as they do not refer to each other in a
 /// circle; what is related to nothing comes last; columns that are too long are broken.
 fn columns(count: usize, pairs: &BTreeSet<(usize, usize)>) -> Vec<Vec<usize>> {
-    let mut depth = vec![0usize; count];
+    // Of those that are related to others only.
+    let mut depths: BTreeMap<usize, usize> = pairs.iter().flat_map(|(from, to)| [(*from, 0), (*to, 0)]).collect();
     // As many rounds as there can be steps; a circle ends there.
     for _ in 0..count.min(8) {
         for (from, to) in pairs {
-            let next = (depth[*from] + 1).min(7);
-            depth[*to] = depth[*to].max(next);
+            let next = depths.get(from).map_or(0, |depth| (depth + 1).min(7));
+            depths.entry(*to).and_modify(|depth| *depth = next.max(*depth));
         }
     }
-    let related = |at: usize| pairs.iter().any(|(from, to)| *from == at || *to == at);
-    let deepest = depth.iter().copied().max().unwrap_or_default();
-    let by_depth = (0..=deepest).map(|wanted| (0..count).filter(|at| related(*at) && depth[*at] == wanted).collect());
-    let alone: Vec<usize> = (0..count).filter(|at| !related(*at)).collect();
+    let of_depth =
+        |wanted: usize| depths.iter().filter(move |(_, depth)| **depth == wanted).map(|(at, _)| *at).collect();
+    let deepest = depths.values().copied().max().unwrap_or_default();
+    let by_depth = (0..=deepest).map(of_depth);
+    let alone: Vec<usize> = (0..count).filter(|at| !depths.contains_key(at)).collect();
     let whole: Vec<Vec<usize>> = by_depth.chain([alone]).filter(|column: &Vec<usize>| !column.is_empty()).collect();
     whole.iter().flat_map(|column| column.chunks(TALLEST).map(<[usize]>::to_vec)).collect()
 }
@@ -149,9 +151,12 @@ fn settle(columns: &mut [Vec<usize>], pairs: &BTreeSet<(usize, usize)>) {
             let rows: Vec<f64> = ends.collect();
             if rows.is_empty() { 0.5 } else { rows.iter().sum::<f64>() / rows.len() as f64 }
         };
-        let mut keyed: Vec<(f64, usize)> = columns[at].iter().map(|card| (wanted(*card), *card)).collect();
+        let Some(cards) = columns.get(at) else { break };
+        let mut keyed: Vec<(f64, usize)> = cards.iter().map(|card| (wanted(*card), *card)).collect();
         keyed.sort_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
-        columns[at] = keyed.into_iter().map(|(_, card)| card).collect();
+        if let Some(column) = columns.get_mut(at) {
+            *column = keyed.into_iter().map(|(_, card)| card).collect();
+        }
     }
 }
 

@@ -45,10 +45,12 @@ fn looks_like_address(line: &str) -> bool {
     let lower = line.to_lowercase();
     let scheme = ["://", "www.", "mailto:", "javascript:", "data:"].iter().any(|sign| lower.contains(sign));
     let chars: Vec<char> = lower.chars().collect();
-    let mail = chars.windows(3).any(|three| three[1] == '@' && !three[0].is_whitespace() && !three[2].is_whitespace());
-    let host = chars
-        .windows(4)
-        .any(|four| four[1] == '.' && four[0].is_alphanumeric() && four[2].is_alphabetic() && four[3].is_alphabetic());
+    let mail = chars
+        .array_windows()
+        .any(|[before, at, after]| *at == '@' && !before.is_whitespace() && !after.is_whitespace());
+    let host = chars.array_windows().any(|[before, dot, first, second]| {
+        *dot == '.' && before.is_alphanumeric() && first.is_alphabetic() && second.is_alphabetic()
+    });
     scheme || mail || host
 }
 

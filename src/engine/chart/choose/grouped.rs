@@ -20,18 +20,21 @@ impl Matrix {
         let mut matrix = Self { categories: Vec::new(), series: Vec::new() };
         let mut filled = std::collections::BTreeSet::new();
         for (category, name, value) in cells {
-            let at = position(&mut matrix.categories, |known| *known == category, || category.clone());
-            let of = position(
-                &mut matrix.series,
-                |known| known.label == name,
-                || Series { label: name.clone(), data: Vec::new() },
-            );
-            if !filled.insert((at, of)) {
+            let at = matrix.categories.iter().position(|known| *known == category).unwrap_or_else(|| {
+                matrix.categories.push(category);
+                matrix.categories.len() - 1
+            });
+            if !filled.insert((at, name.clone())) {
                 return None;
             }
-            let data = &mut matrix.series[of].data;
-            data.resize(data.len().max(at + 1), None);
-            data[at] = value;
+            let series = match matrix.series.iter_mut().find(|known| known.label == name) {
+                Some(known) => known,
+                None => matrix.series.push_mut(Series { label: name, data: Vec::new() }),
+            };
+            series.data.resize(series.data.len().max(at + 1), None);
+            if let Some(cell) = series.data.get_mut(at) {
+                *cell = value;
+            }
         }
         let length = matrix.categories.len();
         matrix.series.iter_mut().for_each(|series| series.data.resize(length, None));
@@ -51,18 +54,11 @@ impl Matrix {
             return (self, Some((LINES, all)));
         }
         let rest = self.series.split_off(LINES - 1);
-        let sum = |at: usize| rest.iter().filter_map(|series| series.data[at]).reduce(|left, right| left + right);
+        let sum = |at: usize| rest.iter().filter_map(|series| *series.data.get(at)?).reduce(|left, right| left + right);
         let data = (0..self.categories.len()).map(sum).collect();
         self.series.push(Series { label: "Other".into(), data });
         (self, None)
     }
-}
-
-fn position<T>(known: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
-    known.iter().position(is).unwrap_or_else(|| {
-        known.push(new());
-        known.len() - 1
-    })
 }
 
 impl Result<'_> {
@@ -75,7 +71,7 @@ impl Result<'_> {
         };
         let (outer, inner) = if distinct(first) >= distinct(second) { (first, second) } else { (second, first) };
         let cell = |row: &Vec<Value>| (self.label(row, outer), self.label(row, inner), self.number(row, measure));
-        let (matrix, part) = Matrix::of(self.table.rows.iter().map(cell))?.largest(self.columns[measure].additive);
+        let (matrix, part) = Matrix::of(self.table.rows.iter().map(cell))?.largest(self.column(measure).additive);
         if matrix.categories.len() < 2 || matrix.categories.len() * matrix.series.len() > BARS {
             return None;
         }

@@ -56,6 +56,11 @@ struct Result<'a> {
 }
 
 impl Result<'_> {
+    #[expect(clippy::indexing_slicing, reason = "every position in this module is one that `positions` found")]
+    fn column(&self, at: usize) -> &Column {
+        &self.columns[at]
+    }
+
     fn chart(&self) -> Option<(ChartSpec, Part)> {
         if self.plan.is_listing() {
             return self.listed_cloud();
@@ -66,12 +71,12 @@ impl Result<'_> {
             return self.of_categories(named, &measures);
         }
         match dimensions.as_slice() {
-            [only] if self.columns[*only].is_timeline() => self.over_time(*only, None, &measures),
+            [only] if self.column(*only).is_timeline() => self.over_time(*only, None, &measures),
             [only] => self.of_categories(*only, &measures),
-            [first, second] => match (self.columns[*first].is_timeline(), self.columns[*second].is_timeline()) {
+            [first, second] => match (self.column(*first).is_timeline(), self.column(*second).is_timeline()) {
                 (true, false) => self.over_time(*first, Some(*second), &measures),
                 (false, true) => self.over_time(*second, Some(*first), &measures),
-                (false, false) => self.side_by_side(*first, *second, measures[0]),
+                (false, false) => self.side_by_side(*first, *second, *measures.first()?),
                 (true, true) => None,
             },
             _ => None,
@@ -81,12 +86,12 @@ impl Result<'_> {
     /// Of several dimensions the one that names each row alone, when the others only say the same in numbers: "customer
     /// and customer number".
     fn named_twice(&self, dimensions: &[usize]) -> Option<usize> {
-        let names = |at: &&usize| !self.columns[**at].style.code && !self.columns[**at].is_timeline();
+        let names = |at: &&usize| !self.column(**at).style.code && !self.column(**at).is_timeline();
         let mut texts = dimensions.iter().filter(names);
         let (named, others) = (texts.next()?, texts.next());
         let mut labels = std::collections::BTreeSet::new();
         let mut alone = || self.table.rows.iter().all(|row| labels.insert(self.label(row, *named)));
-        let rest_are_codes = dimensions.iter().all(|at| at == named || self.columns[*at].style.code);
+        let rest_are_codes = dimensions.iter().all(|at| at == named || self.column(*at).style.code);
         (dimensions.len() > 1 && others.is_none() && rest_are_codes && alone()).then_some(*named)
     }
 
@@ -103,7 +108,7 @@ impl Result<'_> {
         let first = self.columns.get(*all.first()?)?;
         let compared = self.plan.comparison.is_some();
         let alike = |at: &usize| {
-            let column = &self.columns[*at];
+            let column = self.column(*at);
             let same_measure = !compared
                 || matches!((column.role, first.role),
                 (Role::Other(other) | Role::Measure(other), Role::Measure(own)) if other == own);
@@ -145,12 +150,12 @@ impl Result<'_> {
     }
 
     fn of_categories(&self, dimension: usize, measures: &[usize]) -> Option<(ChartSpec, Part)> {
-        let style = &self.columns.get(dimension)?.style;
-        let bucketed = match self.columns[dimension].role {
+        let (column, measure) = (self.column(dimension), *measures.first()?);
+        let bucketed = match column.role {
             Role::Dimension(at) => self.plan.dimensions.get(at).is_some_and(|each| each.bucket.is_some()),
             _ => false,
         };
-        if style.grain.is_some() || bucketed {
+        if column.style.grain.is_some() || bucketed {
             return self.in_order(dimension, measures);
         }
         if let Some(cloud) = self.cloud(Some(dimension)) {
@@ -161,7 +166,7 @@ impl Result<'_> {
         }
         let mut rows: Vec<&[serde_json::Value]> = self.table.rows.iter().map(Vec::as_slice).collect();
         let all = rows.len();
-        let value = |row: &&[serde_json::Value]| self.number(row, measures[0]).unwrap_or(f64::NEG_INFINITY);
+        let value = |row: &&[serde_json::Value]| self.number(row, measure).unwrap_or(f64::NEG_INFINITY);
         let in_numbers = rows.iter().any(|row| self.number(row, dimension).is_some());
         if all > BARS && !self.is_ranking() {
             rows.sort_by(|left, right| value(right).abs().total_cmp(&value(left).abs()));
@@ -216,7 +221,7 @@ impl Result<'_> {
         measures
             .iter()
             .map(|at| Series {
-                label: one_line(&self.columns[*at].heading),
+                label: one_line(&self.column(*at).heading),
                 data: rows.iter().map(|row| self.number(row, *at)).collect(),
             })
             .collect()
@@ -231,15 +236,15 @@ impl Result<'_> {
         series: Vec<Series>,
         layout: Option<Layout>,
     ) -> ChartSpec {
-        let unit = || measures.first().and_then(|at| self.columns[*at].style.unit.clone());
+        let measure = measures.first().copied();
+        let has_one_name = measures.len() == 1 || self.plan.comparison.is_some();
         ChartSpec {
             r#type,
             title: String::new(),
             x_axis_label: self.axis(dimension),
-            y_axis_label: if measures.len() == 1 || self.plan.comparison.is_some() {
-                self.axis(measures[0])
-            } else {
-                unit()
+            y_axis_label: match has_one_name {
+                true => measure.and_then(|at| self.axis(at)),
+                false => measure.and_then(|at| self.column(at).style.unit.clone()),
             },
             categories: Some(categories),
             series: Some(series),
@@ -278,7 +283,7 @@ impl Result<'_> {
         let measures = self.positions(|column| matches!(column.role, Role::Measure(_)));
         let [x, y] = measures[..] else { return None };
         let rows = self.table.rows.len();
-        let different = self.columns[x].style.unit != self.columns[y].style.unit || rows > BARS;
+        let different = self.column(x).style.unit != self.column(y).style.unit || rows > BARS;
         if self.plan.comparison.is_some() || self.plan.limit.is_some() || rows < CLOUD || !different {
             return None;
         }
@@ -287,8 +292,9 @@ impl Result<'_> {
 
     /// A list of just two numbers.
     fn listed_cloud(&self) -> Option<(ChartSpec, Part)> {
-        let is_number = |at: usize| self.columns[at].style.datatype.is_number();
-        match self.columns.len() == 2 && is_number(0) && is_number(1) && self.table.rows.len() >= CLOUD {
+        let [x, y] = self.columns else { return None };
+        let both_numbers = x.style.datatype.is_number() && y.style.datatype.is_number();
+        match both_numbers && self.table.rows.len() >= CLOUD {
             true => Some((self.points(0, 1, None)?, None)),
             false => None,
         }

@@ -1,5 +1,7 @@
 //! Lines along time.
 
+use std::collections::BTreeMap;
+
 use jiff::Span;
 use jiff::civil::DateTime;
 use serde_json::{Value, json};
@@ -27,7 +29,7 @@ impl Result<'_> {
         let (categories, series, part) = match by {
             Some(by) => {
                 let cell = |row: &&[Value]| (self.label(row, time), self.label(row, by), self.number(row, measure));
-                let (matrix, part) = Matrix::of(rows.iter().map(cell))?.largest(self.columns[measure].additive);
+                let (matrix, part) = Matrix::of(rows.iter().map(cell))?.largest(self.column(measure).additive);
                 (matrix.categories, matrix.series, part)
             }
             None => (rows.iter().map(|row| self.label(row, time)).collect(), self.series(&rows, measures), None),
@@ -40,7 +42,7 @@ impl Result<'_> {
             2 => (ChartType::Bar, Some(Layout::Vertical)),
             _ => (ChartType::Line, None),
         };
-        let shown = if by.is_some() { &measures[..1] } else { measures };
+        let shown = if by.is_some() { &[measure] } else { measures };
         Some((self.axes(kind, time, shown, categories, series, layout), part))
     }
 
@@ -57,8 +59,8 @@ impl Result<'_> {
             categories.iter().map(|category| labels.iter().position(|label| label == category)).collect();
         let Some(places) = places else { return (categories, series) };
         let spread = |one: Series| {
-            let mut data = vec![None; labels.len()];
-            places.iter().zip(one.data).for_each(|(place, value)| data[*place] = value);
+            let known: BTreeMap<usize, Option<f64>> = places.iter().copied().zip(one.data).collect();
+            let data = (0..labels.len()).map(|place| known.get(&place).copied().flatten()).collect();
             Series { label: one.label, data }
         };
         let series = series.into_iter().map(spread).collect();
@@ -67,7 +69,8 @@ impl Result<'_> {
 
     /// Every period from the first to the last, by its name. `None` where they cannot be counted.
     fn periods(&self, time: usize, rows: &[&[Value]]) -> Option<Vec<String>> {
-        let step = match self.columns[time].style.grain? {
+        let column = self.column(time);
+        let step = match column.style.grain? {
             Grain::Hour => Span::new().hours(1),
             Grain::Day => Span::new().days(1),
             Grain::Week => Span::new().weeks(1),
@@ -85,7 +88,7 @@ impl Result<'_> {
             if labels.len() == PERIODS {
                 return None;
             }
-            labels.push(self.columns[time].bare(&json!(at.to_string())));
+            labels.push(column.bare(&json!(at.to_string())));
             at = at.checked_add(step).ok()?;
         }
         Some(labels)

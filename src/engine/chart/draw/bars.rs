@@ -138,7 +138,7 @@ impl Names {
         for (at, full) in self.full.iter().enumerate() {
             let x = area.left + band * (at as f64 + 0.5);
             if let Some(lines) = &self.lines {
-                for (line, text) in lines[at].iter().enumerate() {
+                for (line, text) in lines.get(at).into_iter().flatten().enumerate() {
                     let y = top + 18.0 + 15.0 * line as f64;
                     canvas.text(&Text::new((x, y), text, Anchor::Middle));
                     lowest = lowest.max(y);
@@ -194,7 +194,7 @@ pub(super) fn horizontal(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     };
     frame::level_ticks(&scale, area, canvas);
     let zero = area.left + scale.place(0.0) * area.width();
-    for (at, full) in names.iter().enumerate() {
+    for (at, (full, category)) in names.iter().zip(shown.categories).enumerate() {
         let y = area.top + 4.0 + pitch * at as f64;
         let middle = y + (pitch - if many { 10.0 } else { 8.0 }) / 2.0;
         let name = fitted(full, widest, SMALL);
@@ -210,7 +210,7 @@ pub(super) fn horizontal(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
             let x = area.left + scale.place(number) * area.width();
             let room = if many { thick - 1.0 } else { thick };
             let size = ((x - zero).abs().max(visible(number)), room);
-            let tip = tip(series, many, &shown.categories[at], number);
+            let tip = tip(series, many, category, number);
             canvas.rect((x.min(zero), y + thick * of as f64), size, Paint::of(of, &series.label), &tip);
             if let Some(Some(text)) = texts.get(at) {
                 let (x, anchor) = if number < 0.0 { (x - 6.0, Anchor::End) } else { (x + 6.0, Anchor::Start) };

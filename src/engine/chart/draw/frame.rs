@@ -119,31 +119,31 @@ pub(super) fn level_ticks(scale: &Scale, area: Area, canvas: &mut Canvas) {
 /// Puts texts of a height below each other so that none overlaps, each as near to where it belongs as it can be, all
 /// between `top` and `bottom` where there is room.
 pub(super) fn spread(wanted: &[f64], height: f64, top: f64, bottom: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|left, right| wanted[*left].total_cmp(&wanted[*right]));
+    let mut order: Vec<(usize, f64)> = wanted.iter().copied().enumerate().collect();
+    order.sort_by(|left, right| left.1.total_cmp(&right.1));
     // Neighbours that would overlap become a group around the mean of where they belong.
     let mut groups: Vec<(f64, usize)> = Vec::new();
-    for (rank, at) in order.iter().enumerate() {
-        let mut group = (wanted[*at] - height * rank as f64, 1);
+    for (rank, (_, wanted)) in order.iter().enumerate() {
+        let mut group = (wanted - height * rank as f64, 1);
         while let Some(before) = groups.pop_if(|before| before.0 > group.0) {
             let count = before.1 + group.1;
             group = ((before.0 * before.1 as f64 + group.0 * group.1 as f64) / count as f64, count);
         }
         groups.push(group);
     }
-    let mut places = vec![0.0; wanted.len()];
     let start = groups.iter().flat_map(|(start, count)| std::iter::repeat_n(*start, *count));
     let mut next = top;
-    for ((rank, at), start) in order.iter().enumerate().zip(start) {
-        places[*at] = (start + height * rank as f64).max(next);
-        next = places[*at] + height;
+    for ((rank, (_, place)), start) in order.iter_mut().enumerate().zip(start) {
+        *place = (start + height * rank as f64).max(next);
+        next = *place + height;
     }
     let mut below = bottom;
-    for at in order.iter().rev() {
-        places[*at] = places[*at].min(below);
-        below = places[*at] - height;
+    for (_, place) in order.iter_mut().rev() {
+        *place = place.min(below);
+        below = *place - height;
     }
-    places
+    order.sort_by_key(|(at, _)| *at);
+    order.into_iter().map(|(_, place)| place).collect()
 }
 
 /// A count in words of a note.

@@ -38,6 +38,7 @@ pub(super) fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
     ticks(categories, &across, canvas);
     let most = (MOST / series.len().max(1)).max(50);
     let mut thinned = false;
+    let category = |at: usize| categories.get(at).map(|name| label(name)).unwrap_or_default();
     for (at, one) in series.iter().enumerate().rev() {
         let paint = Paint::of(at, &one.label);
         for run in runs(one) {
@@ -52,8 +53,8 @@ pub(super) fn draw(spec: &ChartSpec, canvas: &mut Canvas) -> f64 {
             if categories.len() <= DOTTED || points.len() == 1 {
                 for (point, (at, number)) in points.iter().zip(&kept) {
                     let tip = match series.len() {
-                        1 => format!("{}: {}", label(&categories[*at]), value(*number)),
-                        _ => format!("{}, {}: {}", label(&categories[*at]), label(&one.label), value(*number)),
+                        1 => format!("{}: {}", category(*at), value(*number)),
+                        _ => format!("{}, {}: {}", category(*at), label(&one.label), value(*number)),
                     };
                     canvas.dot(*point, if points.len() == 1 { 3.2 } else { 2.8 }, paint, 1.0, &tip);
                 }
@@ -108,18 +109,18 @@ fn ticks(categories: &[String], across: &Across, canvas: &mut Canvas) {
     let step = if names.len() > 1 { across.x(1) - across.x(0) } else { widest };
     let every = round_count((widest / step).ceil().max(1.0) as usize);
     let last = names.len().saturating_sub(1);
-    let mut shown: Vec<usize> = (0..names.len()).step_by(every).collect();
-    let reached = shown.last().copied().unwrap_or_default();
-    if across.x(last) - across.x(reached) >= widest {
-        shown.push(last);
-    }
+    let reached = last - last % every;
+    let ends_named = across.x(last) - across.x(reached) >= widest;
     let area = across.area;
-    for at in shown {
-        let half = width(&names[at], SMALL) / 2.0;
+    for (at, (name, category)) in names.iter().zip(categories).enumerate() {
+        if at % every != 0 && !(at == last && ends_named) {
+            continue;
+        }
+        let half = width(name, SMALL) / 2.0;
         let x = across.x(at).clamp(MARGIN / 2.0 + half, (WIDTH - MARGIN / 2.0 - half).max(MARGIN + half));
         canvas.line((across.x(at), area.bottom), (across.x(at), area.bottom + 5.0), Paint::Axis, 1.0);
-        let full = label(&categories[at]);
-        canvas.text(&Text { full: Some(&full), ..Text::new((x, area.bottom + 20.0), &names[at], Anchor::Middle) });
+        let full = label(category);
+        canvas.text(&Text { full: Some(&full), ..Text::new((x, area.bottom + 20.0), name, Anchor::Middle) });
     }
     canvas.line((area.left, area.bottom), (area.right, area.bottom), Paint::Axis, 1.0);
 }
@@ -176,10 +177,10 @@ fn name_ends(series: &[Series], names: &[String], scale: &Scale, across: &Across
         .collect();
     let wanted: Vec<f64> = ends.iter().map(|end| end.map_or(area.bottom, |(_, y)| y)).collect();
     let places = spread(&wanted, 16.0, area.top + 2.0, area.bottom);
-    for (at, one) in series.iter().enumerate() {
+    for (at, (((one, name), end), y)) in series.iter().zip(names).zip(ends).zip(places).enumerate() {
         let paint = Paint::of(at, &one.label);
-        let (x, y) = (area.right + 14.0, places[at]);
-        if let Some((from_x, from_y)) = ends[at]
+        let x = area.right + 14.0;
+        if let Some((from_x, from_y)) = end
             && ((from_y - y).abs() > 1.0 || x - from_x > 30.0)
         {
             canvas.way(&[(from_x + 4.0, from_y), (x - 3.0, y)], Paint::Axis, 0.7, "", "");
@@ -189,7 +190,7 @@ fn name_ends(series: &[Series], names: &[String], scale: &Scale, across: &Across
         canvas.text(&Text {
             paint: Paint::Ink,
             full: Some(&full),
-            ..Text::new((x + 9.0, y + 4.0), &names[at], Anchor::Start)
+            ..Text::new((x + 9.0, y + 4.0), name, Anchor::Start)
         });
     }
 }

@@ -40,6 +40,11 @@ const DARK: [&str; HUES] = [
     "#ff9dbb", "#d5dde5",
 ];
 
+#[expect(clippy::indexing_slicing, reason = "a rest is smaller than what was divided by")]
+fn of_palette(colours: &'static [&'static str; HUES], at: usize) -> &'static str {
+    colours[at % HUES]
+}
+
 impl Paint {
     /// The colour on light or on dark ground.
     pub(crate) fn colour(self, dark: bool) -> &'static str {
@@ -54,8 +59,8 @@ impl Paint {
             (Paint::Grid, true) => "#2b323b",
             (Paint::Axis, false) => "#7c8794",
             (Paint::Axis, true) => "#7d8894",
-            (Paint::Series(at), false) => LIGHT[at % HUES],
-            (Paint::Series(at), true) => DARK[at % HUES],
+            (Paint::Series(at), false) => of_palette(&LIGHT, at),
+            (Paint::Series(at), true) => of_palette(&DARK, at),
             (Paint::Other, false) => "#7a8592",
             (Paint::Other, true) => "#97a3b0",
         }

@@ -61,18 +61,18 @@ fn share(slice: &Slice, total: f64) -> String {
 /// Names at either side with threads to their slices.
 fn names(slices: &[Slice], middles: &[f64], centre: (f64, f64), total: f64, canvas: &mut Canvas) {
     for right in [true, false] {
-        let side: Vec<usize> = (0..slices.len()).filter(|at| (middles[*at] < 0.5) == right).collect();
-        let wanted: Vec<f64> = side.iter().map(|at| around(centre, RADIUS + 16.0, middles[*at]).1).collect();
+        let side = || slices.iter().zip(middles).filter(|(_, middle)| (**middle < 0.5) == right);
+        let wanted: Vec<f64> = side().map(|(_, middle)| around(centre, RADIUS + 16.0, *middle).1).collect();
         let places = spread(&wanted, 36.0, centre.1 - RADIUS - 6.0, centre.1 + RADIUS + 6.0);
         let turn = if right { 1.0 } else { -1.0 };
         let x = centre.0 + turn * (RADIUS + 44.0);
         let anchor = if right { Anchor::Start } else { Anchor::End };
         let room = WIDTH / 2.0 - RADIUS - 44.0 - 8.0 - MARGIN;
-        for (at, y) in side.into_iter().zip(places) {
-            let edge = around(centre, RADIUS + 3.0, middles[at]);
-            let bend = around(centre, RADIUS + 15.0, middles[at]);
+        for ((slice, middle), y) in side().zip(places) {
+            let edge = around(centre, RADIUS + 3.0, *middle);
+            let bend = around(centre, RADIUS + 15.0, *middle);
             canvas.way(&[edge, (bend.0, bend.1), (x - turn * 4.0, y)], Paint::Axis, 1.0, "", "");
-            let full = label(&slices[at].label);
+            let full = label(&slice.label);
             let name = fitted(&full, room, SMALL + 1.0);
             let at_x = x + turn * 2.0;
             let text = Text {
@@ -83,7 +83,7 @@ fn names(slices: &[Slice], middles: &[f64], centre: (f64, f64), total: f64, canv
                 ..Text::new((at_x, y), &name, anchor)
             };
             canvas.text(&text);
-            canvas.text(&Text::new((at_x, y + 15.0), &share(&slices[at], total), anchor));
+            canvas.text(&Text::new((at_x, y + 15.0), &share(slice, total), anchor));
         }
     }
 }
