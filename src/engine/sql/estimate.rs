@@ -71,7 +71,7 @@ pub(super) fn explained(mut error: Error, datasets: &[Dataset], sql: &str) -> Er
 fn is_for_size(error: &Error) -> bool {
     match error.code {
         Code::QueryTimeout => true,
-        Code::LimitExceeded => error.details["limit"] == "memory",
+        Code::LimitExceeded => error.details.get("limit").is_some_and(|limit| limit == "memory"),
         _ => false,
     }
 }

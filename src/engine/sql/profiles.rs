@@ -53,7 +53,8 @@ impl SqlEngine {
         }
         let version = dataset.version.clone().ok_or_else(Error::dataset_not_found)?;
         let key = (dataset.org, dataset.id, version);
-        if let Some(kept) = self.profiles.kept().get(&key) {
+        let kept = self.profiles.kept().get(&key);
+        if let Some(kept) = kept {
             return Ok(kept);
         }
         // All the time of the call: no text of a caller's runs here.

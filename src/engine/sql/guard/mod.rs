@@ -295,7 +295,7 @@ pub(super) fn too_many(what: &str, limit: usize, hint: &str) -> Refusal {
 fn unparsed(sql: &str, tree: &Value) -> Refusal {
     let field = |key: &str| tree.get(key).and_then(Value::as_str).unwrap_or_default();
     if field("error_type") == "not implemented" {
-        let first: String = sql.trim_start().chars().take_while(|c| c.is_ascii_alphabetic()).take(20).collect();
+        let first: String = sql.trim_start().chars().take_while(char::is_ascii_alphabetic).take(20).collect();
         let first = first.to_ascii_uppercase();
         if sql.to_ascii_lowercase().contains("pivot") {
             let message = "This PIVOT finds out its columns by itself, which takes more than one statement.";
@@ -356,17 +356,18 @@ pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Opt
 /// Edits between two texts (Levenshtein): insertions, deletions, replacements.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    // From the beginning of `a` up to here to each beginning of `b` but the empty one.
+    let mut row: Vec<usize> = (1..=b.len()).collect();
     for (i, left) in a.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
+        let (mut diagonal, mut before) = (i, i + 1);
+        for (right, place) in b.iter().zip(&mut row) {
             let replaced = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+            diagonal = *place;
+            before = replaced.min(diagonal + 1).min(before + 1);
+            *place = before;
         }
     }
-    row[b.len()]
+    row.last().copied().unwrap_or_else(|| a.chars().take(64).count())
 }
 
 #[cfg(test)]

@@ -64,7 +64,8 @@ impl OpenSources {
 
     /// Ends what runs in a source, and its connections.
     pub(super) fn close(&self, key: Key) {
-        if let Some(held) = self.held().remove(&key) {
+        let held = self.held().remove(&key);
+        if let Some(held) = held {
             held.source.gone.cancel();
         }
     }

@@ -5,6 +5,7 @@ use duckdb::core::{LogicalTypeHandle, LogicalTypeId};
 use serde_json::{Value, json};
 
 use super::edit;
+use crate::base::json::put;
 use crate::engine::sql::guard::tree as json_tree;
 
 /// A statement around `sql` that gives its columns, and those that cannot be carried as texts (inside lists, structs
@@ -67,7 +68,7 @@ fn carried(r#type: &LogicalTypeHandle) -> Value {
         Ok(LogicalTypeId::Struct) => {
             let fields = (0..r#type.num_children()).map(|index| {
                 let mut field = part(index)?;
-                field["alias"] = r#type.child_name(index).into();
+                put(&mut field, "alias", r#type.child_name(index));
                 Some(field)
             });
             fields.collect::<Option<Vec<_>>>().map(|fields| named("struct", fields))
@@ -109,7 +110,7 @@ fn plain(r#type: &LogicalTypeHandle) -> Option<Value> {
 fn named(name: &str, children: Vec<Value>) -> Value {
     let mut made = json!({ "class": "TYPE", "type": "TYPE", "type_name": name, "qualified_name": { "path": [name] } });
     if !children.is_empty() {
-        made["children"] = children.into();
+        put(&mut made, "children", children);
     }
     made
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use arrow_ipc::writer::StreamWriter;
-use duckdb::arrow::array::{Array, AsArray as _};
+use duckdb::arrow::array::{Array, ArrayData, AsArray as _};
 use duckdb::arrow::datatypes::DataType;
 use duckdb::arrow::record_batch::RecordBatch;
 use duckdb::{Config, Connection, InterruptHandle};
@@ -296,7 +296,7 @@ fn values_in(batch: &RecordBatch) -> usize {
                 }
             }
             DataType::Struct(_) => array.as_struct().columns().iter().map(|column| values(column)).sum(),
-            _ => array.to_data().child_data().iter().map(|child| child.len()).sum(),
+            _ => array.to_data().child_data().iter().map(ArrayData::len).sum(),
         };
         array.len() + inner
     }

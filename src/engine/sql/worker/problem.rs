@@ -148,17 +148,10 @@ pub(super) fn of_import(problem: &duckdb::Error) -> Error {
         .or_else(|| number("on Line: "))
         .or_else(|| number("Line: "));
     let record = number("in record/value ").map(|record| record.saturating_sub(1));
-    let mut details = json!({ "field": "file" });
-    let place = match (line, record) {
-        (Some(line), _) => {
-            details["line"] = line.into();
-            format!(" at line {line}")
-        }
-        (None, Some(record)) => {
-            details["row"] = record.into();
-            format!(" at record {record}")
-        }
-        _ => String::new(),
+    let (details, place) = match (line, record) {
+        (Some(line), _) => (json!({ "field": "file", "line": line }), format!(" at line {line}")),
+        (None, Some(record)) => (json!({ "field": "file", "row": record }), format!(" at record {record}")),
+        _ => (json!({ "field": "file" }), String::new()),
     };
     let text = message.lines().next().unwrap_or_default();
     let what = match text {

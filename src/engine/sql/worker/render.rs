@@ -49,33 +49,33 @@ impl Shape {
         let children: Vec<Shape> = (0..handle.num_children())
             .map(|index| Shape::of(&handle.child(index), &child_transport(transport, index)))
             .collect();
-        let field = |index: usize| {
+        let field = |(index, child): (usize, &Shape)| {
             let name = handle.child_name(index);
             let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
             let name = if is_plain { name } else { quoted(&name) };
-            format!("{name} {}", children[index].name)
+            format!("{name} {}", child.name)
         };
-        let fields = || (0..children.len()).map(field).collect::<Vec<_>>().join(", ");
-        let name = match (handle.get_alias(), id) {
-            (Some(alias), _) if !alias.is_empty() => alias,
-            (_, LogicalTypeId::Decimal) => format!("DECIMAL({},{})", handle.decimal_width(), handle.decimal_scale()),
-            (_, LogicalTypeId::List) => format!("{}[]", children[0].name),
-            (_, LogicalTypeId::Array) => match transport {
-                DataType::FixedSizeList(_, size) => format!("{}[{size}]", children[0].name),
-                _ => format!("{}[]", children[0].name),
+        let fields = || children.iter().enumerate().map(field).collect::<Vec<_>>().join(", ");
+        let name = match (handle.get_alias(), id, children.as_slice()) {
+            (Some(alias), ..) if !alias.is_empty() => alias,
+            (_, LogicalTypeId::Decimal, _) => format!("DECIMAL({},{})", handle.decimal_width(), handle.decimal_scale()),
+            (_, LogicalTypeId::List, [item, ..]) => format!("{}[]", item.name),
+            (_, LogicalTypeId::Array, [item, ..]) => match transport {
+                DataType::FixedSizeList(_, size) => format!("{}[{size}]", item.name),
+                _ => format!("{}[]", item.name),
             },
-            (_, LogicalTypeId::Struct) => format!("STRUCT({})", fields()),
-            (_, LogicalTypeId::Union) => format!("UNION({})", fields()),
-            (_, LogicalTypeId::Map) => format!("MAP({}, {})", children[0].name, children[1].name),
-            (_, LogicalTypeId::TimestampTZ) => "TIMESTAMP WITH TIME ZONE".to_owned(),
-            (_, LogicalTypeId::TimeTZ) => "TIME WITH TIME ZONE".to_owned(),
-            (_, LogicalTypeId::TimestampS) => "TIMESTAMP_S".to_owned(),
-            (_, LogicalTypeId::TimestampMs) => "TIMESTAMP_MS".to_owned(),
-            (_, LogicalTypeId::TimestampNs) => "TIMESTAMP_NS".to_owned(),
-            (_, LogicalTypeId::TimeNs) => "TIME_NS".to_owned(),
-            (_, LogicalTypeId::SqlNull) => "NULL".to_owned(),
-            (_, other) => format!("{other:?}").to_ascii_uppercase(),
+            (_, LogicalTypeId::Struct, _) => format!("STRUCT({})", fields()),
+            (_, LogicalTypeId::Union, _) => format!("UNION({})", fields()),
+            (_, LogicalTypeId::Map, [key, value, ..]) => format!("MAP({}, {})", key.name, value.name),
+            (_, LogicalTypeId::TimestampTZ, _) => "TIMESTAMP WITH TIME ZONE".to_owned(),
+            (_, LogicalTypeId::TimeTZ, _) => "TIME WITH TIME ZONE".to_owned(),
+            (_, LogicalTypeId::TimestampS, _) => "TIMESTAMP_S".to_owned(),
+            (_, LogicalTypeId::TimestampMs, _) => "TIMESTAMP_MS".to_owned(),
+            (_, LogicalTypeId::TimestampNs, _) => "TIMESTAMP_NS".to_owned(),
+            (_, LogicalTypeId::TimeNs, _) => "TIME_NS".to_owned(),
+            (_, LogicalTypeId::SqlNull, _) => "NULL".to_owned(),
+            (_, other, _) => format!("{other:?}").to_ascii_uppercase(),
         };
         Self { id: id as u32, name, children }
     }

@@ -108,9 +108,9 @@ impl<'a> ClickHouse<'a> {
         for row in &columns {
             let (schema, table) = (text(row, 0), text(row, 1));
             let place = found.binary_search_by(|it| (&it.schema, &it.table).cmp(&(&schema, &table)));
-            let Ok(place) = place else { continue };
+            let Some(table) = place.ok().and_then(|place| found.get_mut(place)) else { continue };
             let r#type = text(row, 3);
-            found[place].columns.push(ColumnInfo {
+            table.columns.push(ColumnInfo {
                 name: text(row, 2),
                 nullable: r#type.starts_with("Nullable(") || r#type.starts_with("LowCardinality(Nullable("),
                 r#type,

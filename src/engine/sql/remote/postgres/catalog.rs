@@ -73,23 +73,24 @@ pub(super) fn tables(session: &mut Session) -> Result<Catalogue, Trouble> {
     let (mut columns, is_cut) = columns(session)?;
     let (mut tables, mut left_out) = (Vec::new(), Vec::new());
     for row in fetched.rows {
-        let [oid, schema, table, rows, bytes, description] = row.as_slice() else {
+        let Ok([oid, schema, table, rows, bytes, description]) = <[_; 6]>::try_from(row) else {
             return Err(Trouble::odd("a table without a name"));
         };
-        let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<i64>().ok());
-        let columns = columns.remove(&text(oid)).unwrap_or_default();
+        let number = |text: Option<String>| text.and_then(|text| text.parse::<i64>().ok());
+        let columns = columns.remove(&oid.unwrap_or_default()).unwrap_or_default();
+        let (schema, table) = (schema.unwrap_or_default(), table.unwrap_or_default());
         if columns.is_empty() {
-            left_out.push(format!("{}.{}", text(schema), text(table)));
+            left_out.push(format!("{schema}.{table}"));
             continue;
         }
         tables.push(FoundTable {
-            schema: text(schema),
-            table: text(table),
+            schema,
+            table,
             columns,
             // Below zero before the first ANALYZE.
             row_count: number(rows).filter(|rows| *rows >= 0),
             bytes: number(bytes),
-            description: shortened(&text(description), DESCRIPTION),
+            description: shortened(&description.unwrap_or_default(), DESCRIPTION),
         });
     }
     samples(session, &mut tables)?;
@@ -121,17 +122,17 @@ fn columns(session: &mut Session) -> Result<(HashMap<String, Vec<ColumnInfo>>, b
         return Err(Trouble::odd("more about its tables than can be kept"));
     }
     // The table of the first column that is too many is not whole.
-    let beyond = fetched.rows.get(COLUMNS).and_then(|row| row.first()).map(text);
+    let beyond = fetched.rows.get(COLUMNS).and_then(|row| row.first()).map(|table| table.clone().unwrap_or_default());
     let mut columns: HashMap<String, Vec<ColumnInfo>> = HashMap::new();
     for row in fetched.rows {
-        let [table, name, kind, not_null, description] = row.as_slice() else {
+        let Ok([table, name, kind, not_null, description]) = <[_; 5]>::try_from(row) else {
             return Err(Trouble::odd("a column without a name"));
         };
-        columns.entry(text(table)).or_default().push(ColumnInfo {
-            name: text(name),
-            r#type: text(kind),
+        columns.entry(table.unwrap_or_default()).or_default().push(ColumnInfo {
+            name: name.unwrap_or_default(),
+            r#type: kind.unwrap_or_default(),
             nullable: not_null.as_deref() != Some("t"),
-            description: shortened(&text(description), DESCRIPTION),
+            description: shortened(&description.unwrap_or_default(), DESCRIPTION),
             sample_values: Vec::new(),
         });
     }
@@ -164,8 +165,9 @@ fn samples(session: &mut Session, tables: &mut [FoundTable]) -> Result<(), Troub
     };
     let mut values: HashMap<(String, String, String), Vec<String>> = HashMap::new();
     for row in fetched.rows {
-        if let [schema, table, column, Some(value)] = row.as_slice() {
-            values.entry((text(schema), text(table), text(column))).or_default().push(value.clone());
+        if let Ok([schema, table, column, Some(value)]) = <[_; 4]>::try_from(row) {
+            let place = (schema.unwrap_or_default(), table.unwrap_or_default(), column.unwrap_or_default());
+            values.entry(place).or_default().push(value);
         }
     }
     for table in tables {
@@ -175,10 +177,6 @@ fn samples(session: &mut Session, tables: &mut [FoundTable]) -> Result<(), Troub
         }
     }
     Ok(())
-}
-
-fn text(value: &Option<String>) -> String {
-    value.clone().unwrap_or_default()
 }
 
 fn shortened(text: &str, most: usize) -> String {

@@ -55,25 +55,34 @@ pub(super) fn text(text: &str) -> Vec<u8> {
 /// Reads a message's fields one after the other.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
+fn ends_early() -> Trouble {
+    Trouble::odd("a message that ends early")
+}
+
 impl<'a> Fields<'a> {
     pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Trouble> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(|| Trouble::odd("a message that ends early"))?;
+        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(ends_early)?;
         self.0 = rest;
         Ok(taken)
     }
 
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Trouble> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or_else(ends_early)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
     pub(super) fn byte(&mut self) -> Result<u8, Trouble> {
-        Ok(self.bytes(1)?[0])
+        let [byte] = self.array()?;
+        Ok(byte)
     }
 
     pub(super) fn short(&mut self) -> Result<i16, Trouble> {
-        let bytes = self.bytes(2)?;
-        Ok(i16::from_be_bytes([bytes[0], bytes[1]]))
+        Ok(i16::from_be_bytes(self.array()?))
     }
 
     pub(super) fn int(&mut self) -> Result<i32, Trouble> {
-        let bytes = self.bytes(4)?;
-        Ok(i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        Ok(i32::from_be_bytes(self.array()?))
     }
 
     /// A text up to its zero.

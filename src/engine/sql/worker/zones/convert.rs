@@ -49,7 +49,7 @@ impl VArrowScalar for AtTimeZone {
                 zones.insert(name, Offsets::new(zone(name)?));
             }
             let Some(offsets) = zones.get_mut(name) else { continue };
-            for (row, micros) in (first..end).zip(&times.values()[first..end]) {
+            for (row, micros) in (first..end).zip(times.values().iter().skip(first)) {
                 if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                     made.push(0);
                     continue;
@@ -160,7 +160,7 @@ fn is_constant(names: &StringArray, name: &str) -> bool {
     let (Ok(begin), Ok(end)) = (usize::try_from(*begin), usize::try_from(*end)) else { return false };
     let Some(bytes) = names.value_data().get(begin..end) else { return false };
     let length = name.len();
-    let as_long = offsets.windows(2).all(|pair| usize::try_from(pair[1] - pair[0]) == Ok(length));
+    let as_long = offsets.array_windows().all(|[start, end]| usize::try_from(end - start) == Ok(length));
     as_long && bytes.get(length..) == bytes.get(..bytes.len().saturating_sub(length))
 }
 

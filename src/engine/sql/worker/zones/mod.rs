@@ -133,7 +133,7 @@ impl<const ROW: usize> VArrowScalar for Declared<ROW> {
     }
 
     fn signatures() -> Vec<ArrowFunctionSignature> {
-        let made = SIGNATURES[ROW].1.iter().map(|(parameters, result)| {
+        let made = SIGNATURES[const { ROW }].1.iter().map(|(parameters, result)| {
             let parameters = parameters.iter().map(|parameter| parameter.transport()).collect();
             ArrowFunctionSignature::exact(parameters, result.transport())
         });

@@ -6,6 +6,7 @@ use duckdb::Connection;
 use serde_json::{Value, json};
 
 use super::SIGNATURES;
+use crate::base::json::put;
 use crate::engine::sql::guard::tree as json_tree;
 use crate::engine::sql::worker::edit;
 
@@ -125,11 +126,11 @@ fn series(value: &mut Value, count: &mut usize) {
             *argument = cast(argument.take(), "TIMESTAMP");
         }
     }
-    plain["alias"] = "series".into();
-    plain["column_name_alias"] = json!(["t"]);
+    put(&mut plain, "alias", "series");
+    put(&mut plain, "column_name_alias", json!(["t"]));
     let column = json!({ "class": "COLUMN_REF", "type": "COLUMN_REF", "column_names": ["t"] });
     let mut column = cast(column, ZONED);
-    column["alias"] = shown.into();
+    put(&mut column, "alias", shown);
     *value = json!({
         "type": "SUBQUERY", "alias": alias,
         "subquery": { "node": {
@@ -302,7 +303,7 @@ fn apply(value: &mut Value, changes: &[(Spot, Change)], scope: &mut Scope, alike
     let change = spot(value).and_then(|_| {
         let likeness = likeness(value);
         let same = alike.iter().find(|(of, other, _)| *of == scope.own && *other == likeness);
-        same.map(|(.., index)| changes[*index].1.clone())
+        same.and_then(|(.., index)| changes.get(*index)).map(|(_, change)| change.clone())
     });
     match value {
         Value::Object(map) => map.values_mut().for_each(|child| apply(child, changes, scope, alike)),
@@ -356,7 +357,7 @@ fn cast(child: Value, r#type: &str) -> Value {
 fn type_node(name: &str, child: Option<Value>) -> Value {
     let mut made = json!({ "class": "TYPE", "type": "TYPE", "type_name": name, "qualified_name": { "path": [name] } });
     if let Some(child) = child {
-        made["children"] = json!([child]);
+        put(&mut made, "children", json!([child]));
     }
     made
 }

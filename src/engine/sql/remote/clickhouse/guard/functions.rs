@@ -87,7 +87,7 @@ pub(super) fn check(tokens: &[Token<'_>]) -> Verdict {
             continue;
         }
         match token.kind {
-            Kind::Word(word) if index > 0 && tokens[index - 1].is_sign('.') => {
+            Kind::Word(word) if before(tokens, index).is_some_and(|token| token.is_sign('.')) => {
                 let message = format!("{word} may not be called with a point before it.");
                 return Err(Refusal::new("qualified_name", word, message, "Use ClickHouse's built-in functions."));
             }
@@ -106,7 +106,11 @@ pub(super) fn check(tokens: &[Token<'_>]) -> Verdict {
 /// Whether a word may be an alias with names of columns behind it, `AS t (a, b)`, and no function: behind `AS`, which
 /// no call follows, except for `WITH … AS (`.
 fn may_be_named(tokens: &[Token<'_>], index: usize) -> bool {
-    index > 0 && (tokens[index - 1].is("AS") || tokens[index - 1].is("WINDOW"))
+    before(tokens, index).is_some_and(|token| token.is("AS") || token.is("WINDOW"))
+}
+
+fn before<'t>(tokens: &'t [Token<'t>], index: usize) -> Option<&'t Token<'t>> {
+    tokens.get(index.checked_sub(1)?)
 }
 
 /// An alias is free, unless it is a word that the judge takes for something else.

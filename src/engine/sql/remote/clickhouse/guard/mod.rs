@@ -190,7 +190,7 @@ fn framed(sql: &str, tokens: &[Token<'_>], found: &tables::Found<'_>) -> Verdict
     }
     let frame: Vec<String> = found.used.iter().map(|table| expression(table)).collect();
     let frame = frame.join(", ");
-    if !tokens[0].is("WITH") {
+    if !tokens.first().is_some_and(|token| token.is("WITH")) {
         return Ok(format!("WITH {frame}\n{sql}"));
     }
     let start = tokens.get(1).map_or(sql.len(), |token| token.at);

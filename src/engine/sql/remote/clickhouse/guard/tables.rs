@@ -71,8 +71,8 @@ pub(super) fn check<'p>(tokens: &[Token<'_>], permitted: &'p [Permitted]) -> Ver
         coming: None,
     });
     let mut index = 0;
-    while index < tokens.len() {
-        index = walk.step(index)?;
+    while let Some(token) = tokens.get(index) {
+        index = walk.step(index, token)?;
     }
     walk.found.top = walk.levels.pop().map(|level| level.names).unwrap_or_default();
     Ok(walk.found)
@@ -86,8 +86,8 @@ struct Walk<'t, 'p> {
     tables: usize,
 }
 
-impl Walk<'_, '_> {
-    fn at(&self, index: usize) -> Option<&Token<'_>> {
+impl<'t> Walk<'t, '_> {
+    fn at(&self, index: usize) -> Option<&'t Token<'t>> {
         self.tokens.get(index)
     }
 
@@ -104,8 +104,7 @@ impl Walk<'_, '_> {
     }
 
     /// Reads what starts at `index`, and answers where the next thing starts.
-    fn step(&mut self, index: usize) -> Verdict<usize> {
-        let token = self.tokens[index];
+    fn step(&mut self, index: usize, token: &Token<'_>) -> Verdict<usize> {
         if token.is_sign('(') || token.is_sign('[') {
             let expect = if self.level()?.expect == Expect::Table { Expect::Table } else { Expect::Expression };
             self.levels.push(Level { expect, names: vec![], in_with: false, has_from: false, coming: None });
@@ -125,7 +124,7 @@ impl Walk<'_, '_> {
         if index > 0 && self.is_sign(index - 1, '.') {
             return Ok(index + 1);
         }
-        self.plainly(index)?;
+        self.plainly(index, token)?;
         if token.is("IN") {
             return self.after_in(index + 1);
         }
@@ -182,17 +181,16 @@ impl Walk<'_, '_> {
     /// query of their own.
     fn is_part_of_function(&self, index: usize) -> bool {
         let mut depth = 0_usize;
-        for before in (0..index).rev() {
-            let token = &self.tokens[before];
+        for (before, token) in self.tokens.iter().enumerate().take(index).rev() {
             if token.is_sign(')') || token.is_sign(']') {
                 depth += 1;
             } else if token.is_sign('(') || token.is_sign('[') {
                 if depth == 0 {
                     let words = ["extract", "substring", "substr", "trim", "mid"];
                     let is_call = |word: &str| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+                    let called = before.checked_sub(1).and_then(|name| self.at(name));
                     return before + 1 < index
-                        && before > 0
-                        && matches!(self.tokens[before - 1].kind, Kind::Word(word) if is_call(word));
+                        && called.is_some_and(|name| matches!(name.kind, Kind::Word(word) if is_call(word)));
                 }
                 depth -= 1;
             } else if depth == 0 && token.is("SELECT") {
@@ -203,8 +201,7 @@ impl Walk<'_, '_> {
     }
 
     /// A keyword that is used as a name would tell places apart where the server does not: `FROM a AS where, b`.
-    fn plainly(&mut self, index: usize) -> Verdict {
-        let token = &self.tokens[index];
+    fn plainly(&self, index: usize, token: &Token<'_>) -> Verdict {
         let Kind::Word(word) = token.kind else { return Ok(()) };
         let is_clause = CLAUSES.iter().any(|clause| token.is(clause));
         if !is_clause && !MARKS.iter().any(|mark| token.is(mark)) {
@@ -224,7 +221,7 @@ impl Walk<'_, '_> {
 
     /// `name AS (SELECT …)` in `WITH`: the name is seen when its query has ended.
     fn part_of_with(&mut self, index: usize) -> Verdict {
-        let Some(name) = self.tokens[index].name() else { return Ok(()) };
+        let Some(name) = self.at(index).and_then(Token::name) else { return Ok(()) };
         let is_query = self.is(index + 1, "AS")
             && self.is_sign(index + 2, '(')
             && (self.is(index + 3, "SELECT") || self.is(index + 3, "WITH"));
@@ -240,7 +237,7 @@ impl Walk<'_, '_> {
     }
 
     fn table(&mut self, index: usize) -> Verdict<usize> {
-        let Some(name) = self.tokens[index].name() else {
+        let Some(name) = self.at(index).and_then(Token::name) else {
             return Err(refused("table", "In the place of a table there is something else."));
         };
         self.tables += 1;
@@ -284,7 +281,7 @@ impl Walk<'_, '_> {
 
     /// `IN` reads a table where a bare name follows, with or without brackets, and as a function, `in(1, t)`, too: so
     /// that a list of it holds values and calls only, or is a query.
-    fn after_in(&mut self, index: usize) -> Verdict<usize> {
+    fn after_in(&self, index: usize) -> Verdict<usize> {
         let is_list = self.is_sign(index, '(') || self.is_sign(index, '[');
         let mut inside = index;
         while self.is_sign(inside, '(') {
@@ -294,8 +291,7 @@ impl Walk<'_, '_> {
             return Ok(index);
         }
         let mut depth = 0_usize;
-        for at in index..self.tokens.len() {
-            let token = &self.tokens[at];
+        for (at, token) in self.tokens.iter().enumerate().skip(index) {
             match token.kind {
                 Kind::Sign('(' | '[') => depth += 1,
                 Kind::Sign(')' | ']') => depth = depth.saturating_sub(1),

@@ -6,6 +6,7 @@
 //! Emscripten's own glue does) and an operating system that does not exist here. `tests.rs` shows that the names below
 //! mean what they say.
 
+use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use wasmi::{
@@ -153,7 +154,7 @@ fn small() -> Result<Vec<u8>, Error> {
     let at = MODULE.windows(LINKED_MEMORY.len()).position(|bytes| bytes == LINKED_MEMORY);
     let at = at.ok_or_else(|| Error::new("the module asks for another memory"))?;
     let mut module = MODULE.to_vec();
-    module[at..at + SMALL_MEMORY.len()].copy_from_slice(&SMALL_MEMORY);
+    module.iter_mut().skip(at).zip(SMALL_MEMORY).for_each(|(byte, small)| *byte = small);
     Ok(module)
 }
 
@@ -193,8 +194,8 @@ impl AtWork {
     fn text(&self, at: u32) -> Result<String, Error> {
         let bytes = self.memory.data(&self.store).get(index(at)..).filter(|_| at != 0);
         let bytes = bytes.ok_or_else(|| Error::new("a text out of bounds"))?;
-        let end = bytes.iter().position(|byte| *byte == 0).ok_or_else(|| Error::new("a text without an end"))?;
-        String::from_utf8(bytes[..end].to_vec()).map_err(|problem| Error::new(problem.to_string()))
+        let text = CStr::from_bytes_until_nul(bytes).map_err(|_| Error::new("a text without an end"))?;
+        String::from_utf8(text.to_bytes().to_vec()).map_err(|problem| Error::new(problem.to_string()))
     }
 }
 
