@@ -133,7 +133,7 @@ impl Library {
             }
             Ok(Err(_)) => tracing::error!(ontology = %id, "a comparison ended without a word"),
             Err(_) => {
-                tracing::info!(ontology = %id, "a question does not wait longer for the comparison with newer data")
+                tracing::info!(ontology = %id, "a question does not wait longer for the comparison with newer data");
             }
         }
     }

@@ -61,11 +61,8 @@ pub struct Better {
 pub async fn describe<M: Model>(ontology: &Ontology, model: &M) -> Better {
     let mut made = Better { ontology: ontology.clone(), descriptions: 0, synonyms: 0, problem: None };
     let mut taken = names(ontology);
-    for at in 0..made.ontology.datasets.len() {
-        if made.ontology.datasets[at].hidden {
-            continue;
-        }
-        let reply = match model.complete(&request(&made.ontology.datasets[at])).await {
+    for entity in made.ontology.datasets.iter_mut().filter(|entity| !entity.hidden) {
+        let reply = match model.complete(&request(entity)).await {
             Ok(reply) => reply,
             Err(problem) => {
                 made.problem = Some(problem);
@@ -74,7 +71,7 @@ pub async fn describe<M: Model>(ontology: &Ontology, model: &M) -> Better {
         };
         match serde_json::from_str(reply.json()) {
             Ok(described) => {
-                let (descriptions, synonyms) = apply(&mut made.ontology.datasets[at], described, &mut taken);
+                let (descriptions, synonyms) = apply(entity, described, &mut taken);
                 made.descriptions += descriptions;
                 made.synonyms += synonyms;
             }

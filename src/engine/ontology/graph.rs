@@ -8,7 +8,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::ontology::{Cardinality, Entity, Ontology, Relationship};
 
@@ -111,21 +111,35 @@ impl Graph {
         let mut edges = Vec::with_capacity(ontology.relationships.len());
         for (at, relationship) in ontology.relationships.iter().enumerate() {
             relationships.insert(lower(&relationship.name), at);
-            let ends = (datasets.get(&lower(&relationship.from)), datasets.get(&lower(&relationship.to)));
-            let steps = if let (Some(&from), Some(&to)) = ends {
-                let is = cardinality(relationship, &ontology.datasets[from], &ontology.datasets[to]);
+            let end = |name: &str| {
+                let at = *datasets.get(&lower(name))?;
+                Some((at, ontology.datasets.get(at)?))
+            };
+            let steps = end(&relationship.from).zip(end(&relationship.to)).map(|((from, leaves), (to, arrives))| {
+                let is = cardinality(relationship, leaves, arrives);
                 let (many, one) = (is == Cardinality::ManyToMany, is == Cardinality::OneToOne);
                 let there = Step { relationship: at, forward: true, from, to, to_many: many, shares: !one };
                 let back = Step { forward: false, from: to, to: from, to_many: !one, shares: many, ..there };
-                leaving[from].push(there);
-                leaving[to].push(back);
-                Some([there, back])
-            } else {
-                None
-            };
+                [there, back]
+            });
+            for step in steps.into_iter().flatten() {
+                if let Some(steps) = leaving.get_mut(step.from) {
+                    steps.push(step);
+                }
+            }
             edges.push(Edge { name: relationship.name.clone(), preferred: relationship.preferred, steps });
         }
         Self { datasets, relationships, edges, leaving }
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "only the graph makes steps, of relationships that it knows")]
+    fn edge(&self, step: &Step) -> &Edge {
+        &self.edges[step.relationship]
+    }
+
+    /// The steps that leave a dataset.
+    fn leaving(&self, dataset: usize) -> &[Step] {
+        self.leaving.get(dataset).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The position of a dataset, without regard to case.
@@ -146,7 +160,7 @@ impl Graph {
             return Ok(Vec::new());
         }
         let mut ways = search::ways(self, from, to, &demanded, steps);
-        let preferred = |way: &Way| way.iter().filter(|step| self.edges[step.relationship].preferred).count();
+        let preferred = |way: &Way| way.iter().filter(|step| self.edge(step).preferred).count();
         let most = ways.iter().map(preferred).max().unwrap_or_default();
         ways.retain(|way| preferred(way) == most);
         match ways.len() {
@@ -159,16 +173,15 @@ impl Graph {
     /// The datasets that are met from one by steps to one row, nearest first, with the number of steps.
     pub fn upward(&self, from: usize) -> Vec<(usize, usize)> {
         let mut met = vec![(from, 0)];
-        let mut seen = vec![false; self.leaving.len()];
-        seen[from] = true;
+        let mut seen = HashSet::from([from]);
         let mut at = 0;
         while let Some(&(dataset, steps)) = met.get(at) {
             at += 1;
             if steps == MAX_STEPS {
                 continue;
             }
-            for step in self.leaving[dataset].iter().filter(|step| !step.to_many) {
-                if !std::mem::replace(&mut seen[step.to], true) {
+            for step in self.leaving(dataset).iter().filter(|step| !step.to_many) {
+                if seen.insert(step.to) {
                     met.push((step.to, steps + 1));
                 }
             }
@@ -178,7 +191,7 @@ impl Graph {
 
     /// The same step the other way round.
     pub fn back(&self, step: &Step) -> Step {
-        match self.edges[step.relationship].steps {
+        match self.edge(step).steps {
             Some([there, back]) => {
                 if step.forward {
                     back
@@ -192,6 +205,6 @@ impl Graph {
 
     /// Names of the relationships of a way.
     pub fn names(&self, way: &[Step]) -> Vec<String> {
-        way.iter().map(|step| self.edges[step.relationship].name.clone()).collect()
+        way.iter().map(|step| self.edge(step).name.clone()).collect()
     }
 }

@@ -16,6 +16,7 @@ use super::tables::Covered;
 use super::visible::restricted;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
+use crate::base::json::put;
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
 use crate::engine::readers::Readers;
@@ -274,7 +275,8 @@ impl Library {
     /// The document of a version; `None` when its text can no longer be read.
     pub(super) async fn parsed(&self, stored: &StoredOntology) -> Result<Option<Arc<Ontology>>> {
         let key = (stored.org, stored.id, stored.version);
-        if let Some(known) = self.cache().get(&key) {
+        let known = self.cache().get(&key);
+        if let Some(known) = known {
             return Ok(known);
         }
         let text = {
@@ -333,7 +335,7 @@ fn usable(job: &Job<'_>, visible: Visible) -> Result<Visible> {
     };
     let mut details = serde_json::json!({ "status": stored.status.name() });
     if may_know {
-        details["problem"] = stored.problem.clone().into();
+        put(&mut details, "problem", stored.problem.clone());
     }
     Err(Error::new(Code::OntologyNotReady, message).with(details))
 }

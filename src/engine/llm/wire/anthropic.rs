@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Dialect, Holding, Problem, in_words, of_status};
+use crate::base::json::put;
 use crate::engine::llm::ask::{LlmError, Reply, Request, Speaker, Usage};
 
 /// Sent as `anthropic-version`.
@@ -31,12 +32,13 @@ pub(crate) fn body(request: &Request, model: &str, dialect: Dialect) -> Value {
         "messages": messages.collect::<Vec<_>>(),
     });
     if !dialect.no_temperature {
-        body["temperature"] = json!(0);
+        put(&mut body, "temperature", 0);
     }
     if let Some(form) = by_tool {
         let description = "Takes the answer. Call it once, with the whole answer.";
-        body["tools"] = json!([{ "name": form.name, "description": description, "input_schema": form.schema }]);
-        body["tool_choice"] = json!({ "type": "tool", "name": form.name });
+        let tool = json!({ "name": form.name, "description": description, "input_schema": form.schema });
+        put(&mut body, "tools", json!([tool]));
+        put(&mut body, "tool_choice", json!({ "type": "tool", "name": form.name }));
     }
     body
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Dialect, Holding, Problem, in_words, of_status};
+use crate::base::json::put;
 use crate::engine::llm::ask::{LlmError, Reply, Request, Speaker, Usage};
 
 /// The body of a request.
@@ -26,16 +27,16 @@ pub(crate) fn body(request: &Request, model: &str, dialect: Dialect) -> Value {
     let limit = if dialect.newer_limit { "max_completion_tokens" } else { "max_tokens" };
     let mut body = json!({ "model": model, "messages": messages, limit: request.max_tokens, "stream": false });
     if !dialect.no_temperature {
-        body["temperature"] = json!(0);
+        put(&mut body, "temperature", 0);
     }
     if let Some(form) = &request.form {
         match dialect.holding {
             // Not `strict`: its subset of JSON Schema demands every property, and most of a plan is optional.
             Holding::Schema => {
                 let schema = json!({ "name": form.name, "schema": form.schema, "strict": false });
-                body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
+                put(&mut body, "response_format", json!({ "type": "json_schema", "json_schema": schema }));
             }
-            Holding::Json => body["response_format"] = json!({ "type": "json_object" }),
+            Holding::Json => put(&mut body, "response_format", json!({ "type": "json_object" })),
             Holding::Prompt => {}
         }
     }
@@ -82,7 +83,11 @@ pub(crate) fn read(status: u16, body: &[u8]) -> Result<Reply, Problem> {
     let completion: Completion =
         serde_json::from_slice(body).map_err(|_| LlmError::Malformed("no chat completion in JSON"))?;
     if let Some(error) = completion.error.filter(|error| !error.is_null()) {
-        let status = error["code"].as_u64().and_then(|code| u16::try_from(code).ok()).filter(|code| *code >= 400);
+        let status = error
+            .get("code")
+            .and_then(Value::as_u64)
+            .and_then(|code| u16::try_from(code).ok())
+            .filter(|code| *code >= 400);
         return Err(of_status(status.unwrap_or(500), body));
     }
     let choice = completion.choices.into_iter().next().ok_or(LlmError::Malformed("no choice"))?;

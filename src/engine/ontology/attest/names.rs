@@ -33,7 +33,7 @@ impl<'a> Names<'a> {
     }
 
     /// A column, by its own name or that of a field which is nothing else.
-    pub(super) fn column(&self, entity: &Entity, name: &str) -> String {
+    pub(super) fn column(entity: &Entity, name: &str) -> String {
         format!("{}.{}", quoted(&entity.name), quoted(column(entity, name)))
     }
 
@@ -151,7 +151,7 @@ impl<'a> Names<'a> {
         let pairs: Vec<String> = left
             .iter()
             .zip(right)
-            .map(|(left, right)| format!("{} = {}", self.column(from, left), self.column(to, right)))
+            .map(|(left, right)| format!("{} = {}", Self::column(from, left), Self::column(to, right)))
             .collect();
         Ok(format!(" LEFT JOIN {} AS {} ON {}", self.table(to)?.0, quoted(&to.name), pairs.join(" AND ")))
     }

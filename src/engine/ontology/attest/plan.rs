@@ -60,11 +60,11 @@ impl Plan {
         let mut parts = Vec::new();
         if !entity.primary_key.is_empty() {
             let primary = Judge::Key { is_primary: true };
-            parts.push(key(names, format!("{path}.primary_key"), entity, &entity.primary_key, primary));
+            parts.push(key(format!("{path}.primary_key"), entity, &entity.primary_key, primary));
         }
         for (at, columns) in entity.unique_keys.iter().enumerate() {
             let unique = Judge::Key { is_primary: false };
-            parts.push(key(names, format!("{path}.unique_keys[{at}]"), entity, columns, unique));
+            parts.push(key(format!("{path}.unique_keys[{at}]"), entity, columns, unique));
         }
         let mut types = Vec::new();
         for (at, field) in entity.fields.iter().enumerate() {
@@ -118,8 +118,8 @@ fn distinct(columns: &[String]) -> String {
     }
 }
 
-fn key(names: &Names<'_>, what: String, entity: &Entity, key: &[String], judge: Judge) -> Part {
-    let columns: Vec<String> = key.iter().map(|name| names.column(entity, name)).collect();
+fn key(what: String, entity: &Entity, key: &[String], judge: Judge) -> Part {
+    let columns: Vec<String> = key.iter().map(|name| Names::column(entity, name)).collect();
     let filled = format!("COUNT(CASE WHEN {} THEN 1 END)", all_filled(&columns));
     let select = vec!["COUNT(*)".into(), filled, distinct(&columns)];
     Part { what, name: format!("{}.{}", entity.name, key.join(", ")), select, judge }
@@ -167,7 +167,7 @@ fn group(
     let local = local(&[(&left, dialect), (&right, other)]);
     let name = relationship.name.clone();
     if relationship.cardinality == Cardinality::ManyToMany {
-        let columns: Vec<String> = relationship.to_columns.iter().map(|name| names.column(to, name)).collect();
+        let columns: Vec<String> = relationship.to_columns.iter().map(|name| Names::column(to, name)).collect();
         let filled = format!("COUNT(CASE WHEN {} THEN 1 END)", all_filled(&columns));
         let select = vec![filled, distinct(&columns)];
         let judge = Judge::Unkeyed { to: to.name.clone(), columns: relationship.to_columns.join(", ") };

@@ -43,8 +43,9 @@ impl Check<'_> {
             parts.push(self.metric(&format!("metrics[{at}]"), metric, &graph));
         }
         let names = ontology.metrics.iter().map(|metric| metric.name.as_str());
-        for at in endless(&positions(names, &parts)) {
-            let message = format!("`{}` comes back to itself through other metrics.", ontology.metrics[at].name);
+        let endless = endless(&positions(names, &parts));
+        for (at, metric) in endless.into_iter().filter_map(|at| Some((at, ontology.metrics.get(at)?))) {
+            let message = format!("`{}` comes back to itself through other metrics.", metric.name);
             self.error(format!("metrics[{at}].expression"), message, "Write it over fields.");
         }
     }
@@ -69,9 +70,9 @@ impl Check<'_> {
             let others = refs.into_iter().map(|reference| reference.name);
             parts.push(others.filter(|name| !name.eq_ignore_ascii_case(&field.name)).collect());
         }
-        for at in endless(&positions(entity.fields.iter().map(|field| field.name.as_str()), &parts)) {
-            let message =
-                format!("`{}.{}` comes back to itself through other fields.", entity.name, entity.fields[at].name);
+        let endless = endless(&positions(entity.fields.iter().map(|field| field.name.as_str()), &parts));
+        for (at, field) in endless.into_iter().filter_map(|at| Some((at, entity.fields.get(at)?))) {
+            let message = format!("`{}.{}` comes back to itself through other fields.", entity.name, field.name);
             self.error(format!("{path}.fields[{at}].expression"), message, "Write it over columns of the table.");
         }
     }
@@ -209,7 +210,8 @@ impl Check<'_> {
         }
         let reaches = |&home: &usize| datasets.iter().all(|&other| graph.way(home, other, &[], Steps::ToOne).is_ok());
         if datasets.len() > 1 && !datasets.iter().any(reaches) {
-            let names: Vec<&str> = datasets.iter().map(|&at| self.ontology.datasets[at].name.as_str()).collect();
+            let named = datasets.iter().filter_map(|&at| self.ontology.datasets.get(at));
+            let names: Vec<&str> = named.map(|entity| entity.name.as_str()).collect();
             let message = format!(
                 "`{}` puts {} into one aggregate, but no row of one has exactly one row in each other.",
                 metric.name,
@@ -227,18 +229,17 @@ impl Check<'_> {
 /// The positions of what cannot be computed, since what it is made from comes back to itself or is nested too deep.
 /// `parts` has for each thing what it is made from.
 fn endless(parts: &[Vec<usize>]) -> Vec<usize> {
-    let mut left: Vec<usize> = (0..parts.len()).collect();
-    let mut ready = vec![false; parts.len()];
+    let mut left: BTreeMap<usize, &Vec<usize>> = parts.iter().enumerate().collect();
     for _ in 0..MAX_NESTING {
-        let (now, later): (Vec<usize>, Vec<usize>) =
-            left.iter().partition(|&&at| parts[at].iter().all(|&part| ready[part]));
-        if now.is_empty() {
+        let waits = |parts: &[usize]| parts.iter().any(|part| left.contains_key(part));
+        let later: BTreeMap<usize, &Vec<usize>> =
+            left.iter().filter(|(_, parts)| waits(parts)).map(|(at, parts)| (*at, *parts)).collect();
+        if later.len() == left.len() {
             break;
         }
-        now.iter().for_each(|&at| ready[at] = true);
         left = later;
     }
-    left
+    left.into_keys().collect()
 }
 
 /// Names as positions among the things that they name.

@@ -55,8 +55,9 @@ impl Check<'_> {
         let mut group: Vec<usize> = (0..datasets.len()).collect();
         let position = |name: &str| datasets.iter().position(|entity| entity.name.eq_ignore_ascii_case(name));
         for relationship in &self.ontology.relationships {
-            if let (Some(from), Some(to)) = (position(&relationship.from), position(&relationship.to)) {
-                let (old, new) = (group[from], group[to]);
+            if let (Some(from), Some(to)) = (position(&relationship.from), position(&relationship.to))
+                && let (Some(&old), Some(&new)) = (group.get(from), group.get(to))
+            {
                 group.iter_mut().filter(|group| **group == old).for_each(|group| *group = new);
             }
         }
@@ -66,7 +67,8 @@ impl Check<'_> {
             // Nothing is related at all: that is a choice, not an oversight.
             return;
         }
-        for (at, entity) in datasets.iter().enumerate().filter(|(at, entity)| group[*at] != largest && !entity.hidden) {
+        let grouped = datasets.iter().zip(&group).enumerate();
+        for (at, (entity, _)) in grouped.filter(|(_, (entity, group))| **group != largest && !entity.hidden) {
             let message = format!("No relationship leads from `{}` to the other datasets.", entity.name);
             let hint = "Add one, if its rows belong to theirs; otherwise it can only be asked about on its own.";
             self.warn(format!("datasets[{at}]"), message, hint);

@@ -37,10 +37,12 @@ fn entity(
         .flat_map(|relationship| relationship.from_columns.clone())
         .chain(incoming().flat_map(|relationship| relationship.to_columns.clone()))
         .collect();
-    let single = outgoing().filter(|relationship| relationship.from_columns.len() == 1);
+    let single = outgoing().filter_map(|relationship| match relationship.from_columns.as_slice() {
+        [column] => Some((column.clone(), !relationship.optional)),
+        _ => None,
+    });
     // Of a text that is not always there the rest is still worth to be seen.
-    let refers: Vec<(String, bool)> =
-        single.map(|relationship| (relationship.from_columns[0].clone(), !relationship.optional)).collect();
+    let refers: Vec<(String, bool)> = single.collect();
     if keys.primary.is_empty() {
         notes.push(format!("{} has no key that was found: nothing can refer to its rows.", table.name));
     }
@@ -50,10 +52,10 @@ fn entity(
     let label_field = fields::label_field(&fields, &words, &nouns)
         .or_else(|| text_key(&fields, keys))
         .or_else(|| number(&fields, &words, &nouns, keys));
-    if let Some(at) = label_field.as_ref().and_then(|name| fields.iter().position(|field| field.name == *name))
-        && let Some(words) = words.get(at)
+    if let Some(name) = &label_field
+        && let Some((field, words)) = fields.iter_mut().zip(&words).find(|(field, _)| field.name == *name)
     {
-        fields[at].ai.synonyms.extend(short_name(words, &nouns));
+        field.ai.synonyms.extend(short_name(words, &nouns));
     }
     let (sure, default_time_field) = fields::default_time_field(&fields, &words, &nouns).unzip();
     let one = noun(&nouns);
@@ -86,8 +88,8 @@ fn entity(
 /// Lines of an order happened when the order did, unless a time of their own is called so; `sure` says how well each
 /// dataset's time is called. What is then a dataset's time can be called its date.
 pub(super) fn settle_times(ontology: &mut Ontology, sure: &[u8]) {
-    let weak = |(at, entity): (usize, &Entity)| sure[at] < 2 && metrics::head_of(entity, ontology).is_some();
-    let lines: Vec<bool> = ontology.datasets.iter().enumerate().map(weak).collect();
+    let weak = |(entity, sure): (&Entity, &u8)| *sure < 2 && metrics::head_of(entity, ontology).is_some();
+    let lines: Vec<bool> = ontology.datasets.iter().zip(sure).map(weak).collect();
     for (entity, line) in ontology.datasets.iter_mut().zip(lines) {
         if line {
             entity.default_time_field = None;
@@ -105,7 +107,7 @@ pub(super) fn settle_times(ontology: &mut Ontology, sure: &[u8]) {
 /// an allergen are allergens of products, and by "allergen" people mean the column.
 pub(super) fn name_lists(ontology: &mut Ontology, vocabulary: &Vocabulary) {
     for at in 0..ontology.datasets.len() {
-        let entity = &ontology.datasets[at];
+        let Some(entity) = ontology.datasets.get(at) else { break };
         let own = vocabulary.table(&entity.name);
         let of = |column: &String| {
             let mut refers = ontology.relationships.iter().filter(|it| it.from == entity.name);
@@ -129,7 +131,7 @@ pub(super) fn name_lists(ontology: &mut Ontology, vocabulary: &Vocabulary) {
         for relationship in ontology.relationships.iter_mut().filter(|it| it.from == old) {
             relationship.from.clone_from(&name);
         }
-        let entity = &mut ontology.datasets[at];
+        let Some(entity) = ontology.datasets.get_mut(at) else { break };
         entity.ai.synonyms = vec![many(&grain)];
         entity.description =
             entity.description.replace(&format!("One row per {}.", noun(&own)), &format!("One row per {grain}."));
@@ -179,8 +181,8 @@ fn number(fields: &[Field], words: &[Vec<String>], nouns: &[String], keys: &Keys
 /// What a label is called for short: a "company claim number" is the "claim number" of a claim.
 fn short_name(words: &[String], nouns: &[String]) -> Option<String> {
     let stem = key_stem(words)?;
-    let longer = stem.len() > nouns.len() && ends_with(stem, nouns);
-    longer.then(|| words[stem.len() - nouns.len()..].join(" "))
+    let more = stem.len().checked_sub(nouns.len()).filter(|more| *more > 0 && ends_with(stem, nouns))?;
+    Some(words.get(more..)?.join(" "))
 }
 
 /// The noun and its plural, with short forms spelt out, as far as the name itself is none of them.

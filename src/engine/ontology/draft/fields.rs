@@ -19,7 +19,7 @@ const SPOKEN: usize = 80;
 pub(super) fn words(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
     let columns: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
     let skip = common_prefix(&vocabulary.table(&table.name), &columns);
-    columns.into_iter().map(|words| words[skip..].to_vec()).collect()
+    columns.into_iter().map(|words| words.into_iter().skip(skip).collect()).collect()
 }
 
 /// What is known of a table beside its columns.
@@ -306,8 +306,8 @@ fn full_name(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
 /// time zone; the parts are as clocks showed them.
 fn date_of_parts(fields: &[Field], words: &[Vec<String>], zoned: bool) -> Option<Field> {
     let find = |name: &str| {
-        let at = words.iter().position(|words| words.len() == 1 && words[0] == name)?;
-        fields.get(at).filter(|field| field.datatype == DataType::Integer)
+        let (field, _) = fields.iter().zip(words).find(|(_, words)| **words == [name])?;
+        (field.datatype == DataType::Integer).then_some(field)
     };
     let (year, month, day) = (find("year")?, find("month")?, find("day")?);
     let is_day = |field: &Field| field.is_time && (zoned || field.datatype != DataType::DateTimeTz);

@@ -69,7 +69,9 @@ pub(super) fn name_states(tables: &[DraftTable], ontology: &mut Ontology, vocabu
         }
     }
     for (at, place) in flags {
-        ontology.datasets[at].fields[place].hidden = true;
+        if let Some(field) = ontology.datasets.get_mut(at).and_then(|entity| entity.fields.get_mut(place)) {
+            field.hidden = true;
+        }
     }
     ontology.segments = made;
 }

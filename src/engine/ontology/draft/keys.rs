@@ -60,7 +60,7 @@ pub(super) fn keys(table: &DraftTable, vocabulary: &Vocabulary, facts: &Facts) -
     let foreign = unique.first().is_none_or(|(score, _)| *score == FOREIGN);
     let bridge = bridge(table, vocabulary).filter(|pair| {
         foreign
-            && (unique.iter().any(|(_, columns)| pair.contains(&columns[0]))
+            && (unique.iter().flat_map(|(_, columns)| columns).any(|column| pair.contains(column))
                 || is_key(table, pair, facts) == Some(true))
     });
     let mut told: Vec<(u8, Vec<String>)> = unique.into_iter().filter(|(score, _)| *score >= least).collect();
@@ -204,7 +204,7 @@ fn pairs(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
     }
     let mut pairs = Vec::new();
     for (at, first) in parts.iter().enumerate() {
-        for second in parts[at + 1..].iter().chain(&times) {
+        for second in parts.iter().skip(at + 1).chain(&times) {
             pairs.push(vec![first.name.clone(), second.name.clone()]);
         }
     }

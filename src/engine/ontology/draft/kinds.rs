@@ -256,11 +256,15 @@ pub(super) fn is_amount(words: &[String]) -> bool {
     any(words, SUMMED) || any(words, AVERAGED)
 }
 
+/// "Number of orders", not "number".
+fn starts_as_count(words: &[String]) -> bool {
+    matches!(words, [first, _, ..] if matches!(first.as_str(), "num" | "no" | "number" | "count"))
+}
+
 /// Whether a number only names something.
 pub(super) fn is_naming(words: &[String]) -> bool {
     // "Number of orders" and "order count" are amounts, "order number" is a name.
-    let counts =
-        words.len() > 1 && matches!(words[0].as_str(), "num" | "no" | "number" | "count") && !last_is(words, NAMING);
+    let counts = starts_as_count(words) && !last_is(words, NAMING);
     last_is(words, NAMING) && !counts || any(words, &["zip", "postcode", "phone"])
 }
 
@@ -294,10 +298,9 @@ pub(super) fn is_money(words: &[String]) -> bool {
 /// What has neither kind of word is averaged where things are only described (`described`) and where it is a
 /// measurement by its type (`floating`), and added up otherwise.
 pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> Aggregation {
-    let starts_as_count = words.len() > 1 && matches!(words[0].as_str(), "num" | "number" | "count" | "no");
     let per_unit =
         any(words, &["unit", "per", "rate", "average", "avg", "mean", "pct", "percent", "percentage", "ratio"]);
-    let whole = any(words, SUMMED) || starts_as_count;
+    let whole = any(words, SUMMED) || starts_as_count(words);
     // Minutes and miles are measured on each thing; bytes and money are added up.
     let measured = unit(words, "").is_some_and(|unit| unit != "bytes" && unit.len() != 3);
     let averaged = per_unit

@@ -20,7 +20,8 @@ pub(super) fn metrics(
     let mut sold: Vec<Sold> = Vec::new();
     for entity in shown() {
         let time = time_of(entity, ontology);
-        if let Some(count) = count(entity, &time) {
+        let time = time.as_ref();
+        if let Some(count) = count(entity, time) {
             push(&mut made, count);
         }
         let table = tables.iter().find(|table| table.name == entity.source);
@@ -38,7 +39,7 @@ pub(super) fn metrics(
                 field.label.clone()
             };
             if aggregation == Aggregation::Sum {
-                let mut metric = total(entity, field, words, &label, &time);
+                let mut metric = total(entity, field, words, &label, time);
                 let sale = sales::is_sale(entity, ontology, vocabulary);
                 if sale && words.iter().any(|word| word == "quantity" || word == "qty") {
                     metric.ai.synonyms.extend(sales::units_sold(entity, ontology));
@@ -48,16 +49,16 @@ pub(super) fn metrics(
                     of_entity.push(at);
                 }
             }
-            push(&mut made, average(entity, field, &label, &time));
+            push(&mut made, average(entity, field, &label, time));
         }
-        if let Some(metric) = sales::price_times_quantity(entity, &words, &time) {
+        if let Some(metric) = sales::price_times_quantity(entity, &words, time) {
             let average = sales::average_worth(entity, &metric, ontology);
             of_entity.push(push(&mut made, metric));
             average.into_iter().for_each(|metric| {
                 push(&mut made, metric);
             });
         }
-        if let Some(metric) = sales::less_discount(entity, table, &words, &time) {
+        if let Some(metric) = sales::less_discount(entity, table, &words, time) {
             let net = push(&mut made, metric);
             // Revenue is what is left after discounts.
             if of_entity.len() == 1 {
@@ -106,7 +107,7 @@ pub(super) fn head_of<'a>(entity: &Entity, ontology: &'a Ontology) -> Option<&'a
     heads.next().filter(|_| heads.next().is_none())
 }
 
-fn count(entity: &Entity, time: &Option<String>) -> Option<Metric> {
+fn count(entity: &Entity, time: Option<&String>) -> Option<Metric> {
     let sure = |field: &&Field| field.nullable == Some(false) && !field.hidden;
     let of_key = entity.primary_key.first().and_then(|name| entity.field(name));
     let named = entity.fields.iter().filter(sure).find(|field| field.role == FieldRole::Key);
@@ -120,7 +121,7 @@ fn count(entity: &Entity, time: &Option<String>) -> Option<Metric> {
         datatype: DataType::Integer,
         ai: synonyms(vec![format!("number of {many}"), format!("{one} count")]),
         additivity: Additivity::Additive,
-        default_time_field: time.clone(),
+        default_time_field: time.cloned(),
         format: Some("#,##0".into()),
         ..Metric::default()
     })
@@ -136,7 +137,7 @@ fn others<'a>(entity: &'a Entity, field: &'a Field, label: &'a str) -> impl Iter
     field.ai.synonyms.iter().map(move |other| format!("{of}{other}"))
 }
 
-fn total(entity: &Entity, field: &Field, words: &[String], label: &str, time: &Option<String>) -> Metric {
+fn total(entity: &Entity, field: &Field, words: &[String], label: &str, time: Option<&String>) -> Metric {
     let rest = label.strip_prefix("total ").unwrap_or(label);
     let mut names = vec![format!("sum of {label}")];
     names.extend(others(entity, field, label).map(|other| format!("total {other}")));
@@ -152,13 +153,13 @@ fn total(entity: &Entity, field: &Field, words: &[String], label: &str, time: &O
         datatype: field.datatype,
         ai: synonyms(names),
         additivity: if stock { Additivity::SemiAdditive } else { Additivity::Additive },
-        default_time_field: time.clone(),
+        default_time_field: time.cloned(),
         unit: field.unit.clone(),
         ..Metric::default()
     }
 }
 
-fn average(entity: &Entity, field: &Field, label: &str, time: &Option<String>) -> Metric {
+fn average(entity: &Entity, field: &Field, label: &str, time: Option<&String>) -> Metric {
     let rest = label.strip_prefix("average ").unwrap_or(label);
     let mut names = vec![format!("mean {rest}"), format!("avg {rest}")];
     names.extend(others(entity, field, label).map(|other| format!("average {other}")));
@@ -169,7 +170,7 @@ fn average(entity: &Entity, field: &Field, label: &str, time: &Option<String>) -
         datatype: DataType::Float,
         ai: synonyms(names),
         additivity: Additivity::NonAdditive,
-        default_time_field: time.clone(),
+        default_time_field: time.cloned(),
         unit: field.unit.clone(),
         ..Metric::default()
     }

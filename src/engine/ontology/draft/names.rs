@@ -256,7 +256,7 @@ fn of_table(name: &str, of_columns: &BTreeSet<String>) -> Vec<String> {
     // The whole name is no word to keep whole: what is run together there is run together everywhere.
     let known = |word: &str| is_part(word) || word.len() < name.len() && of_columns.contains(&singular(word));
     let mut words: Vec<String> = in_words(name).split(' ').flat_map(|word| parted(word, known)).collect();
-    if words.len() > 1 && TABLE_MARKS.contains(&words[0].as_str()) {
+    if matches!(words.as_slice(), [first, _, ..] if TABLE_MARKS.contains(&first.as_str())) {
         words.remove(0);
     }
     words
@@ -296,14 +296,20 @@ pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
 
 /// Whether words end with a noun, in the singular or plural.
 pub(super) fn ends_with(words: &[String], noun: &[String]) -> bool {
-    !noun.is_empty() && words.len() >= noun.len() && same(&words[words.len() - noun.len()..], noun)
+    !noun.is_empty() && last(words, noun.len()).is_some_and(|last| same(last, noun))
+}
+
+/// The last so many words.
+pub(super) fn last(words: &[String], count: usize) -> Option<&[String]> {
+    words.get(words.len().checked_sub(count)?..)
 }
 
 /// The words that all names of a table's columns begin with, when that is no word of its own: `l_`, `ps_`, or the
 /// table's name. How many words.
 pub(super) fn common_prefix(table: &[String], columns: &[Vec<String>]) -> usize {
     let Some(first) = columns.first().and_then(|words| words.first()) else { return 0 };
-    let shared = columns.len() > 1 && columns.iter().all(|words| words.len() > 1 && &words[0] == first);
+    let shared =
+        columns.len() > 1 && columns.iter().all(|words| matches!(words.as_slice(), [own, _, ..] if own == first));
     let initials: String = table.iter().filter_map(|word| word.chars().next()).collect();
     let named = table.last().is_some_and(|word| word == first || &singular(word) == first);
     usize::from(shared && (first.len() <= 2 || *first == initials || named))

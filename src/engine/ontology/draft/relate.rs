@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::ontology::draft::keys::{Keys, keys};
-use crate::engine::ontology::draft::names::{Vocabulary, canonical, common_prefix, ends_with, key_stem, same};
+use crate::engine::ontology::draft::names::{Vocabulary, canonical, common_prefix, ends_with, key_stem, last, same};
 use crate::engine::ontology::draft::roles::{STAFF, name_by_start, names_of_role, role};
 use crate::engine::ontology::draft::{By, Candidate, DraftTable, Facts, Overlap};
 use crate::engine::ontology::read;
@@ -71,8 +71,12 @@ fn named<'a>(tables: &'a [DraftTable], vocabulary: &Vocabulary, keys: &'a [Keys]
         let columns: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
         let initial = columns.first().and_then(|words| words.first()).is_some_and(|first| first.len() <= 2);
         let skip = if initial { common_prefix(&words, &columns) } else { 0 };
-        let columns =
-            table.columns.iter().zip(columns).map(|(column, words)| (column, words[skip..].to_vec())).collect();
+        let columns = table
+            .columns
+            .iter()
+            .zip(columns)
+            .map(|(column, words)| (column, words.into_iter().skip(skip).collect()))
+            .collect();
         Named { table, words, columns, keys }
     });
     named.collect()
@@ -132,11 +136,11 @@ fn comparable(first: &ColumnInfo, second: &ColumnInfo) -> bool {
 
 fn by_name(from: &Named<'_>, to: &Named<'_>, all: &[Named<'_>]) -> Vec<Candidate> {
     let mut found = Vec::new();
-    let single_keys = || std::iter::once(&to.keys.primary).chain(&to.keys.unique).filter(|key| key.len() == 1);
     for (column, words) in &from.columns {
         let own_key = from.keys.primary == [column.name.clone()];
-        for key in single_keys() {
-            let Some((target, key_words)) = to.columns.iter().find(|(other, _)| other.name == key[0]) else { continue };
+        for key in std::iter::once(&to.keys.primary).chain(&to.keys.unique) {
+            let [name] = key.as_slice() else { continue };
+            let Some((target, key_words)) = to.columns.iter().find(|(other, _)| other.name == *name) else { continue };
             let itself = std::ptr::eq(from.table, to.table);
             // A second key of a table does not refer to the first.
             let unique = from.keys.unique.iter().any(|key| *key == [column.name.clone()]);
@@ -167,9 +171,11 @@ fn by_name(from: &Named<'_>, to: &Named<'_>, all: &[Named<'_>]) -> Vec<Candidate
 
 /// Whether a table is a kind or a part of another, by its name: "fire claim" of "claim".
 fn is_called_after(from: &Named<'_>, to: &Named<'_>) -> bool {
-    let (from, to) = (&from.words, &to.words);
-    from.len() > to.len() && (same(&from[from.len() - to.len()..], to) || same(&from[..to.len()], to))
-        || from.len() == 1 && to.len() == 1 && from[0].len() > to[0].len() && from[0].ends_with(&canonical(&to[0]))
+    let is_called = |part: Option<&[String]>| part.is_some_and(|part| same(part, &to.words));
+    match (from.words.as_slice(), to.words.as_slice()) {
+        ([from], [to]) => from.len() > to.len() && from.ends_with(&canonical(to)),
+        (from, to) => from.len() > to.len() && (is_called(last(from, to.len())) || is_called(from.get(..to.len()))),
+    }
 }
 
 /// How sure the names are that a column holds keys of a table.
@@ -188,7 +194,8 @@ fn name_score(
             return Some(90);
         }
         // "original language id", "billing address id"
-        if fits && stem.len() > to.words.len() && same(&stem[stem.len() - to.words.len()..], &to.words) {
+        let longer = stem.len() > to.words.len();
+        if fits && longer && last(stem, to.words.len()).is_some_and(|last| same(last, &to.words)) {
             return Some(80);
         }
     }
@@ -200,10 +207,7 @@ fn name_score(
         if same(words, key_words) {
             return Some(70);
         }
-        if key_words.len() > 1
-            && words.len() > key_words.len()
-            && same(&words[words.len() - key_words.len()..], key_words)
-        {
+        if key_words.len() > 1 && words.len() > key_words.len() && ends_with(words, key_words) {
             return Some(65);
         }
     }
@@ -355,10 +359,11 @@ pub(super) fn relationships(
     let all: Vec<(Candidate, Option<f64>)> = chosen.into_values().collect();
     // In the order of the tables and their columns.
     let order = |candidate: &Candidate| {
-        let table = tables.iter().position(|table| table.name == candidate.from);
+        let (place, table) = tables.iter().enumerate().find(|(_, table)| table.name == candidate.from).unzip();
         let first = candidate.from_columns.first();
-        let column = table.and_then(|at| tables[at].columns.iter().position(|column| Some(&column.name) == first));
-        (table, column, candidate.from_columns.len())
+        let is_first = |column: &ColumnInfo| Some(&column.name) == first;
+        let column = table.and_then(|table: &DraftTable| table.columns.iter().position(is_first));
+        (place, column, candidate.from_columns.len())
     };
     let mut all = all;
     all.sort_by_key(|(candidate, _)| order(candidate));
@@ -390,8 +395,8 @@ fn relationship(
     made: &[Relationship],
 ) -> Relationship {
     let entity = |name: &str| {
-        let at = tables.iter().position(|table| table.name == name);
-        let keys = at.map(|at| keys[at].clone()).unwrap_or_default();
+        let of_table = tables.iter().zip(keys).find(|(table, _)| table.name == name);
+        let keys = of_table.map(|(_, keys)| keys.clone()).unwrap_or_default();
         Entity { name: name.to_owned(), primary_key: keys.primary, unique_keys: keys.unique, ..Entity::default() }
     };
     let from = tables.iter().find(|table| table.name == candidate.from);

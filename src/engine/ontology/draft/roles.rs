@@ -79,9 +79,11 @@ pub(super) fn name_by_start(made: &mut [Relationship], vocabulary: &Vocabulary) 
 /// A text key beside a name, by which others refer under the same word, is a code of what the word stands for: by
 /// "carrier" people mean the airline.
 pub(super) fn name_codes(ontology: &mut Ontology) {
-    let alike = |it: &&Relationship| it.from_columns.len() == 1 && it.from_columns == it.to_columns;
-    let referred: Vec<(String, String)> =
-        ontology.relationships.iter().filter(alike).map(|it| (it.to.clone(), it.to_columns[0].clone())).collect();
+    let alike = |it: &Relationship| match it.to_columns.as_slice() {
+        [column] if it.from_columns == it.to_columns => Some((it.to.clone(), column.clone())),
+        _ => None,
+    };
+    let referred: Vec<(String, String)> = ontology.relationships.iter().filter_map(alike).collect();
     for entity in &mut ontology.datasets {
         let named = entity.label_field.as_ref().is_some_and(|label| !entity.primary_key.contains(label));
         let code = format!("{}_code", entity.noun().replace(' ', "_"));

@@ -66,7 +66,7 @@ fn find<'a>(entity: &'a Entity, words: &[Vec<String>], holds: impl Fn(&[String])
 }
 
 /// What lines of a sale are worth, where they have a price and a quantity and no amount of their own.
-pub(super) fn price_times_quantity(entity: &Entity, words: &[Vec<String>], time: &Option<String>) -> Option<Metric> {
+pub(super) fn price_times_quantity(entity: &Entity, words: &[Vec<String>], time: Option<&String>) -> Option<Metric> {
     let has = |words: &[String], list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let price = find(entity, words, |words| {
         words.last().is_some_and(|word| word == "price") && (words.len() == 1 || has(words, &["unit", "sale", "sales"]))
@@ -86,7 +86,7 @@ pub(super) fn price_times_quantity(entity: &Entity, words: &[Vec<String>], time:
         datatype: DataType::Decimal,
         ai: synonyms(vec![format!("{} times {}", price.label, quantity.label)]),
         additivity: Additivity::Additive,
-        default_time_field: time.clone(),
+        default_time_field: time.cloned(),
         higher_is: Some("better".into()),
         ..Metric::default()
     })
@@ -97,7 +97,7 @@ pub(super) fn less_discount(
     entity: &Entity,
     table: Option<&DraftTable>,
     words: &[Vec<String>],
-    time: &Option<String>,
+    time: Option<&String>,
 ) -> Option<Metric> {
     let has = |words: &[String], list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let amount = find(entity, words, |words| has(words, &["extended", "gross"]) || words == ["amount".to_owned()])?;
@@ -118,7 +118,7 @@ pub(super) fn less_discount(
         datatype: DataType::Decimal,
         ai: synonyms(vec![format!("discounted {}", amount.label), format!("{} after discount", amount.label)]),
         additivity: Additivity::Additive,
-        default_time_field: time.clone(),
+        default_time_field: time.cloned(),
         ..Metric::default()
     })
 }
@@ -184,10 +184,10 @@ pub(super) fn average_worth(entity: &Entity, value: &Metric, ontology: &Ontology
 pub(super) fn name_amounts(ontology: &mut Ontology, vocabulary: &Vocabulary) {
     let sales: Vec<bool> = ontology.datasets.iter().map(|entity| is_sale(entity, ontology, vocabulary)).collect();
     let lines: Vec<bool> = ontology.datasets.iter().map(|entity| head_of(entity, ontology).is_some()).collect();
-    for (at, entity) in ontology.datasets.iter_mut().enumerate() {
+    for ((entity, sale), line) in ontology.datasets.iter_mut().zip(sales).zip(lines) {
         let (noun, payment) = (entity.noun(), is_payment(entity, vocabulary));
         let mut amounts = entity.fields.iter_mut().filter(|field| fields::measure(field) == Some(Aggregation::Sum));
-        if !sales[at] || lines[at] && !payment {
+        if !sale || line && !payment {
             continue;
         }
         if let (Some(field), None) = (amounts.next(), amounts.next()) {

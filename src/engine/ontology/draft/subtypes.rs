@@ -12,6 +12,7 @@ use crate::model::ontology::{
 struct Marks<'a> {
     /// The place of the dataset that marks.
     at: usize,
+    entity: &'a Entity,
     key: &'a Field,
     of: &'a Entity,
     amount: &'a Field,
@@ -22,7 +23,7 @@ pub(super) fn metrics(ontology: &mut Ontology, tables: &[DraftTable]) {
     let found: Vec<Marks<'_>> = (0..ontology.datasets.len()).filter_map(|at| marks(at, ontology, tables)).collect();
     let mut made = ontology.metrics.clone();
     for marks in &found {
-        let entity = &ontology.datasets[marks.at];
+        let entity = marks.entity;
         made.retain(|metric| metric.expression != format!("COUNT({})", reference(entity, &marks.key.name)));
         of_marked(marks, entity, ontology).into_iter().for_each(|metric| {
             push(&mut made, metric);
@@ -31,7 +32,9 @@ pub(super) fn metrics(ontology: &mut Ontology, tables: &[DraftTable]) {
     let hidden: Vec<usize> = found.iter().map(|marks| marks.at).collect();
     ontology.metrics = made;
     for at in hidden {
-        ontology.datasets[at].hidden = true;
+        if let Some(entity) = ontology.datasets.get_mut(at) {
+            entity.hidden = true;
+        }
     }
 }
 
@@ -51,7 +54,7 @@ fn marks<'a>(at: usize, ontology: &'a Ontology, tables: &[DraftTable]) -> Option
     let (amount, None) = (amounts.next()?, amounts.next()) else { return None };
     // A table without a row says nothing yet.
     let rows = tables.iter().find(|table| table.name == entity.source).map_or(0, DraftTable::rows);
-    (rows > 0).then_some(Marks { at, key, of, amount })
+    (rows > 0).then_some(Marks { at, entity, key, of, amount })
 }
 
 /// How many are marked, and what they have in total and on average.

@@ -65,6 +65,11 @@ impl Search<'_> {
         (dataset * 2 + usize::from(shared)) * (MAX_TURNS + 1) + turns
     }
 
+    /// From a state to the target, as far as it was measured.
+    fn distance(&self, dataset: usize, shared: bool, turns: usize) -> u8 {
+        self.distance.get(Self::state(dataset, shared, turns)).copied().unwrap_or(FAR)
+    }
+
     /// The state after a step, if it may be taken with `turns` left.
     fn after(&self, shared: bool, turns: usize, step: &Step) -> Option<(bool, usize)> {
         match (self.steps, step.to_many) {
@@ -78,7 +83,7 @@ impl Search<'_> {
     /// Finds the shortest ways with at most this many turns.
     fn run(&mut self, from: usize, turns: usize) {
         self.measure(turns);
-        let nearest = self.distance[Self::state(from, false, turns)];
+        let nearest = self.distance(from, false, turns);
         let round = from == self.target;
         let shortest = if round { 1 } else { usize::from(nearest) };
         let longest = if self.via.is_empty() { shortest } else { MAX_STEPS };
@@ -113,30 +118,33 @@ impl Search<'_> {
 
     /// Backwards from the target, in rounds.
     fn measure(&mut self, turns: usize) {
+        let graph = self.graph;
         let states = self.graph.leaving.len() * 2 * (MAX_TURNS + 1);
         self.distance = vec![FAR; states];
         let mut queue = VecDeque::new();
         for left in 0..=turns {
             for shared in [false, true] {
-                self.distance[Self::state(self.target, shared, left)] = 0;
+                if let Some(distance) = self.distance.get_mut(Self::state(self.target, shared, left)) {
+                    *distance = 0;
+                }
                 queue.push_back((self.target, shared, left));
             }
         }
         while let Some((dataset, shared, left)) = queue.pop_front() {
-            let here = self.distance[Self::state(dataset, shared, left)];
+            let here = self.distance(dataset, shared, left);
             if usize::from(here) >= MAX_STEPS {
                 continue;
             }
-            for back in &self.graph.leaving[dataset] {
+            for back in graph.leaving(dataset) {
                 // The step that arrives here is the counterpart of one that leaves.
                 let Some(step) = self.counterpart(back) else { continue };
                 for (was_shared, had) in [(false, left), (true, left), (true, left + 1)] {
                     if had > turns || self.after(was_shared, had, &step) != Some((shared, left)) {
                         continue;
                     }
-                    let state = Self::state(step.from, was_shared, had);
-                    if self.distance[state] == FAR {
-                        self.distance[state] = here + 1;
+                    let distance = self.distance.get_mut(Self::state(step.from, was_shared, had));
+                    if let Some(distance) = distance.filter(|distance| **distance == FAR) {
+                        *distance = here + 1;
                         queue.push_back((step.from, was_shared, had));
                     }
                 }
@@ -145,7 +153,7 @@ impl Search<'_> {
     }
 
     fn counterpart(&self, step: &Step) -> Option<Step> {
-        let [there, back] = self.graph.edges[step.relationship].steps?;
+        let [there, back] = self.graph.edge(step).steps?;
         Some(if step.forward { back } else { there })
     }
 
@@ -158,13 +166,13 @@ impl Search<'_> {
             return;
         }
         let graph = self.graph;
-        for step in &graph.leaving[at] {
+        for step in graph.leaving(at) {
             self.work += 1;
             if self.found.len() >= MAX_WAYS || self.work > MAX_WORK {
                 return;
             }
             let Some((shared, turns)) = self.after(shared, turns, step) else { continue };
-            let rest = usize::from(self.distance[Self::state(step.to, shared, turns)]);
+            let rest = usize::from(self.distance(step.to, shared, turns));
             let passes = step.to == self.target && left > 1;
             if rest > left - 1 || passes || walk.seen.contains(&step.to) {
                 continue;

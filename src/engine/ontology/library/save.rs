@@ -7,7 +7,7 @@ use crate::engine::ontology::tables::{self, Covered};
 use crate::engine::ontology::{check, read};
 use crate::model::access::Pass;
 use crate::model::error::{Code, Error, Result};
-use crate::model::ontology::{Ontology, Problem, Severity, Status, StoredOntology};
+use crate::model::ontology::{Entity, Ontology, Problem, Severity, Status, StoredOntology};
 use crate::store;
 
 /// Texts of an ontology that are kept, and the characters of all of them.
@@ -137,7 +137,7 @@ fn judged(text: &str, pass: &Pass) -> Result<(Ontology, Vec<Problem>)> {
 /// Refuses a text that names tables which the caller does not see: in the words for those that do not exist.
 fn all_seen(pass: &Pass, ontology: &Ontology) -> Result<()> {
     let covered = Covered::by(pass);
-    let missing = ontology.datasets.iter().map(|entity| entity.table()).find(|table| !covered.has(table));
+    let missing = ontology.datasets.iter().map(Entity::table).find(|table| !covered.has(table));
     let Some(table) = missing else { return Ok(()) };
     Err(Error::invalid(
         "text",

@@ -50,8 +50,9 @@ pub(super) fn settle(walk: &mut Walk, ontology: &mut Ontology, object: &Object<'
     sides(walk, ontology, object, open);
     roles(ontology, open);
     for &at in &open.metrics {
-        let metric = &mut ontology.metrics[at];
-        metric.additivity = derive::additivity(&metric.expression);
+        if let Some(metric) = ontology.metrics.get_mut(at) {
+            metric.additivity = derive::additivity(&metric.expression);
+        }
     }
 }
 
@@ -60,8 +61,9 @@ pub(super) fn roles(ontology: &mut Ontology, open: &Open) {
     for &(entity, field) in &open.roles {
         let guessed =
             ontology.datasets.get(entity).and_then(|of| Some(derive::role(ontology, of, of.fields.get(field)?)));
-        if let Some(role) = guessed {
-            ontology.datasets[entity].fields[field].role = role;
+        let field = ontology.datasets.get_mut(entity).and_then(|of| of.fields.get_mut(field));
+        if let (Some(role), Some(field)) = (guessed, field) {
+            field.role = role;
         }
     }
 }

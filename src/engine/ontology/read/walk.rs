@@ -200,7 +200,7 @@ impl Walk {
         for part in parts {
             match self.text_of(part, MAX_TEXT) {
                 Some(text) if text.is_empty() => {
-                    self.error(&part.path, part.node.at, "This text is empty.", "Remove it.")
+                    self.error(&part.path, part.node.at, "This text is empty.", "Remove it.");
                 }
                 Some(text) if texts.contains(&text) => {
                     self.warn(&part.path, part.node.at, format!("`{text}` is written twice."), "Remove one of them.");

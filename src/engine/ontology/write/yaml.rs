@@ -44,7 +44,7 @@ fn block(out: &mut String, value: &Value, indent: usize) {
 fn after_key(out: &mut String, value: &Value, indent: usize) {
     let is_block = match value {
         Value::Object(map) => !map.is_empty(),
-        Value::Array(items) => items.iter().any(|item| item.is_object()) || flow(value).chars().count() > LINE,
+        Value::Array(items) => items.iter().any(Value::is_object) || flow(value).chars().count() > LINE,
         _ => false,
     };
     if is_block {
