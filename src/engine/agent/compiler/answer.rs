@@ -35,25 +35,24 @@ pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Comp
         layer = named(&mut work, &block, layer, "answer", Vec::new(), &[]).0;
     }
     if is_shown {
-        let shown = shown(&mut work, &block, &layer)?;
+        let shown = shown(&work, &block, &layer)?;
         layer = named(&mut work, &block, Layer { numbers: shown, ..layer }, "shown", Vec::new(), &[]).0;
     }
     if !plan.having.is_empty() {
         layer = having(&mut work, &block, layer);
     }
     let order = order(&work, &layer);
-    let mut tail = format!("\nORDER BY {}", order.iter().map(|key| key.sql()).collect::<Vec<_>>().join(", "));
+    let mut tail = format!("\nORDER BY {}", order.iter().map(Key::sql).collect::<Vec<_>>().join(", "));
     let most = rows.saturating_add(1);
     match &plan.limit {
         Some(limit) if ranks => {
             layer = ranked(&mut work, &block, layer, limit, &order);
             let per: Vec<usize> = limit.per.clone();
-            let mut keys: Vec<Key> = per.iter().map(|at| Key::up(layer.dims[*at].clone())).collect();
+            let mut keys: Vec<Key> = per.iter().map(|at| Key::up(layer.dim(*at).to_owned())).collect();
             keys.extend(self::order(&work, &layer));
             let mut seen = BTreeSet::new();
             keys.retain(|key| seen.insert(key.column.clone()));
-            tail =
-                format!("\nORDER BY {}\nLIMIT {most}", keys.iter().map(|key| key.sql()).collect::<Vec<_>>().join(", "));
+            tail = format!("\nORDER BY {}\nLIMIT {most}", keys.iter().map(Key::sql).collect::<Vec<_>>().join(", "));
         }
         Some(limit) => {
             tail.push_str(&format!("\nLIMIT {}", limit.rows.min(most)));
@@ -136,12 +135,12 @@ fn having(work: &mut Work<'_>, block: &Block, layer: Layer) -> Layer {
         if let Bound::Overall(function) = &having.value {
             more.push(match function {
                 Aggregation::Sum | Aggregation::Avg | Aggregation::Min | Aggregation::Max | Aggregation::Count => {
-                    let column = &layer.numbers[having.measure].0;
+                    let (column, _) = layer.number(having.measure);
                     format!("{} OVER ()", aggregate(work.dialect, *function, column))
                 }
                 // No window of every engine has these.
                 Aggregation::Median | Aggregation::CountDistinct | Aggregation::Stddev => {
-                    let column = &layer.numbers[having.measure].0;
+                    let (column, _) = layer.number(having.measure);
                     format!("(SELECT {} FROM {})", aggregate(work.dialect, *function, column), layer.from)
                 }
             });
@@ -156,7 +155,7 @@ fn having(work: &mut Work<'_>, block: &Block, layer: Layer) -> Layer {
             Bound::Number(number) => number_text(number.get()),
             Bound::Overall(_) => bounds.next().unwrap_or_else(|| "NULL".to_owned()),
         };
-        conditions.push(format!("{} {} {bound}", layer.numbers[having.measure].0, symbol(having.op)));
+        conditions.push(format!("{} {} {bound}", layer.number(having.measure).0, symbol(having.op)));
     }
     named(work, block, layer, "kept", Vec::new(), &conditions).0
 }

@@ -7,7 +7,7 @@ use super::check::Total;
 use super::dialect::{aggregate, same};
 use super::error::CompileError;
 use super::layout::{clause, group_by, list};
-use super::leaf::{Frame, Leaf, Over, What};
+use super::leaf::{Frame, Leaf, Over, What, leaf_at};
 use super::measure;
 use super::names::Names;
 use super::part::{Part, part};
@@ -81,7 +81,7 @@ pub(super) fn groups(
     work.homes.extend(leaves.iter().map(|leaf| leaf.rows.home));
     let parts = parts(work, &part_dims, &part_names, &leaves)?;
     work.homes.truncate(homes);
-    let (from, spine) = together(work, &parts, &part_names, subject.as_ref())?;
+    let (from, spine) = together(work, &parts, &part_names, subject.as_ref());
     let of = |name: &str| match &spine {
         Some(spine) => format!("{}.{}", quoted(spine), quoted(name)),
         None => format!("{}.{}", quoted(parts.first().map_or("", |part| &part.name)), quoted(name)),
@@ -93,7 +93,7 @@ pub(super) fn groups(
         });
         let Some((part, column)) = found else { return "NULL".to_owned() };
         let sql = format!("{}.{}", quoted(part), quoted(column));
-        if joined && leaves[at].counts() { format!("COALESCE({sql}, 0)") } else { sql }
+        if joined && leaf_at(&leaves, at).counts() { format!("COALESCE({sql}, 0)") } else { sql }
     };
     let mut values = Vec::new();
     for (now, then) in &calcs {
@@ -102,7 +102,7 @@ pub(super) fn groups(
             sql: now.sql(work.dialect, &leaf)?,
             other: then.as_ref().map(|then| then.sql(work.dialect, &leaf)).transpose()?,
             adds_up: now.adds_up(&leaves),
-            counts: only.is_some_and(|at| leaves[at].counts()),
+            counts: only.is_some_and(|at| leaf_at(&leaves, at).counts()),
             total: only.and_then(|at| {
                 parts.iter().flat_map(|part| &part.totals).find(|(leaf, _)| *leaf == at).map(|(_, column)| *column)
             }),
@@ -146,14 +146,14 @@ fn together(
     parts: &[Part],
     names: &[String],
     subject: Option<&Subject>,
-) -> Result<(String, Option<String>), CompileError> {
+) -> (String, Option<String>) {
     let spine = match subject.and_then(|subject| subject.body.clone()) {
         Some(body) => work.part("all_groups", body),
-        None if parts.len() == 1 => return Ok((parts.iter().map(|part| quoted(&part.name)).collect(), None)),
-        None if parts.is_empty() => return Ok(("(SELECT 1) AS \"one\"".to_owned(), None)),
+        None if parts.len() == 1 => return (parts.iter().map(|part| quoted(&part.name)).collect(), None),
+        None if parts.is_empty() => return ("(SELECT 1) AS \"one\"".to_owned(), None),
         None if names.is_empty() => {
             let all: Vec<String> = parts.iter().map(|part| quoted(&part.name)).collect();
-            return Ok((all.join("\nCROSS JOIN "), None));
+            return (all.join("\nCROSS JOIN "), None);
         }
         None => {
             let columns: Vec<String> = names.iter().map(|name| quoted(name)).collect();
@@ -177,7 +177,7 @@ fn together(
         let on = if on.is_empty() { "TRUE".to_owned() } else { on.join(" AND ") };
         from.push_str(&format!("\nLEFT JOIN {} ON {on}", quoted(&part.name)));
     }
-    Ok((from, Some(spine)))
+    (from, Some(spine))
 }
 
 /// An aggregate of the groups of another measure.
@@ -204,12 +204,12 @@ fn over(
     // Where there is no row, there are none and nothing; but no mean of them.
     let zero = subject.is_some() && (value.counts || value.adds_up);
     let number = if zero && !value.counts { format!("COALESCE({}, 0)", value.sql) } else { value.sql.clone() };
-    let kept: Vec<String> = groups.dims[..dims.len()].to_vec();
+    let (kept, told) = groups.dims.split_at(dims.len());
     let mut select: Vec<String> =
         kept.iter().zip(names).map(|(sql, name)| format!("{sql} AS {}", quoted(name))).collect();
     let column = columns.fresh(&leaf.name);
     select.push(format!("{} AS {}", aggregate(work.dialect, *function, &number), quoted(&column)));
-    let told: &[String] = if subject.is_some() { &[] } else { &groups.dims[dims.len()..] };
+    let told = if subject.is_some() { &[] } else { told };
     let present: Vec<String> = told.iter().chain([&number]).map(|sql| format!("{sql} IS NOT NULL")).collect();
     match subject {
         Some(subject) => {

@@ -5,7 +5,7 @@ use crate::model::source::Dialect;
 
 use super::dialect::quotient;
 use super::error::CompileError;
-use super::leaf::Leaf;
+use super::leaf::{Leaf, leaf_at};
 use super::literal::number_text;
 
 /// A number made from leaves, which are meant by their positions.
@@ -23,7 +23,7 @@ impl Calc {
     /// Whether the parts add up to the whole.
     pub(super) fn adds_up(&self, leaves: &[Leaf]) -> bool {
         match self {
-            Calc::Leaf(leaf) => leaves[*leaf].adds_up(),
+            Calc::Leaf(leaf) => leaf_at(leaves, *leaf).adds_up(),
             Calc::Sum(parts) => parts.iter().all(|part| part.adds_up(leaves)),
             Calc::Difference(left, right) => left.adds_up(leaves) && right.adds_up(leaves),
             Calc::Metric { expression, calls, .. } => {

@@ -101,8 +101,8 @@ impl Checks {
             .map(|(at, select)| format!("(\n{}\n) AS {}", indented(select, 2), quoted(&format!("s{at}"))))
             .collect();
         let reads = |(name, _): &(String, String)| self.selects.iter().any(|select| select.contains(&quoted(name)));
-        let read = parts.iter().rposition(reads).map_or(0, |last| last + 1);
-        Ok(Some(format!("{}SELECT {}\nFROM {}", with(&parts[..read]), columns.join(", "), from.join("\nCROSS JOIN "))))
+        let (read, _) = parts.split_at(parts.iter().rposition(reads).map_or(0, |last| last + 1));
+        Ok(Some(format!("{}SELECT {}\nFROM {}", with(read), columns.join(", "), from.join("\nCROSS JOIN "))))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The columns of an answer: headings, types, units.
 
-use crate::model::ontology::{Aggregation, DataType};
+use crate::model::ontology::{Aggregation, DataType, Field};
 use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 
 use super::block::Block;
@@ -27,9 +27,10 @@ pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<Out
         let (heading, column) = of_dimension(work, dimension, at);
         add(heading, sql, column);
     }
-    for (at, (measure, number)) in plan.measures.iter().zip(&layer.numbers).enumerate() {
+    let values = layer.numbers.iter().zip(&block.values);
+    for (at, (measure, (number, value))) in plan.measures.iter().zip(values).enumerate() {
         let heading = heading(work, measure);
-        let column = of_measure(work, measure, at, block.values[at].counts);
+        let column = of_measure(work, measure, at, value.counts);
         add(heading.clone(), &number.0, column.clone());
         if let (Some(other), Some(comparison)) = (&number.1, &plan.comparison) {
             let phrase = comparison.with.phrase.clone().unwrap_or_else(|| "before".to_owned());
@@ -65,7 +66,7 @@ fn heading(work: &Work<'_>, measure: &Measure) -> String {
 
 pub(super) fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) -> (String, OutputColumn) {
     let field = work.ontology.field(&dimension.field.dataset, &dimension.field.field);
-    let words = field.map(|field| field.words()).unwrap_or_default();
+    let words = field.map(Field::words).unwrap_or_default();
     let role = dimension.field.via.first().and_then(|name| work.ontology.relationship(name));
     let words = match role.and_then(|relationship| relationship.role.as_ref()) {
         Some(role) => format!("{role} {words}"),

@@ -1,7 +1,7 @@
 //! Days from one date to another.
 
 use crate::engine::ontology::graph::Steps;
-use crate::model::ontology::in_words;
+use crate::model::ontology::{Field, in_words};
 use crate::model::plan::{FieldRef, Grain};
 
 use super::error::CompileError;
@@ -69,7 +69,7 @@ pub(super) fn between(work: &Work<'_>, from: (&FieldRef, &str), to: (&FieldRef, 
 pub(super) fn words(work: &Work<'_>, from: &FieldRef, to: &FieldRef) -> String {
     let said = |at: &FieldRef| {
         let known = work.ontology.field(&at.dataset, &at.field);
-        known.map_or_else(|| in_words(&at.field), |field| field.words()).to_lowercase()
+        known.map_or_else(|| in_words(&at.field), Field::words).to_lowercase()
     };
     format!("days from {} to {}", said(from), said(to))
 }

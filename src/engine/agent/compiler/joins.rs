@@ -15,7 +15,7 @@ pub(super) fn pairs(
     from_alias: &str,
     to_alias: &str,
 ) -> Result<Vec<(String, String)>, CompileError> {
-    let relationship = &work.ontology.relationships[step.relationship];
+    let relationship = work.relationship(step);
     let (from, to) = if step.forward {
         (&relationship.from_columns, &relationship.to_columns)
     } else {
@@ -51,7 +51,7 @@ impl Work<'_> {
     }
 
     fn used(&mut self, step: &Step) -> Result<(), CompileError> {
-        let relationship = &self.ontology.relationships[step.relationship];
+        let relationship = self.relationship(step);
         let on: Vec<String> = relationship
             .from_columns
             .iter()
@@ -73,7 +73,7 @@ impl Work<'_> {
     }
 
     fn one_side(&mut self, step: &Step) -> Result<(), CompileError> {
-        let relationship = &self.ontology.relationships[step.relationship];
+        let relationship = self.relationship(step);
         let columns = if step.forward { &relationship.to_columns } else { &relationship.from_columns };
         let keys = pairs(self, step, "x", "x")?.into_iter().map(|(key, _)| key).collect();
         self.unique(step.to, &columns.join(", "), keys)

@@ -17,6 +17,18 @@ pub(super) struct Layer {
     pub ties: Vec<String>,
 }
 
+impl Layer {
+    #[expect(clippy::indexing_slicing, reason = "a plan that means a dimension which is not there has been refused")]
+    pub(super) fn dim(&self, at: usize) -> &str {
+        &self.dims[at]
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "a plan that means a measure which is not there has been refused")]
+    pub(super) fn number(&self, at: usize) -> &(String, Option<String>) {
+        &self.numbers[at]
+    }
+}
+
 /// Makes the columns of a layer a part of the statement, so that they have names; with more columns, of which the names
 /// are given too, and conditions.
 pub(super) fn named(

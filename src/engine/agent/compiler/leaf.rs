@@ -108,13 +108,13 @@ pub(super) fn position(leaves: &mut Vec<Leaf>, leaf: Leaf) -> usize {
     })
 }
 
+#[expect(clippy::indexing_slicing, reason = "leaves are meant by what `position` answers, and none is taken away")]
+pub(super) fn leaf_at(leaves: &[Leaf], at: usize) -> &Leaf {
+    &leaves[at]
+}
+
 /// The rows of a leaf; the metric's own time comes before the dataset's.
-pub(super) fn rows(
-    work: &mut Work<'_>,
-    home: usize,
-    time: Option<FieldRef>,
-    frame: &Frame,
-) -> Result<Rows, CompileError> {
+pub(super) fn rows(work: &Work<'_>, home: usize, time: Option<FieldRef>, frame: &Frame) -> Result<Rows, CompileError> {
     let time = match &frame.time {
         Some(field) => Some(field.clone()),
         None => match time {

@@ -37,7 +37,7 @@ pub(super) fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
     }
     let window = match &plan.time {
         Some(time) if time.window.start.is_some() || time.window.end.is_some() => Some(Condition::Within {
-            field: time_field(work, base, &time.field)?,
+            field: time_field(work, base, time.field.as_ref())?,
             window: time.window.clone(),
             negated: false,
         }),
@@ -61,8 +61,8 @@ fn rows_of(home: usize) -> Rows {
     Rows { home, filters: Vec::new(), own: Vec::new(), time: None, window: None, last: false, other: false }
 }
 
-fn time_field(work: &Work<'_>, base: usize, named: &Option<FieldRef>) -> Result<FieldRef, CompileError> {
-    named.clone().or_else(|| default_time(work, base)).ok_or_else(|| {
+fn time_field(work: &Work<'_>, base: usize, named: Option<&FieldRef>) -> Result<FieldRef, CompileError> {
+    named.cloned().or_else(|| default_time(work, base)).ok_or_else(|| {
         let entity = work.entity(base);
         CompileError::Unsupported(format!(
             "{} has no date to tell when it was: name the field that is meant, or give {} a default_time_field",

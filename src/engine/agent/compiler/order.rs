@@ -41,19 +41,19 @@ pub(super) fn order(work: &Work<'_>, layer: &Layer) -> Vec<Key> {
 
 fn ordered(work: &Work<'_>, layer: &Layer, order: &Order) -> String {
     match order.by {
-        By::Dimension(at) => layer.dims[at].clone(),
-        By::Measure(at) => layer.numbers[at].0.clone(),
-        By::Difference(at) => difference(&layer.numbers[at]),
-        By::Change(at) => change(work, &layer.numbers[at]),
+        By::Dimension(at) => layer.dim(at).to_owned(),
+        By::Measure(at) => layer.number(at).0.clone(),
+        By::Difference(at) => difference(layer.number(at)),
+        By::Change(at) => change(work, layer.number(at)),
     }
 }
 
 /// Keeps the first rows of each group, or all that are equal to the last of them.
 pub(super) fn ranked(work: &mut Work<'_>, block: &Block, layer: Layer, limit: &Limit, order: &[Key]) -> Layer {
-    let by: Vec<&str> = limit.per.iter().map(|at| layer.dims[*at].as_str()).collect();
+    let by: Vec<&str> = limit.per.iter().map(|at| layer.dim(*at)).collect();
     let by = if by.is_empty() { String::new() } else { format!("PARTITION BY {} ", by.join(", ")) };
     // Ties are rows that are equal in what was asked for, not in what makes the order total.
-    let asked = if limit.with_ties { &order[..order.len().min(1)] } else { order };
+    let asked = if limit.with_ties { order.get(..1).unwrap_or(order) } else { order };
     let keys: Vec<String> = asked.iter().map(Key::sql).collect();
     let rank = if limit.with_ties { "RANK()" } else { "ROW_NUMBER()" };
     let place = format!("{rank} OVER ({by}ORDER BY {})", keys.join(", "));

@@ -66,7 +66,7 @@ impl Scope {
     pub(super) fn way_to(&self, node: usize) -> Way {
         let mut way = Vec::new();
         let mut at = node;
-        while let Some((parent, step, _)) = &self.nodes[at].parent {
+        while let Some((parent, step, _)) = &self.node(at).parent {
             way.push(*step);
             at = *parent;
         }
@@ -77,9 +77,13 @@ impl Scope {
 
     /// The dataset whose rows are meant.
     pub(super) fn base(&self) -> usize {
-        self.nodes[0].dataset
+        self.node(0).dataset
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "only `join` hands out positions, of nodes that stay; the first is there"
+    )]
     pub(super) fn node(&self, at: usize) -> &Node {
         &self.nodes[at]
     }
@@ -98,7 +102,9 @@ impl Scope {
                 .position(|node| node.parent.as_ref().is_some_and(|(parent, by, _)| *parent == at && by == step));
             at = match joined {
                 Some(node) => node,
-                None if (step.to_many || self.apart) && !fan => return Ok(Reached::Beyond(at, way[done..].to_vec())),
+                None if (step.to_many || self.apart) && !fan => {
+                    return Ok(Reached::Beyond(at, way.iter().skip(done).copied().collect()));
+                }
                 None => self.join(work, at, step)?,
             };
         }
@@ -166,14 +172,14 @@ impl Scope {
 
     fn join(&mut self, work: &mut Work<'_>, parent: usize, step: &Step) -> Result<usize, CompileError> {
         self.fans |= step.to_many;
-        let relationship = &work.ontology.relationships[step.relationship];
+        let relationship = work.relationship(step);
         let entity = work.entity(step.to);
         let wanted = match &relationship.role {
             Some(role) if step.forward => format!("{role}_{}", entity.name),
             _ => entity.name.clone(),
         };
         let alias = self.aliases.fresh(&wanted);
-        let on = pairs(work, step, &self.nodes[parent].alias, &alias)?;
+        let on = pairs(work, step, &self.node(parent).alias, &alias)?;
         work.uses(step);
         self.nodes.push(Node { dataset: step.to, alias, parent: Some((parent, *step, on)) });
         Ok(self.nodes.len() - 1)
@@ -181,7 +187,7 @@ impl Scope {
 
     /// A field at a node.
     pub(super) fn field(&self, work: &Work<'_>, at: usize, name: &str) -> Result<String, CompileError> {
-        let node = &self.nodes[at];
+        let node = self.node(at);
         work.named(node.dataset, &node.alias, name, &mut Vec::new())
     }
 
@@ -204,10 +210,10 @@ impl Scope {
     }
 
     /// The columns of a key of the first dataset.
-    pub(super) fn key(&self, work: &Work<'_>) -> Result<Vec<String>, CompileError> {
+    pub(super) fn key(&self, work: &Work<'_>) -> Vec<String> {
         let entity = work.entity(self.base());
         let key = if entity.primary_key.is_empty() { entity.unique_keys.first() } else { Some(&entity.primary_key) };
         let columns = key.map(Vec::as_slice).unwrap_or_default();
-        Ok(columns.iter().map(|column| format!("{}.{}", quoted(&self.nodes[0].alias), quoted(column))).collect())
+        columns.iter().map(|column| format!("{}.{}", quoted(&self.node(0).alias), quoted(column))).collect()
     }
 }

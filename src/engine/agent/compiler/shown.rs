@@ -12,19 +12,19 @@ use super::work::Work;
 
 /// What is shown instead of the numbers.
 pub(super) fn shown(
-    work: &mut Work<'_>,
+    work: &Work<'_>,
     block: &Block,
     layer: &Layer,
 ) -> Result<Vec<(String, Option<String>)>, CompileError> {
     let plan = work.plan;
     let mut written = Vec::new();
-    for (at, (measure, (now, other))) in plan.measures.iter().zip(&layer.numbers).enumerate() {
+    for ((measure, value), (now, other)) in plan.measures.iter().zip(&block.values).zip(&layer.numbers) {
         let Some(shown) = &measure.shown_as else {
             written.push((now.clone(), other.clone()));
             continue;
         };
         let sums = matches!(shown, Shown::Share { .. } | Shown::Cumulative);
-        if sums && !(block.values[at].adds_up || is_additive(work, measure)) {
+        if sums && !(value.adds_up || is_additive(work, measure)) {
             return Err(CompileError::Unsupported(format!(
                 "{} does not add up, so that it has no shares and no running total: ask for a sum or a number of rows",
                 words(work, measure)
@@ -48,7 +48,7 @@ fn is_additive(work: &Work<'_>, measure: &Measure) -> bool {
 
 fn shown_as(work: &Work<'_>, layer: &Layer, shown: &Shown, sql: &str) -> Result<String, CompileError> {
     if let Shown::Share { within } = shown {
-        let by: Vec<&str> = within.iter().map(|at| layer.dims[*at].as_str()).collect();
+        let by: Vec<&str> = within.iter().map(|at| layer.dim(*at)).collect();
         let by = if by.is_empty() { String::new() } else { format!("PARTITION BY {}", by.join(", ")) };
         return Ok(quotient(work.dialect, sql, &format!("SUM({sql}) OVER ({by})")));
     }
@@ -58,7 +58,7 @@ fn shown_as(work: &Work<'_>, layer: &Layer, shown: &Shown, sql: &str) -> Result<
     let others: Vec<&str> =
         layer.dims.iter().enumerate().filter(|(at, _)| *at != time).map(|(_, sql)| sql.as_str()).collect();
     let by = if others.is_empty() { String::new() } else { format!("PARTITION BY {} ", others.join(", ")) };
-    let along = format!("{by}ORDER BY {}", layer.dims[time]);
+    let along = format!("{by}ORDER BY {}", layer.dim(time));
     Ok(match shown {
         Shown::Cumulative => format!("SUM({sql}) OVER ({along} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"),
         Shown::Change => format!("({sql} - LAG({sql}) OVER ({along}))"),

@@ -67,7 +67,7 @@ pub(super) fn subject_of(
         }
     }
     let conditions = condition::all(work, &mut scope, &own)?;
-    for (column, name) in scope.key(work)?.iter().zip(&keys) {
+    for (column, name) in scope.key(work).iter().zip(&keys) {
         select.push(format!("{column} AS {}", quoted(name)));
     }
     if !keys.is_empty() {

@@ -69,7 +69,7 @@ impl Work<'_> {
             return Ok(Vec::new());
         }
         // What a metric asks of its rows is a part of what it is.
-        let asked = &conditions[..conditions.len().saturating_sub(rows.own.len())];
+        let (asked, _) = conditions.split_at(conditions.len().saturating_sub(rows.own.len()));
         self.partners(scope, asked, &home)?;
         if rows.last || grouped.is_empty() && home.len() == conditions.len() {
             return Ok(Vec::new());
@@ -129,7 +129,7 @@ impl Work<'_> {
             if step.to_many || scope.way_to(*parent).iter().any(|step| step.to_many) {
                 continue;
             }
-            let relationship = &self.ontology.relationships[step.relationship];
+            let relationship = self.relationship(step);
             let from = self.entity(scope.node(*parent).dataset).noun();
             let to = self.entity(node.dataset).noun();
             let check = format!("partners:{base}:{}:{}", relationship.name, node.alias);

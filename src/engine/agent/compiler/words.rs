@@ -1,6 +1,6 @@
 //! What people call numbers.
 
-use crate::model::ontology::{Aggregation, in_words};
+use crate::model::ontology::{Aggregation, Entity, Field, in_words};
 use crate::model::plan::{Measure, Value};
 
 use super::days;
@@ -16,11 +16,11 @@ pub(super) fn words(work: &Work<'_>, measure: &Measure) -> String {
     let text = match &measure.value {
         Value::Metric(name) => in_words(name),
         Value::Count(dataset) => {
-            let noun = work.ontology.entity(dataset).map_or_else(|| in_words(dataset), |entity| entity.noun());
+            let noun = work.ontology.entity(dataset).map_or_else(|| in_words(dataset), Entity::noun);
             format!("number of {}", plural(&noun))
         }
         Value::Aggregate { function, field } => {
-            let words = work.ontology.field(&field.dataset, &field.field).map(|field| field.words());
+            let words = work.ontology.field(&field.dataset, &field.field).map(Field::words);
             let words = words.unwrap_or_else(|| in_words(&field.field)).to_lowercase();
             let words = if *function == Aggregation::CountDistinct { plural(&words) } else { words };
             format!("{} {words}", aggregate_words(*function))

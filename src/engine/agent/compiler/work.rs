@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::engine::ontology::graph::{Graph, NoWay, Step, Steps, Way};
 use crate::model::lineage::JoinUse;
-use crate::model::ontology::{DataType, Entity, Field, Metric, Ontology, in_words};
+use crate::model::ontology::{DataType, Entity, Field, Metric, Ontology, Relationship, in_words};
 use crate::model::plan::{FieldRef, Measure, Plan};
 use crate::model::source::Dialect;
 
@@ -108,8 +108,14 @@ impl<'a> Work<'a> {
         result
     }
 
+    #[expect(clippy::indexing_slicing, reason = "the graph and the scopes mean the datasets of this ontology")]
     pub(super) fn entity(&self, at: usize) -> &'a Entity {
         &self.ontology.datasets[at]
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "the graph's steps are along the relationships of this ontology")]
+    pub(super) fn relationship(&self, step: &Step) -> &'a Relationship {
+        &self.ontology.relationships[step.relationship]
     }
 
     pub(super) fn dataset(&self, name: &str) -> Result<usize, CompileError> {
@@ -202,7 +208,7 @@ impl<'a> Work<'a> {
 
     /// The relationship of a step, in words.
     pub(super) fn step_words(&self, step: &Step) -> String {
-        in_words(&self.ontology.relationships[step.relationship].name)
+        in_words(&self.relationship(step).name)
     }
 }
 

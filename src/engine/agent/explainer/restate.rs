@@ -33,7 +33,7 @@ fn what(plan: &Plan, ontology: &Ontology) -> String {
     let columns = listed(&dimensions, "and");
     if plan.is_listing() {
         let of = plan.subject.as_deref().or(plan.dimensions.first().map(|first| first.field.dataset.as_str()));
-        let rows = of.map(|dataset| nouns(dataset, ontology)).unwrap_or_else(|| "rows".into());
+        let rows = of.map_or_else(|| "rows".into(), |dataset| nouns(dataset, ontology));
         return match (plan.distinct, columns.is_empty()) {
             (true, false) => format!("distinct {columns} of {rows}"),
             (true, true) => format!("distinct {rows}"),

@@ -139,29 +139,28 @@ fn numbers(text: &str) -> Vec<Number> {
     let chars: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
     let mut at = 0;
-    while at < chars.len() {
-        let c = chars[at];
+    while let Some(&c) = chars.get(at) {
         if c.is_ascii_digit() {
             let (end, digits) = read_digits(&chars, at);
             let is_marker = starts_line(&chars, at)
                 && matches!(chars.get(end), Some('.' | ')'))
                 && chars.get(end + 1) == Some(&' ');
             let (scale, after) = read_scale(&chars, end);
-            let written = chars[at..after].iter().collect();
+            let written = between(&chars, at, after);
             found.push(Number { written, digits: Digits::parse(&digits), scale, is_marker });
             at = after;
         } else if c.is_numeric() {
             found.push(Number { written: c.to_string(), digits: None, scale: 0, is_marker: false });
             at += 1;
         } else if c.is_alphabetic() {
-            let end = chars[at..].iter().position(|c| !c.is_alphabetic()).map_or(chars.len(), |len| at + len);
-            let word: String = chars[at..end].iter().collect();
+            let end = at + chars.iter().skip(at).take_while(|c| c.is_alphabetic()).count();
+            let word = between(&chars, at, end);
             if is_computed(&word) {
                 found.push(Number { written: word.to_lowercase(), digits: None, scale: 0, is_marker: false });
                 at = end;
             } else if let Some(number) = in_words(&word) {
                 let (scale, after) = read_scale(&chars, end);
-                let written = chars[at..after].iter().collect();
+                let written = between(&chars, at, after);
                 found.push(Number { written, digits: Digits::parse(&number.to_string()), scale, is_marker: false });
                 at = after;
             } else {
@@ -178,36 +177,27 @@ fn numbers(text: &str) -> Vec<Number> {
 /// exponent belongs to it.
 fn read_digits(chars: &[char], start: usize) -> (usize, String) {
     let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
-    let mut text = String::new();
-    let mut at = start;
-    while digit(at) {
-        text.push(chars[at]);
-        at += 1;
-    }
+    let digits = |from: usize| chars.iter().skip(from).take_while(|c| c.is_ascii_digit());
+    let mut text: String = digits(start).collect();
+    let mut at = start + text.len();
     let separates = |c: char| matches!(c, ',' | '\u{a0}' | '\u{202f}' | '\'' | '’' | '_');
     let may_have_groups = text.len() <= 3;
     let group = |at: usize| {
         chars.get(at).copied().is_some_and(separates) && (1..=3).all(|next| digit(at + next)) && !digit(at + 4)
     };
     while may_have_groups && group(at) {
-        text.extend(&chars[at + 1..at + 4]);
+        text.extend(chars.iter().skip(at + 1).take(3));
         at += 4;
     }
     if chars.get(at) == Some(&'.') && digit(at + 1) {
         text.push('.');
-        at += 1;
-        while digit(at) {
-            text.push(chars[at]);
-            at += 1;
-        }
+        text.extend(digits(at + 1));
+        at += 1 + digits(at + 1).count();
     }
     let sign = usize::from(matches!(chars.get(at + 1), Some('-' | '+')));
     if matches!(chars.get(at), Some('e' | 'E')) && digit(at + 1 + sign) {
-        let mut end = at + 1 + sign;
-        while digit(end) {
-            end += 1;
-        }
-        let exponent: String = chars[at..end].iter().collect();
+        let end = at + 1 + sign + digits(at + 1 + sign).count();
+        let exponent = between(chars, at, end);
         let meant = format!("{text}{exponent}").parse::<f64>().ok().and_then(Digits::of_float);
         if let Some(digits) = meant {
             return (end, digits.text(false));
@@ -218,11 +208,11 @@ fn read_digits(chars: &[char], start: usize) -> (usize, String) {
 
 /// What multiplies the number before: "k", "M", " thousand", " million", "bn".
 fn read_scale(chars: &[char], end: usize) -> (usize, usize) {
-    let space = matches!(chars.get(end), Some(' ' | '\u{a0}' | '\u{202f}')) as usize;
+    let space = usize::from(matches!(chars.get(end), Some(' ' | '\u{a0}' | '\u{202f}')));
     let from = end + space;
     let len = chars.get(from..).unwrap_or_default().iter().position(|c| !c.is_alphanumeric());
     let to = len.map_or(chars.len(), |len| from + len);
-    let word: String = chars.get(from..to).unwrap_or_default().iter().collect();
+    let word = between(chars, from, to);
     let scale = match (word.as_str(), space) {
         ("k" | "K", 0) => 3,
         ("M" | "m", 0) => 6,
@@ -239,8 +229,12 @@ fn read_scale(chars: &[char], end: usize) -> (usize, usize) {
     if scale == 0 { (0, end) } else { (scale, to) }
 }
 
+fn between(chars: &[char], from: usize, to: usize) -> String {
+    chars.get(from..to).unwrap_or_default().iter().collect()
+}
+
 fn starts_line(chars: &[char], at: usize) -> bool {
-    chars[..at].iter().rev().take_while(|c| **c != '\n').all(|c| c.is_whitespace())
+    chars.iter().take(at).rev().take_while(|c| **c != '\n').all(|c| c.is_whitespace())
 }
 
 /// Words that compare two numbers: they are supported only where they were said before.

@@ -170,14 +170,13 @@ fn cell(column: &Column, value: &Value) -> String {
 /// The first sentence above a table: how a time series went, or who leads.
 fn several(rows: &[Vec<Value>], facts: &Facts<'_>) -> String {
     let counted = count_of_rows(rows.len());
-    let measure = facts.columns.iter().position(|column| column.role == Role::Measure(0));
+    let measure = facts.columns.iter().enumerate().find(|(_, column)| column.role == Role::Measure(0));
     let dimensions: Vec<usize> =
         facts.columns.iter().enumerate().filter(|(_, column)| column.role.is_dimension()).map(|(at, _)| at).collect();
-    let (Some(measure), false) = (measure, facts.table.truncated || dimensions.is_empty()) else {
+    let (Some((measure, shown)), false) = (measure, facts.table.truncated || dimensions.is_empty()) else {
         return format!("**{counted}.**");
     };
     let Some(lead) = leader(rows, measure, facts) else { return format!("**{counted}**, none with a value.") };
-    let shown = &facts.columns[measure];
     let name = |row: &[Value]| -> String {
         let part = |at: &usize| Some(subject(facts.columns.get(*at)?, row.get(*at)?));
         let parts = dimensions.iter().filter_map(part);
@@ -186,7 +185,7 @@ fn several(rows: &[Vec<Value>], facts: &Facts<'_>) -> String {
     let value = |row: &[Value]| row.get(measure).map(|value| cell(shown, value)).unwrap_or_default();
     let heading = escaped(&sentence_case(&shown.heading));
     let timeline = match dimensions.as_slice() {
-        [only] if facts.columns[*only].is_timeline() => ends(rows, *only),
+        [only] if facts.columns.get(*only).is_some_and(Column::is_timeline) => ends(rows, *only),
         _ => None,
     };
     if let Some((first, last)) = timeline {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::veil::Veil;
 use super::{Context, select};
+use crate::base::json::put;
 use crate::engine::llm::{Form, Message, Request, Speaker};
 use crate::model::ontology::Ontology;
 
@@ -101,7 +102,7 @@ fn about(ontology: &Ontology, context: &Context<'_>) -> Value {
     });
     for (name, text) in [("about", &ontology.description), ("notes", &ontology.ai.instructions)] {
         if !text.is_empty() {
-            about[name] = clipped(text, NOTES).into();
+            put(&mut about, name, clipped(text, NOTES));
         }
     }
     about
@@ -111,7 +112,7 @@ fn about(ontology: &Ontology, context: &Context<'_>) -> Value {
 fn conversation(context: &Context<'_>, question: &str, veil: &mut Veil<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let first = context.history.len().saturating_sub(MAX_TURNS);
-    for turn in &context.history[first..] {
+    for turn in context.history.iter().skip(first) {
         let plan = veil.cover_plan(turn.plan.clone(), &turn.question);
         lines.push(fenced(&json!({ "question": turn.question, "plan": plan })));
     }

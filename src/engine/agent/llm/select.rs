@@ -1,7 +1,7 @@
 //! The part of an ontology that a question may need, as lines of JSON within a size. What has words of the question in
 //! its names comes first; expressions, which hold values, never.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -43,18 +43,20 @@ pub(super) fn lines(
 ) -> (Vec<String>, usize) {
     let words = stems(question);
     let all = every_line(ontology, &words, values);
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(all[*at].score));
-    let (mut taken, mut bytes) = (BTreeSet::new(), 0);
-    for at in order {
-        let with_head: Vec<usize> = all[at].head.into_iter().chain([at]).filter(|at| !taken.contains(at)).collect();
-        let size: usize = with_head.iter().map(|at| all[*at].text.len() + 1).sum();
+    let mut order: Vec<(usize, &Line)> = all.iter().enumerate().collect();
+    order.sort_by_key(|(_, line)| std::cmp::Reverse(line.score));
+    let (mut taken, mut bytes) = (BTreeMap::new(), 0);
+    for (at, line) in order {
+        let head = line.head.and_then(|head| Some((head, all.get(head)?)));
+        let with_head: Vec<(usize, &Line)> =
+            head.into_iter().chain([(at, line)]).filter(|(at, _)| !taken.contains_key(at)).collect();
+        let size: usize = with_head.iter().map(|(_, line)| line.text.len() + 1).sum();
         if bytes + size <= max_bytes {
             bytes += size;
             taken.extend(with_head);
         }
     }
-    (taken.iter().map(|at| all[*at].text.clone()).collect(), all.len() - taken.len())
+    (taken.values().map(|line| line.text.clone()).collect(), all.len() - taken.len())
 }
 
 fn every_line(ontology: &Ontology, words: &BTreeSet<String>, values: Option<&[KnownValues]>) -> Vec<Line> {

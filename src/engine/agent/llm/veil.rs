@@ -83,7 +83,10 @@ impl<'a> Veil<'a> {
 
     /// Puts the values behind placeholders in.
     pub(super) fn uncover(&self, plan: &mut Plan) {
-        let behind = |text: &str| (0..self.hidden.len()).find(|at| placeholder(*at) == text).map(|at| &self.hidden[at]);
+        let behind = |text: &str| {
+            let found = self.hidden.iter().enumerate().find(|(at, _)| placeholder(*at) == text);
+            found.map(|(_, hidden)| hidden)
+        };
         each_value(plan, &mut |met| match met {
             Met::Literal(_, value) => {
                 if let Literal::Text(text) = value

@@ -56,7 +56,7 @@ pub(super) fn relative(
         let seen: Vec<(DateTime, DateTime)> =
             ends.iter().map(|(time, it)| Some((*time, end(it)?))).collect::<Option<_>>()?;
         let fits = |moment: &Moment| seen.iter().all(|(time, end)| when(moment, *time, calendar) == Some(*end));
-        let mut all = candidates(seen[0], &names, calendar);
+        let mut all = candidates(*seen.first()?, &names, calendar);
         // What begins with a name ends so long after it, and not with the next name that has begun.
         let is_name = |moment: &Moment| matches!(moment.from, Anchor::Day { .. } | Anchor::Week(_));
         let beside = beside.filter(|moment| is_name(moment));

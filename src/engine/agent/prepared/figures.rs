@@ -123,12 +123,12 @@ fn together<'l, 'a>(looks: &'l [Look<'a>]) -> Vec<&'l [Look<'a>]> {
     let (mut first, mut bytes) = (0, 0);
     for (at, look) in looks.iter().enumerate() {
         if at > first && bytes + look.sql.len() > STATEMENT {
-            groups.push(&looks[first..at]);
+            groups.extend(looks.get(first..at));
             (first, bytes) = (at, 0);
         }
         bytes += look.sql.len() + 40;
     }
-    groups.extend((first < looks.len()).then(|| &looks[first..]));
+    groups.extend(looks.get(first..).filter(|rest| !rest.is_empty()));
     groups
 }
 
@@ -141,12 +141,12 @@ impl Figures {
     fn add(&mut self, looks: &[Look<'_>], table: &Table, zone: &TimeZone) {
         let Some(row) = table.rows.first() else { return };
         let fields = looks.iter().flat_map(|look| &look.fields);
-        for ((entity, field), ends) in fields.zip(row.chunks_exact(2)) {
+        for ((entity, field), [least, most]) in fields.zip(row.as_chunks().0) {
             if field.datatype.is_number() {
-                if let (Some(min), Some(max)) = (number(&ends[0]), number(&ends[1])) {
+                if let (Some(min), Some(max)) = (number(least), number(most)) {
                     self.bounds.push(Bounds { dataset: entity.name.clone(), field: field.name.clone(), min, max });
                 }
-            } else if let (Some(first), Some(last)) = (day(&ends[0], zone), day(&ends[1], zone)) {
+            } else if let (Some(first), Some(last)) = (day(least, zone), day(most, zone)) {
                 self.extents.insert(format!("{}.{}", entity.name, field.name).to_lowercase(), (first, last));
             }
         }

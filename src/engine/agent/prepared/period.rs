@@ -4,6 +4,7 @@ use jiff::civil::{Date, DateTime};
 
 use super::Prepared;
 use crate::engine::render::nouns::plural;
+use crate::model::ontology::Entity;
 use crate::model::plan::{Measure, Plan, Value, Window};
 
 impl Prepared {
@@ -24,7 +25,7 @@ impl Prepared {
             if !is_outside(&time.window, first, last) {
                 return None;
             }
-            let noun = self.ontology.entity(&dataset).map_or(dataset, |entity| entity.noun());
+            let noun = self.ontology.entity(&dataset).map_or(dataset, Entity::noun);
             let sentence = format!("The data on {} are from {first} to {last}.", plural(&noun));
             if !said.contains(&sentence) {
                 said.push(sentence);

@@ -69,7 +69,7 @@ fn personal_kind(field: &Field, values: &[String]) -> Option<String> {
     if field.is_enum || !matches!(field.datatype, DataType::String | DataType::Opaque) {
         return None;
     }
-    let sample = &values[..values.len().min(SAMPLE)];
+    let sample = values.get(..SAMPLE).unwrap_or(values);
     let names = [&field.name, &field.expression];
     let finding = names.iter().find_map(|name| personal::judge(name, &[], Content::Text, sample))?;
     serde_json::to_value(finding.kind).ok()?.as_str().map(|kind| kind.replace('_', " "))
@@ -160,7 +160,7 @@ impl Read {
         let (mut room, mut bytes) = (MOST_OF_ALL, MOST_BYTES);
         for (at, some) in wanted.chunks(at_once).enumerate() {
             if is_over()? {
-                self.had_no_time(&wanted[at * at_once..]);
+                self.had_no_time(wanted.get(at * at_once..).unwrap_or_default());
                 break;
             }
             for (it, answer) in some.iter().zip(join_all(some.iter().map(&query)).await) {

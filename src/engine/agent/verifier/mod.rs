@@ -245,11 +245,10 @@ impl Judge<'_> {
     /// The dimensions tell the rows apart.
     fn grain(&mut self, check: &Check) {
         let is_dimension = |column: &OutputColumn| matches!(column.role, Role::Dimension(_));
-        let dims: Vec<usize> =
-            (0..self.compiled.columns.len()).filter(|at| is_dimension(&self.compiled.columns[*at])).collect();
         let mut seen = BTreeSet::new();
         for row in &self.result.rows {
-            let key: Vec<String> = dims.iter().map(|at| row[*at].to_string()).collect();
+            let cells = row.iter().zip(&self.compiled.columns).filter(|(_, column)| is_dimension(column));
+            let key: Vec<String> = cells.map(|(cell, _)| cell.to_string()).collect();
             if !seen.insert(key.clone()) {
                 let says = format!("The group {} is there more than once.", key.join(", "));
                 self.find(&check.name, false, says);
@@ -263,7 +262,8 @@ impl Judge<'_> {
     fn column(&mut self, at: usize, column: &OutputColumn, bounds: &[Bounds]) {
         let Role::Measure(measure) = column.role else { return };
         let Some(measure) = self.plan.measures.get(measure) else { return };
-        let cells: Vec<&Json> = self.result.rows.iter().map(|row| &row[at]).filter(|cell| !cell.is_null()).collect();
+        let cells: Vec<&Json> =
+            self.result.rows.iter().filter_map(|row| row.get(at)).filter(|cell| !cell.is_null()).collect();
         if cells.is_empty() {
             if !self.result.rows.is_empty() {
                 self.caveats.push(format!(

@@ -1,7 +1,7 @@
 //! What an empty result would be without one of its conditions, or two that exclude each other.
 
 use crate::engine::ontology::expression::Aggregate;
-use crate::model::ontology::{Ontology, in_words};
+use crate::model::ontology::{Field, Ontology, in_words};
 use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Pattern, Plan, TimeFilter, Value};
 
 /// Most plans without two conditions.
@@ -108,7 +108,7 @@ fn of_metric(name: &str, ontology: &Ontology, depth: usize) -> Option<String> {
 fn words(condition: &Condition, ontology: &Ontology) -> String {
     let field = |field: &FieldRef| {
         let known = ontology.field(&field.dataset, &field.field);
-        known.map_or_else(|| in_words(&field.field), |known| known.words())
+        known.map_or_else(|| in_words(&field.field), Field::words)
     };
     let not = |negated: &bool| if *negated { "not " } else { "" };
     match condition {

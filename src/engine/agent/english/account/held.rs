@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::super::resolve::Resolver;
 use crate::model::ontology::Aggregation;
+use crate::model::plan::f64bits::F64;
 use crate::model::plan::{
     Bound, Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Having, Limit, Literal, Measure, Order, Plan,
     Shown, TimeFilter, Value, Window,
@@ -132,7 +133,7 @@ impl<'p> Held<'p> {
         let own = self.named(&field.dataset, &field.field, by);
         self.columns.extend(own);
         self.grains.extend(grain);
-        self.numbers.extend(bucket.map(|bucket| bucket.get()));
+        self.numbers.extend(bucket.map(F64::get));
     }
 
     fn measure(&mut self, measure: &'p Measure, by: &Resolver<'_>) {

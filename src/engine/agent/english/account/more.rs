@@ -3,6 +3,7 @@
 use super::super::vocabulary;
 use super::Check;
 use crate::engine::agent::english::text::token::{TokenKind, tokens};
+use crate::model::ontology::DataType;
 use crate::model::plan::FieldRef;
 
 impl Check<'_> {
@@ -32,7 +33,7 @@ impl Check<'_> {
                 "who" | "whom" | "whose" => self.has_name(),
                 "where" => self.has_text(),
                 "which" => !self.account.plan.dimensions.is_empty(),
-                "when" => self.fields().any(|field| self.datatype(field).is_some_and(|it| it.is_calendar())),
+                "when" => self.fields().any(|field| self.datatype(field).is_some_and(DataType::is_calendar)),
                 // "and how many grams is it?", where the grams are shown.
                 "how" if matches!(next, "many" | "often") => self.has_number() || self.has_unit(after.get(2)),
                 word if word.starts_with("what") && after.iter().any(|word| matches!(*word, "number" | "count")) => {

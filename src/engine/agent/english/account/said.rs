@@ -94,7 +94,7 @@ impl Check<'_> {
             Kind::Word => {
                 let named = item.entries.is_empty()
                     || self.in_noun(at)
-                    || self.plain(item)
+                    || Self::plain(item)
                     || self.entries(item)
                     || self.is_days(item)
                     || self.plays(at)
@@ -124,7 +124,7 @@ impl Check<'_> {
     }
 
     /// Words of everyday language that names have too.
-    fn plain(&self, item: &Item) -> bool {
+    fn plain(item: &Item) -> bool {
         let grammatical = |word: &str| {
             vocabulary::is_ordinary(word)
                 || READ.contains(&word)
@@ -169,11 +169,11 @@ impl Check<'_> {
             bound.as_ref().and_then(|date| date.get(..4)?.parse::<f64>().ok()).is_some_and(|year| same(year, number))
         };
         let time = || number >= 1900.0 && self.held.windows.iter().any(|window| year(&window.start));
-        self.held.numbers.iter().any(|known| self.same_number(number, *known)) || texts() || time()
+        self.held.numbers.iter().any(|known| Self::same_number(number, *known)) || texts() || time()
     }
 
     /// Whether a number of the plan is one of the question, maybe in another unit.
-    pub(super) fn same_number(&self, said: f64, held: f64) -> bool {
+    pub(super) fn same_number(said: f64, held: f64) -> bool {
         const UNITS: &[f64] = &[1.0, 100.0, 60.0, 3_600.0, 86_400.0, 604_800.0, 24.0, 7.0, 1_000.0, 1_000_000.0];
         let scaled = UNITS.iter().any(|unit| same(said * unit, held) || same(said / unit, held));
         let length = [1_609.344, 0.3048, 0.0254, 453.592_37, 28.349_523_125];
@@ -281,7 +281,7 @@ impl Check<'_> {
             (false, true) => &[Comparator::AtLeast],
         };
         let is = |(op, bound): &(Comparator, Option<f64>)| {
-            ops.contains(op) && bound.is_some_and(|bound| self.same_number(number, bound))
+            ops.contains(op) && bound.is_some_and(|bound| Self::same_number(number, bound))
         };
         self.held.bounds.iter().any(is)
     }

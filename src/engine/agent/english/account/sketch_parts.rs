@@ -181,7 +181,7 @@ impl Check<'_> {
         match value {
             Bound::Number(number, _) => {
                 let is = |(known, bound): &(Comparator, Option<f64>)| {
-                    *known == op && bound.is_some_and(|bound| self.same_number(*number, bound))
+                    *known == op && bound.is_some_and(|bound| Self::same_number(*number, bound))
                 };
                 lost(held.bounds.iter().any(is), format!("{text} {number}"))
             }

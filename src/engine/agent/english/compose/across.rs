@@ -162,7 +162,7 @@ impl Builder<'_> {
 
     /// "shipped after the promised date": two fields that each row has one of.
     pub(super) fn fields_compared(
-        &mut self,
+        &self,
         left: NounAt,
         op: Comparator,
         right: NounAt,

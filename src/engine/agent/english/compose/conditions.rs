@@ -122,7 +122,7 @@ impl Builder<'_> {
         match own {
             Some(own) if named => {
                 let anchor = self.resolver.entity_words(self.anchor);
-                let phrase = window.phrase.clone().unwrap_or_default();
+                let phrase = window.phrase.unwrap_or_default();
                 cannot(format!(
                     "Is “{phrase}” the time of the {own} or that of the {anchor}? Name the field, such as \
                      the date of the {own}."
@@ -471,7 +471,7 @@ impl Builder<'_> {
         Ok(conditions)
     }
 
-    pub(super) fn compared(&mut self, noun: NounAt, op: Comparator, value: &Bound) -> Result<Condition, Fault> {
+    pub(super) fn compared(&self, noun: NounAt, op: Comparator, value: &Bound) -> Result<Condition, Fault> {
         let field = self.field_ref(noun)?;
         let own = self.resolver.ontology.field(&field.dataset, &field.field).cloned().unwrap_or_default();
         match value {

@@ -4,9 +4,9 @@ use super::*;
 
 impl Builder<'_> {
     /// Groups that a row may be in several of leave out the rows that are in none.
-    pub(super) fn shared_rows(&mut self) -> Result<(), Fault> {
+    pub(super) fn shared_rows(&mut self) {
         if self.plan.measures.is_empty() {
-            return Ok(());
+            return;
         }
         let mut there: Vec<Condition> = Vec::new();
         for dimension in &self.plan.dimensions {
@@ -20,7 +20,6 @@ impl Builder<'_> {
             }
         }
         self.plan.filters.extend(there);
-        Ok(())
     }
 
     /// Says which way was taken to what is grouped by, or must be there, where others lead there too.
@@ -223,7 +222,7 @@ impl Builder<'_> {
     }
 
     /// Datasets that are only mentioned must not say more than the plan does.
-    pub(super) fn mentions(&mut self) -> Result<(), Fault> {
+    pub(super) fn mentions(&self) -> Result<(), Fault> {
         for mention in &self.sketch.mentions {
             let found = self.found(*mention)?;
             let Some(to) = self.resolver.dataset_of(&found.target) else { continue };

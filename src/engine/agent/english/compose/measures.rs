@@ -58,7 +58,7 @@ impl Builder<'_> {
             Value::Metric(name) => capital(&in_words(name)),
             Value::Aggregate { function, field } => {
                 let own = self.resolver.ontology.field(&field.dataset, &field.field);
-                let words = own.map(Field::words).unwrap_or_else(|| in_words(&field.field)).to_lowercase();
+                let words = own.map_or_else(|| in_words(&field.field), Field::words).to_lowercase();
                 capital(&format!("{} {words}", name_of(*function)))
             }
             Value::Days { .. } => "Time".into(),
@@ -162,10 +162,8 @@ impl Builder<'_> {
                 match found.target {
                     Target::Entity(d) => match self.who(d).map(|label| label.name.clone()) {
                         Some(label) => {
-                            let field = FieldRef {
-                                via: found.via.clone(),
-                                ..FieldRef::new(self.entity(d)?.name.clone(), label)
-                            };
+                            let field =
+                                FieldRef { via: found.via, ..FieldRef::new(self.entity(d)?.name.clone(), label) };
                             Value::Aggregate { function: Aggregation::CountDistinct, field }
                         }
                         None => match self.referring(self.anchor, d, &found.via)? {
@@ -298,7 +296,7 @@ impl Builder<'_> {
         Err(Fault::Ask(Box::new(Clarification { key, question, options, assumption })))
     }
 
-    pub(super) fn aggregate(&mut self, function: Aggregation, noun: NounAt) -> Result<Measure, Fault> {
+    pub(super) fn aggregate(&self, function: Aggregation, noun: NounAt) -> Result<Measure, Fault> {
         let found = self.found(noun)?.clone();
         match found.target {
             Target::Field(d, f) => {

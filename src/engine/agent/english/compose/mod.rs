@@ -101,7 +101,7 @@ impl Builder<'_> {
         self.order()?;
         self.mentions()?;
         self.unit()?;
-        self.shared_rows()?;
+        self.shared_rows();
         self.says_when()?;
         self.other_ways();
         if self.plan.measures.is_empty() && self.plan.dimensions.is_empty() {

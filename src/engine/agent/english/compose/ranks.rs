@@ -19,7 +19,7 @@ impl Builder<'_> {
             self.subject_dims()?;
             if self.sketch.nouns[field].hints == ["@age"] {
                 let own = self.resolver.ontology.field(&reference.dataset, &reference.field);
-                let words = own.map(Field::words).unwrap_or_else(|| in_words(&reference.field)).to_lowercase();
+                let words = own.map_or_else(|| in_words(&reference.field), Field::words).to_lowercase();
                 self.assumptions.push(format!("Assumed “{}” by the {words}.", rank.text));
             }
             order = Some(By::Dimension(self.add_dimension(Dimension::of(reference))));

@@ -278,7 +278,7 @@ pub(in super::super) fn listed(question: &str, before: &Plan, ontology: &Ontolog
     let list: Vec<&str> = list.iter().map(String::as_str).collect();
     let asked = match list.as_slice() {
         ["who" | "which" | "what", "are", them] => THEM.contains(them),
-        ["which", "ones" | "one"] | ["which", "ones", "are", _] | ["which"] | ["who"] => true,
+        ["which", "ones" | "one"] | ["which", "ones", "are", _] | ["which" | "who"] => true,
         ["list" | "show" | "name", them] | ["show" | "give", "me" | "us", them] => THEM.contains(them),
         ["let", "me", "see", them] | ["can", "you", "list" | "show", them] => THEM.contains(them),
         _ => false,

@@ -59,7 +59,7 @@ pub(in super::super) fn lead(items: &[Item]) -> Option<(usize, bool)> {
             | "ranked"
     ) || matches!(
         (word(0), word(1)),
-        ("what" | "how", "about") | ("the", "same") | ("make", "it") | ("ok", "and") | ("ok", "now")
+        ("what" | "how", "about") | ("the", "same") | ("make", "it") | ("ok", "and" | "now")
     ) || items.last().is_some_and(|item| item.is("instead") || item.is("too"));
     if !starts {
         return None;
@@ -200,7 +200,7 @@ pub(in super::super) fn merge(builder: &mut Builder, before: &Plan, more: bool) 
         plan.comparison = new.comparison;
     }
     if let Some(rank) = &sketch.rank {
-        let by = plan.order.first().map(|order| order.by).unwrap_or(By::Measure(0));
+        let by = plan.order.first().map_or(By::Measure(0), |order| order.by);
         if plan.measures.is_empty() && plan.order.is_empty() {
             return Err(Fault::Cannot(format!("“{}” by what? The question before names no number.", rank.text)));
         }

@@ -41,8 +41,7 @@ const OF_NOW: &[&str] = &[
 pub(in super::super) fn settle(items: &mut [Item], extent: Extent, calendar: &Calendar) -> Vec<String> {
     let mut assumed = Vec::new();
     for item in items.iter_mut() {
-        let (Kind::Time(TimePhrase::Window(window)) | Kind::Time(TimePhrase::Compare(CompareWith::Window(window)))) =
-            &mut item.kind
+        let Kind::Time(TimePhrase::Window(window) | TimePhrase::Compare(CompareWith::Window(window))) = &mut item.kind
         else {
             continue;
         };

@@ -1,6 +1,6 @@
 //! What is spelt like something else, for suggestions: within bounds, since both sides are written by others.
 
-use crate::model::ontology::{Ontology, in_words};
+use crate::model::ontology::{Entity, Ontology, in_words};
 
 use super::{Lexicon, words};
 
@@ -65,7 +65,7 @@ impl Lexicon {
             return near;
         }
         let metrics = ontology.metrics.iter().map(|metric| in_words(&metric.name));
-        let datasets = ontology.datasets.iter().filter(|dataset| !dataset.hidden).map(|dataset| dataset.noun());
+        let datasets = ontology.datasets.iter().filter(|dataset| !dataset.hidden).map(Entity::noun);
         metrics.take(3).chain(datasets.take(3)).collect()
     }
 

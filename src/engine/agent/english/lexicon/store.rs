@@ -255,7 +255,7 @@ impl Store {
             Kept::Segment(s) => Sense::Segment(s as usize),
             Kept::Role(r) => Sense::Role(r as usize),
             Kept::Value(d, f, v) => {
-                let value = self.values.get(v as usize).map(|value| value.to_string()).unwrap_or_default();
+                let value = self.values.get(v as usize).map(ToString::to_string).unwrap_or_default();
                 Sense::Value { dataset: d as usize, field: f as usize, value }
             }
         };

@@ -3,7 +3,7 @@
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::plan::Grain;
 
-use super::super::items::Kind;
+use super::super::items::{Item, Kind};
 use super::super::sketch::{Ask, Group};
 use super::super::vocabulary;
 use super::Parser;
@@ -40,7 +40,7 @@ impl Parser<'_> {
             _ if self.item(at + 1).is_some_and(|item| matches!(item.kind, Kind::Time(_))) => Some(0),
             ("with" | "when" | "where" | "that" | "which" | "having" | "in", _) => Some(1),
             // "the year revenue was highest"
-            _ if self.item(at + 1).is_some_and(|item| item.is_named())
+            _ if self.item(at + 1).is_some_and(Item::is_named)
                 && (at + 2..last).any(|ahead| matches!(self.word(ahead), "was" | "were" | "is" | "are")) =>
             {
                 Some(0)

@@ -445,7 +445,7 @@ impl Parser<'_> {
                         | "are"
                         | "live"
                         | "whose"
-                ) || self.item(1).is_some_and(|item| item.is_named())
+                ) || self.item(1).is_some_and(Item::is_named)
             }
             _ => false,
         }

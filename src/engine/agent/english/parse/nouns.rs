@@ -3,7 +3,7 @@
 use crate::engine::agent::english::lexicon::{Entry, GENERIC, Sense, words};
 use crate::engine::agent::english::time::TimePhrase;
 
-use super::super::items::Kind;
+use super::super::items::{Item, Kind};
 use super::super::vocabulary;
 use crate::model::ontology::DataType;
 
@@ -77,7 +77,7 @@ impl Parser<'_> {
             // "customers joined in 2024" says when, not which field.
             let when = matches!(self.word(1), "before" | "after" | "in" | "since" | "between" | "during" | "until")
                 || matches!(self.item(1).map(|item| &item.kind), Some(Kind::Time(_)));
-            let made = self.word(1) == "by" && self.item(2).is_some_and(|item| item.has_value());
+            let made = self.word(1) == "by" && self.item(2).is_some_and(Item::has_value);
             let done = words::is_irregular(self.word(0)) && (made || when)
                 || self.word(0).ends_with("ed")
                 || want == Want::Counted && matches!(self.word(0), "built" | "made" | "born" | "sent" | "written");
@@ -219,9 +219,7 @@ impl Parser<'_> {
 
     /// A noun that no other rule took: the subject, a column, or a number that is asked for.
     pub(super) fn noun_here(&mut self) -> bool {
-        if matches!(self.word(0), "different" | "distinct" | "unique")
-            && self.item(1).is_some_and(|item| item.is_named())
-        {
+        if matches!(self.word(0), "different" | "distinct" | "unique") && self.item(1).is_some_and(Item::is_named) {
             self.at += 1;
         }
         let start = self.at;

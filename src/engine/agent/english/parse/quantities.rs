@@ -4,7 +4,7 @@ use crate::engine::agent::english::lexicon::Sense;
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::ontology::{Additivity, Aggregation};
 
-use super::super::items::Kind;
+use super::super::items::{Item, Kind};
 use super::super::sketch::{Cond, Group, NounAt, Quantity, Want};
 use super::super::vocabulary;
 use super::Parser;
@@ -187,7 +187,7 @@ impl Parser<'_> {
         let named = self.item(0).is_some_and(|item| {
             item.entries.iter().any(|entry| thing(entry).is_some() && !entry.partial) && !item.norm.contains(' ')
         });
-        if named && matches!(self.word(1), "count" | "counts") && !self.item(1).is_some_and(|item| item.is_named()) {
+        if named && matches!(self.word(1), "count" | "counts") && !self.item(1).is_some_and(Item::is_named) {
             let noun = self.noun(Want::Counted)?;
             self.at += 1;
             return Some(Quantity::Count(noun));
@@ -260,10 +260,7 @@ impl Parser<'_> {
         self.eat_any(&["total", "of the", "all"]);
         let distinct = self.eat_any(&["different", "distinct", "unique"]);
         self.modifiers();
-        let noun = match self.noun(Want::Counted) {
-            Some(noun) => noun,
-            None => return self.counted_kind(),
-        };
+        let Some(noun) = self.noun(Want::Counted) else { return self.counted_kind() };
         let noun = self.segment_thing(noun);
         let is_thing = self.sketch.nouns[noun].entries.iter().any(|entry| thing(entry).is_some());
         if is_thing {
@@ -318,7 +315,7 @@ impl Parser<'_> {
                 self.at = back;
             }
         }
-        let named = self.item(0).is_some_and(|item| item.is_named());
+        let named = self.item(0).is_some_and(Item::is_named);
         if !named {
             return None;
         }

@@ -4,7 +4,7 @@ use crate::engine::agent::english::lexicon::Sense;
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::ontology::Aggregation;
 
-use super::super::items::Kind;
+use super::super::items::{Item, Kind};
 use super::super::sketch::{Ask, Group, Noun, NounAt, Quantity, Rank, Want};
 use super::super::vocabulary;
 use super::Parser;
@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.at = start.0;
         self.drop_nouns(start.1);
         self.modifiers();
-        let named = self.item(0).is_some_and(|item| item.is_named());
+        let named = self.item(0).is_some_and(Item::is_named);
         if !named
             || !hints.is_empty()
                 && !self.item(0).is_some_and(|item| item.entries.iter().any(|entry| self.is_measure(&entry.sense)))

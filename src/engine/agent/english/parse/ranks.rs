@@ -260,7 +260,7 @@ impl Parser<'_> {
             }
         }
         // "in which year was revenue lowest", "which shop's delays are the longest".
-        let of_numbers = !quoted_top && !matches!(hints, ["@time"] | ["@age"] | ["@count"]);
+        let of_numbers = !quoted_top && !matches!(hints, ["@time" | "@age" | "@count"]);
         let asked =
             asked || self.sketch.ask == Ask::When || self.sketch.ask == Ask::Which && !self.sketch.groups.is_empty();
         if of_numbers && ended && asked && self.sketch.measures.len() == 1 {

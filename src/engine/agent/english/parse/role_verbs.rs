@@ -5,7 +5,7 @@ use crate::engine::agent::english::lexicon::{Entry, PARTICLES, Sense};
 use crate::engine::agent::english::time::TimePhrase;
 use crate::model::ontology::FieldRole;
 
-use super::super::items::Kind;
+use super::super::items::{Item, Kind};
 use super::super::sketch::{Noun, NounAt, Want};
 use super::Parser;
 use super::nouns::thing;
@@ -210,7 +210,7 @@ impl Parser<'_> {
             .filter(|from| self.has_names(*from))
             .collect();
         from.dedup();
-        let valued = self.item(1).is_some_and(|next| next.has_value());
+        let valued = self.item(1).is_some_and(Item::has_value);
         let ([from], true) = (from.as_slice(), valued) else { return false };
         let entry = Entry { sense: Sense::Entity(*from), quality: 1.0, partial: false };
         let subject = Noun::new(self, self.at..self.at, vec![entry], Want::Thing, "");
@@ -272,7 +272,7 @@ impl Parser<'_> {
         if known || self.word(by) != "by" {
             return false;
         }
-        let named = self.item(by + 1).is_some_and(|item| item.has_value());
+        let named = self.item(by + 1).is_some_and(Item::has_value);
         let Some(agents) = self.agents_at(0).filter(|agents| named && agents.items == by) else { return false };
         let (start, known) = (self.at, self.sketch.nouns.len());
         self.at += by + 1;

@@ -126,11 +126,11 @@ fn ranked(list: &[&str], ontology: &Ontology) -> Option<Vec<String>> {
 
 /// "how many are there in each shop?": what is counted is not said.
 fn counted(list: &[&str], ontology: &Ontology) -> Option<Vec<String>> {
-    let rest = match list {
-        ["how", "many", "are" | "were", "there", rest @ ..]
-        | ["how", "many", "do" | "did", "we" | "they" | "you", "have", rest @ ..]
-        | ["how", "many", "of", "them" | "those" | "these", rest @ ..] => rest,
-        _ => return None,
+    let (["how", "many", "are" | "were", "there", rest @ ..]
+    | ["how", "many", "do" | "did", "we" | "they" | "you", "have", rest @ ..]
+    | ["how", "many", "of", "them" | "those" | "these", rest @ ..]) = list
+    else {
+        return None;
     };
     let rest = rest.join(" ");
     let things = ontology.datasets.iter().filter(|entity| !entity.hidden);

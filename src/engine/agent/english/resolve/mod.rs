@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::agent::english::lexicon::{Effort, Sense};
 use crate::engine::ontology::graph::{Graph, NoWay, Steps};
-use crate::model::ontology::{DataType, FieldRole, Ontology, in_words};
+use crate::model::ontology::{DataType, Entity, FieldRole, Ontology, in_words};
 use crate::model::reading::{Choice, Chosen, Clarification};
 
 use super::sketch::{Cond, Noun, NounAt, Quantity, Sketch, Want};
@@ -205,7 +205,7 @@ impl Resolver<'_> {
             found.retain(|found| found.whole);
         }
         self.prune(noun, &mut found);
-        for key in [self.key(noun), format!("path:{}", noun.norm)] {
+        for key in [Self::key(noun), format!("path:{}", noun.norm)] {
             if let Some(chosen) = self.chosen.iter().rev().find(|chosen| chosen.key == key) {
                 let kept: Vec<Found> =
                     found.iter().filter(|found| self.value(found) == chosen.value).cloned().collect();
@@ -325,10 +325,10 @@ impl Resolver<'_> {
     }
 
     pub(super) fn entity_words(&self, dataset: usize) -> String {
-        self.ontology.datasets.get(dataset).map(|entity| entity.noun()).unwrap_or_default()
+        self.ontology.datasets.get(dataset).map(Entity::noun).unwrap_or_default()
     }
 
-    fn key(&self, noun: &Noun) -> String {
+    fn key(noun: &Noun) -> String {
         match noun.want {
             Want::Value => format!("value:{}", noun.norm),
             _ => format!("term:{}", noun.norm),
@@ -386,7 +386,7 @@ impl Resolver<'_> {
         }
         let assumption = options.first().map(|option| option.label.clone()).unwrap_or_default();
         Clarification {
-            key: self.key(noun),
+            key: Self::key(noun),
             question: format!("What is meant by “{}”?", noun.text),
             options,
             assumption,

@@ -31,7 +31,7 @@ impl Resolver<'_> {
         if let Some(owned) = self.owned(from, to, noun).filter(|_| noun.of.is_some()) {
             return owned;
         }
-        let (roles, strict) = self.roles(noun);
+        let (roles, strict) = Self::roles(noun);
         let demanded: Vec<(Vec<String>, f32)> =
             roles.iter().filter_map(|role| self.by_role(from, to, target, *role)).collect();
         // "suppliers from Kenya" are there themselves, even where "from" is said of customers too.
@@ -72,7 +72,7 @@ impl Resolver<'_> {
 
     /// The roles that stand beside a noun or are the noun, and whether one of them must hold: a preposition may be one
     /// by chance.
-    pub(super) fn roles(&self, noun: &Noun) -> (Vec<usize>, bool) {
+    pub(super) fn roles(noun: &Noun) -> (Vec<usize>, bool) {
         let own = noun.entries.iter().filter_map(|entry| match entry.sense {
             Sense::Role(role) if entry.quality > 0.9 || noun.corrected.is_some() => Some(role),
             _ => None,

@@ -8,7 +8,7 @@ use crate::engine::agent::english::time::words::{Words, adverb, unit};
 use crate::engine::agent::english::time::{Found, TimePhrase, compare};
 use crate::engine::agent::plan::window::{Span, text};
 use crate::model::ontology::Calendar;
-use crate::model::plan::{Grain, Window};
+use crate::model::plan::{Grain, TimeUnit, Window};
 
 /// A question, and what its phrases are relative to.
 pub(super) struct Phrases<'a> {
@@ -263,7 +263,7 @@ impl Phrases<'_> {
             _ => &[],
         };
         if let Some(to) = self.words.after_any(point.to, tails) {
-            return Some(Match { to, ..self.open(at, at, &point, Some(span.start), None) });
+            return Some(Match { to, ..Self::open(at, at, &point, Some(span.start), None) });
         }
         if point.bare_number && !self.is_year(core, &point, word) {
             return None;
@@ -275,7 +275,7 @@ impl Phrases<'_> {
             core,
             to: point.to,
             what: What::Window(Some(span.start), Some(span.end)),
-            unit: point.unit.and_then(|unit| unit.grain()),
+            unit: point.unit.and_then(TimeUnit::grain),
             bare_number,
             named: Some(point.named),
         })
@@ -302,7 +302,7 @@ impl Phrases<'_> {
         let place = at + usize::from(before);
         let (count, place) = self.words.count(place)?;
         let grain = self.words.at(place);
-        let grain = unit(grain).and_then(|unit| unit.grain())?;
+        let grain = unit(grain).and_then(TimeUnit::grain)?;
         let after = self.words.any(place + 1, &KINDS);
         if before == after {
             return None;

@@ -175,7 +175,7 @@ impl Phrases<'_> {
         // "FY24 Q2"
         let Some((unit, number, None, to)) = self.part_name(to) else { return Some(year) };
         let Named::Months { year: number_of_year, .. } = year.named else { return Some(year) };
-        self.part_of(unit, number, true, number_of_year, to)
+        Self::part_of(unit, number, true, number_of_year, to)
     }
 
     fn fiscal_number(&self, at: usize) -> Option<(i16, usize)> {
@@ -268,23 +268,23 @@ impl Phrases<'_> {
             && let Some((unit, number, None, to)) = self.part_name(at + 1)
             && part_code(self.words.at(at + 1)).is_some()
         {
-            return self.part_of(unit, number, false, year.into(), to);
+            return Self::part_of(unit, number, false, year.into(), to);
         }
         let first = self.words.skip(at, &["fiscal", "financial"]);
         let (unit, number, written, to) = self.part_name(first)?;
         let fiscal = first > at || (first..to).any(|at| self.words.any(at, &["fiscal", "financial"]));
         if written.is_some() {
-            return self.part_of(unit, number, fiscal, written, to);
+            return Self::part_of(unit, number, fiscal, written, to);
         }
         match self.year_of(to) {
-            Some((year, fiscal_year, to)) => self.part_of(unit, number, fiscal || fiscal_year, Some(year), to),
+            Some((year, fiscal_year, to)) => Self::part_of(unit, number, fiscal || fiscal_year, Some(year), to),
             // "The first half of March"
             None if self.of_another(to) => None,
-            None => self.part_of(unit, number, fiscal, None, to),
+            None => Self::part_of(unit, number, fiscal, None, to),
         }
     }
 
-    fn part_of(&self, unit: Unit, number: u32, fiscal: bool, year: Option<i16>, to: usize) -> Option<Point> {
+    fn part_of(unit: Unit, number: u32, fiscal: bool, year: Option<i16>, to: usize) -> Option<Point> {
         let unit = if fiscal { unit.fiscal()? } else { unit };
         let count = unit.months()?;
         let skip = i32::try_from(number.checked_sub(1)?).ok()? * count;

@@ -6,6 +6,7 @@ use crate::engine::agent::english::time::phrase::{BEFORE_NUMBER, Match, Phrases,
 use crate::engine::agent::english::time::point::{Named, Point};
 use crate::engine::agent::english::time::words::year;
 use crate::engine::agent::plan::window::{Span, Unit};
+use crate::model::plan::TimeUnit;
 
 /// Before what is named lies the time that is meant.
 const BEFORE: [&str; 4] = ["before", "prior to", "earlier than", "any time before"];
@@ -81,7 +82,7 @@ impl Phrases<'_> {
             Some(_) => (unit.add(span.start, -count)?, span.start),
             None => (span.end, unit.add(span.end, count)?),
         };
-        Some(Match { unit: unit.grain(), bare_number: false, ..self.open(at, at, &point, Some(start), Some(end)) })
+        Some(Match { unit: unit.grain(), bare_number: false, ..Self::open(at, at, &point, Some(start), Some(end)) })
     }
 
     fn one_sided(&self, at: usize) -> Option<Match> {
@@ -95,18 +96,18 @@ impl Phrases<'_> {
         };
         if let Some((point, span)) = point(&SINCE) {
             let to = self.words.skip(point.to, &["on", "onward", "onwards"]);
-            return Some(Match { to, ..self.open(at, at, &point, Some(span.start), None) });
+            return Some(Match { to, ..Self::open(at, at, &point, Some(span.start), None) });
         }
         if let Some((point, span)) = point(&AFTER) {
-            return Some(self.open(at, at, &point, Some(span.end), None));
+            return Some(Self::open(at, at, &point, Some(span.end), None));
         }
         if let Some((point, span)) = point(&BEFORE) {
-            return Some(self.open(at, at, &point, None, Some(span.start)));
+            return Some(Self::open(at, at, &point, None, Some(span.start)));
         }
         let (point, span) = point(&UNTIL)?;
         // An amount may go up to a number.
         let amount = point.bare_number && self.words.after(at, "up to").is_some();
-        (!amount).then(|| self.open(at, at, &point, None, Some(span.end)))
+        (!amount).then(|| Self::open(at, at, &point, None, Some(span.end)))
     }
 
     /// `the year`, `the month` after "the start of".
@@ -137,7 +138,7 @@ impl Phrases<'_> {
         if bare_number && opened.is_none() && core == at && BEFORE_NUMBER.contains(&self.words.before(at)) {
             return None;
         }
-        let unit = last.unit.and_then(|unit| unit.grain());
+        let unit = last.unit.and_then(TimeUnit::grain);
         let what = What::Window(Some(span.start), Some(span.end));
         Some(Match {
             from: at,
@@ -202,14 +203,13 @@ impl Phrases<'_> {
 
     /// A window that begins, or ends, with a name.
     pub(super) fn open(
-        &self,
         from: usize,
         core: usize,
         point: &Point,
         start: Option<DateTime>,
         end: Option<DateTime>,
     ) -> Match {
-        let unit = point.unit.and_then(|unit| unit.grain());
+        let unit = point.unit.and_then(TimeUnit::grain);
         Match {
             from,
             core,

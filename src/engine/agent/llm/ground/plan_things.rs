@@ -124,7 +124,7 @@ impl Part {
             Self::Dataset(name) => format!("the dataset {}", in_words(name)),
             Self::Segment(name) => format!("the segment {}", in_words(name)),
             Self::Field(dataset, name) => {
-                let words = ontology.field(dataset, name).map_or_else(|| in_words(name), |field| field.words());
+                let words = ontology.field(dataset, name).map_or_else(|| in_words(name), Field::words);
                 format!("the field {words} of {}", in_words(dataset))
             }
         }

@@ -51,7 +51,7 @@ pub(super) fn comparable(one: DataType, other: DataType) -> bool {
 fn civil(text: &str) -> Option<DateTime> {
     match text.len() {
         10 => text.parse::<Date>().ok().map(|date| date.at(0, 0, 0, 0)),
-        19 if text.as_bytes()[10] == b'T' => text.parse().ok(),
+        19 if text.as_bytes().get(10) == Some(&b'T') => text.parse().ok(),
         _ => None,
     }
 }

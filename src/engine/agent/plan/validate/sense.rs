@@ -2,7 +2,7 @@
 //! well formed, and each gives a number that means nothing.
 
 use super::values::{each, exclusive};
-use crate::model::ontology::{Aggregation, Ontology};
+use crate::model::ontology::{Aggregation, Entity, Ontology};
 use crate::model::plan::{Condition, FieldRef, Measure, Plan, Shown, Value, Window};
 
 /// Every reason why the answer to a plan would mean nothing, as sentences for people. Empty when there is none.
@@ -68,7 +68,7 @@ fn other_rows(measure: &Measure, filters: &[Condition], ontology: &Ontology) -> 
                 && !of.eq_ignore_ascii_case(&field.dataset)
                 && !filters.is_empty() =>
         {
-            ontology.entity(dataset).map(|entity| entity.noun())
+            ontology.entity(dataset).map(Entity::noun)
         }
         _ => None,
     })
@@ -139,7 +139,7 @@ fn together<'a>(conditions: &'a [Condition], held: &mut Vec<(Option<&'a FieldRef
 
 fn disjoint(held: &[(Option<&FieldRef>, &Window, bool)], plan: &Plan, ontology: &Ontology, said: &mut Vec<String>) {
     for (at, (field, window, negated)) in held.iter().enumerate() {
-        for (other, late, not) in &held[at + 1..] {
+        for (other, late, not) in held.iter().skip(at + 1) {
             let same = match (field, other) {
                 (Some(one), Some(other)) => one == other,
                 (None, Some(field)) | (Some(field), None) => is_usual(field, plan, ontology),

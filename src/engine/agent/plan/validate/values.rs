@@ -101,7 +101,7 @@ fn is_one(from: &str, to: &str, ontology: &Ontology) -> bool {
 
 fn disjoint(held: &[Allowed<'_>], ontology: &Ontology, said: &mut Vec<String>) {
     for (at, (field, values)) in held.iter().enumerate() {
-        for (other, others) in &held[at + 1..] {
+        for (other, others) in held.iter().skip(at + 1) {
             if field != other || values.iter().any(|value| others.contains(value)) {
                 continue;
             }

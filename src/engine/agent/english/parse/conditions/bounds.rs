@@ -245,7 +245,7 @@ impl Parser<'_> {
             return self.value_list(Some(noun), negated);
         }
         let text = item.text.clone();
-        let code = text.chars().any(|c| c.is_ascii_digit()) || text.chars().all(|c| c.is_uppercase()) && text.len() > 1;
+        let code = text.chars().any(|c| c.is_ascii_digit()) || text.chars().all(char::is_uppercase) && text.len() > 1;
         let unknown = item.entries.is_empty()
             && !vocabulary::is_ordinary(&item.norm)
             && matches!(item.kind, Kind::Word)

@@ -449,7 +449,7 @@ impl Parser<'_> {
                 continue;
             }
             if itself {
-                self.sketch.unknown.push(subject.text.clone());
+                self.sketch.unknown.push(subject.text);
                 return;
             }
             let kept = noun.entries.iter().filter(|entry| ours(&entry.sense)).cloned().collect();

@@ -23,10 +23,7 @@ impl Parser<'_> {
         self.eat_any(&["are", "is", "were", "was", "last", "lasted", "take", "took", "run", "ran", "stayed", "have"]);
         mean |= self.eat_any(&["on average", "on an average", "typically", "usually", "average", "averaged"]);
         let from = self.at;
-        let (op, hints) = match self.operator() {
-            Some(found) => found,
-            None => return false,
-        };
+        let Some((op, hints)) = self.operator() else { return false };
         let Some(value) = self.bound_value() else { return false };
         let op = self.suffix().unwrap_or(op);
         let hints = if hints.is_empty() && self.eat_any(&["long", "in length"]) {

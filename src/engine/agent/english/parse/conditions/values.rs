@@ -1,6 +1,7 @@
 //! Values, alone or with their field.
 
 use super::*;
+use crate::engine::agent::english::items::Item;
 
 impl Parser<'_> {
     /// Whether a value may be one of a field that was named: its own, or of the dataset that it belongs to or refers to.
@@ -60,7 +61,7 @@ impl Parser<'_> {
                 | "about"
                 | "than"
         ) || self.role_here();
-        if preposition && !self.item(0).is_some_and(|item| item.has_value()) {
+        if preposition && !self.item(0).is_some_and(Item::has_value) {
             if matches!(self.word(0), "than" | "between" | "about") {
                 return false;
             }
@@ -101,7 +102,7 @@ impl Parser<'_> {
             return self.value_list(None, negated);
         }
         if negated || preposition {
-            let named = self.item(0).is_some_and(|item| item.is_named());
+            let named = self.item(0).is_some_and(Item::is_named);
             let back = (self.at, self.sketch.nouns.len());
             if named && let Some(noun) = self.noun(Want::Bound) {
                 let known = self.open_conds();
@@ -148,7 +149,7 @@ impl Parser<'_> {
         let plain = self.item(0).is_some_and(|item| {
             item.entries.iter().all(|entry| matches!(entry.sense, Sense::Role(_) | Sense::Field(..)) || entry.partial)
         });
-        if verb && by && plain && self.item(2).is_some_and(|item| item.has_value()) {
+        if verb && by && plain && self.item(2).is_some_and(Item::has_value) {
             self.at += 2;
         }
     }
@@ -162,7 +163,7 @@ impl Parser<'_> {
         for cond in &mut conds[from..] {
             match cond {
                 Cond::Values { negated, .. } | Cond::Like { negated, .. } | Cond::Null { negated, .. } => {
-                    *negated = !*negated
+                    *negated = !*negated;
                 }
                 Cond::Compare { op, .. } if *op == Comparator::Equal => *op = Comparator::NotEqual,
                 _ => {}
@@ -175,7 +176,7 @@ impl Parser<'_> {
         let role =
             self.item(0).is_some_and(|item| item.entries.iter().any(|entry| matches!(entry.sense, Sense::Role(_))));
         let article = usize::from(matches!(self.word(1), "the" | "either"));
-        role && self.item(1 + article).is_some_and(|item| item.has_value())
+        role && self.item(1 + article).is_some_and(Item::has_value)
     }
 
     pub(super) fn value_here(&self) -> bool {
