@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::app::Office;
 use crate::base::clock::{Millis, rfc3339};
+use crate::base::json::put;
 use crate::base::secret::{Secret, random_token};
 use crate::engine::sql::remote::sources::Sources;
 use crate::identity::Identity;
@@ -331,7 +332,7 @@ async fn token(command: Token, identity: &Identity) -> Result<Said> {
             let expires_at = expires_in_days.map(|days| identity.clock().now() + Millis::from(days) * day);
             let (token, secret) = identity.create_token(org.id, &label, &scopes, expires_at).await?;
             let mut facts = token_facts(&token);
-            facts["token"] = secret.expose().into();
+            put(&mut facts, "token", secret.expose());
             let mut text = format!("{}\nKeep it now: it is not shown again.", secret.expose());
             if !org.connectivity_enabled {
                 text += &format!(

@@ -89,7 +89,7 @@ async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
         std::fs::write(&path, bytes)?;
         let loaded = dataset(name, description, vec![path]).load(app, org, true).await;
         let loaded = loaded.with_context(|| format!("loading {name}"))?;
-        eprintln!("  {name}: {} rows", loaded["row_count"]);
+        eprintln!("  {name}: {} rows", loaded.get("row_count").unwrap_or(&serde_json::Value::Null));
     }
     if missing("flights_guide") {
         let mut files = Vec::new();

@@ -47,14 +47,15 @@ impl Import {
             if json {
                 println!("{reply}");
             } else {
-                let text = |key: &str| reply[key].as_str().unwrap_or_default().to_owned();
+                let value = |key: &str| reply.get(key).unwrap_or(&Value::Null);
+                let text = |key: &str| value(key).as_str().unwrap_or_default();
                 let state = if self.publish { "published" } else { "not published: external clients do not see it" };
                 println!(
                     "{} ({}, {} rows, {} bytes), {state}",
                     text("name"),
                     text("type"),
-                    reply["row_count"],
-                    reply["bytes"]
+                    value("row_count"),
+                    value("bytes")
                 );
             }
         }

@@ -137,24 +137,25 @@ impl Ontology {
                 let dictionary = dictionary.as_deref().map(text).transpose()?.unwrap_or_default();
                 let op = DraftOntology { name, dataset_ids, timezone, dictionary, improve };
                 let made = door.call(op).await?;
-                for note in made["notes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                for note in each(&made, "/notes").filter_map(Value::as_str) {
                     eprintln!("{note}");
                 }
-                print!("{}", made["text"].as_str().unwrap_or_default());
+                print!("{}", said(&made, "/text"));
             }
             Self::Save { file, .. } => {
                 let checked = door.save(text(&file)?).await?;
                 show(&checked, json);
-                anyhow::ensure!(checked["ontology"]["status"] == "ready", "it cannot be asked as it is");
+                anyhow::ensure!(said(&checked, "/ontology/status") == "ready", "it cannot be asked as it is");
             }
             Self::List { .. } => {
                 let all = door.call(ListAllOntologies {}).await?;
                 if json {
                     println!("{all}");
                 }
-                for one in all["ontologies"].as_array().into_iter().flatten().filter(|_| !json) {
-                    let text = |key: &str| one[key].as_str().unwrap_or_default();
-                    println!("{}  {}  {}  {}", text("ontology_id"), text("name"), text("status"), text("problem"));
+                for one in each(&all, "/ontologies").filter(|_| !json) {
+                    let [id, name, status, problem] =
+                        ["/ontology_id", "/name", "/status", "/problem"].map(|path| said(one, path));
+                    println!("{id}  {name}  {status}  {problem}");
                 }
             }
             Self::Ask(asked) => {
@@ -163,14 +164,13 @@ impl Ontology {
                     println!("{reply}");
                     return Ok(());
                 }
-                println!("{}", reply["narrative"].as_str().unwrap_or_default());
-                for question in reply["clarificationRequest"]["questions"].as_array().into_iter().flatten() {
-                    for suggestion in question["suggestions"].as_array().into_iter().flatten().filter_map(Value::as_str)
-                    {
+                println!("{}", said(&reply, "/narrative"));
+                for question in each(&reply, "/clarificationRequest/questions") {
+                    for suggestion in each(question, "/suggestions").filter_map(Value::as_str) {
                         println!("  - {suggestion}");
                     }
                 }
-                eprintln!("conversation {}", reply["conversationId"].as_str().unwrap_or_default());
+                eprintln!("conversation {}", said(&reply, "/conversationId"));
             }
             Self::Explain(asked) => {
                 let explained = door.call(ExplainQuestion(door.asked(asked).await?)).await?;
@@ -178,11 +178,10 @@ impl Ontology {
                     println!("{explained}");
                     return Ok(());
                 }
-                for stage in explained["stages"].as_array().into_iter().flatten() {
-                    let text = |key: &str| stage[key].as_str().unwrap_or_default().trim_end();
-                    println!("== {}\n{}\n", text("name"), text("made"));
+                for stage in each(&explained, "/stages") {
+                    println!("== {}\n{}\n", said(stage, "/name").trim_end(), said(stage, "/made").trim_end());
                 }
-                println!("== answer\n{}", explained["narrative"].as_str().unwrap_or_default());
+                println!("== answer\n{}", said(&explained, "/narrative"));
             }
             Self::Check { .. } | Self::Convert { .. } => {}
         }
@@ -206,12 +205,12 @@ impl Door<'_> {
         let mut cursor = None;
         loop {
             let page = self.call(ListDatasets { cursor }).await?;
-            for dataset in page["datasets"].as_array().into_iter().flatten() {
-                if names.iter().any(|name| dataset["name"] == name.as_str()) {
-                    ids.push(dataset["id"].as_str().unwrap_or_default().parse()?);
+            for dataset in each(&page, "/datasets") {
+                if names.iter().any(|name| said(dataset, "/name") == name) {
+                    ids.push(said(dataset, "/id").parse()?);
                 }
             }
-            cursor = page["next_cursor"].as_str().map(str::to_owned);
+            cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
             if cursor.is_none() {
                 break;
             }
@@ -228,30 +227,30 @@ impl Door<'_> {
 
     async fn ontology(&self, name: Option<&str>) -> anyhow::Result<Id<StoredOntology>> {
         let all = self.call(ListAllOntologies {}).await?;
-        let all: Vec<&Value> = all["ontologies"].as_array().into_iter().flatten().collect();
-        let names: Vec<&str> = all.iter().filter_map(|one| one["name"].as_str()).collect();
+        let all: Vec<&Value> = each(&all, "/ontologies").collect();
+        let names: Vec<&str> = all.iter().map(|one| said(one, "/name")).collect();
         let found = match name {
-            Some(name) => all.iter().find(|one| one["name"] == name),
+            Some(name) => all.iter().find(|one| said(one, "/name") == name),
             None => all.first().filter(|_| all.len() == 1),
         };
         let found = found.with_context(|| format!("name an ontology with --ontology: {}", names.join(", ")))?;
-        Ok(found["ontology_id"].as_str().unwrap_or_default().parse()?)
+        Ok(said(found, "/ontology_id").parse()?)
     }
 
     /// Saves a document under its own name, new or as the next version, and compares it with the data.
     async fn save(&self, text: String) -> anyhow::Result<Value> {
         let name = read::read(&text).map_err(|problems| listed(&problems, false))?.ontology.name;
         let all = self.call(ListAllOntologies {}).await?;
-        let old = all["ontologies"].as_array().into_iter().flatten().find(|one| one["name"] == name.as_str());
+        let old = each(&all, "/ontologies").find(|one| said(one, "/name") == name);
         let summary = "saved from the command line".to_owned();
-        let saved = match old.and_then(|old| old["ontology_id"].as_str()) {
+        let saved = match old.map(|old| said(old, "/ontology_id")) {
             None => self.call(CreateOntology { text, summary }).await?,
             Some(id) => self.call(UpdateOntology { ontology_id: id.parse()?, text, version: None, summary }).await?,
         };
-        if saved["ontology"]["status"] == "failed" {
+        if said(&saved, "/ontology/status") == "failed" {
             return Ok(saved);
         }
-        let ontology_id = saved["ontology"]["ontology_id"].as_str().unwrap_or_default().parse()?;
+        let ontology_id = said(&saved, "/ontology/ontology_id").parse()?;
         self.call(CheckOntology { ontology_id }).await
     }
 }
@@ -263,9 +262,19 @@ impl Door<'_> {
 pub(super) async fn install(app: &App, org: &crate::model::org::Org, text: &str) -> anyhow::Result<()> {
     let door = Door { gateway: &app.gateway, caller: operator(app, org) };
     let checked = door.save(text.to_owned()).await?;
-    let ontology = &checked["ontology"];
-    anyhow::ensure!(ontology["status"] == "ready", "the ontology is not ready: {}", ontology["problem"]);
+    let problem = said(&checked, "/ontology/problem");
+    anyhow::ensure!(said(&checked, "/ontology/status") == "ready", "the ontology is not ready: {problem:?}");
     Ok(())
+}
+
+/// The text at a place of a reply (RFC 6901); empty where there is none.
+fn said<'v>(reply: &'v Value, path: &str) -> &'v str {
+    reply.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What is in the list at a place of a reply.
+fn each<'v>(reply: &'v Value, path: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
+    reply.pointer(path).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
@@ -286,22 +295,15 @@ fn show(checked: &Value, json: bool) {
         println!("{checked}");
         return;
     }
-    let ontology = &checked["ontology"];
-    let text = |key: &str| ontology[key].as_str().unwrap_or_default();
-    println!("{}, version {}: {}. {}", text("name"), ontology["version"], text("status"), text("problem"));
-    let findings = checked["attestation"]["findings"].as_array();
-    for finding in findings.into_iter().flatten().filter(|finding| finding["passed"] == false) {
-        println!(
-            "  {}: {}",
-            finding["what"].as_str().unwrap_or_default(),
-            finding["says"].as_str().unwrap_or_default()
-        );
+    let [name, status, problem] =
+        ["/ontology/name", "/ontology/status", "/ontology/problem"].map(|path| said(checked, path));
+    let version = checked.pointer("/ontology/version").unwrap_or(&Value::Null);
+    println!("{name}, version {version}: {status}. {problem}");
+    let findings = each(checked, "/attestation/findings");
+    for finding in findings.filter(|finding| finding.get("passed") == Some(&Value::Bool(false))) {
+        println!("  {}: {}", said(finding, "/what"), said(finding, "/says"));
     }
-    for problem in checked["problems"].as_array().into_iter().flatten() {
-        println!(
-            "  {}: {}",
-            problem["path"].as_str().unwrap_or_default(),
-            problem["message"].as_str().unwrap_or_default()
-        );
+    for problem in each(checked, "/problems") {
+        println!("  {}: {}", said(problem, "/path"), said(problem, "/message"));
     }
 }

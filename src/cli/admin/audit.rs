@@ -124,8 +124,12 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         AdminCommand::Client(Client::Create { name, .. }) => ("admin.client.create", name.clone()),
         AdminCommand::Client(Client::Remove { id }) => ("admin.client.remove", id.clone()),
         AdminCommand::Client(Client::Secret { id }) => ("admin.client.secret", id.clone()),
-        AdminCommand::Client(Client::Block { id, workspace }) => ("admin.client.block", placed(workspace, id)),
-        AdminCommand::Client(Client::Unblock { id, workspace }) => ("admin.client.unblock", placed(workspace, id)),
+        AdminCommand::Client(Client::Block { id, workspace }) => {
+            ("admin.client.block", placed(workspace.as_deref(), id))
+        }
+        AdminCommand::Client(Client::Unblock { id, workspace }) => {
+            ("admin.client.unblock", placed(workspace.as_deref(), id))
+        }
         AdminCommand::Source(Source::Add { name, workspace, .. }) => {
             ("admin.source.create", format!("{workspace} {name}"))
         }
@@ -148,6 +152,6 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
 }
 
 /// A client and the workspace that a command named, if it named one.
-fn placed(workspace: &Option<String>, id: &str) -> String {
-    workspace.as_ref().map_or_else(|| id.to_owned(), |workspace| format!("{workspace} {id}"))
+fn placed(workspace: Option<&str>, id: &str) -> String {
+    workspace.map_or_else(|| id.to_owned(), |workspace| format!("{workspace} {id}"))
 }

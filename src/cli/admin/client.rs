@@ -8,6 +8,7 @@ use super::find_org;
 use super::show::{Said, table};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
+use crate::base::json::put;
 use crate::base::secret::Secret;
 use crate::identity::Identity;
 use crate::identity::clients::OAuthClient;
@@ -100,7 +101,7 @@ fn facts(client: &OAuthClient) -> Value {
 }
 
 fn with_secret(text: String, mut facts: Value, secret: &Secret) -> Said {
-    facts["secret"] = secret.expose().into();
+    put(&mut facts, "secret", secret.expose());
     Said { text: format!("{text}\nSecret (not shown again): {}", secret.expose()), facts }
 }
 
@@ -133,7 +134,7 @@ async fn list(identity: &Identity) -> Result<Said> {
         let (blocked_in, created) = (blocked.join(","), rfc3339(client.created_at));
         rows.push(vec![client.id.clone(), client.name.clone(), kind.to_owned(), created, blocked_in]);
         let mut known = facts(client);
-        known["blocked"] = json!(blocked);
+        put(&mut known, "blocked", blocked);
         all.push(known);
     }
     for id in others {

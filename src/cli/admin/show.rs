@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::base::clock::{Millis, rfc3339};
+use crate::base::json::put;
 use crate::base::secret::Secret;
 use crate::identity::connectivity::TokenInfo;
 use crate::model::access::Role;
@@ -25,7 +26,7 @@ pub(super) fn standing(suspended: bool) -> &'static str {
 }
 
 pub(super) fn with_state(mut facts: Value, suspended: bool) -> Value {
-    facts["state"] = standing(suspended).into();
+    put(&mut facts, "state", standing(suspended));
     facts
 }
 
@@ -48,7 +49,7 @@ pub(super) fn person_facts(user: &User) -> Value {
 
 pub(super) fn member_facts(user: &User, role: Role) -> Value {
     let mut facts = person_facts(user);
-    facts["role"] = role.name().into();
+    put(&mut facts, "role", role.name());
     facts
 }
 
@@ -68,7 +69,7 @@ pub(super) fn with_password(text: String, mut facts: Value, made_up: Option<Secr
     match made_up {
         None => Said { facts, text },
         Some(password) => {
-            facts["password"] = password.expose().into();
+            put(&mut facts, "password", password.expose());
             Said { text: format!("{text}\nPassword (not shown again): {}", password.expose()), facts }
         }
     }

@@ -11,6 +11,7 @@ use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use super::compat::is_modern;
+use crate::base::json::put;
 use crate::model::run::MOST_ROUNDS;
 
 /// The key of the one form in a result that asks.
@@ -22,7 +23,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(240);
 /// The form for what a result asks back, and the conversation that the answer belongs to.
 fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
     let reply = result.structured_content.as_ref()?;
-    let questions = reply["clarificationRequest"]["questions"].as_array()?;
+    let questions = reply.pointer("/clarificationRequest/questions")?.as_array()?;
     let mut properties = JsonObject::new();
     let mut message = String::from("To answer rightly:");
     for (at, question) in questions.iter().enumerate() {
@@ -32,7 +33,7 @@ fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
         // Strict clients refuse a form whose default is none of the choices.
         let assumption = &question["assumption"];
         if question["suggestions"].as_array().is_some_and(|all| all.contains(assumption)) {
-            options["default"] = assumption.clone();
+            put(&mut options, "default", assumption.clone());
         }
         properties.insert(format!("answer_{}", at + 1), options);
     }

@@ -14,6 +14,8 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
+use crate::base::json::put;
+
 /// The first revision without sessions.
 pub(super) const MODERN: &str = "2026-07-28";
 /// The last with them.
@@ -310,7 +312,7 @@ pub(super) fn rpc_error(status: StatusCode, id: &Value, code: i32, message: &str
 pub(super) fn error_body(id: &Value, code: i32, message: &str, data: Value) -> Value {
     let mut error = json!({ "code": code, "message": message });
     if !data.is_null() {
-        error["data"] = data;
+        put(&mut error, "data", data);
     }
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }

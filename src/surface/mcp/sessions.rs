@@ -76,8 +76,9 @@ impl Sessions {
         let version = bound.version;
         if let Some(own) = table.of.get_mut(principal)
             && let Some(at) = own.iter().position(|own| **own == *id)
+            && let Some(from_there) = own.get_mut(at..)
         {
-            own[at..].rotate_left(1);
+            from_there.rotate_left(1);
         }
         Some(version)
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use crate::base::json::put;
 use crate::identity::clients::{self, NewClient, OAuthClient};
 use crate::identity::own_name;
 use crate::identity::redirect::{self, Kind};
@@ -118,8 +119,8 @@ fn registered(client: &OAuthClient, device: bool) -> Value {
         "application_type": client.application_type,
     });
     if by_browser {
-        body["redirect_uris"] = json!(client.redirect_uris);
-        body["response_types"] = json!(["code"]);
+        put(&mut body, "redirect_uris", json!(client.redirect_uris));
+        put(&mut body, "response_types", json!(["code"]));
     }
     if let (Some(uri), Some(object)) = (&client.uri, body.as_object_mut()) {
         object.insert("client_uri".into(), uri.as_str().into());

@@ -4,6 +4,7 @@
 use axum::Json;
 use serde_json::{Map, Value, json};
 
+use crate::base::json::put;
 use crate::gateway::operation::{Info, Operation, Surface};
 use crate::model::error::Code;
 use crate::ops;
@@ -133,9 +134,9 @@ fn operation<O: Operation>(info: &Info) -> Value {
         },
     });
     if info.name == Import::INFO.name {
-        operation["requestBody"] = multipart(members);
+        put(&mut operation, "requestBody", multipart(members));
     } else if !members.is_empty() {
-        operation["requestBody"] = request_body(info, &schema, members);
+        put(&mut operation, "requestBody", request_body(info, &schema, members));
     }
     operation
 }
@@ -159,14 +160,14 @@ fn request_body(info: &Info, schema: &Map<String, Value>, members: Map<String, V
     let mut body = json!({ "type": "object", "required": needed });
     for rule in ["additionalProperties", "minProperties"] {
         if let Some(value) = schema.get(rule) {
-            body[rule] = value.clone();
+            put(&mut body, rule, value.clone());
         }
     }
     let member = |(name, member): (String, Value)| {
         let member = if optional(&name) { or_null(member) } else { member };
         (name, member)
     };
-    body["properties"] = Value::Object(members.into_iter().map(member).collect());
+    put(&mut body, "properties", Value::Object(members.into_iter().map(member).collect()));
     let example: Value = serde_json::from_str(info.example).unwrap_or_default();
     json!({ "required": true, "content": { "application/json": { "schema": body, "example": example } } })
 }
@@ -175,7 +176,7 @@ fn request_body(info: &Info, schema: &Map<String, Value>, members: Map<String, V
 /// with a list of types.
 fn or_null(mut member: Value) -> Value {
     if let Some(kind) = member.get("type").and_then(Value::as_str).map(str::to_owned) {
-        member["type"] = json!([kind, "null"]);
+        put(&mut member, "type", json!([kind, "null"]));
         if let Some(Value::Array(values)) = member.get_mut("enum") {
             values.push(Value::Null);
         }

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use serde_json::Value;
 
 use super::{Console, Room, Slug, parsed};
 use crate::model::error::{Code, Error, Result};
@@ -76,7 +77,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
 
 fn refused(params: &Params, error: Error) -> Outcome {
     let text = |name: &str| params.get(name).unwrap_or("").to_owned();
-    let script = error.details["script"].as_str().unwrap_or_default().to_owned();
+    let script = error.details.get("script").and_then(Value::as_str).unwrap_or_default().to_owned();
     Outcome {
         // The script has a place of its own on the page.
         problem: error.message.replace(&format!("\n{script}"), ""),
