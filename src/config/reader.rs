@@ -30,7 +30,7 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
     }
 
     /// The value as written, or the table's default; `None` when both are empty.
-    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
         let default = VARIABLES.iter().find(|variable| variable.name == name).map_or("", |v| v.default);
         (self.source)(name)
             .map(|value| value.trim().to_owned())

@@ -59,10 +59,10 @@ impl Limiter {
     /// `rate_limited` with the limit that was met, its number, and `retry_after`.
     pub(super) fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
         let person = caller.person();
-        self.check(&self.requests, &person, "requests", self.rates.requests)?;
+        check(&self.requests, &person, "requests", self.rates.requests)?;
         match knock {
             Knock::Request => Ok(()),
-            Knock::Session => self.check(&self.sessions, &person, "sessions", self.rates.sessions),
+            Knock::Session => check(&self.sessions, &person, "sessions", self.rates.sessions),
         }
     }
 
@@ -78,13 +78,13 @@ impl Limiter {
                 self.draw(cost, &credential)?;
                 return self.call(caller, format!("{credential}:manage"));
             }
-            Cost::Read => self.check(&self.token, &credential, "token", self.rates.token)?,
+            Cost::Read => check(&self.token, &credential, "token", self.rates.token)?,
             Cost::Sql | Cost::Ask => {
                 self.draw(cost, &credential)?;
-                self.check(&self.token, &credential, "token", self.rates.token)?;
+                check(&self.token, &credential, "token", self.rates.token)?;
             }
         }
-        self.check(&self.workspace, &caller.org.to_string(), "workspace", self.rates.workspace)?;
+        check(&self.workspace, &caller.org.to_string(), "workspace", self.rates.workspace)?;
         self.call(caller, credential)
     }
 
@@ -94,7 +94,7 @@ impl Limiter {
     /// `rate_limited`, `service_unavailable`.
     pub(super) fn upload(&self, caller: &Caller) -> Result<Share> {
         let keys = [Key::at_most(caller.person(), self.rates.in_flight), workspace(caller)];
-        self.enter(&self.uploads, &keys, "uploads", self.rates.in_flight)
+        enter(&self.uploads, &keys, "uploads", self.rates.in_flight)
     }
 
     /// A place for an answer that stays open, besides those for calls.
@@ -103,34 +103,14 @@ impl Limiter {
     /// `rate_limited`, `service_unavailable`.
     pub(super) fn stream(&self, caller: &Caller) -> Result<Share> {
         let keys = [Key::at_most(caller.credential(), self.rates.streams), workspace(caller)];
-        self.enter(&self.streams, &keys, "streams", self.rates.streams)
+        enter(&self.streams, &keys, "streams", self.rates.streams)
     }
 
     fn call(&self, caller: &Caller, key: String) -> Result<Share> {
         // One person with many clients leaves room for colleagues, as one workspace does for others.
         let person = Key::part(format!("{}:all", caller.person()), 2);
         let keys = [Key::at_most(key, self.rates.in_flight), person, workspace(caller)];
-        self.enter(&self.calls, &keys, "in_flight", self.rates.in_flight)
-    }
-
-    /// `keys`: first the one that is bounded by `most`, then those that are bounded by what is free.
-    fn enter(&self, places: &Arc<Shares>, keys: &[Key], what: &str, most: usize) -> Result<Share> {
-        places.enter(keys).map_err(|full| {
-            let (message, details) = match full {
-                Full { key: None } => return Error::unavailable("The service is busy. Try again in a moment."),
-                Full { key: Some(0) } => (
-                    format!("{most} at once are open already ({what}). Wait for one to end."),
-                    serde_json::json!({ "limit": what, "at_once": most }),
-                ),
-                Full { key: Some(_) } => (
-                    format!(
-                        "You, or your workspace, have your share of what this service does at once ({what}). Try again."
-                    ),
-                    serde_json::json!({ "limit": format!("workspace_{what}") }),
-                ),
-            };
-            Error::new(Code::RateLimited, message).with(details).retry_after(1)
-        })
+        enter(&self.calls, &keys, "in_flight", self.rates.in_flight)
     }
 
     fn draw(&self, cost: Cost, key: &str) -> Result<()> {
@@ -141,16 +121,36 @@ impl Limiter {
             Cost::Read => ("token", self.rates.token),
             Cost::Manage => ("management", self.rates.workspace),
         };
-        self.kinds.get(&cost).map_or(Ok(()), |rate| self.check(rate, key, name, number))
+        self.kinds.get(&cost).map_or(Ok(()), |rate| check(rate, key, name, number))
     }
+}
 
-    fn check(&self, rate: &Rate<String>, key: &str, name: &str, number: u32) -> Result<()> {
-        rate.check(&key.to_owned()).map_err(|wait| {
-            let message = format!("The limit of {number} a minute ({name}) is reached. Try again in {wait} s.");
-            let details = serde_json::json!({ "limit": name, "per_minute": number });
-            Error::new(Code::RateLimited, message).with(details).retry_after(wait)
-        })
-    }
+/// `keys`: first the one that is bounded by `most`, then those that are bounded by what is free.
+fn enter(places: &Arc<Shares>, keys: &[Key], what: &str, most: usize) -> Result<Share> {
+    places.enter(keys).map_err(|full| {
+        let (message, details) = match full {
+            Full { key: None } => return Error::unavailable("The service is busy. Try again in a moment."),
+            Full { key: Some(0) } => (
+                format!("{most} at once are open already ({what}). Wait for one to end."),
+                serde_json::json!({ "limit": what, "at_once": most }),
+            ),
+            Full { key: Some(_) } => (
+                format!(
+                    "You, or your workspace, have your share of what this service does at once ({what}). Try again."
+                ),
+                serde_json::json!({ "limit": format!("workspace_{what}") }),
+            ),
+        };
+        Error::new(Code::RateLimited, message).with(details).retry_after(1)
+    })
+}
+
+fn check(rate: &Rate<String>, key: &str, name: &str, number: u32) -> Result<()> {
+    rate.check(&key.to_owned()).map_err(|wait| {
+        let message = format!("The limit of {number} a minute ({name}) is reached. Try again in {wait} s.");
+        let details = serde_json::json!({ "limit": name, "per_minute": number });
+        Error::new(Code::RateLimited, message).with(details).retry_after(wait)
+    })
 }
 
 /// A workspace has as many places as are left for others.
