@@ -80,7 +80,7 @@ impl Encoder {
 
     /// Makes every further query fail, as a broken model does.
     #[cfg(test)]
-    pub fn break_down(&self) {
+    pub(crate) fn break_down(&self) {
         self.queries.close();
     }
 }

@@ -101,7 +101,7 @@ impl OpenShards {
 
     /// How many are open now.
     #[cfg(test)]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.inner().slots.values().filter(|slot| slot.read().unwrap().is_some()).count()
     }
 }

@@ -253,7 +253,7 @@ impl Shard {
 
     /// Takes the sparse vectors away, as a damaged index does.
     #[cfg(test)]
-    pub fn drop_words(&self) {
+    pub(crate) fn drop_words(&self) {
         use qdrant_edge::{DeleteVectorName, VectorNameOperations};
         let delete = VectorNameOperations::DeleteVectorName(DeleteVectorName { vector_name: SPARSE.into() });
         self.engine.get().unwrap().update(UpdateOperation::VectorNameOperation(delete)).unwrap();

@@ -65,7 +65,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Bounded<K, V> {
 
     /// How many values there are, and their bytes.
     #[cfg(test)]
-    pub fn size(&self) -> (usize, usize) {
+    pub(crate) fn size(&self) -> (usize, usize) {
         (self.kept.len(), self.bytes)
     }
 }

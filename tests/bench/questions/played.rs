@@ -23,7 +23,10 @@ pub async fn print(files: &[String]) {
             }
         }
     }
-    println!("{:8} {:9} {:8} {:>9} {:>6} {:>6} {:>7} {:>6} {:>8}", "ontology", "tools", "set", "questions", "right", "wrong", "no answer", "calls", "bytes");
+    println!(
+        "{:8} {:9} {:8} {:>9} {:>6} {:>6} {:>7} {:>6} {:>8}",
+        "ontology", "tools", "set", "questions", "right", "wrong", "no answer", "calls", "bytes"
+    );
     for ((with, tools, set), all) in &rows {
         let count = |of: Verdict| all.iter().filter(|(_, verdict)| *verdict == of).count();
         let each = |of: fn(&Played) -> usize| all.iter().map(|(it, _)| of(it)).sum::<usize>() as f64 / all.len() as f64;

@@ -15,7 +15,7 @@ use crate::sql::house::House;
 /// Rows that a caller takes.
 const ROWS: u32 = 1_000;
 
-async fn house(trap: &Trap) -> House {
+fn house(trap: &Trap) -> House {
     let mut house = House::empty(|budgets| budgets.sql_chars = 64 * 1024);
     for (name, query) in trap.queries() {
         house.make(&name, &query);
@@ -107,7 +107,7 @@ fn judged(
 
 async fn all_of(name: &str) {
     let (_, trap) = trap::all().into_iter().find(|(known, _)| *known == name).unwrap();
-    let house = house(&trap).await;
+    let house = house(&trap);
     let mut wrong = vec![];
     for question in &trap.questions {
         wrong.extend(ask(&house, &trap, question).await.map(|what| format!("{}: {what}", question.asks)));
@@ -141,7 +141,7 @@ async fn an_answer_whose_checks_did_not_run_does_not_pass() {
     let (ontology, graph) = trap.graph();
     let plan = question.plan();
     let compiled = compile(&plan, &ontology, &graph, Dialect::DuckDb, ROWS).unwrap();
-    let table = house(&trap).await.query(&compiled.sql).await.unwrap().table;
+    let table = house(&trap).query(&compiled.sql).await.unwrap().table;
     let verdict = verify(&compiled, &plan, &ontology, &table, None, &[]);
     assert!(!verdict.passed);
     assert!(verdict.findings.iter().any(|finding| finding.says.contains("could not be looked up")));

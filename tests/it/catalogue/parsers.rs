@@ -38,7 +38,7 @@ fn l11_redirect_addresses() {
         let (text, registered) = (chance.text(&valid), chance.one(&valid));
         let _shown = redirect::shown(&text);
         let kind = redirect::kind(&text);
-        assert_eq!(redirect::judge(std::slice::from_ref(&text)).is_ok(), kind.is_ok_and(|kind| kind.is_usable()));
+        assert_eq!(redirect::judge(std::slice::from_ref(&text)).is_ok(), kind.is_ok_and(redirect::Kind::is_usable));
         let Ok(kind) = kind else {
             assert!(!redirect::matches(&text, &text) && !redirect::matches(registered, &text), "{text:?}");
             continue;

@@ -96,9 +96,9 @@ async fn d11_nothing_that_is_refreshed_beside_a_kill_lives_a_hundred_times() {
         .await;
         let issued: Vec<TokenPair> = results.into_iter().flatten().collect();
         if issued.is_empty() {
-            before += 1
+            before += 1;
         } else {
-            after += 1
+            after += 1;
         }
         for pair in issued.iter().take(3).chain([&second]) {
             revoked(&world.verify(&pair.access).await);

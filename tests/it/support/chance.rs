@@ -1,14 +1,14 @@
 //! Chance that a seed decides, so that what failed once fails again: a generator of numbers, and of hostile texts.
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and good enough to choose test cases.
-pub struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,17 +17,17 @@ impl Chance {
     }
 
     /// From 0 to one less than `end`.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end.max(1)).unwrap()).unwrap()
     }
 
-    pub fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+    pub(crate) fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
         of[self.below(of.len())]
     }
 
     /// One of `valid` with some of its bytes changed, dropped, doubled, or replaced by what parsers stumble over; at
     /// times bytes without any order.
-    pub fn mutated(&mut self, valid: &[&str]) -> Vec<u8> {
+    pub(crate) fn mutated(&mut self, valid: &[&str]) -> Vec<u8> {
         const HOSTILE: [&[u8]; 24] = [
             b"\0",
             b"\r\n",
@@ -83,7 +83,7 @@ impl Chance {
     }
 
     /// As [`Chance::mutated`], made a text by replacing what is none.
-    pub fn text(&mut self, valid: &[&str]) -> String {
+    pub(crate) fn text(&mut self, valid: &[&str]) -> String {
         String::from_utf8_lossy(&self.mutated(valid)).into_owned()
     }
 }

@@ -162,7 +162,7 @@ async fn i23_nothing_of_ours_goes_upstream_but_the_code_exchange_and_nothing_of_
     for one in &asked {
         let text = format!("{one:?}");
         assert!(!text.contains(&ours) && !one.headers.contains_key("cookie"), "{text}");
-        let mut names: Vec<&str> = one.headers.keys().map(|name| name.as_str()).collect();
+        let mut names: Vec<&str> = one.headers.keys().map(http::HeaderName::as_str).collect();
         names.retain(|name| !["host", "accept", "user-agent", "content-type", "content-length"].contains(name));
         assert_eq!(names, if one.path == "/token" { vec!["authorization"] } else { vec![] }, "{text}");
     }

@@ -500,7 +500,7 @@ fn a_valid_plan_of_another_question_is_never_taken() {
         (
             "red green blue large round old visitors",
             json!({ "measures": measures }),
-            json!([phrase("red green blue large round old visitors", count.clone())]),
+            json!([phrase("red green blue large round old visitors", count)]),
             "too many",
         ),
         // Something is added that nobody asked for.

@@ -4,7 +4,7 @@ use crate::model::ontology::*;
 const RICH: &str = include_str!("../../../../tests/data/ossie/insurance.yaml");
 
 fn errors(text: &str) -> Vec<String> {
-    let problems = read(text).map(|document| document.warnings).unwrap_or_else(|problems| problems);
+    let problems = read(text).map_or_else(|problems| problems, |document| document.warnings);
     let place = |at: Option<u32>| at.map_or("-".to_owned(), |at| at.to_string());
     problems
         .iter()

@@ -32,7 +32,7 @@ impl List {
 
     /// Every name in the list, allowed or not.
     #[cfg(test)]
-    pub fn names(&self) -> std::collections::BTreeSet<&'static str> {
+    pub(crate) fn names(&self) -> std::collections::BTreeSet<&'static str> {
         self.verdicts.keys().copied().collect()
     }
 

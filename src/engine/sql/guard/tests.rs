@@ -80,7 +80,7 @@ fn a_part_of_the_tree_that_the_walk_does_not_know_is_refused() {
     let tables = ["flights".to_owned()];
     let hidden = json!({ "type": "BASE_TABLE", "qualified_name": { "path": ["secret"] } });
     let node = known.pointer_mut("/statements/0/node").unwrap();
-    node["select_list"][0]["alias"] = json!([hidden.clone()]);
+    node["select_list"][0]["alias"] = json!([&hidden]);
     assert_eq!(check("", &known.to_string(), &tables).unwrap_err().rule, "node");
 
     let mut beside: Value = serde_json::from_str(&tree("SELECT 1")).unwrap();

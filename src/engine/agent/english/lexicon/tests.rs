@@ -8,13 +8,12 @@ fn field(name: &str, label: &str) -> Field {
 
 /// Books on shelves.
 fn library() -> (Ontology, Vec<FieldValues>) {
-    let book = Entity {
+    let mut hidden = Entity {
         name: "library_book".into(),
         grain: Some("book".into()),
         fields: vec![field("book_title", ""), field("lent_date", ""), field("late_fee", ""), field("secret", "")],
         ..Entity::default()
     };
-    let mut hidden = book.clone();
     hidden.fields[3].hidden = true;
     let archive = Entity { name: "archive".into(), hidden: true, ..Entity::default() };
     let ontology = Ontology {

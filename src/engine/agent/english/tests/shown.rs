@@ -3,7 +3,7 @@
 use crate::model::plan::*;
 use crate::model::reading::Outcome;
 
-pub fn outcome(outcome: &Outcome) -> String {
+pub(crate) fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Plan(reading) => plan(&reading.plan),
         Outcome::Clarify(questions) => format!(
@@ -107,7 +107,7 @@ fn condition(one: &Condition) -> String {
     }
 }
 
-pub fn plan(plan: &Plan) -> String {
+pub(crate) fn plan(plan: &Plan) -> String {
     let mut parts = Vec::new();
     if plan.measures.is_empty() {
         let distinct = if plan.distinct { "distinct " } else { "" };

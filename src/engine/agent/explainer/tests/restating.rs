@@ -10,7 +10,7 @@ fn field(name: &str, datatype: DataType) -> Field {
 }
 
 /// Trips from a stop to a stop, by a firm, with people who made complaints about trips.
-pub fn ontology() -> Ontology {
+pub(crate) fn ontology() -> Ontology {
     let labelled = |name: &str, label: &str, datatype| Field { label: label.into(), ..field(name, datatype) };
     let relationship = |name: &str, from: &str, to: &str, role: Option<&str>| Relationship {
         name: name.into(),

@@ -108,7 +108,7 @@ fn a_table_has_its_leader_above_it() {
          | Firm | Number of trips |\n| --- | ---: |\n| Red | 5 |\n| Blue | 1,200 |\n| Green | _no value_ |\n\n\
          _Read as: Number of trips by firm, all time._"
     );
-    let nameless = Case { rows: vec![vec![Value::Null, json!(9)], vec![json!("Red"), json!(1)]], ..case.clone() };
+    let nameless = Case { rows: vec![vec![Value::Null, json!(9)], vec![json!("Red"), json!(1)]], ..case };
     assert!(nameless.narrative().starts_with("**(no firm)** has the highest number of trips: **9** (of 2 rows)."));
     let tied = firms(&[("Red", json!(7)), ("Blue", json!(7)), ("Green", json!(1))]);
     assert!(tied.narrative().starts_with("**Red** and 1 more share the highest number of trips: **7** (of 3 rows)."));
