@@ -52,7 +52,7 @@ impl Operation for PreviewRows {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
-        view: None,
+        view: Some("ui://dragoman/table.html"),
         route: Route { method: "GET", path: "/datasets/{dataset_id}/rows" },
         time: |budgets| budgets.sql_time,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001","limit":10}"#,

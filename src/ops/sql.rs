@@ -84,7 +84,7 @@ impl Operation for Sql {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
-        view: None,
+        view: Some("ui://dragoman/table.html"),
         route: Route { method: "POST", path: "/sql" },
         time: |budgets| budgets.sql_time,
         example: r#"{"sql":"SELECT carrier, count(*) AS flights FROM flights GROUP BY carrier ORDER BY flights DESC"}"#,

@@ -11,6 +11,7 @@ mod prepared;
 mod quality;
 mod rights;
 mod settings;
+mod views;
 
 use dragoman::base::id::Id;
 use dragoman::gateway::Via;

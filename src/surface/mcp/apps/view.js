@@ -1,182 +1,165 @@
-'use strict';
-
-// The host: JSON-RPC 2.0 by messages with the page around this one, and with nobody else.
-const host = { next: 1, waiting: new Map() };
-
-function send(message) {
-  window.parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
+// A result, as charts, rows and words.
+function textsOf(result) {
+  return (result.content || []).filter((block) => block && block.type === 'text').map((block) => String(block.text));
 }
 
-function request(method, params) {
-  const id = host.next++;
-  send({ id, method, params });
-  return new Promise((resolve, reject) => host.waiting.set(id, { resolve, reject }));
-}
-
-window.addEventListener('message', (event) => {
-  const message = event.data;
-  if (event.source !== window.parent || !message || message.jsonrpc !== '2.0') return;
-  if (message.method === undefined) {
-    const waiting = host.waiting.get(message.id);
-    host.waiting.delete(message.id);
-    if (waiting) message.error ? waiting.reject(message.error) : waiting.resolve(message.result);
-    return;
+// The structure of a result; where a host keeps it back, what the texts hold of it.
+function givenOf(result) {
+  if (result.structuredContent) return result.structuredContent;
+  const given = {};
+  for (const text of textsOf(result)) {
+    let block;
+    try {
+      block = JSON.parse(text);
+    } catch {
+      given.narrative ??= text;
+      continue;
+    }
+    const place = { chart_specs: 'chartSpecs', data_lineage: 'dataLineage', clarification_request: 'clarificationRequest', table: 'table' };
+    if (block && place[block._type]) given[place[block._type]] = block;
+    else if (block && typeof block === 'object') Object.assign(given, block);
   }
-  const params = message.params || {};
-  switch (message.method) {
-    case 'ui/notifications/tool-result': show(params); break;
-    case 'ui/notifications/tool-cancelled': say('The question was cancelled.'); break;
-    case 'ui/notifications/host-context-changed': wear(params); break;
-    case 'ui/resource-teardown':
-    case 'ping': send({ id: message.id, result: {} }); break;
-    default:
-      if (message.id !== undefined) send({ id: message.id, error: { code: -32601, message: 'Method not found' } });
+  return given;
+}
+
+function dataOf(given) {
+  const is = (data) => data && Array.isArray(data.columns) && Array.isArray(data.rows) && data.rows.every(Array.isArray);
+  // What an answer's columns are called says what they are; those of a query have their types too.
+  if (is(given.table)) return { ...given.table, told: true };
+  return is(given) ? given : undefined;
+}
+
+function chartsOf(given) {
+  const charts = (given.chartSpecs || {}).charts;
+  return Array.isArray(charts) ? charts.filter(isChart).slice(0, 3) : [];
+}
+
+// What went wrong, in its own words.
+function errorOf(result) {
+  const text = textsOf(result)[0] || 'The call failed.';
+  try {
+    return String(JSON.parse(text).error.message);
+  } catch {
+    return text;
   }
-});
-
-// The host's theme, or else the system's.
-const system = window.matchMedia('(prefers-color-scheme: dark)');
-let theme;
-
-function wear(context) {
-  if (context.theme === 'light' || context.theme === 'dark') theme = context.theme;
-  document.documentElement.dataset.theme = theme || (system.matches ? 'dark' : 'light');
 }
 
-system.addEventListener('change', () => wear({}));
-wear({});
-
-new ResizeObserver(() => {
-  const { width, height } = document.documentElement.getBoundingClientRect();
-  send({ method: 'ui/notifications/size-changed', params: { width: Math.ceil(width), height: Math.ceil(height) } });
-}).observe(document.documentElement);
-
-// Elements with text only: nothing of a result is ever read as markup.
-function element(name, text, className) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
-  return made;
+function failed(text) {
+  const box = element('section', undefined, 'caveats failed');
+  box.append(element('h2', 'There is no answer'), element('p', text));
+  view.replaceChildren(box);
+  announce(text);
 }
 
-const view = document.getElementById('view');
-
-function say(text) {
-  view.replaceChildren(element('p', text, 'soft'));
-}
-
-function firstText(result) {
-  const block = (result.content || []).find((block) => block.type === 'text');
-  return block ? String(block.text) : '';
-}
-
-// A table that is sorted by the head of a column: numbers by value with every digit, texts as people sort, what is
-// missing last.
-const NUMBER = /^-?\d+(\.\d+)?$/;
-const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
-const STEP = 200;
-
-function shown(value) {
-  if (value === null || value === undefined) return 'no value';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-function isNumber(value) {
-  return typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value));
-}
-
-function compareNumbers(a, b) {
-  const difference = Number(a) - Number(b);
-  if (difference !== 0 || (typeof a === 'number' && typeof b === 'number')) return difference;
-  const [x, y] = [a, b].map((value) => String(value).split('.'));
-  const places = Math.max((x[1] || '').length, (y[1] || '').length);
-  const [left, right] = [x, y].map((parts) => BigInt(parts[0] + (parts[1] || '').padEnd(places, '0')));
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
-function isNumeric(type, values) {
-  if (/CHAR|TEXT|STRING|ENUM|UUID|BIT|JSON/i.test(type)) return false;
-  const there = values.filter((value) => value !== null);
-  return there.length > 0 && there.every(isNumber);
-}
-
-function tableOf(data) {
-  const columns = data.columns.map((column) => (typeof column === 'string' ? { name: column } : column));
-  const numeric = columns.map((column, at) => isNumeric(String(column.type || ''), data.rows.map((row) => row[at])));
-  const box = element('div', undefined, 'scroll');
-  box.tabIndex = 0;
-  box.setAttribute('role', 'region');
-  box.setAttribute('aria-label', 'Result');
-  const table = element('table');
-  const heads = element('tr');
-  const body = element('tbody');
-  const more = element('button', '', 'plain');
-  more.type = 'button';
-  let rows = data.rows.slice();
-  let count = STEP;
-
-  function fill() {
-    body.replaceChildren(...rows.slice(0, count).map((row) => {
-      const line = element('tr');
-      line.append(...columns.map((_, at) => {
-        const missing = row[at] === null || row[at] === undefined;
-        return element('td', shown(row[at]), `${numeric[at] ? 'number' : ''}${missing ? ' none' : ''}`.trim());
-      }));
-      return line;
+// Questions back: they are answered in the conversation.
+function asked(questions) {
+  const parts = questions.filter(Boolean).map((question) => {
+    const box = element('section', undefined, 'asked');
+    const list = element('ul');
+    list.append(...(question.suggestions || []).map((suggestion) => {
+      const item = element('li', String(suggestion));
+      if (suggestion === question.assumption) item.append(element('span', ' · assumed if nobody says', 'soft'));
+      return item;
     }));
-    more.hidden = rows.length <= count;
-    more.textContent = `Show ${Math.min(STEP, rows.length - count)} more`;
-  }
-
-  columns.forEach((column, at) => {
-    const head = element('th', undefined, numeric[at] ? 'number' : '');
-    head.scope = 'col';
-    const button = element('button', String(column.name), numeric[at] ? 'number' : '');
-    button.type = 'button';
-    button.addEventListener('click', () => {
-      const descending = head.getAttribute('aria-sort') === 'ascending';
-      for (const other of heads.children) other.removeAttribute('aria-sort');
-      head.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
-      const compare = numeric[at] ? compareNumbers : (a, b) => collator.compare(shown(a), shown(b));
-      rows = data.rows.slice().sort((left, right) => {
-        const [a, b] = [left[at], right[at]];
-        const missing = (a === null || a === undefined) - (b === null || b === undefined);
-        return missing || (a === null || a === undefined ? 0 : compare(a, b) * (descending ? -1 : 1));
-      });
-      fill();
-    });
-    head.append(button);
-    heads.append(head);
+    box.append(element('h2', String(question.question)), list);
+    return box;
   });
-  more.addEventListener('click', () => { count += STEP; fill(); });
-  const head = element('thead');
-  head.append(heads);
-  table.append(head, body);
-  box.append(table);
-  fill();
-  const all = data.rowCount ?? data.row_count ?? data.rows.length;
-  const told = all > data.rows.length ? `${data.rows.length} of ${all} rows` : `${all} ${all === 1 ? 'row' : 'rows'}`;
-  const note = element('p', data.truncated && all <= data.rows.length ? `The first ${told}; there are more.` : `${told}.`, 'soft');
-  note.style.marginTop = '6px';
-  const whole = element('div');
-  whole.append(box, more, note);
-  return whole;
+  view.replaceChildren(...parts, element('p', 'Answer in the conversation.', 'soft'));
 }
 
-function dataOf(result) {
-  const given = result.structuredContent || {};
-  const data = given.table || given;
-  return Array.isArray(data.columns) && Array.isArray(data.rows) ? data : undefined;
+// The next rows of a result that one reply could not hold, where the host lets views call tools.
+function moreOf(given, redo) {
+  if (!given.next_cursor || !host.capabilities.serverTools || !host.asked.sql) return undefined;
+  const more = button('table', 'Load more rows', () => {
+    more.disabled = true;
+    request('tools/call', { name: 'dragoman_sql', arguments: { ...host.asked, cursor: given.next_cursor } }).then((result) => {
+      const next = givenOf(result || {});
+      if (!result || result.isError || !dataOf(next)) throw new Error(errorOf(result || {}));
+      redo({ ...given, ...next, rows: [...given.rows, ...next.rows], next_cursor: next.next_cursor });
+      announce(`${counted(next.rows.length, 'row', 'rows')} more.`);
+    }).catch((error) => {
+      more.disabled = false;
+      more.after(element('span', String(error.message || 'The rows could not be loaded.'), 'warn'));
+      announce('The rows could not be loaded.');
+    });
+  });
+  return more;
 }
 
-// Tells the host which view this is, and begins.
-function start(name) {
-  request('ui/initialize', {
-    protocolVersion: '2026-01-26',
-    appInfo: { name, version: '1.0.0' },
-    appCapabilities: { availableDisplayModes: ['inline'] },
-  }).then((result) => {
-    wear((result && result.hostContext) || {});
-    send({ method: 'ui/notifications/initialized', params: {} });
-  }, () => say('This host cannot show the answer here; it is in the text.'));
+// Chart or table: which of the two is there, and what leads to the other.
+function switchOf(panels) {
+  const box = element('div', undefined, 'switch');
+  box.setAttribute('role', 'group');
+  box.setAttribute('aria-label', 'Shown as');
+  const keys = Object.entries(panels).map(([name, panel]) => {
+    const key = button(name, name === 'chart' ? 'Chart' : 'Table', () => {
+      for (const [other, at] of keys) {
+        at.setAttribute('aria-pressed', String(other === name));
+        panels[other].hidden = other !== name;
+      }
+    });
+    key.setAttribute('aria-pressed', String(!panel.hidden));
+    return [name, key];
+  });
+  box.append(...keys.map(([, key]) => key));
+  return box;
+}
+
+function fillButton() {
+  const whole = () => root.dataset.mode === 'fullscreen';
+  const key = button('fill', 'Full screen', () => fill(!whole()));
+  const heed = () => {
+    key.hidden = !canFill();
+    key.set(whole() ? 'leave' : 'fill', whole() ? 'Leave full screen' : 'Full screen');
+  };
+  heeding.push(heed);
+  heed();
+  return key;
+}
+
+function show(result) {
+  heeding.length = 0;
+  if (result.isError) return failed(errorOf(result));
+  const given = givenOf(result);
+  const questions = (given.clarificationRequest || {}).questions;
+  if (Array.isArray(questions)) return asked(questions);
+  return lay(given, textsOf(result)[0]);
+}
+
+function lay(given, text) {
+  heeding.length = 0;
+  const data = dataOf(given);
+  const charts = chartsOf(given);
+  const lines = linesOf(isNone(given.narrative) ? '' : given.narrative);
+  if (!data && charts.length === 0 && lines.answer.length === 0) return say(text || 'There is nothing to show; the answer is in the text.');
+
+  const panels = {};
+  if (charts.length > 0) {
+    panels.chart = element('div', undefined, 'charts');
+    panels.chart.append(...charts.map(chartOf));
+  }
+  if (data) panels.table = gridOf(data, 'result', moreOf(given, (grown) => lay(grown, text)));
+  const both = panels.chart && panels.table;
+  if (both) panels[document.body.dataset.first === 'table' ? 'chart' : 'table'].hidden = true;
+
+  const notes = element('div', undefined, 'notes');
+  notes.append(...notesOf(given, lines));
+  view.replaceChildren(...headOf(lines.answer, panels, both), ...Object.values(panels), notes);
+}
+
+// The answer's first sentence with what changes all below it. Without one the buttons stand in the panel's own row.
+function headOf(answer, panels, both) {
+  const [panel] = Object.values(panels);
+  if (answer.length === 0 && panel && !both) {
+    panel.querySelector('.tools').append(fillButton());
+    return [];
+  }
+  const head = element('div', undefined, 'strip head');
+  const leads = element('div', undefined, 'leads');
+  leads.append(...answer.map((line) => said(line, 'answer')));
+  const tools = element('div', undefined, 'tools');
+  if (both) tools.append(switchOf(panels));
+  if (panel) tools.append(fillButton());
+  head.append(leads, tools);
+  return [head];
 }
