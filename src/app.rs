@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use metrics_exporter_prometheus::PrometheusHandle;
+use rmcp::ServerHandler;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -26,7 +27,7 @@ use crate::identity::Identity;
 use crate::model::audit::{Entry, clip};
 use crate::model::error::Error;
 use crate::store::{self, Db, FolderLock};
-use crate::surface::mcp::Mcp;
+use crate::surface::mcp::{Library, Mcp};
 use crate::surface::web::Web;
 use crate::surface::{listen, routes};
 
@@ -153,13 +154,26 @@ impl App {
         listener: TcpListener,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> anyhow::Result<()> {
+        self.serve_mcp(listener, stop, Mcp::service).await
+    }
+
+    /// As [`App::serve`], with a chosen MCP server behind everything that stands before the product's own.
+    ///
+    /// # Errors
+    /// As [`App::serve`].
+    pub async fn serve_mcp<H: ServerHandler>(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+        library: impl FnOnce(&Mcp) -> Library<H>,
+    ) -> anyhow::Result<()> {
         let stopping = CancellationToken::new();
         let mcp =
             Mcp::new(self.gateway.clone(), self.office.config.clone(), self.office.clock.clone(), stopping.clone());
         let office = &self.office;
         let form_key = office.secret_for("forms");
         let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);
-        let router = routes::router(&web, self.gateway.clone(), mcp.clone());
+        let router = routes::router(&web, self.gateway.clone(), mcp.clone(), library(&mcp));
         let metrics = telemetry::start_metrics();
         let admin = self.admin(metrics.clone(), stopping.clone()).await?;
         let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));

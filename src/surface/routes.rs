@@ -21,6 +21,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use http::StatusCode;
 use metrics_exporter_prometheus::PrometheusHandle;
+use rmcp::ServerHandler;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -41,7 +42,7 @@ use crate::surface::finish::finish;
 use crate::surface::guard::{GuardState, Guards, guard};
 use crate::surface::login::upstream::{callback, depart};
 use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passkey, reset, two_step};
-use crate::surface::mcp::{self, Mcp};
+use crate::surface::mcp::{self, Library, Mcp};
 use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
 use crate::surface::rest::{Rest, openapi, operations};
@@ -54,11 +55,11 @@ const PAGE_TIME: Duration = Duration::from_secs(30);
 /// How long a page may take that reads whole tables: a little more than the operations behind it.
 const LONG_PAGE_TIME: Duration = Duration::from_secs(305);
 
-/// The whole service.
-pub fn router(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>) -> Router {
+/// The whole service, with the MCP server inside `library`.
+pub fn router<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, library: Library<H>) -> Router {
     let console = Console { web: web.clone(), gateway: gateway.clone() };
     // What a guard lets in may be large, and has to keep a pace.
-    let guarded = ai_clients(web, mcp).merge(programs(web, gateway)).layer(from_fn(paced));
+    let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
     let pages = without_gateway(web.clone()).merge(with_session(web, workspace()).with_state(console.clone()));
     let long_pages = with_session(web, long_workspace()).with_state(console);
     let routes = Router::new()
@@ -79,12 +80,11 @@ pub fn router(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>) -> Router {
 }
 
 /// MCP, for a workspace that the person chose, or for one that the address names.
-fn ai_clients(web: &Web, mcp: Arc<Mcp>) -> Router {
-    let service = mcp.service();
+fn ai_clients<H: ServerHandler>(web: &Web, mcp: Arc<Mcp>, library: Library<H>) -> Router {
     Router::new()
-        .route_service("/mcp", service.clone())
-        .route_service("/mcp/", service.clone())
-        .route_service("/t/{workspace}/mcp", service)
+        .route_service("/mcp", library.clone())
+        .route_service("/mcp/", library.clone())
+        .route_service("/t/{workspace}/mcp", library)
         .layer(
             ServiceBuilder::new()
                 .layer(from_fn_with_state(web.config.clone(), mcp::cors::cors))

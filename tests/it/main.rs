@@ -14,6 +14,7 @@ mod catalogue;
 mod client_documents;
 mod clients;
 mod commands;
+mod conformance;
 mod consent;
 mod console;
 mod console_ontologies;

@@ -138,6 +138,9 @@ async fn a_method_with_parameters_that_are_not_its_own_is_called_wrongly_not_mis
         let (status, body) = told(send(&service, &token, Some(&session), older).await).await;
         assert_eq!((status, &body["error"]["code"]), (200, &json!(-32601)), "{method}: {body}");
     }
+    // In the revision without sessions there is no handshake.
+    let (status, body) = told(service.rpc(&token, "initialize", json!({})).send().await.unwrap()).await;
+    assert_eq!((status, &body["error"]["code"], &body["id"]), (404, &json!(-32601), &json!(1)), "{body}");
     // What is no object, and what the library would read as nothing.
     for (method, params) in [
         ("tools/call", json!(["dragoman_sql"])),

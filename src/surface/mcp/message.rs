@@ -63,6 +63,16 @@ struct Meta {
     progress_token: Any,
 }
 
+impl Params {
+    /// The revision that the message itself names.
+    fn version(&self) -> Option<&str> {
+        match &self.meta {
+            Any::Object(meta) => meta.protocol_version.text(),
+            _ => None,
+        }
+    }
+}
+
 /// Reads a message.
 ///
 /// # Errors
@@ -112,9 +122,11 @@ impl Peek {
         self.method().is_some() && !matches!(self.id, Any::Absent)
     }
 
-    /// Whether the message opens a session, or opens one anew.
+    /// Whether the message opens a session, or opens one anew. The revision without sessions has no `initialize`: where a
+    /// message names that revision and nothing of the handshake, it asks for a method that there is not.
     pub(super) fn opens(&self) -> bool {
-        self.method() == Some("initialize")
+        let only_modern = |params: &Params| params.protocol_version.is_none() && params.version() >= Some(MODERN);
+        self.method() == Some("initialize") && !self.params().is_some_and(only_modern)
     }
 
     /// The tool of a `tools/call`.
@@ -146,10 +158,7 @@ impl Peek {
 
     /// The revision that the message itself names. An `initialize` is of the era of sessions, whatever it says here.
     pub(super) fn version(&self) -> Option<&str> {
-        match &self.params()?.meta {
-            Any::Object(meta) if !self.opens() && self.method().is_some() => meta.protocol_version.text(),
-            _ => None,
-        }
+        self.params()?.version().filter(|_| !self.opens() && self.method().is_some())
     }
 
     fn params(&self) -> Option<&Params> {
@@ -162,10 +171,10 @@ impl Peek {
     /// What is wrong with the parameters, as far as the library would not say it, or would keep or log them.
     fn wrong_params(&self, bytes: &[u8]) -> Option<&'static str> {
         let method = self.method()?;
-        if method == "initialize" && bytes.len() > INITIALIZE {
+        if self.opens() && bytes.len() > INITIALIZE {
             return Some("An initialize has at most 16 KiB.");
         }
-        if method == "initialize" && serde_json::from_slice::<InitializeRequest>(bytes).is_err() {
+        if self.opens() && serde_json::from_slice::<InitializeRequest>(bytes).is_err() {
             return Some(
                 "An initialize has a protocolVersion, which is a text, and as objects its capabilities and its \
                  clientInfo, which has a name and a version.",
@@ -445,6 +454,10 @@ mod tests {
             assert_eq!(version(other).session_version(), "2025-11-25", "{other}");
         }
         assert!(!version("2025-06-18").is_modern());
+        let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+        let foreign = peek(&format!(r#"{{"id":1,"method":"initialize","params":{{{meta}}}}}"#));
+        assert!(!foreign.opens() && foreign.is_modern(), "a method that its revision has not");
+        assert_eq!(refused(r#"{"id":1,"method":"initialize","params":{"_meta":{}}}"#), (-32602, json!(1)));
         assert_eq!(NEWEST_WITH_SESSIONS, ProtocolVersion::LATEST_WITH_INITIALIZE.as_str());
         assert_eq!(MODERN, ProtocolVersion::NO_INITIALIZE.as_str());
     }

@@ -25,6 +25,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Method, StatusCode};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -54,6 +55,9 @@ tokio::task_local! {
     /// The rights of the caller for whom the library makes a server instance: its factory sees no request.
     static CAPTURED: Rights;
 }
+
+/// The protocol library around a server, with sessions of the older era.
+pub type Library<H> = StreamableHttpService<H, LocalSessionManager>;
 
 /// The MCP endpoint.
 pub struct Mcp {
@@ -90,17 +94,25 @@ impl Mcp {
         })
     }
 
-    /// The protocol library, which answers what [`enter`] lets through.
-    pub fn service(&self) -> StreamableHttpService<Handler, LocalSessionManager> {
+    /// The protocol library, which answers what [`enter`] lets through, around the product's own server.
+    pub fn service(&self) -> Library<Handler> {
         let shared = self.shared.clone();
-        let factory = move || {
+        self.around(move || {
             let captured = CAPTURED.try_with(|rights| *rights).map_err(std::io::Error::other)?;
             Ok(Handler::new(shared.clone(), captured))
-        };
-        StreamableHttpService::new(factory, self.manager.clone(), self.library())
+        })
     }
 
-    fn library(&self) -> StreamableHttpServerConfig {
+    /// The library around any server, set up as it is around the product's own: what the protocol's tests of conformance
+    /// ask of a server that exists for them says how this one's guards, sessions and settings do.
+    pub fn around<H: ServerHandler>(
+        &self,
+        make: impl Fn() -> std::io::Result<H> + Send + Sync + 'static,
+    ) -> Library<H> {
+        StreamableHttpService::new(make, self.manager.clone(), self.settings())
+    }
+
+    fn settings(&self) -> StreamableHttpServerConfig {
         let url = &self.config.public_url;
         let mut hosts: Vec<String> = url.host_str().map(|host| authority(host, url.port())).into_iter().collect();
         if self.config.listen.ip().is_loopback() {

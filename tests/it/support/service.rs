@@ -20,7 +20,9 @@ use dragoman::model::org::Org;
 use dragoman::model::user::User;
 use dragoman::ops::import::{Import, Staged};
 use dragoman::store::{self, Db};
+use dragoman::surface::mcp::{Library, Mcp};
 use reqwest::{RequestBuilder, Response};
+use rmcp::ServerHandler;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -56,6 +58,14 @@ impl Service {
 
     /// With settings of one's own.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
+        Self::with_mcp(settings, Mcp::service).await
+    }
+
+    /// With settings, and another MCP server in the place of the product's own.
+    pub async fn with_mcp<H: ServerHandler>(
+        settings: &[(&str, &str)],
+        library: impl FnOnce(&Mcp) -> Library<H> + Send + 'static,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -86,7 +96,7 @@ impl Service {
         let (identity, gateway) = (app.office.identity.clone(), app.gateway.clone());
         let served = tokio::spawn(async move {
             let until = async { stopped.await.unwrap_or(()) };
-            app.serve(listener, until).await.unwrap();
+            app.serve_mcp(listener, until, library).await.unwrap();
         });
         Self {
             config,
