@@ -31,6 +31,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         providers: providers(&mut read),
         trusted_proxies: read.list::<IpAddr>("DRAGOMAN_TRUSTED_PROXIES", "addresses separated by commas"),
         allowed_origins: read.list("DRAGOMAN_ALLOWED_ORIGINS", "origins separated by commas"),
+        mcp_strict: read.switch("DRAGOMAN_MCP_STRICT"),
         source_private_hosts: read
             .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
         llm: llm(&mut read),

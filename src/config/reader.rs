@@ -62,6 +62,18 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
         }
     }
 
+    /// `on` or `off`.
+    pub(super) fn switch(&mut self, name: &str) -> bool {
+        match self.text(name).as_deref() {
+            Some("on") => true,
+            Some("off") => false,
+            _ => {
+                self.problems.push(format!("{name}: expected on or off"));
+                false
+            }
+        }
+    }
+
     pub(super) fn seconds(&mut self, name: &str) -> Duration {
         Duration::from_secs(self.number(name, 1u64))
     }

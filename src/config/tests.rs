@@ -22,15 +22,23 @@ fn every_problem_is_reported_at_once_and_no_value_is_echoed() {
         ("DRAGOMAN_LISTEN", "nowhere"),
         ("DRAGOMAN_SQL_ROWS", "0"),
         ("DRAGOMAN_LOG_FORMAT", "xml"),
+        ("DRAGOMAN_MCP_STRICT", "yes"),
         ("DATABASE_URL", "mysql://root:hunter2@db/x"),
         ("DRAGOMAN_MASTER_KEY", "short"),
     ])
     .unwrap_err();
     let all = problems.join("\n");
-    for name in ["DRAGOMAN_LISTEN", "DRAGOMAN_SQL_ROWS", "DRAGOMAN_LOG_FORMAT", "DATABASE_URL", "DRAGOMAN_MASTER_KEY"] {
+    for name in [
+        "DRAGOMAN_LISTEN",
+        "DRAGOMAN_SQL_ROWS",
+        "DRAGOMAN_LOG_FORMAT",
+        "DRAGOMAN_MCP_STRICT",
+        "DATABASE_URL",
+        "DRAGOMAN_MASTER_KEY",
+    ] {
         assert!(all.contains(name), "{name} in {all}");
     }
-    assert_eq!(problems.len(), 5, "{all}");
+    assert_eq!(problems.len(), 6, "{all}");
     assert!(!all.contains("hunter2"));
 }
 

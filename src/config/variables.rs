@@ -34,6 +34,7 @@ variables! {
     "DRAGOMAN_OIDC_CLIENT_SECRET" = "": "secret of the client at that provider; empty for a public client";
     "DRAGOMAN_TRUSTED_PROXIES" = "": "comma-separated addresses whose X-Forwarded-For is believed";
     "DRAGOMAN_ALLOWED_ORIGINS" = "": "comma-separated browser origins that may call /mcp, such as http://localhost:6274 for a local inspector";
+    "DRAGOMAN_MCP_STRICT" = "off": "on: MCP requests are taken only as the protocol writes them, without the allowances for clients that are known to be sloppy; for conformance tests";
     "DRAGOMAN_SOURCE_PRIVATE_HOSTS" = "": "comma-separated hosts and networks (db.internal, 10.0.0.0/8) of your own network in which the admins of workspaces may register PostgreSQL and ClickHouse servers; none when empty";
     "DRAGOMAN_LLM_PROVIDER" = "": "openai (for any server with its chat completions) or anthropic; no language model when empty. Each workspace says whether it may be asked; what is sent then is in its settings";
     "DRAGOMAN_LLM_URL" = "": "address of the model's server, such as http://127.0.0.1:11434/v1; the provider's own when empty; may lie in your own network";

@@ -173,6 +173,36 @@ async fn the_quirks_of_real_clients_are_understood() {
     assert_eq!(get.send().await.unwrap().status(), 405);
 }
 
+/// Each allowance for a known client, and what the protocol says of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn in_strict_mode_clients_get_no_allowances() {
+    let service = Service::with(&[("DRAGOMAN_MCP_STRICT", "on")]).await;
+    let org = service.workspace("acme").await;
+    let token = service.token(&org).await;
+    let both = "application/json, text/event-stream";
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" },
+    });
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    assert_eq!(send(&service, &token, None, initialize.clone()).await.status(), 406, "Accept: */*");
+    let opened = service.post("/mcp", &token).header("accept", both).json(&initialize).send().await.unwrap();
+    assert_eq!(opened.status(), 200);
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let with = async |version: &str| {
+        let request = service.post("/mcp", &token).header("accept", both).header("mcp-session-id", &session);
+        request.header("mcp-protocol-version", version).json(&list).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(with("2025-11-25").await, 200);
+    assert_eq!(with("2025-11-25, 2025-11-25").await, 400, "a repeated header");
+    assert_eq!(with("2026-07-28").await, 400, "a newer revision inside an older session");
+    let mut relayed = service.rpc(&token, "tools/list", json!({})).build().unwrap();
+    relayed.headers_mut().insert("mcp-protocol-version", "2025-11-25".parse().unwrap());
+    let (status, body) = json_of(service.http.execute(relayed).await.unwrap()).await;
+    assert_eq!((status, &body["error"]["code"]), (400, &json!(-32020)), "{body}");
+    assert_eq!(service.rpc(&token, "tools/list", json!({})).send().await.unwrap().status(), 200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn when_the_instance_has_all_its_sessions_whoever_has_most_makes_room() {
     let service = Service::with(&[("DRAGOMAN_MCP_SESSIONS_TOTAL", "3")]).await;

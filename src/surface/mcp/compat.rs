@@ -1,6 +1,9 @@
 //! What real clients send and a strict server refuses, put right before the protocol library sees it. Each rule names
 //! the client that needs it. Nothing here changes what a request means; what else contradicts itself is refused, so that
 //! nobody who believes the headers lets a message pass that is another one.
+//!
+//! In strict mode (`DRAGOMAN_MCP_STRICT`) nothing is put right: what the protocol forbids is refused, here or by the
+//! library.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,12 +30,27 @@ pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
+/// Whether the headers are put right, or taken as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Lenient,
+    Strict,
+}
+
 /// Puts the headers right. `session` is the revision that the request's session was opened with.
 ///
 /// # Errors
 /// What contradicts what.
-pub(super) fn settle(headers: &mut HeaderMap, peek: &Peek, session: Option<&str>) -> Result<(), &'static str> {
-    accept_both(headers);
+pub(super) fn settle(
+    headers: &mut HeaderMap,
+    peek: &Peek,
+    session: Option<&str>,
+    mode: Mode,
+) -> Result<(), &'static str> {
+    let lenient = mode == Mode::Lenient;
+    if lenient {
+        accept_both(headers);
+    }
     agree(headers, peek)?;
     let header = one_version(headers)?;
     if peek.is_modern() {
@@ -41,16 +59,16 @@ pub(super) fn settle(headers: &mut HeaderMap, peek: &Peek, session: Option<&str>
     }
     let right = match (header.as_deref(), peek.version(), session) {
         // Claude's relay sends header 2025-11-25 over a message of 2026-07-28.
-        (Some(NEWEST_WITH_SESSIONS), Some(MODERN), _) => Some(MODERN),
+        (Some(NEWEST_WITH_SESSIONS), Some(MODERN), _) if lenient => Some(MODERN),
         // Claude sends 2026-07-28 inside a session that was opened with an older revision.
-        (Some(MODERN), None, Some(session)) if !peek.opens() => Some(session),
+        (Some(MODERN), None, Some(session)) if lenient && !peek.opens() => Some(session),
         (None, Some(_), _) => {
             return Err("The message names its revision, and the header MCP-Protocol-Version does not.");
         }
         (Some(header), Some(body), _) if header != body => {
             return Err("The header MCP-Protocol-Version names another revision than the message.");
         }
-        (header, _, _) => header,
+        (header, _, _) => header.filter(|_| lenient),
     };
     if let Some(Ok(right)) = right.map(HeaderValue::from_str) {
         headers.insert(VERSION, right);
@@ -134,10 +152,10 @@ mod tests {
     #[test]
     fn a_wildcard_accept_is_both_types_and_others_stay() {
         let mut any = headers(&[("accept", "*/*")]);
-        settle(&mut any, &Peek::default(), None).unwrap();
+        settle(&mut any, &Peek::default(), None, Mode::Lenient).unwrap();
         assert_eq!(any[ACCEPT], "application/json, text/event-stream");
         let mut html = headers(&[("accept", "text/html")]);
-        settle(&mut html, &Peek::default(), None).unwrap();
+        settle(&mut html, &Peek::default(), None, Mode::Lenient).unwrap();
         assert_eq!(html[ACCEPT], "text/html");
     }
 
@@ -145,7 +163,7 @@ mod tests {
     fn a_repeated_version_is_one_and_two_are_none() {
         for twice in [&[(VERSION, "2025-11-25, 2025-11-25")][..], &[(VERSION, "2025-11-25"), (VERSION, "2025-11-25")]] {
             let mut twice = headers(twice);
-            settle(&mut twice, &Peek::default(), None).unwrap();
+            settle(&mut twice, &Peek::default(), None, Mode::Lenient).unwrap();
             assert_eq!(twice.get_all(VERSION).iter().collect::<Vec<_>>(), ["2025-11-25"]);
         }
         for two in [
@@ -154,7 +172,9 @@ mod tests {
             &[(VERSION, "2026-07-28"), (VERSION, "2025-06-18"), (VERSION, "2026-07-28")],
         ] {
             for peek in [Peek::default(), call(None), call(Some("2026-07-28"))] {
-                assert!(settle(&mut headers(two), &peek, Some("2025-11-25")).is_err(), "{two:?}");
+                for mode in [Mode::Lenient, Mode::Strict] {
+                    assert!(settle(&mut headers(two), &peek, Some("2025-11-25"), mode).is_err(), "{two:?}");
+                }
             }
         }
     }
@@ -165,7 +185,7 @@ mod tests {
         if let Some(header) = header {
             headers.append(VERSION, header.parse().unwrap());
         }
-        settle(&mut headers, &call(body), session).ok()?;
+        settle(&mut headers, &call(body), session, Mode::Lenient).ok()?;
         let version = headers.get(VERSION).map_or("", |value| value.to_str().unwrap());
         Some((version.to_owned(), headers.contains_key(SESSION)))
     }
@@ -209,7 +229,7 @@ mod tests {
                 if let Some(version) = version {
                     headers.append(VERSION, version.parse().unwrap());
                 }
-                settle(&mut headers, &call(version), None).is_ok()
+                settle(&mut headers, &call(version), None, Mode::Lenient).is_ok()
             };
             assert!(says(&[]) && says(&[(METHOD, "tools/call"), (NAME, "dragoman_sql")]));
             assert!(says(&[(NAME, &wrapped)]));
@@ -224,5 +244,22 @@ mod tests {
                 assert!(!says(wrong), "{wrong:?}");
             }
         }
+    }
+
+    #[test]
+    fn in_strict_mode_nothing_is_put_right() {
+        let (modern, newest) = ("2026-07-28", "2025-11-25");
+        let mut sloppy = headers(&[("accept", "*/*"), (VERSION, "2025-11-25, 2025-11-25")]);
+        let before = sloppy.clone();
+        settle(&mut sloppy, &call(None), Some(newest), Mode::Strict).unwrap();
+        assert_eq!(sloppy, before, "the library sees it as it came, and refuses it");
+        let mut newer = headers(&[(VERSION, modern)]);
+        settle(&mut newer, &call(None), Some(newest), Mode::Strict).unwrap();
+        assert_eq!(newer[VERSION], modern);
+        let relayed = settle(&mut headers(&[(VERSION, newest)]), &call(Some(modern)), None, Mode::Strict);
+        assert!(relayed.is_err(), "another revision in the header than in the message");
+        let mut good = headers(&[(VERSION, modern), (SESSION, "left-over")]);
+        settle(&mut good, &call(Some(modern)), None, Mode::Strict).unwrap();
+        assert!(!good.contains_key(SESSION), "ignored, as the protocol says");
     }
 }

@@ -32,7 +32,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::compat::{HEADER_MISMATCH, SESSION};
+use self::compat::{HEADER_MISMATCH, Mode, SESSION};
 use self::handler::{Handler, Shared};
 use self::message::{Peek, Refused, error_body, rpc_error};
 use self::sessions::Sessions;
@@ -141,6 +141,10 @@ impl Mcp {
         metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
     }
 
+    fn mode(&self) -> Mode {
+        if self.config.mcp_strict { Mode::Strict } else { Mode::Lenient }
+    }
+
     async fn close(&self, id: &str) {
         if let Err(problem) = self.manager.close_session(&id.to_owned().into()).await {
             tracing::debug!(%problem, "a session was closed already");
@@ -179,7 +183,7 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         }
         parts.extensions.insert(Caller { session: session.clone(), ..caller.clone() });
     }
-    if let Err(contradiction) = compat::settle(&mut parts.headers, &peek, version) {
+    if let Err(contradiction) = compat::settle(&mut parts.headers, &peek, version, mcp.mode()) {
         return rpc_error(StatusCode::BAD_REQUEST, &id, HEADER_MISMATCH, contradiction, Value::Null);
     }
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
