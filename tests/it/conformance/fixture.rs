@@ -1,6 +1,6 @@
-//! The server that the protocol's conformance suite asks for: tools, resources and prompts with the names, arguments and
-//! answers of its scenarios, each of which says what it expects (`conformance list --server`). It stands where the
-//! product's own server stands, and knows nothing of data.
+//! The server that the protocol's conformance suite asks for: tools, resources and prompts with the names, arguments
+//! and answers of its scenarios, each of which says what it expects in the suite's source. It stands where the product's
+//! own server stands, and knows nothing of data.
 #![expect(deprecated, reason = "the older revisions have sampling and logging")]
 
 use std::sync::{Arc, Mutex};
@@ -12,15 +12,17 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, DiscoverResult, ElicitResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, Implementation, InputRequiredResult, InputResponses, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam,
+    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam};
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use super::schemas::{choices, defaults, tools};
 
 /// One red pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -73,7 +75,7 @@ impl Fixture {
 }
 
 /// A value as the protocol writes it.
-fn typed<T: DeserializeOwned>(json: Value) -> T {
+pub fn typed<T: DeserializeOwned>(json: Value) -> T {
     let text = json.to_string();
     serde_json::from_value(json).unwrap_or_else(|problem| panic!("{problem}: {text}"))
 }
@@ -83,11 +85,11 @@ fn text(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
 }
 
 fn content(content: Value) -> Result<CallToolResponse, ErrorData> {
-    Ok(typed::<CallToolResult>(json!({ "content": content })).into())
+    Ok(typed::<CallToolResult>(json!({ "resultType": "complete", "content": content })).into())
 }
 
 fn failed(text: &str) -> Result<CallToolResponse, ErrorData> {
-    Ok(typed::<CallToolResult>(json!({ "content": [{ "type": "text", "text": text }], "isError": true })).into())
+    Ok(CallToolResult::error(typed(json!([{ "type": "text", "text": text }]))).into())
 }
 
 fn asking(requests: Value, state: Option<String>) -> InputRequiredResult {
@@ -111,108 +113,16 @@ fn filled(responses: Option<&InputResponses>, key: &str, field: &str) -> Option<
     answer.content?.get(field).cloned()
 }
 
-/// The schema whose every keyword has to arrive at the client (SEP-1613, SEP-2106).
-fn whole_schema() -> Value {
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object",
-        "$defs": { "address": {
-            "$anchor": "addressDef", "type": "object",
-            "properties": { "street": { "type": "string" }, "city": { "type": "string" } },
-        } },
-        "properties": {
-            "name": { "type": "string" },
-            "address": { "$ref": "#/$defs/address" },
-            "contactMethod": { "type": "string", "enum": ["phone", "email"] },
-            "phone": { "type": "string" },
-            "email": { "type": "string" },
-        },
-        "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }] }],
-        "if": { "properties": { "contactMethod": { "const": "phone" } }, "required": ["contactMethod"] },
-        "then": { "required": ["phone"] },
-        "else": { "required": ["email"] },
-        "additionalProperties": false,
-    })
-}
-
-fn tools() -> Vec<Tool> {
-    let nothing = json!({ "type": "object", "additionalProperties": false });
-    let one =
-        |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } }, "required": [name] });
-    let mut schemas: Vec<(&str, Value)> = [
-        "test_audio_content",
-        "test_elicitation_sep1034_defaults",
-        "test_elicitation_sep1330_enums",
-        "test_embedded_resource",
-        "test_error_handling",
-        "test_image_content",
-        "test_input_required_result_capabilities",
-        "test_input_required_result_elicitation",
-        "test_input_required_result_list_roots",
-        "test_input_required_result_multi_round",
-        "test_input_required_result_multiple_inputs",
-        "test_input_required_result_request_state",
-        "test_input_required_result_sampling",
-        "test_input_required_result_tampered_state",
-        "test_logging_tool",
-        "test_missing_capability",
-        "test_multiple_content_types",
-        "test_simple_text",
-        "test_streaming_elicitation",
-        "test_tool_with_logging",
-        "test_tool_with_progress",
-        "test_trigger_prompt_change",
-        "test_trigger_tool_change",
-    ]
-    .map(|name| (name, nothing.clone()))
-    .into();
-    let region = json!({ "type": "string", "x-mcp-header": "Region" });
-    schemas.extend([
-        ("json_schema_2020_12_tool", whole_schema()),
-        ("test_elicitation", one("message")),
-        ("test_sampling", one("prompt")),
-        ("test_header", json!({ "type": "object", "properties": { "region": region }, "required": ["region"] })),
-    ]);
-    schemas.sort_by_key(|(name, _)| *name);
-    let tool = |(name, schema)| typed(json!({ "name": name, "description": name, "inputSchema": schema }));
-    schemas.into_iter().map(tool).collect()
-}
-
-/// The form of SEP-1034: a default for every type.
-fn defaults() -> Value {
-    json!({
-        "name": { "type": "string", "default": "John Doe" },
-        "age": { "type": "integer", "default": 30 },
-        "score": { "type": "number", "default": 95.5 },
-        "status": { "type": "string", "enum": ["active", "inactive", "pending"], "default": "active" },
-        "verified": { "type": "boolean", "default": true },
-    })
-}
-
-/// The form of SEP-1330: every way to choose.
-fn choices() -> Value {
-    let titled = json!([
-        { "const": "value1", "title": "First" }, { "const": "value2", "title": "Second" },
-        { "const": "value3", "title": "Third" },
-    ]);
-    let plain = json!(["option1", "option2", "option3"]);
-    let names = json!(["Option One", "Option Two", "Option Three"]);
-    json!({
-        "untitledSingle": { "type": "string", "enum": plain },
-        "titledSingle": { "type": "string", "oneOf": titled },
-        "legacyEnum": { "type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": names },
-        "untitledMulti": { "type": "array", "items": { "type": "string", "enum": plain } },
-        "titledMulti": { "type": "array", "items": { "anyOf": titled } },
-    })
-}
-
 type Context = RequestContext<RoleServer>;
 
 impl Fixture {
     /// The tools that answer at once.
     fn plain(name: &str) -> Option<Result<CallToolResponse, ErrorData>> {
         let image = json!({ "type": "image", "data": PNG, "mimeType": "image/png" });
-        let resource = |uri: &str, mime: &str, text: &str| json!({ "type": "resource", "resource": { "uri": uri, "mimeType": mime, "text": text } });
+        let resource = |uri: &str, mime: &str, text: &str| {
+            let resource = json!({ "uri": uri, "mimeType": mime, "text": text });
+            json!({ "type": "resource", "resource": resource })
+        };
         Some(match name {
             "test_simple_text" => text("This is a simple text response for testing."),
             "test_image_content" => content(json!([image])),
@@ -458,7 +368,10 @@ impl ServerHandler for Fixture {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let resource = |name: &str, mime: &str| json!({ "uri": format!("test://{name}"), "name": name, "description": name, "mimeType": mime });
+        let resource = |name: &str, mime: &str| {
+            let uri = format!("test://{name}");
+            json!({ "uri": uri, "name": name, "description": name, "mimeType": mime })
+        };
         let all = json!([
             resource("static-text", "text/plain"),
             resource("static-binary", "image/png"),
@@ -488,7 +401,8 @@ impl ServerHandler for Fixture {
         let id = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
         let contents = match (uri, id) {
             ("test://static-text", _) => {
-                json!({ "uri": uri, "mimeType": "text/plain", "text": "This is the content of the static text resource." })
+                let text = "This is the content of the static text resource.";
+                json!({ "uri": uri, "mimeType": "text/plain", "text": text })
             }
             ("test://static-binary", _) => json!({ "uri": uri, "mimeType": "image/png", "blob": PNG }),
             ("test://watched-resource", _) => json!({ "uri": uri, "mimeType": "text/plain", "text": "Watched." }),
@@ -561,7 +475,7 @@ impl ServerHandler for Fixture {
             }
             name => return Err(ErrorData::invalid_params(format!("Unknown prompt: {name}"), None)),
         };
-        Ok(typed::<GetPromptResult>(json!({ "messages": messages })).into())
+        Ok(typed::<GetPromptResult>(json!({ "resultType": "complete", "messages": messages })).into())
     }
 
     async fn complete(&self, request: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
