@@ -34,6 +34,7 @@ mod oauth;
 mod ontologies;
 mod outside;
 mod questions;
+mod quirks;
 mod redirector;
 mod registration;
 mod replies;
