@@ -109,11 +109,25 @@ async def with_fastmcp():
             self.browser = asyncio.create_task(asyncio.to_thread(person, authorization_url))
 
     oauth = Browser(mcp_url=resource, client_name="Strict client (fastmcp)", scopes=scope)
-    async with Client(resource, auth=oauth) as client:
-        tools = [tool.name for tool in await client.list_tools()]
-        result = await client.call_tool("dragoman_sql", {"sql": ANSWER})
+    seen = {}
+    # One log-in serves both eras. Left to itself the client chooses the newer.
+    for mode in ["auto", "legacy"]:
+        async with Client(resource, auth=oauth, mode=mode) as client:
+            tools = [tool.name for tool in await client.list_tools()]
+            result = await client.call_tool("dragoman_sql", {"sql": ANSWER})
+            catalogue = json.loads((await client.read_resource("dragoman://datasets"))[0].text)
+            prompt = await client.get_prompt("connect_client", {"platform": "chatgpt"})
+            platforms = await client.complete(
+                {"type": "ref/prompt", "name": "connect_client"}, {"name": "platform", "value": "chat"})
+            seen[mode] = {
+                "version": client.protocol_version, "tools": tools, "rows": result.structured_content["rows"],
+                "resources": len(await client.list_resources()), "datasets": catalogue["count"],
+                "templates": len(await client.list_resource_templates()) > 0,
+                "prompts": [prompt.name for prompt in await client.list_prompts()],
+                "prompt": resource in prompt.messages[0].content.text, "platforms": platforms.values,
+            }
     await oauth.browser
-    return {"tools": tools, "rows": result.structured_content["rows"]}
+    return seen
 
 
 def with_authlib():

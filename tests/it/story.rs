@@ -177,6 +177,7 @@ async fn inspector(data: &Path, base: &str) {
         let tools = inspect(&program, token, era, &["tools/list", "--strict"]).await;
         let names: Vec<&Value> = tools["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
         assert_eq!(names, tools_of(Role::Admin), "{tools}");
+        views(&program, token, era, &tools["tools"]).await;
         let resources = inspect(&program, token, era, &["resources/list"]).await;
         assert_eq!(resources["resources"].as_array().unwrap().len(), 8, "{resources}");
         let arguments = json!({ "sql": ANSWER }).to_string();
@@ -187,7 +188,33 @@ async fn inspector(data: &Path, base: &str) {
     program.stop().await;
 }
 
+/// The Inspector's check of MCP Apps, which reads the page that each tool names: of whoever has a view, and of nobody else,
+/// one is found that may fetch nothing.
+async fn views(program: &Program, token: &str, era: &str, tools: &Value) {
+    let said = inspected(program, token, era, &["tools/list", "--app-info"]).await;
+    let told: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let tools = tools.as_array().unwrap();
+    assert_eq!(told.len(), tools.len(), "{said}");
+    assert!(told.iter().any(|tool| tool["toolName"] == "ask_question" && tool["hasApp"] == true), "{said}");
+    for (tool, told) in tools.iter().zip(&told) {
+        assert_eq!(told["toolName"], tool["name"], "{said}");
+        let view = &tool["_meta"]["ui"]["resourceUri"];
+        assert_eq!((&told["hasApp"], &told["resourceUri"]), (&json!(!view.is_null()), view), "{told}");
+        if !view.is_null() {
+            assert_eq!(told["resourceMimeType"], "text/html;profile=mcp-app", "the page was read: {told}");
+            let domains = told["csp"].as_object().unwrap();
+            assert!(domains.len() == 4 && domains.values().all(|list| *list == json!([])), "{told}");
+        }
+    }
+}
+
 async fn inspect(program: &Program, token: &str, era: &str, method: &[&str]) -> Value {
+    let out = inspected(program, token, era, method).await;
+    let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{method:?}: {out}"));
+    answer.get("result").cloned().unwrap_or(answer)
+}
+
+async fn inspected(program: &Program, token: &str, era: &str, method: &[&str]) -> String {
     let output = Command::new("./inspector.sh")
         .current_dir(clients())
         .args([&program.mcp(), era])
@@ -198,6 +225,5 @@ async fn inspect(program: &Program, token: &str, era: &str, method: &[&str]) -> 
     let output = tokio::time::timeout(Duration::from_secs(60), output).await.unwrap().unwrap();
     let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{method:?} {era}: {out}{errors}");
-    let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{method:?}: {out}{errors}"));
-    answer.get("result").cloned().unwrap_or(answer)
+    out.into_owned()
 }
