@@ -350,7 +350,10 @@ impl Mcp {
         let response = CAPTURED.scope(caller.rights, next.run(request)).await;
         let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         let ended = session.filter(|_| ends && response.status().is_success());
+        let is_over = ended.is_some();
         match self.follow(&caller, &peek, opened, ended).await {
+            // Python's SDK knows 200 and 204 for the end of a session; the library's 202 is a failure to it.
+            Ok(()) if is_over => StatusCode::NO_CONTENT.into_response(),
             Ok(()) => response,
             Err(error) => unrecorded(&peek.id(), &error),
         }
