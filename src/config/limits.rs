@@ -15,16 +15,14 @@ pub struct Limits {
 /// How often. All are per minute unless the name says otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rates {
-    /// Calls per token.
-    pub token: u32,
-    /// `dragoman_sql` per token.
-    pub sql: u32,
-    /// Questions per token.
-    pub ask: u32,
-    /// Resource reads per token.
-    pub resources: u32,
+    /// Of a connectivity token.
+    pub token: CallRates,
+    /// Of a grant: of a client with a person in front of it.
+    pub client: CallRates,
     /// Calls per workspace.
     pub workspace: u32,
+    /// Calls of management per credential.
+    pub manage: u32,
     /// Requests of any kind per person or connectivity token.
     pub requests: u32,
     /// MCP sessions opened per person or connectivity token.
@@ -53,6 +51,19 @@ pub struct Rates {
     pub register: u32,
     /// Requests for tokens, and revocations, per address.
     pub exchange: u32,
+}
+
+/// How often one credential may call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallRates {
+    /// Calls of tools, queries and questions among them.
+    pub calls: u32,
+    /// Queries: SQL, and those in the words of an ontology.
+    pub sql: u32,
+    /// Questions in plain words.
+    pub ask: u32,
+    /// Resource reads.
+    pub resources: u32,
 }
 
 impl Rates {
@@ -130,11 +141,10 @@ impl Default for Limits {
         let secs = Duration::from_secs;
         Self {
             rates: Rates {
-                token: 30,
-                sql: 10,
-                ask: 5,
-                resources: 30,
-                workspace: 120,
+                token: CallRates { calls: 30, sql: 10, ask: 5, resources: 30 },
+                client: CallRates { calls: 120, sql: 60, ask: 30, resources: 120 },
+                workspace: 1_200,
+                manage: 120,
                 requests: 300,
                 sessions: 60,
                 in_flight: 3,

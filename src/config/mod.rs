@@ -14,7 +14,7 @@ use url::Url;
 use crate::base::peers::PrivateHost;
 use crate::base::secret::Secret;
 use crate::base::telemetry::LogFormat;
-pub use limits::{Budgets, Lifetimes, Limits, Rates};
+pub use limits::{Budgets, CallRates, Lifetimes, Limits, Rates};
 pub use llm::{Llm, LlmProvider};
 pub use reader::Problems;
 pub use variables::{VARIABLES, Variable};

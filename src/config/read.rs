@@ -133,11 +133,16 @@ fn providers(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Vec<Provider
 fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     let mut limits = Limits::default();
     let rates = &mut limits.rates;
-    rates.token = read.number("DRAGOMAN_EXT_RATE_TOKEN", rates.token);
-    rates.sql = read.number("DRAGOMAN_EXT_RATE_SQL", rates.sql);
-    rates.ask = read.number("DRAGOMAN_EXT_RATE_ASK", rates.ask);
-    rates.resources = read.number("DRAGOMAN_EXT_RATE_RESOURCES", rates.resources);
+    rates.token.calls = read.number("DRAGOMAN_EXT_RATE_TOKEN", rates.token.calls);
+    rates.token.sql = read.number("DRAGOMAN_EXT_RATE_SQL", rates.token.sql);
+    rates.token.ask = read.number("DRAGOMAN_EXT_RATE_ASK", rates.token.ask);
+    rates.token.resources = read.number("DRAGOMAN_EXT_RATE_RESOURCES", rates.token.resources);
+    rates.client.calls = read.number("DRAGOMAN_CLIENT_RATE_CALLS", rates.client.calls);
+    rates.client.sql = read.number("DRAGOMAN_CLIENT_RATE_SQL", rates.client.sql);
+    rates.client.ask = read.number("DRAGOMAN_CLIENT_RATE_ASK", rates.client.ask);
+    rates.client.resources = read.number("DRAGOMAN_CLIENT_RATE_RESOURCES", rates.client.resources);
     rates.workspace = read.number("DRAGOMAN_EXT_RATE_WORKSPACE", rates.workspace);
+    rates.manage = read.number("DRAGOMAN_RATE_MANAGE", rates.manage);
     rates.requests = read.number("DRAGOMAN_EXT_RATE_REQUESTS", rates.requests);
     rates.sessions = read.number("DRAGOMAN_EXT_RATE_SESSIONS", rates.sessions);
     rates.in_flight = read.number("DRAGOMAN_EXT_IN_FLIGHT", rates.in_flight);

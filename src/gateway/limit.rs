@@ -1,14 +1,14 @@
-//! How often: per token, per token and kind of call, per person, per workspace. How many at once: per token and per
-//! person, and for the instance, of which each workspace has its share. The numbers are [`crate::config::Rates`]; those
-//! by network address are kept by `base/throttle.rs`, and whose query runs next is decided in `engine/turns.rs`.
+//! How often: per credential, per credential and kind of call, per person, per workspace; connectivity tokens less often
+//! than clients with a person in front of them. How many at once: per credential and per person, and for the instance, of
+//! which each workspace has its share. The numbers are [`crate::config::Rates`]; those by network address are kept by
+//! `base/throttle.rs`, and whose query runs next is decided in `engine/turns.rs`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::base::clock::Clock;
 use crate::base::shares::{Full, Key, Share, Shares};
 use crate::base::throttle::Rate;
-use crate::config::Rates;
+use crate::config::{CallRates, Rates};
 use crate::gateway::operation::Cost;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
@@ -16,14 +16,32 @@ use crate::model::error::{Code, Error, Result};
 /// The limits of one node.
 pub(super) struct Limiter {
     rates: Rates,
-    token: Rate<String>,
-    kinds: HashMap<Cost, Rate<String>>,
+    token: Buckets,
+    client: Buckets,
+    manage: Rate<String>,
     workspace: Rate<String>,
     requests: Rate<String>,
     sessions: Rate<String>,
     calls: Arc<Shares>,
     uploads: Arc<Shares>,
     streams: Arc<Shares>,
+}
+
+/// What one kind of credential may call.
+struct Buckets {
+    rates: CallRates,
+    calls: Rate<String>,
+    sql: Rate<String>,
+    ask: Rate<String>,
+    resources: Rate<String>,
+}
+
+impl Buckets {
+    fn new(rates: CallRates, clock: &Clock) -> Self {
+        let rate = |per_minute| Rate::new(per_minute, clock);
+        let CallRates { calls, sql, ask, resources } = rates;
+        Self { rates, calls: rate(calls), sql: rate(sql), ask: rate(ask), resources: rate(resources) }
+    }
 }
 
 /// What a request is, before anything of it is looked at.
@@ -39,10 +57,9 @@ impl Limiter {
     pub(super) fn new(rates: Rates, clock: &Clock) -> Self {
         let rate = |per_minute| Rate::new(per_minute, clock);
         Self {
-            token: rate(rates.token),
-            kinds: [Cost::Resource, Cost::Sql, Cost::Ask, Cost::Manage]
-                .map(|cost| (cost, rate(cost.per_minute(&rates))))
-                .into(),
+            token: Buckets::new(rates.token, clock),
+            client: Buckets::new(rates.client, clock),
+            manage: rate(rates.manage),
             workspace: rate(rates.workspace),
             requests: rate(rates.requests),
             sessions: rate(rates.sessions),
@@ -72,17 +89,19 @@ impl Limiter {
     /// `rate_limited` with the limit that was met, its number, and `retry_after`; `service_unavailable`.
     pub(super) fn take(&self, caller: &Caller, cost: Cost) -> Result<Share> {
         let credential = caller.credential();
+        let is_token = caller.proof.is_connectivity_token();
+        let (of, name) = if is_token { (&self.token, "token") } else { (&self.client, "client") };
+        let all = || check(&of.calls, &credential, name, of.rates.calls);
+        let kind = |rate, kind: &str, number| check(rate, &credential, &format!("{name}_{kind}"), number);
         match cost {
-            Cost::Resource => self.draw(cost, &credential)?,
+            Cost::Resource => kind(&of.resources, "resources", of.rates.resources)?,
             Cost::Manage => {
-                self.draw(cost, &credential)?;
+                check(&self.manage, &credential, "management", self.rates.manage)?;
                 return self.call(caller, format!("{credential}:manage"));
             }
-            Cost::Read => check(&self.token, &credential, "token", self.rates.token)?,
-            Cost::Sql | Cost::Ask => {
-                self.draw(cost, &credential)?;
-                check(&self.token, &credential, "token", self.rates.token)?;
-            }
+            Cost::Read => all()?,
+            Cost::Sql => kind(&of.sql, "sql", of.rates.sql).and_then(|()| all())?,
+            Cost::Ask => kind(&of.ask, "ask", of.rates.ask).and_then(|()| all())?,
         }
         check(&self.workspace, &caller.org.to_string(), "workspace", self.rates.workspace)?;
         self.call(caller, credential)
@@ -111,17 +130,6 @@ impl Limiter {
         let person = Key::part(format!("{}:all", caller.person()), 2);
         let keys = [Key::at_most(key, self.rates.in_flight), person, workspace(caller)];
         enter(&self.calls, &keys, "in_flight", self.rates.in_flight)
-    }
-
-    fn draw(&self, cost: Cost, key: &str) -> Result<()> {
-        let (name, number) = match cost {
-            Cost::Resource => ("token_resources", self.rates.resources),
-            Cost::Sql => ("token_sql", self.rates.sql),
-            Cost::Ask => ("token_ask", self.rates.ask),
-            Cost::Read => ("token", self.rates.token),
-            Cost::Manage => ("management", self.rates.workspace),
-        };
-        self.kinds.get(&cost).map_or(Ok(()), |rate| check(rate, key, name, number))
     }
 }
 

@@ -6,38 +6,25 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::config::{Budgets, Config, Rates};
+use crate::config::{Budgets, Config};
 use crate::engine::Engines;
 use crate::engine::job::Job;
 use crate::model::access::{Action, Want};
 use crate::model::error::Result;
 
 /// Which bucket a call draws from, besides the token's and the workspace's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
     /// Metadata and small reads.
     Read,
     /// A resource of MCP.
     Resource,
-    /// A query of the caller's own making.
+    /// A query of the caller's own making, in SQL or in the words of an ontology.
     Sql,
     /// A question in plain words.
     Ask,
     /// Management. Draws from no bucket that clients can empty: a flood must not keep an admin from ending it.
     Manage,
-}
-
-impl Cost {
-    /// Calls a minute for each token.
-    pub fn per_minute(self, rates: &Rates) -> u32 {
-        match self {
-            Cost::Read => rates.token,
-            Cost::Resource => rates.resources,
-            Cost::Sql => rates.sql,
-            Cost::Ask => rates.ask,
-            Cost::Manage => rates.workspace,
-        }
-    }
 }
 
 /// Where an operation can be asked.

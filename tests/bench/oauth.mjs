@@ -116,7 +116,7 @@ async function database(rows, name, url, databasePid) {
   const data = join(work, name);
   mkdirSync(data);
   const rates = ['RATE_TOKEN', 'RATE_AUTHORIZE', 'RATE_REGISTER', 'RATE_REFUSED', 'EXT_RATE_TOKEN', 'EXT_RATE_WORKSPACE',
-    'EXT_RATE_REQUESTS'];
+    'EXT_RATE_REQUESTS', 'CLIENT_RATE_CALLS'];
   const env = { ...process.env, ...Object.fromEntries(rates.map((rate) => [`DRAGOMAN_${rate}`, '1000000'])), DRAGOMAN_EXT_IN_FLIGHT: '64',
     DRAGOMAN_IN_FLIGHT: '256', DRAGOMAN_ADMIN_LISTEN: 'off', DRAGOMAN_LISTEN: `127.0.0.1:${port}`, DRAGOMAN_PUBLIC_URL: '', DRAGOMAN_CODE_TTL: '3600', DATABASE_URL: url };
   const admin = (args, input) => execFileSync(binary, ['admin', ...args, '--data', data], { env, input, stdio: ['pipe', 'pipe', 'inherit'] }).toString();

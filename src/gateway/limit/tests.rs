@@ -49,6 +49,58 @@ fn sql_has_its_own_smaller_limit() {
 }
 
 #[test]
+fn a_client_with_a_person_in_front_of_it_may_work_and_a_token_of_a_program_has_less() {
+    let clock = Clock::manual(1_000_000);
+    let plenty = Rates { in_flight: 1_000, instance_in_flight: 100_000, ..Limits::default().rates };
+    let taken = |who: &Caller, cost: Cost| {
+        let limiter = Limiter::new(plenty.clone(), &clock);
+        let mut places = Vec::new();
+        loop {
+            match limiter.take(who, cost) {
+                Ok(place) => places.push(place),
+                Err(refused) => {
+                    assert_eq!(refused.code, Code::RateLimited, "{refused}");
+                    assert!(refused.retry_after.is_some_and(|wait| wait > 0), "{refused:?}");
+                    return (places.len(), refused.details["limit"].as_str().unwrap().to_owned());
+                }
+            }
+        }
+    };
+    let token = caller(&clock, "nightly");
+    let person = Some(Id::new(&clock));
+    let grant =
+        Caller { user: person, proof: Proof::AccessToken { family: "f".into(), auth_time: 0 }, ..token.clone() };
+    let browser = Caller { user: person, proof: Proof::BrowserSession { auth_time: 0 }, ..token.clone() };
+    for (cost, of_token, of_client, name) in [
+        (Cost::Read, 30, 120, ""),
+        (Cost::Sql, 10, 60, "_sql"),
+        (Cost::Ask, 5, 30, "_ask"),
+        (Cost::Resource, 30, 120, "_resources"),
+    ] {
+        assert_eq!(taken(&token, cost), (of_token, format!("token{name}")));
+        for who in [&grant, &browser] {
+            assert_eq!(taken(who, cost), (of_client, format!("client{name}")));
+        }
+    }
+    for who in [&token, &grant] {
+        assert_eq!(taken(who, Cost::Manage), (120, "management".to_owned()));
+    }
+    // Ten clients of a workspace at work.
+    let limiter = Limiter::new(plenty.clone(), &clock);
+    let clients = (0..11).map(|family: u32| Caller {
+        proof: Proof::AccessToken { family: family.to_string(), auth_time: 0 },
+        ..grant.clone()
+    });
+    let mut calls = 0;
+    let refused = clients.flat_map(|who| std::iter::repeat_n(who, 120)).find_map(|who| {
+        let taken = limiter.take(&who, Cost::Read);
+        calls += u32::from(taken.is_ok());
+        taken.err()
+    });
+    assert_eq!((calls, &refused.unwrap().details["limit"]), (1_200, &serde_json::json!("workspace")));
+}
+
+#[test]
 fn one_workspace_shares_one_limit_over_its_tokens() {
     let clock = Clock::manual(1_000_000);
     let rates = Rates { workspace: 3, ..Limits::default().rates };
@@ -75,7 +127,7 @@ fn three_at_once_and_a_finished_call_makes_room() {
 #[test]
 fn a_workspace_and_a_person_leave_room_for_others_whatever_they_make() {
     let clock = Clock::manual(1_000_000);
-    let plenty = Rates { token: 1_000, workspace: 1_000, ..Limits::default().rates };
+    let plenty = Rates { workspace: 1_000, ..Limits::default().rates };
     let limiter = Limiter::new(plenty, &clock);
     let ann = Caller { user: Some(Id::new(&clock)), ..caller(&clock, "") };
     let grant = |who: &Caller, number: usize| Caller {

@@ -464,6 +464,9 @@ async fn open_on(folder: &Path, clock: Clock, listen: &str) -> App {
         "DRAGOMAN_EXT_RATE_TOKEN"
         | "DRAGOMAN_EXT_RATE_SQL"
         | "DRAGOMAN_EXT_RATE_ASK"
+        | "DRAGOMAN_CLIENT_RATE_CALLS"
+        | "DRAGOMAN_CLIENT_RATE_SQL"
+        | "DRAGOMAN_CLIENT_RATE_ASK"
         | "DRAGOMAN_EXT_RATE_WORKSPACE"
         | "DRAGOMAN_EXT_RATE_REQUESTS" => Some("100000".into()),
         "DRAGOMAN_SQL_ROWS" => Some("10000".into()),

@@ -60,6 +60,8 @@ pub async fn answers() {
         "DRAGOMAN_ADMIN_LISTEN" => Some("off".into()),
         "DRAGOMAN_EXT_RATE_TOKEN"
         | "DRAGOMAN_EXT_RATE_ASK"
+        | "DRAGOMAN_CLIENT_RATE_CALLS"
+        | "DRAGOMAN_CLIENT_RATE_ASK"
         | "DRAGOMAN_EXT_RATE_WORKSPACE"
         | "DRAGOMAN_EXT_RATE_REQUESTS" => Some("100000".into()),
         _ => None,

@@ -61,6 +61,9 @@ impl Server {
         for rate in ["TOKEN", "SQL", "RESOURCES", "WORKSPACE", "REQUESTS"] {
             command.env(format!("DRAGOMAN_EXT_RATE_{rate}"), "10000000");
         }
+        for rate in ["CALLS", "SQL", "RESOURCES"] {
+            command.env(format!("DRAGOMAN_CLIENT_RATE_{rate}"), "10000000");
+        }
         command.env("DRAGOMAN_EXT_IN_FLIGHT", "64").env("DRAGOMAN_IN_FLIGHT", "256");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

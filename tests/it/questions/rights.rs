@@ -61,7 +61,7 @@ async fn what_rests_on_unpublished_data_is_not_there_for_clients() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_have_a_limit_of_their_own_and_a_row_in_the_record() {
-    let service = Service::with(&[("DRAGOMAN_EXT_RATE_ASK", "3")]).await;
+    let service = Service::with(&[("DRAGOMAN_EXT_RATE_ASK", "3"), ("DRAGOMAN_CLIENT_RATE_ASK", "3")]).await;
     let bakery = Bakery::open(service).await;
     bakery.ask("revenue", None).await;
     let entry = bakery.service.last_audit(&bakery.org).await;

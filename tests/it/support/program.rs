@@ -80,9 +80,14 @@ impl Program {
 pub fn command(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
     command.arg("--data").arg(data).env("DRAGOMAN_ADMIN_LISTEN", "off").kill_on_drop(true);
-    for name in
-        ["DRAGOMAN_EXT_RATE_TOKEN", "DRAGOMAN_EXT_RATE_WORKSPACE", "DRAGOMAN_RATE_AUTHORIZE", "DRAGOMAN_RATE_TOKEN"]
-    {
+    for name in [
+        "DRAGOMAN_EXT_RATE_TOKEN",
+        "DRAGOMAN_CLIENT_RATE_CALLS",
+        "DRAGOMAN_EXT_RATE_WORKSPACE",
+        "DRAGOMAN_RATE_MANAGE",
+        "DRAGOMAN_RATE_AUTHORIZE",
+        "DRAGOMAN_RATE_TOKEN",
+    ] {
         command.env(name, "10000");
     }
     command

@@ -40,7 +40,7 @@ async fn k07_of_two_workspaces_a_token_opens_its_own() {
 /// still end it.
 #[tokio::test(flavor = "multi_thread")]
 async fn k06_k12_a_flood_in_one_workspace_is_its_own_and_its_admin_can_end_it() {
-    let service = Service::with(&[("DRAGOMAN_EXT_RATE_WORKSPACE", "20")]).await;
+    let service = Service::with(&[("DRAGOMAN_EXT_RATE_WORKSPACE", "20"), ("DRAGOMAN_RATE_MANAGE", "20")]).await;
     let (acme, other) = (service.workspace("acme").await, service.workspace("other").await);
     let (_, admin) = service.member(&acme, "ann@example.com", Role::Admin).await;
     let flood = service.token(&acme).await;
