@@ -41,6 +41,11 @@ impl Import {
     pub(super) async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
         let org = app.office.identity.org_by_slug(&self.workspace).await?;
         let org = org.with_context(|| format!("there is no workspace {:?}", self.workspace))?;
+        if let (Some(given), Some(name)) = (&self.name, self.lower_name())
+            && *given != name
+        {
+            eprintln!("named {name}: names of datasets are in lower case");
+        }
         for (name, files) in self.datasets()? {
             let import = Dataset { name, description: self.description.clone(), publish: self.publish, files };
             let reply = import.load(app, &org, !json).await?;
@@ -62,13 +67,18 @@ impl Import {
         Ok(())
     }
 
+    /// The name as datasets have them: SQL knows no capitals either.
+    fn lower_name(&self) -> Option<String> {
+        self.name.as_ref().map(|name| name.to_ascii_lowercase())
+    }
+
     /// Files grouped into datasets: a table file each, the texts together.
     fn datasets(&self) -> anyhow::Result<Vec<(Option<String>, Vec<PathBuf>)>> {
         let mut datasets = Vec::new();
         let mut texts = Vec::new();
         for path in &self.files {
             match kind_of(&path.display().to_string())? {
-                FileKind::Table(_) => datasets.push((self.name.clone(), vec![path.clone()])),
+                FileKind::Table(_) => datasets.push((self.lower_name(), vec![path.clone()])),
                 FileKind::Text => texts.push(path.clone()),
             }
         }
@@ -77,7 +87,7 @@ impl Import {
             "--name names one dataset, but these files make several"
         );
         if !texts.is_empty() {
-            datasets.push((self.name.clone().or_else(|| Some("documents".into())), texts));
+            datasets.push((self.lower_name().or_else(|| Some("documents".into())), texts));
         }
         Ok(datasets)
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::org::Org;
+use crate::model::personal;
 use crate::model::source::{Dialect, RemoteTable};
 
 /// What a dataset holds.
@@ -66,7 +67,7 @@ impl Dataset {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ColumnInfo {
     /// As written in SQL.
     pub name: String,
@@ -74,8 +75,31 @@ pub struct ColumnInfo {
     pub r#type: String,
     pub nullable: bool,
     pub description: String,
-    /// Up to five distinct values, as text.
+    /// Up to five distinct values, as text; masked where the column likely holds personal data.
     pub sample_values: Vec<String>,
+    /// Whether these are all its values, besides NULL. Absent where it is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub samples_are_all: bool,
+    /// The kind of personal data that the column likely holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likely_personal_data: Option<personal::Kind>,
+}
+
+impl ColumnInfo {
+    /// As it may be shown: what likely is personal is masked, by the judgement of all its values that the import made,
+    /// or of the samples where there was none.
+    #[must_use]
+    pub fn masked(mut self) -> Self {
+        let judged = personal::judge_column(&self.name, &self.r#type, &self.sample_values);
+        self.likely_personal_data = self.likely_personal_data.or(judged.map(|finding| finding.kind));
+        if let Some(kind) = self.likely_personal_data {
+            self.sample_values = self.sample_values.iter().map(|value| personal::mask(kind, value)).collect();
+            self.sample_values.dedup();
+            // Masked, they no longer say which values there are.
+            self.samples_are_all = false;
+        }
+        self
+    }
 }
 
 /// A dataset's name made from a file's: lower-case, `_` for the rest, never empty, never starting with a digit.

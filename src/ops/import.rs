@@ -98,7 +98,7 @@ impl Operation for Import {
             r#type: dataset.kind,
             row_count: dataset.row_count,
             bytes: dataset.bytes,
-            columns: super::shown(on, &dataset.columns)?,
+            columns: super::shown(on, &dataset.columns, 1)?,
             published: self.publish,
         })
     }

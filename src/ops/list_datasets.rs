@@ -15,12 +15,15 @@ use crate::model::source::Dialect;
 
 /// Datasets on one page.
 const PAGE: usize = 200;
+/// Bytes that the columns of a page take together, and characters of a type.
+const COLUMN_BYTES: usize = 24_000;
+const TYPE_CHARS: usize = 60;
 
 /// Arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDatasets {
-    /// `next_cursor` of the page before; absent for the first page.
+    /// next_cursor of the page before.
     #[serde(default)]
     pub cursor: Option<String>,
 }
@@ -42,6 +45,12 @@ pub struct Listed {
     /// Rows of a table (an estimate for one of a remote source), searchable chunks of documents.
     pub row_count: i64,
     pub column_count: usize,
+    /// The first columns of a table, each with its type: `amount DECIMAL(10,2)`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// How many more columns the table has: dragoman_get_schema shows all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub columns_left_out: usize,
     /// RFC 3339.
     pub created_at: String,
     /// Whether dragoman_search looks into it.
@@ -59,12 +68,17 @@ pub struct Reply {
     pub next_cursor: Option<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 impl Operation for ListDatasets {
     const INFO: Info = Info {
         name: "dragoman_list_datasets",
         title: "List datasets",
-        description: "Lists the datasets that you may use: tables for dragoman_sql, documents for dragoman_search. \
-                      Call it first; then dragoman_get_schema with a dataset's id.",
+        description: "Lists the datasets that you may use, with their columns: tables for dragoman_sql, documents for \
+                      dragoman_search. Then call dragoman_get_schema.",
         action: Action::ListDatasets,
         cost: Cost::Read,
         read_only: true,
@@ -93,10 +107,11 @@ impl Operation for ListDatasets {
             job.pass.datasets().iter().filter(|dataset| after.as_ref().is_none_or(|after| dataset.name > *after));
         // Descriptions may be long: a page ends early, so that it always fits into a reply.
         let mut room = on.config.limits.budgets.reply_bytes / 2;
+        let shown = COLUMN_BYTES / rest.clone().count().clamp(1, PAGE);
         let mut datasets: Vec<Listed> = Vec::new();
         let mut next_cursor = None;
         for dataset in rest {
-            let next = listed(dataset);
+            let next = listed(dataset, shown);
             let size = json::size(&next).map_err(Error::internal)?;
             if let Some(last) = datasets.last()
                 && (datasets.len() == PAGE || size > room)
@@ -111,8 +126,21 @@ impl Operation for ListDatasets {
     }
 }
 
-fn listed(dataset: &Dataset) -> Listed {
+/// `room`: about how many bytes its columns may take.
+fn listed(dataset: &Dataset, mut room: usize) -> Listed {
+    let mut columns = Vec::new();
+    for column in &dataset.columns {
+        // A type can be as long as a struct has parts.
+        let r#type: String = column.r#type.chars().take(TYPE_CHARS).collect();
+        let cut = if r#type.len() < column.r#type.len() { "…" } else { "" };
+        let next = format!("{} {type}{cut}", column.name);
+        let Some(left) = room.checked_sub(next.len() + 3) else { break };
+        room = left;
+        columns.push(next);
+    }
     Listed {
+        columns_left_out: dataset.columns.len() - columns.len(),
+        columns,
         id: dataset.id,
         name: dataset.name.clone(),
         description: dataset.description.clone(),

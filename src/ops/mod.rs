@@ -132,14 +132,18 @@ fn position(on: &Parts, scope: &str, cursor: Option<&str>) -> Result<Option<Stri
     position.ok_or_else(wrong).map(Some)
 }
 
-/// A table's columns with as many of their sample values, up to five, as leave the reply within its bytes.
-fn shown(on: &Parts, columns: &[ColumnInfo]) -> Result<Vec<ColumnInfo>> {
-    let mut columns = columns.to_vec();
+/// A table's columns with as many of their sample values, up to five, as leave them within half a reply's bytes, which
+/// `tables` share.
+fn shown(on: &Parts, columns: &[ColumnInfo], tables: usize) -> Result<Vec<ColumnInfo>> {
+    let mut columns: Vec<ColumnInfo> = columns.iter().cloned().map(ColumnInfo::masked).collect();
     for samples in [1, 0] {
-        if json::size(&columns).map_err(Error::internal)? <= on.config.limits.budgets.reply_bytes / 2 {
+        if json::size(&columns).map_err(Error::internal)? <= on.config.limits.budgets.reply_bytes / 2 / tables.max(1) {
             break;
         }
-        columns.iter_mut().for_each(|column| column.sample_values.truncate(samples));
+        columns.iter_mut().for_each(|column| {
+            column.samples_are_all &= column.sample_values.len() <= samples;
+            column.sample_values.truncate(samples);
+        });
     }
     Ok(columns)
 }

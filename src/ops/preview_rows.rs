@@ -20,7 +20,7 @@ fn ten() -> u32 {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreviewRows {
-    /// A table's id, from dragoman_list_datasets.
+    /// A table's id.
     pub dataset_id: Id<Dataset>,
     /// Rows to return.
     #[serde(default = "ten")]

@@ -19,9 +19,9 @@ const ENVELOPE: usize = 4_096;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileDataset {
-    /// A table's id, from dragoman_list_datasets.
+    /// A table's id.
     pub dataset_id: Id<Dataset>,
-    /// `next_cursor` of the page before, for tables of very many columns; absent for the first page.
+    /// next_cursor of the page before, for tables of very many columns.
     #[serde(default)]
     pub cursor: Option<String>,
 }
@@ -53,9 +53,9 @@ impl Operation for ProfileDataset {
     const INFO: Info = Info {
         name: "dragoman_profile_dataset",
         title: "Profile a table",
-        description: "Returns each column's nulls, distinct values, least and greatest value, mean, median and most \
-                      frequent values, and which columns likely hold personal data (their values are masked). Call it to judge \
-                      data before analysing them. Large tables give estimates, and the reply says which.",
+        description: "Nulls, distinct values, range, mean, median and most frequent values of each column, and which \
+                      columns likely hold personal data (their values are masked). Call it to judge data before \
+                      analysing them. The reply says which figures are estimates.",
         action: Action::ReadSchema,
         cost: Cost::Read,
         read_only: true,

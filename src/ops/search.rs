@@ -22,7 +22,7 @@ pub struct Search {
     /// What to look for, in plain words.
     #[schemars(length(min = 1, max = 1000))]
     pub query: String,
-    /// When given, only this dataset is searched.
+    /// Only this dataset is searched.
     #[serde(default)]
     pub dataset_id: Option<Id<Dataset>>,
     /// Passages to return.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::engine::sql::{Estimate, Facts, Page, gone};
+use crate::engine::sql::{Facts, Page, gone};
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
@@ -18,14 +18,13 @@ use crate::model::table::{Column, RowText};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sql {
-    /// One SELECT statement over the tables of dragoman_list_datasets, by name, in the dialect that the list says.
+    /// One SELECT statement.
     #[schemars(length(min = 1, max = 4096))]
     pub sql: String,
-    /// When given, only this table can be used.
+    /// Only this table can be used.
     #[serde(default)]
     pub dataset_id: Option<Id<Dataset>>,
-    /// `next_cursor` of the reply before, with the same sql: the next rows of that result, for ten minutes. Absent for
-    /// the first page.
+    /// next_cursor of the reply before, with the same sql: its next rows.
     #[serde(default)]
     pub cursor: Option<String>,
 }
@@ -51,33 +50,30 @@ pub struct Reply {
     pub row_count: usize,
     /// Whether there were more rows than max_rows (or than can be kept): aggregate, filter or LIMIT.
     pub truncated: bool,
-    /// Rows of the whole result, on all pages together; absent when it was truncated.
+    /// Rows of the whole result, where it has several pages and was not truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rows: Option<usize>,
     /// Present when the rows are more bytes than one reply holds: call again with it and the same sql.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     pub execution_ms: u64,
-    /// Where it ran: `duckdb`, `postgresql` or `clickhouse`.
-    pub engine: String,
-    /// The SQL that this engine reads.
-    pub dialect: Dialect,
-    /// What the statement reads: all rows of its tables.
-    pub estimate: Estimate,
-    pub limits_applied: LimitsApplied,
+    /// The SQL of the engine that ran it, where that is not DuckDB's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+    /// Where a limit cut the result: which limits hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits_applied: Option<LimitsApplied>,
 }
 
 impl Operation for Sql {
     const INFO: Info = Info {
         name: "dragoman_sql",
         title: "Run a SQL query",
-        description: "Runs one read-only SELECT (also WITH, FROM-first, DESCRIBE, SUMMARIZE) over the tables of \
-                      dragoman_list_datasets, joined by their names. Write the dialect that the list says of the \
-                      tables: mostly DuckDB's; for a table with a source, PostgreSQL's or ClickHouse's. A query runs in \
-                      one engine: only tables of the same source can be joined. No files, no settings, no \
-                      changes. In DuckDB, times are in UTC; lambdas are written lambda x: x + 1; PIVOT needs an IN list. Aggregate, do not fetch \
-                      rows: at most 500 rows come back, and truncated says whether there were more; rows that are \
-                      too large for one reply go on with next_cursor.",
+        description: "Runs one read-only SELECT (also WITH, FROM-first, PIVOT, DESCRIBE, SUMMARIZE) over tables of \
+                      dragoman_list_datasets, by name. The dialect is DuckDB's, unless the list says PostgreSQL's or \
+                      ClickHouse's of a table; only tables of the same source can be joined. In DuckDB times are in \
+                      UTC, and lambdas are lambda x: x + 1. Aggregate, do not fetch rows: at most 500 come back \
+                      (truncated: there were more); a large reply goes on with next_cursor.",
         action: Action::RunSql,
         cost: Cost::Sql,
         read_only: true,
@@ -126,23 +122,22 @@ impl Operation for Sql {
                 results.next(job.pass, &self.sql, &position, budgets.reply_bytes)?
             }
         };
-        let Facts { columns, truncated, rows: total, execution_ms, dialect, estimate } = facts;
+        let Facts { columns, truncated, rows: total, execution_ms, dialect } = facts;
+        let limits = || LimitsApplied {
+            max_rows: budgets.sql_rows,
+            max_runtime_ms: u64::try_from(budgets.sql_time.as_millis()).unwrap_or(u64::MAX),
+            max_memory_mb: budgets.sql_memory_mb,
+        };
         Ok(Reply {
             row_count: rows.len(),
+            total_rows: (!truncated && total > rows.len()).then_some(total),
+            limits_applied: truncated.then(limits),
             columns,
             rows,
             truncated,
-            total_rows: (!truncated).then_some(total),
             next_cursor: next.map(|position| on.cursors.make(&scope, &position)),
             execution_ms,
-            estimate,
-            engine: dialect.name().to_lowercase(),
-            dialect,
-            limits_applied: LimitsApplied {
-                max_rows: budgets.sql_rows,
-                max_runtime_ms: u64::try_from(budgets.sql_time.as_millis()).unwrap_or(u64::MAX),
-                max_memory_mb: budgets.sql_memory_mb,
-            },
+            dialect: (dialect != Dialect::DuckDb).then_some(dialect),
         })
     }
 }

@@ -51,6 +51,14 @@ fn portable(schema: &mut Schema) {
             values.retain(|value| !value.is_null());
         }
     }
+    // Says that there is no default, in a type that has no null.
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    // Where a line of the source ends says nothing.
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.split('\n').collect::<Vec<_>>().join(" ");
+    }
     if schema.as_bool() == Some(true) {
         *schema = schemars::json_schema!({ "description": "Any JSON value" });
     }
@@ -64,6 +72,18 @@ pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
             "request_id".into(),
             json!({ "type": "string", "description": "Name it when you report a problem." }),
         );
+    }
+    object
+}
+
+/// The schema of a reply in short: which members there are, and of what type. A list of tools is read, whole, before
+/// anything is asked; what is within a member the reply itself shows, and the OpenAPI document says.
+pub fn of_reply_in_short<T: JsonSchema>() -> Map<String, Value> {
+    let mut object = of_reply::<T>();
+    if let Some(Value::Object(members)) = object.get_mut("properties") {
+        for member in members.values_mut() {
+            *member = member.get("type").map_or(json!({}), |kind| json!({ "type": kind }));
+        }
     }
     object
 }

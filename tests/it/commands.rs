@@ -39,6 +39,10 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     let imported = facts(&data, &["import", file, "--workspace", "acme", "--publish"]);
     assert_eq!((&imported["name"], &imported["row_count"]), (&"sales_2026".into(), &2.into()));
     assert_eq!(imported["published"], true);
+    let named = dragoman(&data, &["import", file, "--workspace", "acme", "--name", "Sales_EU"]);
+    let (said, told) = (String::from_utf8_lossy(&named.stdout), String::from_utf8_lossy(&named.stderr));
+    assert!(named.status.success() && said.starts_with("sales_eu (table"), "{said} {told}");
+    assert!(told.contains("named sales_eu: names of datasets are in lower case"), "{told}");
     let notes = folder.path().join("notes.md");
     std::fs::write(&notes, "# Notes\n\nA text.\n").unwrap();
     let both = dragoman(&data, &["import", file, notes.to_str().unwrap(), "--workspace", "acme"]);

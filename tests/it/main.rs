@@ -49,6 +49,7 @@ mod story;
 mod strict;
 mod support;
 mod tenancy;
+mod tools;
 mod upkeep;
 mod upstream;
 mod wall;

@@ -65,7 +65,7 @@ async fn every_way_in_measures_and_records_what_it_sends() {
     assert!(text.contains("\"request_id\":\""), "{text}");
     assert_eq!(recorded(&service, &org).await, ("ok".to_owned(), text.len()), "a prompt");
 
-    let op = GetSchema { dataset_id: id.parse().unwrap() };
+    let op = GetSchema::of(id.parse().unwrap());
     let answered = service.gateway.call(&operator(&org), op, Via::new("test")).await.unwrap();
     assert_eq!((answered.request_id.as_str(), answered.rows), ("test", 3));
     assert_eq!(answered.bytes, serde_json::to_string(&answered).unwrap().len());
@@ -107,7 +107,7 @@ async fn no_way_in_sends_more_than_a_reply_may_be() {
         assert_eq!(recorded(&service, &org).await, outcome);
     }
 
-    let op = GetSchema { dataset_id: id.parse().unwrap() };
+    let op = GetSchema::of(id.parse().unwrap());
     let error = service.gateway.call(&operator(&org), op, Via::new("test")).await.unwrap_err();
     assert_eq!((error.code, &error.details["limit"]), (Code::LimitExceeded, &json!("reply_bytes")));
     assert_eq!(recorded(&service, &org).await, outcome);

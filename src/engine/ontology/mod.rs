@@ -1,5 +1,6 @@
 //! Ontologies as documents: read, checked, drafted from tables, written, and attested against the data.
 
+pub mod about;
 pub mod attest;
 pub mod attest_run;
 pub mod check;

@@ -1,25 +1,25 @@
 //! What a statement will read, known before it runs: the sum over the tables that it names, from their metadata.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::missing;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Code, Error};
 
 /// The size of what a statement reads, all rows of all its tables.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Estimate {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Estimate {
     /// The tables that the statement reads, by name.
-    pub tables: Vec<String>,
+    tables: Vec<String>,
     /// Rows of these tables together.
-    pub rows: i64,
+    rows: i64,
     /// Their bytes on disk.
-    pub bytes: i64,
+    bytes: i64,
 }
 
 impl Estimate {
-    pub fn of(tables: &[&Dataset]) -> Self {
+    fn of(tables: &[&Dataset]) -> Self {
         Self {
             tables: tables.iter().map(|table| table.name.clone()).collect(),
             rows: tables.iter().map(|table| table.row_count).fold(0, i64::saturating_add),
@@ -34,9 +34,9 @@ pub(super) fn named<'d>(datasets: &'d [Dataset], names: &[String]) -> Vec<&'d Da
     tables.filter(|table| names.iter().any(|name| name.eq_ignore_ascii_case(&table.name))).collect()
 }
 
-/// A worker's failure with the tables that the statement reads, where their size can be why.
+/// A worker's failure with the tables that the statement reads, where their size or their columns can be why.
 pub(super) fn with_used(mut error: Error, used: Vec<String>) -> Error {
-    if is_for_size(&error)
+    if (is_for_size(&error) || missing::is_of(&error))
         && let Some(details) = error.details.as_object_mut()
     {
         details.insert("used".into(), used.into());

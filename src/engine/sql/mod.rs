@@ -12,6 +12,7 @@ pub(super) mod bounded;
 mod estimate;
 pub mod guard;
 mod import;
+mod missing;
 mod pool;
 mod process;
 mod profiles;
@@ -32,7 +33,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use estimate::Estimate;
 pub use import::{ImportedTable, TableFormat};
 pub use process::SUBCOMMAND;
 pub use results::{Facts, Page, Results, gone};
@@ -126,7 +126,7 @@ impl SqlEngine {
     /// `sql_too_long`; `forbidden_sql` with `rule`, `name` and `hint`; `invalid_argument` for SQL that cannot be
     /// parsed, resolved or computed; `query_timeout`; `limit_exceeded` for memory or a row that is too wide;
     /// `service_unavailable` when no worker gets free or can be started in time. Refusals for time and memory say what the statement
-    /// would have read ([`Estimate`]).
+    /// would have read.
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
         self.ask(job, sql).await
     }
@@ -144,7 +144,8 @@ impl SqlEngine {
         let (tables, limits) = match place(job.pass.datasets(), sql)? {
             Place::Here(tables) => (tables, limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes))),
             Place::There(source, tables) => {
-                let (table, execution_ms) = self.sources()?.query(job, source, &tables, sql).await?;
+                let answer = self.sources()?.query(job, source, &tables, sql).await;
+                let (table, execution_ms) = answer.map_err(|error| missing::of_server(error, &tables))?;
                 let table = rows::as_rows(table)?;
                 let dialect = tables.first().and_then(|dataset| dataset.dialect()).unwrap_or(Dialect::PostgreSql);
                 let used = tables.iter().map(|dataset| dataset.name.clone()).collect();
@@ -152,7 +153,7 @@ impl SqlEngine {
             }
         };
         let answer = self.run(job, &tables, sql, limits).await;
-        answer.map_err(|error| estimate::explained(error, job.pass.datasets(), sql))
+        answer.map_err(|error| estimate::explained(missing::explained(error, &tables), job.pass.datasets(), sql))
     }
 
     /// The first rows of a table, in the file's order.
@@ -202,7 +203,12 @@ impl SqlEngine {
             tokio::task::spawn_blocking(read).await.map_err(Error::internal)?
         };
         let answer = self.in_turn(job, query).await;
-        let (rows, table) = answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
+        let (rows, mut table) =
+            answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
+        let described = rows.described.and_then(|name| tables.iter().find(|it| it.name.eq_ignore_ascii_case(&name)));
+        if let Some(dataset) = described {
+            rows::say_nulls(&mut table, &dataset.columns)?;
+        }
         Ok(Answer {
             table,
             execution_ms: rows.execution_us / 1_000,

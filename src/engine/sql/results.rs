@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::Answer;
 use super::bounded::Bounded;
-use super::{Answer, Estimate};
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::json;
@@ -44,7 +44,6 @@ pub struct Facts {
     pub execution_ms: u64,
     /// What the engine that ran it speaks.
     pub dialect: Dialect,
-    pub estimate: Estimate,
 }
 
 impl Facts {
@@ -55,7 +54,7 @@ impl Facts {
 
     /// Bytes of what is said on every page.
     fn bytes(&self) -> Result<usize> {
-        json::size(&(&self.columns, &self.estimate)).map_err(Error::internal)
+        json::size(&self.columns).map_err(Error::internal)
     }
 }
 
@@ -94,8 +93,8 @@ impl Results {
     pub fn first(&self, pass: &Pass, sql: &str, answer: Answer<RowText>, reply_bytes: usize) -> Result<Page> {
         let Answer { table, execution_ms, used, dialect, judged_us: _ } = answer;
         let tables = super::estimate::named(pass.datasets(), &used);
-        let (columns, truncated, estimate) = (table.columns, table.truncated, Estimate::of(&tables));
-        let facts = Facts { columns, truncated, rows: table.rows.len(), execution_ms, dialect, estimate };
+        let (columns, truncated) = (table.columns, table.truncated);
+        let facts = Facts { columns, truncated, rows: table.rows.len(), execution_ms, dialect };
         let room = facts.room(reply_bytes)?;
         let mut rows = table.rows;
         let first = fitting(&rows, room);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::wire::Rows;
 use super::worker::render::{Cell, Shape};
 use crate::base::json;
+use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
 use crate::model::table::{Column, RowText, Table};
 
@@ -20,6 +21,12 @@ pub trait Row: Sized + Send + 'static {
     /// # Errors
     /// A value has no JSON form: the error says its type.
     fn of(row: &impl Serialize) -> serde_json::Result<(Self, usize)>;
+
+    /// Its values.
+    ///
+    /// # Errors
+    /// The text is no array of JSON.
+    fn values(&self) -> serde_json::Result<Vec<Value>>;
 
     /// From values.
     ///
@@ -37,6 +44,10 @@ impl Row for Vec<Value> {
         Ok((values, bytes))
     }
 
+    fn values(&self) -> serde_json::Result<Vec<Value>> {
+        Ok(self.clone())
+    }
+
     fn of_values(values: Vec<Value>) -> serde_json::Result<Self> {
         Ok(values)
     }
@@ -47,6 +58,10 @@ impl Row for RowText {
         let text = to_raw_value(row)?;
         let bytes = text.get().len();
         Ok((text, bytes))
+    }
+
+    fn values(&self) -> serde_json::Result<Vec<Value>> {
+        serde_json::from_str(self.get())
     }
 
     fn of_values(values: Vec<Value>) -> serde_json::Result<Self> {
@@ -122,6 +137,26 @@ pub fn as_rows<R: Row>(table: Table) -> Result<Table<R>> {
     let Table { columns, rows, truncated } = table;
     let rows = rows.into_iter().map(R::of_values).collect::<serde_json::Result<_>>().map_err(Error::internal)?;
     Ok(Table { columns, rows, truncated })
+}
+
+/// Puts into the rows of a table's `DESCRIBE` what is known of NULLs in its columns: of the view that it describes, the
+/// engine says of every column that it may have some.
+///
+/// # Errors
+/// `internal_error`.
+pub fn say_nulls<R: Row>(table: &mut Table<R>, columns: &[ColumnInfo]) -> Result<()> {
+    let at = |name: &str| table.columns.iter().position(|column| column.name == name);
+    let (Some(name), Some(null)) = (at("column_name"), at("null")) else { return Ok(()) };
+    for row in &mut table.rows {
+        let mut values = row.values().map_err(Error::internal)?;
+        let known = values.get(name).and_then(Value::as_str);
+        let is_filled = columns.iter().any(|column| Some(column.name.as_str()) == known && !column.nullable);
+        if is_filled && let Some(cell) = values.get_mut(null) {
+            *cell = "NO".into();
+            *row = R::of_values(values).map_err(Error::internal)?;
+        }
+    }
+    Ok(())
 }
 
 fn unreadable(r#type: &str) -> Error {

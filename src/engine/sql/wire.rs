@@ -104,6 +104,8 @@ pub struct Rows {
     pub truncated: bool,
     /// Tables that the statement reads, by public name, in order.
     pub used: Vec<String>,
+    /// The table whose columns the rows are, by public name, where the statement is its `DESCRIBE`.
+    pub described: Option<String>,
     /// What judging the statement took.
     pub judged_us: u64,
     /// What running it took.

@@ -58,6 +58,52 @@ pub enum Content {
     Other,
 }
 
+impl Content {
+    /// By an engine's name of a type: `VARCHAR`, `character varying(20)`, `LowCardinality(Nullable(String))`.
+    pub fn of_type(r#type: &str) -> Self {
+        let mut name = r#type.trim().to_ascii_lowercase();
+        for around in ["lowcardinality(", "nullable("] {
+            if let Some(inner) = name.strip_prefix(around).and_then(|rest| rest.strip_suffix(')')) {
+                name = inner.to_owned();
+            }
+        }
+        let head = name.split(['(', ' ']).next().unwrap_or_default();
+        match head {
+            _ if name.ends_with(']') => Self::Nested,
+            "struct" | "map" | "union" | "json" | "jsonb" | "array" | "tuple" | "nested" => Self::Nested,
+            "varchar" | "enum" | "enum8" | "enum16" | "text" | "character" | "char" | "bpchar" | "citext" | "name"
+            | "string" | "fixedstring" | "inet" | "cidr" | "ipv4" | "ipv6" => Self::Text,
+            "timestamp" | "timestamptz" | "date" | "date32" | "datetime" | "datetime64" => Self::Time,
+            _ if head.starts_with("timestamp_") => Self::Time,
+            "decimal" | "numeric" | "float" | "float32" | "float64" | "double" | "real" | "bignum" => Self::Whole,
+            _ if head.trim_start_matches(['u', 't', 'b', 's', 'h']).starts_with("int") && head != "interval" => {
+                Self::Whole
+            }
+            "smallint" | "tinyint" | "bigint" | "hugeint" | "uhugeint" | "usmallint" | "utinyint" | "ubigint" => {
+                Self::Whole
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Judges one column of a table, by its name, its engine's name of its type, and a sample of its values without NULL.
+pub fn judge_column(name: &str, r#type: &str, values: &[String]) -> Option<Finding> {
+    let content = Content::of_type(r#type);
+    let fields = if content == Content::Nested { fields(r#type) } else { Vec::new() };
+    judge(name, &fields, content, values)
+}
+
+/// The names in a nested type: `STRUCT(email VARCHAR, "home street" VARCHAR)[]`.
+pub fn fields(r#type: &str) -> Vec<String> {
+    let parts = r#type.split(['(', ',']).map(str::trim);
+    let name = |part: &str| match part.strip_prefix('"') {
+        Some(rest) => rest.split('"').next().map(str::to_owned),
+        None => part.split_once(' ').map(|(name, _)| name.to_owned()),
+    };
+    parts.filter_map(name).collect()
+}
+
 /// Share of values from which a shape alone tells a kind. Higher where chance makes the shape: one number in ten
 /// passes a card's checksum, and version numbers look like addresses of the internet.
 fn enough(kind: Kind) -> f64 {

@@ -186,3 +186,33 @@ fn fields_are_personal_by_what_is_said_by_their_names_and_by_those_of_their_colu
         assert_eq!(is_personal(&field), expected, "{field:?}");
     }
 }
+
+#[test]
+fn names_inside_a_type_are_read() {
+    assert_eq!(fields("STRUCT(email VARCHAR, \"home street\" VARCHAR)[]"), ["email", "home street"]);
+    assert_eq!(fields("MAP(VARCHAR, STRUCT(dob DATE))"), ["dob"]);
+    assert!(fields("INTEGER[]").is_empty());
+}
+
+#[test]
+fn types_of_every_engine_are_read() {
+    for (r#type, content) in [
+        ("VARCHAR", Content::Text),
+        ("character varying(20)", Content::Text),
+        ("LowCardinality(Nullable(String))", Content::Text),
+        ("text", Content::Text),
+        ("BIGINT", Content::Whole),
+        ("UInt64", Content::Whole),
+        ("int4", Content::Whole),
+        ("Nullable(Decimal(10, 2))", Content::Whole),
+        ("timestamp with time zone", Content::Time),
+        ("DateTime64(3)", Content::Time),
+        ("interval", Content::Other),
+        ("boolean", Content::Other),
+        ("uuid", Content::Other),
+        ("text[]", Content::Nested),
+        ("jsonb", Content::Nested),
+    ] {
+        assert_eq!(Content::of_type(r#type), content, "{type}");
+    }
+}

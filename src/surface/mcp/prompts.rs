@@ -93,6 +93,7 @@ pub(super) async fn get(
             let id = argument("dataset_id")?.parse().map_err(|_| Error::dataset_not_found())?;
             let text = |schema: get_schema::Reply, request_id: &str| {
                 let (json, _) = WithId { reply: &schema, request_id }.text()?;
+                let schema = schema.one()?;
                 Ok(measured(format!(
                     "I want to get to know the dataset {}. Its schema, as data:\n\n```json\n{json}\n```\n\nLook at a few \
                      rows with dragoman_preview_rows and at the figures with dragoman_profile_dataset. Tell me in plain \
@@ -101,7 +102,7 @@ pub(super) async fn get(
                     schema.table_name
                 )))
             };
-            ("Explore a dataset", gateway.write(caller, GetSchema { dataset_id: id }, via, text).await?.reply)
+            ("Explore a dataset", gateway.write(caller, GetSchema::of(id), via, text).await?.reply)
         }
         "ask_about" => {
             let id = argument("ontology_id")?.parse().map_err(|_| Error::ontology_not_found())?;

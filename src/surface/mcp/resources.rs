@@ -164,7 +164,7 @@ fn parse(uri: &str) -> Result<Named> {
     let query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
     match (url.host_str(), path.as_slice(), query.as_slice()) {
         (Some("datasets"), [], []) => Ok(Named::Datasets),
-        (Some("datasets"), [id], []) => Ok(Named::Schema(GetSchema { dataset_id: id.parse().map_err(|_| missing())? })),
+        (Some("datasets"), [id], []) => Ok(Named::Schema(GetSchema::of(id.parse().map_err(|_| missing())?))),
         (Some("datasets"), [id, "rows"], query) => {
             let limit = match query {
                 [] => 10,

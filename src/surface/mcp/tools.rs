@@ -49,7 +49,7 @@ fn tool<O: Operation>(info: &Info) -> Tool {
         .open_world(false);
     let tool = Tool::new(info.name, info.description, Arc::new(schema::of::<O>()))
         .with_title(info.title)
-        .with_raw_output_schema(Arc::new(schema::of_reply::<O::Reply>()))
+        .with_raw_output_schema(Arc::new(schema::of_reply_in_short::<O::Reply>()))
         .with_annotations(hints);
     match info.view {
         Some(view) => tool.with_meta(apps::of_tool(view)),
@@ -142,6 +142,18 @@ mod tests {
         assert_eq!((text.as_str(), bytes), (expected, expected.len()));
         let structure: Value = result.structured_content.unwrap();
         assert_eq!(structure.to_string(), expected, "no digit is lost on the way");
+    }
+
+    /// Clients put the whole list before every conversation of a model.
+    #[test]
+    fn all_tools_together_are_short() {
+        let sizes: Vec<(String, usize)> = Tools::collect()
+            .0
+            .values()
+            .map(|entry| (entry.tool.name.to_string(), serde_json::to_string(&entry.tool).unwrap().len()))
+            .collect();
+        let all: usize = sizes.iter().map(|(_, size)| size + 1).sum();
+        assert!(all < 11_700, "{all} bytes: {sizes:?}");
     }
 
     #[test]

@@ -140,6 +140,7 @@ fn typed(kind: Option<&str>, text: &str) -> Value {
     let read = match kind {
         Some("integer") => text.parse::<i64>().ok().map(Value::from),
         Some("boolean") => text.parse::<bool>().ok().map(Value::from),
+        Some("array") => Some(text.split(',').collect()),
         _ => None,
     };
     read.unwrap_or_else(|| Value::from(text))

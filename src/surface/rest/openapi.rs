@@ -106,16 +106,18 @@ fn operation<O: Operation>(info: &Info) -> Value {
     let in_body = has_body(info.route.method);
     let mut parameters = Vec::new();
     let mut members = Map::new();
-    for (name, mut property) in properties {
-        // Says that there is no default, in a type that has no null.
-        if let Some(object) = property.as_object_mut() {
-            object.retain(|key, value| key != "default" || !value.is_null());
-        }
+    for (name, property) in properties {
         let in_path = named.contains(&name.as_str());
         if in_path || !in_body {
             let place = if in_path { "path" } else { "query" };
             let needed = in_path || !schema::is_optional(&schema, &name);
-            parameters.push(json!({ "name": name, "in": place, "required": needed, "schema": property }));
+            let is_list = property.get("type").and_then(Value::as_str) == Some("array");
+            let mut parameter = json!({ "name": name, "in": place, "required": needed, "schema": property });
+            if is_list {
+                // With commas between its parts.
+                parameter["explode"] = false.into();
+            }
+            parameters.push(parameter);
         } else {
             members.insert(name, property);
         }

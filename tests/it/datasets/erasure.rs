@@ -63,7 +63,7 @@ async fn nothing_of_a_deleted_dataset_is_left() {
         let (status, body) = sql(&service, &admin, json!({ "sql": query, "cursor": cursor })).await;
         assert_eq!((status, &body["error"]["details"]["field"]), (400, &json!("cursor")));
         let (status, body) = sql(&service, &admin, json!({ "sql": query })).await;
-        assert_eq!((status, code(&body)), (400, "forbidden_sql"), "there is no such table");
+        assert_eq!((status, code(&body)), (400, "invalid_argument"), "there is no such table");
         let (_, found) = service.tool(&admin, "dragoman_search", json!({ "query": "secret word" })).await;
         assert_eq!(found["matches"], json!([]));
         let left = store::datasets::list(&mut service.db.read_tenant(org.id).await.unwrap(), org.id).await.unwrap();

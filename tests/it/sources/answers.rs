@@ -92,7 +92,7 @@ async fn a_query_runs_in_the_engine_of_its_tables() {
                ON c.id = o.customer GROUP BY c.name ORDER BY c.name";
     let (failed, body) = ready.sql(&service, sql).await;
     assert!(!failed, "{body}");
-    assert_eq!((&body["engine"], &body["dialect"]), (&json!("postgresql"), &json!("PostgreSQL")));
+    assert_eq!(body["dialect"], "PostgreSQL");
     let columns = json!([
         { "name": "name", "type": "text" },
         { "name": "orders", "type": "bigint" },
@@ -105,7 +105,7 @@ async fn a_query_runs_in_the_engine_of_its_tables() {
 
     let (failed, body) = ready.sql(&service, "SELECT name FROM countries ORDER BY code").await;
     assert!(!failed, "{body}");
-    assert_eq!((&body["engine"], &body["rows"]), (&json!("duckdb"), &json!([["Germany"], ["France"]])));
+    assert_eq!((&body["dialect"], &body["rows"]), (&Value::Null, &json!([["Germany"], ["France"]])));
 
     let mixed = "SELECT * FROM customers JOIN countries ON code = country";
     let (failed, body) = ready.sql(&service, mixed).await;

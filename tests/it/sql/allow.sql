@@ -520,3 +520,18 @@ SELECT x.id FROM flights x LIMIT 1
 SELECT "f"."id" FROM flights AS "f" LIMIT 1
 SELECT a.b.c FROM (SELECT {'b': {'c': 1}} AS a)
 SELECT `carrier` FROM `flights`
+SELECT * FROM main.flights
+SELECT main.flights.id, f.name FROM memory.main.flights JOIN Main.carriers AS f USING (carrier)
+SELECT * FROM main."order"
+DESCRIBE main.flights
+SUMMARIZE main.flights
+WITH w AS (SELECT * FROM main.flights) SELECT count(*) FROM w
+PIVOT flights ON origin USING count(*)
+PIVOT main.flights ON origin USING sum(distance) GROUP BY carrier
+SELECT * FROM (PIVOT flights ON origin USING count(*))
+FROM (PIVOT flights ON carrier, origin USING count(*) AS n GROUP BY day) ORDER BY day LIMIT 3
+PIVOT (SELECT origin, carrier || '-' || origin AS way, distance FROM flights) ON way USING sum(distance), count(*) GROUP BY origin
+PIVOT flights ON year(day) USING avg(dep_delay) GROUP BY carrier ORDER BY carrier
+PIVOT flights ON (carrier, origin) USING count(*) GROUP BY day
+WITH few AS (SELECT * FROM flights WHERE id < 5), p AS (PIVOT few ON origin USING count(*) GROUP BY carrier) SELECT * FROM p
+SELECT carrier, (SELECT count(*) FROM (PIVOT flights ON origin USING count(*))) AS n FROM carriers

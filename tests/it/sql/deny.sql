@@ -74,8 +74,6 @@ statement	WITH c AS (COPY flights TO '/tmp/dragoman-x.csv') SELECT * FROM c
 statement	WITH c AS (COPY (SELECT 'pwned') TO '/tmp/dragoman-x.csv' (FORMAT csv, USE_TMP_FILE false)) SELECT 1
 statement	SELECT * FROM (WITH c AS (COPY (SELECT 1) TO '/tmp/dragoman-x.csv') SELECT * FROM c)
 statement	WITH a AS (SELECT 1), b AS (WITH c AS (DELETE FROM flights RETURNING 1) SELECT * FROM c) SELECT * FROM b
-statement	PIVOT flights ON origin USING count(*)
-statement	SELECT * FROM (PIVOT flights ON origin USING count(*))
 statement	COMMENT ON TABLE flights IS 'x'
 statement	-- only a comment
 syntax	SELEC 1
@@ -156,8 +154,6 @@ table	SELECT * FROM fligths
 table	SELECT * FROM data
 table	SELECT * FROM duckdb_views
 table	SELECT * FROM flight
-qualified_name	SELECT * FROM main.flights
-qualified_name	SELECT * FROM memory.main.flights
 qualified_name	SELECT * FROM d0.main.data
 qualified_name	SELECT * FROM d0.data
 qualified_name	SELECT * FROM information_schema.tables
@@ -719,8 +715,8 @@ qualified_name	SELECT * FROM d0.information_schema.tables
 qualified_name	SELECT * FROM information_schema.schemata
 qualified_name	SELECT * FROM pg_catalog.pg_tables
 qualified_name	SELECT * FROM system.pg_catalog.pg_class
-qualified_name	SELECT * FROM main.duckdb_settings
-qualified_name	SELECT * FROM main.sqlite_master
+table	SELECT * FROM main.duckdb_settings
+table	SELECT * FROM main.sqlite_master
 qualified_name	SELECT * FROM temp.information_schema.tables
 qualified_name	DESCRIBE information_schema.tables
 qualified_name	SELECT (SELECT count(*) FROM pg_catalog.pg_class)
@@ -728,9 +724,9 @@ qualified_name	SELECT * FROM D0.MAIN.DATA
 qualified_name	SELECT * FROM "d0"."main"."data"
 qualified_name	SELECT * FROM "d0" . "data"
 qualified_name	SELECT * FROM d0./**/main./**/data
-qualified_name	SELECT * FROM memory.main.secret
+table	SELECT * FROM memory.main.secret
 qualified_name	SELECT * FROM temp.main.secret
-qualified_name	SELECT * FROM main.secret
+table	SELECT * FROM main.secret
 qualified_name	TABLE d0.main.data
 qualified_name	FROM d0.data
 qualified_name	SELECT * FROM flights, d1.main.data
@@ -1282,3 +1278,17 @@ literal	SELECT quantile_cont(id, q := length('x')) FROM flights
 literal	SELECT reservoir_quantile(sample_size := 2000000000, x := id, q := 0.5) FROM flights
 literal	SELECT list_aggregate(func := 'sum', l := [1])
 literal	SELECT json_transform(structure := lower('{}'), json := '{}')
+table	PIVOT secret ON s USING count(*)
+table	PIVOT (SELECT * FROM flights, secret) ON s USING count(*)
+table	PIVOT main.secret ON s USING count(*)
+table_function	PIVOT read_csv('/etc/passwd') ON a USING count(*)
+function	PIVOT flights ON version() USING count(*)
+function	PIVOT flights ON carrier USING max(version())
+qualified_name	PIVOT d0.main.data ON a USING count(*)
+statement	PIVOT flights ON carrier; PIVOT flights ON origin
+statement	DELETE FROM flights; PIVOT flights ON carrier
+statement	CREATE TABLE x AS PIVOT flights ON carrier USING count(*)
+statement	PIVOT (WITH d AS (DELETE FROM flights RETURNING *) SELECT * FROM d) ON carrier USING count(*)
+amplifier	PIVOT flights ON repeat(carrier, 1000000000) USING count(*)
+qualified_name	WITH flights AS (SELECT 1) SELECT * FROM main.flights
+qualified_name	SELECT * FROM temp.main.flights

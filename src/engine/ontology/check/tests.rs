@@ -13,6 +13,7 @@ fn table(name: &str, columns: &[(&str, &str)]) -> Dataset {
         nullable: true,
         description: String::new(),
         sample_values: Vec::new(),
+        ..ColumnInfo::default()
     };
     Dataset {
         id: Id::new(&Clock::manual(0)),

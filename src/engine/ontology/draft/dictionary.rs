@@ -280,6 +280,7 @@ mod tests {
             nullable: true,
             description: "as it was".into(),
             sample_values: vec![],
+            ..ColumnInfo::default()
         };
         vec![DraftTable { name: "visits".into(), columns: vec![column("startedAt"), column("ward")], ..<_>::default() }]
     }

@@ -13,6 +13,7 @@ fn table(name: &str, rows: i64, columns: &[Column]) -> DraftTable {
         nullable: true,
         description: String::new(),
         sample_values: column.5.iter().map(|value| (*value).to_owned()).collect(),
+        ..ColumnInfo::default()
     };
     let figures = |column: &Column| ColumnProfile {
         name: column.0.into(),

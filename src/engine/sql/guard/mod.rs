@@ -45,8 +45,8 @@ pub struct Refusal {
     pub message: String,
     /// What to write instead.
     pub hint: String,
-    /// Whether the text is no SQL at all.
-    pub is_syntax: bool,
+    /// Whether the text is mistaken rather than forbidden: it is no SQL, or names what is not there.
+    pub is_mistake: bool,
 }
 
 pub(super) type Verdict<T = ()> = Result<T, Refusal>;
@@ -54,12 +54,17 @@ pub(super) type Verdict<T = ()> = Result<T, Refusal>;
 impl Refusal {
     pub(super) fn new(rule: &'static str, name: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let name = name.chars().take(100).collect();
-        Self { rule, name, message: message.into(), hint: hint.into(), is_syntax: false }
+        Self { rule, name, message: message.into(), hint: hint.into(), is_mistake: false }
     }
 
-    /// As callers see it: `forbidden_sql`, or `invalid_argument` where the text does not parse.
+    /// The same for what nobody could be kept from: a name that is not there, a text that does not parse.
+    pub(super) fn as_mistake(self) -> Self {
+        Self { is_mistake: true, ..self }
+    }
+
+    /// As callers see it: `forbidden_sql`, or `invalid_argument` for a mistake.
     pub fn into_error(self) -> Error {
-        let code = if self.is_syntax { Code::InvalidArgument } else { Code::ForbiddenSql };
+        let code = if self.is_mistake { Code::InvalidArgument } else { Code::ForbiddenSql };
         Error::new(code, format!("{} {}", self.message, self.hint).trim().to_owned())
             .with(json!({ "rule": self.rule, "name": self.name, "hint": self.hint }))
     }
@@ -337,9 +342,27 @@ fn unparsed(sql: &str, tree: &Value) -> Refusal {
         near => format!("The SQL cannot be parsed: syntax error at or near {near:?}{place}."),
     };
     let hint = habits::text(sql, quoted).unwrap_or("The dialect is DuckDB's; it is close to PostgreSQL's.");
-    let mut refusal = Refusal::new("syntax", quoted, message, hint);
-    refusal.is_syntax = true;
-    refusal
+    Refusal::new("syntax", quoted, message, hint).as_mistake()
+}
+
+/// What to do instead of guessing names or reading `information_schema`.
+const NO_CATALOGUE: &str = "List the datasets (dragoman_list_datasets) to see which tables there are.";
+
+/// The refusal of a table that is not among those that may be read. It says the same of one that is not there and of
+/// one that others have; a file, an address or a catalogue of the server is none of either.
+pub(super) fn no_table<'n>(name: &str, tables: impl Iterator<Item = &'n str>) -> Refusal {
+    let hint = match nearest(name, tables) {
+        Some(near) => format!("Did you mean {near}?"),
+        None => NO_CATALOGUE.to_owned(),
+    };
+    let refusal = Refusal::new("table", name, format!("There is no table {name}."), hint);
+    let of_the_server = ["duckdb_", "pg_", "pragma_", "sqlite_"];
+    let lower = name.to_ascii_lowercase();
+    let is_word = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-'));
+    match is_word && !of_the_server.iter().any(|start| lower.starts_with(start)) {
+        true => refusal.as_mistake(),
+        false => refusal,
+    }
 }
 
 /// The candidate that is most like `name`, when one is near: at most a third of it differs.

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::expression::Place;
 use super::{
-    Cost, Count, Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, nearest, path, too_many, unknown,
+    Cost, Count, NO_CATALOGUE, Refusal, Verdict, Walk, functions, is_plain, keys, limit, list, no_table, path,
+    too_many, unknown,
 };
 
 /// Whether a `type` names a query or a table reference; used for counting without understanding.
@@ -26,9 +27,6 @@ pub(super) fn is_relation(r#type: &str) -> bool {
                 | "BOUND_TABLE_REF"
         )
 }
-
-/// What to do instead of guessing names or reading `information_schema`.
-const NO_CATALOGUE: &str = "List the datasets (dragoman_list_datasets) to see which tables there are.";
 
 /// What joins give, and how they are written.
 const JOIN_TYPES: [&str; 6] = ["INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"];
@@ -277,11 +275,7 @@ impl Walk<'_> {
             self.used.insert(name.clone());
             return Ok(());
         }
-        let hint = match nearest(name, self.tables.iter().map(String::as_str)) {
-            Some(near) => format!("Did you mean {near}?"),
-            None => NO_CATALOGUE.to_owned(),
-        };
-        Err(Refusal::new("table", name, format!("There is no table {name}."), hint))
+        Err(no_table(name, self.tables.iter().map(String::as_str)))
     }
 
     fn join(&mut self, value: &Value) -> Verdict {

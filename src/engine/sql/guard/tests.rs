@@ -97,7 +97,7 @@ fn only_ascii_is_folded() {
 #[test]
 fn text_that_does_not_parse_is_an_invalid_argument_with_a_place() {
     let refused = judge("SELECT * FORM flights WHERE").unwrap_err();
-    assert!(refused.is_syntax && refused.message.contains("at character"), "{refused:?}");
+    assert!(refused.is_mistake && refused.message.contains("at character"), "{refused:?}");
     assert_eq!(refused.into_error().code, Code::InvalidArgument);
     let refused = judge("DELETE FROM flights").unwrap_err().into_error();
     assert_eq!((refused.code, &refused.details["name"]), (Code::ForbiddenSql, &json!("DELETE")));

@@ -91,7 +91,7 @@ fn answer(rows: usize, bytes: usize) -> Answer<RowText> {
 fn pages_together_are_the_whole_result_in_order() {
     let world = World::new();
     let mut page = world.first();
-    assert_eq!((page.facts.rows, page.facts.estimate.rows), (25, 25));
+    assert_eq!(page.facts.rows, 25);
     let mut rows = page.rows;
     let mut pages = 1;
     while let Some(position) = page.next {

@@ -8,7 +8,7 @@ use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
 use super::instance::{self, internal, literal};
-use super::problem;
+use super::{problem, profile};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::dataset::ColumnInfo;
@@ -232,14 +232,46 @@ fn describe(connection: &Connection, progress: &Progress) -> duckdb::Result<(i64
         let samples = format!(
             "SELECT DISTINCT left(CAST({column} AS VARCHAR), {SAMPLE_CHARS}) AS sample
              FROM (SELECT {column} FROM made.main.data WHERE {column} IS NOT NULL LIMIT {SAMPLE_ROWS})
-             ORDER BY sample LIMIT {SAMPLES}"
+             ORDER BY sample LIMIT {}",
+            SAMPLES + 1
         );
         let mut statement = connection.prepare(&samples)?;
-        let sample_values = statement.query_map([], |row| row.get(0))?.collect::<duckdb::Result<_>>()?;
-        let nullable = filled.get(index) != Some(&row_count);
-        columns.push(ColumnInfo { name, r#type, nullable, description: String::new(), sample_values });
+        let mut sample_values: Vec<String> =
+            statement.query_map([], |row| row.get(0))?.collect::<duckdb::Result<_>>()?;
+        let filled = filled.get(index).copied().unwrap_or_default();
+        let samples_are_all = are_all(connection, &column, filled, &sample_values)?;
+        sample_values.truncate(SAMPLES);
+        let likely_personal_data = profile::personal_kind(connection, "made.main.data", &name, &r#type, filled)?;
+        let (nullable, description) = (filled != row_count, String::new());
+        columns.push(ColumnInfo {
+            name,
+            r#type,
+            nullable,
+            description,
+            sample_values,
+            samples_are_all,
+            likely_personal_data,
+        });
     }
     Ok((row_count, columns))
+}
+
+/// Whether a column has no other values than these samples of its first ones.
+fn are_all(connection: &Connection, column: &str, filled: i64, samples: &[String]) -> duckdb::Result<bool> {
+    let is_cut = samples.iter().any(|sample| sample.chars().count() >= SAMPLE_CHARS);
+    if samples.is_empty() || samples.len() > SAMPLES || is_cut {
+        return Ok(false);
+    }
+    if usize::try_from(filled).is_ok_and(|filled| filled <= SAMPLE_ROWS) {
+        return Ok(true);
+    }
+    let known: Vec<String> = samples.iter().map(|sample| literal(sample)).collect();
+    // Ends at the first other value.
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT 1 FROM made.main.data WHERE CAST({column} AS VARCHAR) NOT IN ({}) LIMIT 1)",
+        known.join(", ")
+    );
+    connection.query_row(&sql, [], |row| Ok(row.get::<_, i64>(0)? == 0))
 }
 
 #[cfg(test)]

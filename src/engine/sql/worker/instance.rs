@@ -13,7 +13,7 @@ use duckdb::{Config, Connection, InterruptHandle};
 use serde_json::json;
 
 use super::render::Shape;
-use super::{carried, edit, problem, sandbox, zones};
+use super::{carried, edit, pivot, problem, qualified, sandbox, zones};
 use crate::engine::sql::rows::too_wide;
 use crate::engine::sql::wire::{Confinement, Outcome, Rows, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
@@ -94,9 +94,9 @@ impl Instance {
     /// names and those in `also`.
     pub(super) fn query(&mut self, sql: &str, also: &[String], limits: &TaskLimits) -> Result<(Outcome, Vec<u8>)> {
         let started = Instant::now();
-        let (tree, judged) = self.judge(sql)?;
+        let (statement, pivots) = self.understood(sql)?;
         let judged_us = micros(started);
-        let used = &judged.tables;
+        let used = &statement.judged.tables;
         match &self.attached {
             None => {
                 let wanted: BTreeSet<String> = used.iter().chain(also).cloned().collect();
@@ -116,25 +116,77 @@ impl Instance {
         let connection = self.connection.try_clone().map_err(|cause| internal(&cause))?;
         let _running = self.running.set(connection.interrupt_handle());
         let used: Vec<String> = used.iter().cloned().collect();
-        judged.check_columns(|| columns(&connection)).map_err(guard::Refusal::into_error)?;
-        let ran = match zones::resolve(&connection, sql, &tree, self.has_zones) {
-            None => rows(&connection, sql, None, limits),
-            Some(resolved) => {
-                self.judge(&resolved)?;
-                rows(&connection, &resolved, edit::names(&connection, &tree), limits)
-            }
-        };
-        let Ran { shapes, names, truncated, payload, execution_us } =
+        let ran = self.listed(&connection, statement, &pivots).and_then(|statement| {
+            let described = qualified::described(&statement.tree, &self.names);
+            let (text, names) = self.runnable(&connection, statement)?;
+            rows(&connection, &text, names, limits).map(|ran| (ran, described))
+        });
+        let (Ran { shapes, names, truncated, payload, execution_us }, described) =
             ran.map_err(|error| estimate::with_used(error, used.clone()))?;
-        Ok((Outcome::Rows(Rows { shapes, names, truncated, used, judged_us, execution_us }), payload))
+        Ok((Outcome::Rows(Rows { shapes, names, truncated, used, described, judged_us, execution_us }), payload))
     }
 
-    /// The tree of a statement, and what the guard says of it.
-    fn judge(&self, sql: &str) -> Result<(String, guard::Judged)> {
-        let tree = edit::parse(&self.connection, sql).map_err(|cause| internal(&cause))?;
-        let judged = guard::check(sql, &tree, &self.names).map_err(guard::Refusal::into_error)?;
-        Ok((tree, judged))
+    /// A statement as it is run: `main.t` is the table t, and a `PIVOT` that finds out its columns by itself has a mark
+    /// for them, which [`Instance::listed`] fills in. Whatever is written here is judged as if the caller had.
+    fn understood(&self, sql: &str) -> Result<(Statement, Vec<pivot::Column>)> {
+        let mut text = sql.to_owned();
+        let mut tree = edit::parse(&self.connection, &text).map_err(|cause| internal(&cause))?;
+        let mut pivots = Vec::new();
+        if let Some((marked, read, found)) = pivot::marked(&self.connection, &text, &tree) {
+            (text, tree, pivots) = (marked, read, found);
+        }
+        if let Some((plain, read)) = qualified::plain(&self.connection, &tree, &self.names) {
+            (text, tree) = (plain, read);
+            if !pivots.is_empty() {
+                pivots = pivot::columns(&tree, pivots.len()).ok_or_else(|| pivot::unlisted().into_error())?;
+            }
+        }
+        let judged = guard::check(&text, &tree, &self.names).map_err(guard::Refusal::into_error)?;
+        Ok((Statement { text, tree, judged }, pivots))
     }
+
+    /// The same with the values of each `PIVOT` in the place of its mark.
+    fn listed(&self, connection: &Connection, statement: Statement, pivots: &[pivot::Column]) -> Result<Statement> {
+        if pivots.is_empty() {
+            return Ok(statement);
+        }
+        let mut lists = Vec::new();
+        for column in pivots {
+            let query = column.query(connection).ok_or_else(|| pivot::unlisted().into_error())?;
+            let (text, _) = self.runnable(connection, self.judge(query)?)?;
+            let failed = |cause: &duckdb::Error| problem::of_query(cause);
+            let mut values = connection.prepare(&text).map_err(|cause| failed(&cause))?;
+            let values = values.query_map([], |row| row.get::<_, String>(0)).map_err(|cause| failed(&cause))?;
+            lists.push(values.collect::<duckdb::Result<Vec<_>>>().map_err(|cause| failed(&cause))?);
+        }
+        self.judge(pivot::filled(&statement.text, &lists)?)
+    }
+
+    /// The text that the engine gets for a judged statement, and the names of its columns where they are not the text's
+    /// own.
+    fn runnable(&self, connection: &Connection, statement: Statement) -> Result<(String, Option<Vec<String>>)> {
+        let Statement { text, tree, judged } = statement;
+        judged.check_columns(|| columns(connection)).map_err(guard::Refusal::into_error)?;
+        match zones::resolve(connection, &text, &tree, self.has_zones) {
+            None => Ok((text, None)),
+            Some(resolved) => Ok((self.judge(resolved)?.text, edit::names(connection, &tree))),
+        }
+    }
+
+    /// A statement that the guard lets through.
+    fn judge(&self, text: String) -> Result<Statement> {
+        let tree = edit::parse(&self.connection, &text).map_err(|cause| internal(&cause))?;
+        let judged = guard::check(&text, &tree, &self.names).map_err(guard::Refusal::into_error)?;
+        Ok(Statement { text, tree, judged })
+    }
+}
+
+/// A statement that may run.
+struct Statement {
+    text: String,
+    /// What the engine's parser makes of it.
+    tree: String,
+    judged: guard::Judged,
 }
 
 /// What a statement gave.
@@ -198,7 +250,7 @@ fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<
     connection.execute_batch(&format!("ATTACH {} AS d{index} (READ_ONLY)", literal(path)))
 }
 
-/// The columns that the views show, for hints; none when they cannot be read.
+/// The columns that the views show; none when they cannot be read.
 fn columns(connection: &Connection) -> Vec<String> {
     let read = || -> duckdb::Result<Vec<String>> {
         let mut statement = connection
@@ -212,7 +264,7 @@ fn columns(connection: &Connection) -> Vec<String> {
 /// ones that it would give itself.
 fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: &TaskLimits) -> Result<Ran> {
     let started = Instant::now();
-    let failed = |cause: &duckdb::Error| problem::of_query(cause, || columns(connection));
+    let failed = |cause: &duckdb::Error| problem::of_query(cause);
     let mut statement = connection.prepare(sql).map_err(|cause| failed(&cause))?;
     if statement.column_count() > MAX_COLUMNS {
         let message = format!("The result has more than {MAX_COLUMNS} columns. Select those that you need.");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::engine::sql::guard::functions::{MAX_AMPLIFICATION, TOO_MUCH};
-use crate::engine::sql::guard::{habits, nearest};
+use crate::engine::sql::guard::habits;
 use crate::engine::sql::worker::zones;
 use crate::model::error::{Code, Error};
 
@@ -27,8 +27,9 @@ fn report(problem: &duckdb::Error) -> Report {
     Report { class, message, fields }
 }
 
-/// What the caller of a query is told. `columns` gives those of the tables that it may read.
-pub(super) fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String>) -> Error {
+/// What the caller of a query is told. Of a column that is not there the server says more, which knows all tables
+/// (`engine/sql/missing.rs`).
+pub(super) fn of_query(problem: &duckdb::Error) -> Error {
     if !matches!(problem, duckdb::Error::DuckDBFailure(..)) {
         let message = "The result has a type that cannot be returned. Convert it: CAST(… AS VARCHAR).";
         return Error::new(Code::InvalidArgument, message);
@@ -82,12 +83,14 @@ pub(super) fn of_query(problem: &duckdb::Error, columns: impl Fn() -> Vec<String
             .map(str::to_owned),
     };
     if let Some(missing) = missing_column {
-        let hint = match (habits::column(&missing), nearest(&missing, columns().iter().map(String::as_str))) {
-            (Some(instead), _) => instead.to_owned(),
-            (None, Some(near)) => format!("Did you mean {near}?"),
-            (None, None) => "Read the schema to see the columns.".to_owned(),
-        };
-        return invalid(format!("There is no column {missing} here."), &hint);
+        let message = format!("There is no column {missing} here.");
+        if let Some(instead) = habits::column(&missing) {
+            return invalid(message, instead);
+        }
+        let mut error = invalid(message, "Read the schema to see the columns.");
+        error.details["missing_column"] = missing.into();
+        error.details["candidates"] = field("candidates").into();
+        return error;
     }
     match field("error_subtype") {
         "MISSING_ENTRY" => {

@@ -101,6 +101,18 @@ impl Class {
     }
 }
 
+impl Class {
+    /// Whether values of a column, of which `max` is the greatest, are worth a look.
+    fn could_be_personal(self, max: Option<&str>) -> bool {
+        match self.content() {
+            Content::Text | Content::Nested => true,
+            // No phone and no card has fewer digits.
+            Content::Whole => max.is_some_and(|max| max.len() >= 7),
+            Content::Time | Content::Other => false,
+        }
+    }
+}
+
 /// A column with what the first pass found.
 struct Found {
     /// As it is written in SQL.
@@ -273,7 +285,7 @@ impl Work<'_> {
     /// Everything that is asked of a column by itself.
     fn finish(&mut self, mut found: Found) -> Result<ColumnProfile> {
         let values = self.look(&found)?;
-        let fields = if found.class == Class::Nested { fields(&found.r#type) } else { Vec::new() };
+        let fields = if found.class == Class::Nested { personal::fields(&found.r#type) } else { Vec::new() };
         let looked = values.as_deref().unwrap_or_default();
         let finding = personal::judge(&found.profile.name, &fields, found.class.content(), looked);
         self.values(&mut found)?;
@@ -308,35 +320,13 @@ impl Work<'_> {
 
     /// Values to be looked at for personal data; none of a type that holds none, and `None` when there is no time.
     fn look(&self, found: &Found) -> Result<Option<Vec<String>>> {
-        let could = match found.class.content() {
-            Content::Text | Content::Nested => true,
-            // No phone and no card has fewer digits.
-            Content::Whole => found.profile.max.as_ref().is_some_and(|max| max.len() >= 7),
-            Content::Time | Content::Other => false,
-        };
-        if !could || found.filled == 0 {
+        if !found.class.could_be_personal(found.profile.max.as_deref()) || found.filled == 0 {
             return Ok(Some(Vec::new()));
         }
         if self.is_past(LATE) {
             return Ok(None);
         }
-        let step = (found.filled / VALUES).max(1);
-        let value = match found.class {
-            Class::Float | Class::Decimal => {
-                format!("coalesce(TRY_CAST({0} AS HUGEINT)::VARCHAR, {0}::VARCHAR)", found.sql)
-            }
-            _ => format!("CAST({} AS VARCHAR)", found.sql),
-        };
-        let sql = format!(
-            "SELECT left({value}, {LOOK_CHARS}) FROM {1} WHERE {0} IS NOT NULL AND hash(rowid) % {step} = 0
-             LIMIT {VALUES}",
-            found.sql, self.source
-        );
-        let read = || -> duckdb::Result<Vec<String>> {
-            let mut statement = self.connection.prepare(&sql)?;
-            statement.query_map([], |row| row.get(0))?.collect()
-        };
-        read().map(Some).map_err(failed)
+        looked_at(self.connection, &self.source, &found.sql, found.class, found.filled).map(Some).map_err(failed)
     }
 
     /// Distinct values, frequent values and the median.
@@ -428,6 +418,53 @@ impl Work<'_> {
     }
 }
 
+/// A sample of a column's values, to be looked at for personal data.
+fn looked_at(
+    connection: &Connection,
+    table: &str,
+    column: &str,
+    class: Class,
+    filled: i64,
+) -> duckdb::Result<Vec<String>> {
+    let step = (filled / VALUES).max(1);
+    let value = match class {
+        Class::Float | Class::Decimal => {
+            format!("coalesce(TRY_CAST({column} AS HUGEINT)::VARCHAR, {column}::VARCHAR)")
+        }
+        _ => format!("CAST({column} AS VARCHAR)"),
+    };
+    let sql = format!(
+        "SELECT left({value}, {LOOK_CHARS}) FROM {table} WHERE {column} IS NOT NULL AND hash(rowid) % {step} = 0
+         LIMIT {VALUES}"
+    );
+    let mut statement = connection.prepare(&sql)?;
+    statement.query_map([], |row| row.get(0))?.collect()
+}
+
+/// What a column of a new table seems to say of people: what its profile will say of it. `filled` are its values.
+pub(super) fn personal_kind(
+    connection: &Connection,
+    table: &str,
+    name: &str,
+    r#type: &str,
+    filled: i64,
+) -> duckdb::Result<Option<personal::Kind>> {
+    let (class, column) = (Class::of(r#type), quoted(name));
+    let finite = if class == Class::Float { format!("FILTER (WHERE isfinite({column}))") } else { String::new() };
+    let greatest: Option<String> = match class.content() {
+        Content::Whole => {
+            let sql = format!("SELECT CAST(max({column}) {finite} AS VARCHAR) FROM {table}");
+            connection.query_row(&sql, [], |row| row.get(0))?
+        }
+        _ => None,
+    };
+    let values = match filled > 0 && class.could_be_personal(greatest.as_deref()) {
+        true => looked_at(connection, table, &column, class, filled)?,
+        false => Vec::new(),
+    };
+    Ok(personal::judge_column(name, r#type, &values).map(|finding| finding.kind))
+}
+
 /// The exact median of a type that has one: between two numbers, or one of the moments.
 fn median(class: Class, column: &str) -> Option<String> {
     match class {
@@ -445,16 +482,6 @@ fn columns(connection: &Connection) -> duckdb::Result<Vec<(String, String)>> {
     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// The names in a nested type: `STRUCT(email VARCHAR, "home street" VARCHAR)[]`.
-fn fields(r#type: &str) -> Vec<String> {
-    let parts = r#type.split(['(', ',']).map(str::trim);
-    let name = |part: &str| match part.strip_prefix('"') {
-        Some(rest) => rest.split('"').next().map(str::to_owned),
-        None => part.split_once(' ').map(|(name, _)| name.to_owned()),
-    };
-    parts.filter_map(name).collect()
-}
-
 fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
@@ -464,7 +491,7 @@ fn cut(text: &str, chars: usize) -> String {
 
 /// Of our own statements only time and memory can be anybody's fault.
 fn failed(cause: duckdb::Error) -> Error {
-    let error = problem::of_query(&cause, Vec::new);
+    let error = problem::of_query(&cause);
     match error.code {
         Code::QueryTimeout | Code::LimitExceeded => error,
         _ => internal(&cause),
@@ -474,13 +501,6 @@ fn failed(cause: duckdb::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_inside_a_type_are_read() {
-        assert_eq!(fields("STRUCT(email VARCHAR, \"home street\" VARCHAR)[]"), ["email", "home street"]);
-        assert_eq!(fields("MAP(VARCHAR, STRUCT(dob DATE))"), ["dob"]);
-        assert!(fields("INTEGER[]").is_empty());
-    }
 
     #[test]
     fn types_are_read_as_what_they_hold() {
@@ -494,6 +514,7 @@ mod tests {
             ("GEOMETRY", Class::Opaque),
         ] {
             assert!(Class::of(r#type) == class, "{type}");
+            assert_eq!(Content::of_type(r#type), class.content(), "{type}: judged alike wherever it is shown");
         }
     }
 }

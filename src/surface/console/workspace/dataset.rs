@@ -30,7 +30,7 @@ struct DatasetPage {
     frame: Frame,
     here: String,
     csrf: String,
-    schema: get_schema::Reply,
+    schema: get_schema::Schema,
     profile: Option<profile_dataset::Reply>,
     may_delete: bool,
     problem: String,
@@ -114,7 +114,7 @@ fn id(path: &Slug) -> Result<Id<Dataset>> {
 }
 
 async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, cursor: Option<String>, problem: &str) -> Result<Response> {
-    let schema = room.ask(GetSchema { dataset_id }).await?;
+    let schema = room.ask(GetSchema::of(dataset_id)).await?.one()?;
     let mut problem = problem.to_owned();
     let profile = match schema.r#type {
         Kind::Documents => None,

@@ -116,6 +116,7 @@ impl<'a> ClickHouse<'a> {
                 r#type,
                 description: text(row, 4),
                 sample_values: vec![],
+                ..ColumnInfo::default()
             });
         }
         found.retain(|table| !table.columns.is_empty());

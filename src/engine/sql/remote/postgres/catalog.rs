@@ -134,6 +134,7 @@ fn columns(session: &mut Session) -> Result<(HashMap<String, Vec<ColumnInfo>>, b
             nullable: not_null.as_deref() != Some("t"),
             description: shortened(&description.unwrap_or_default(), DESCRIPTION),
             sample_values: Vec::new(),
+            ..ColumnInfo::default()
         });
     }
     if let Some(beyond) = &beyond {

@@ -174,7 +174,7 @@ fn unbalanced() -> Refusal {
         "The SQL cannot be parsed: its brackets do not match.",
         "The dialect is ClickHouse's.",
     );
-    refusal.is_syntax = true;
+    refusal.is_mistake = true;
     refusal
 }
 

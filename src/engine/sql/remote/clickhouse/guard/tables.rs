@@ -1,7 +1,7 @@
 //! What stands in the place of a table: after `FROM`, `JOIN`, a comma between tables, and `IN`.
 
 use super::token::{Kind, Token};
-use crate::engine::sql::guard::{Refusal, Verdict, limit, nearest, too_many};
+use crate::engine::sql::guard::{Refusal, Verdict, limit, no_table, too_many};
 use crate::engine::sql::remote::Permitted;
 
 /// Functions that make rows of numbers, in the place of a table.
@@ -272,11 +272,7 @@ impl<'t> Walk<'t, '_> {
             }
             return Ok(index + 1);
         }
-        let hint = match nearest(name, self.permitted.iter().map(|table| table.name.as_str())) {
-            Some(near) => format!("Did you mean {near}?"),
-            None => "List the datasets to see which tables there are.".to_owned(),
-        };
-        Err(Refusal::new("table", name, format!("There is no table {name}."), hint))
+        Err(no_table(name, self.permitted.iter().map(|table| table.name.as_str())))
     }
 
     /// `IN` reads a table where a bare name follows, with or without brackets, and as a function, `in(1, t)`, too: so

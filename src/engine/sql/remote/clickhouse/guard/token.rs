@@ -155,6 +155,6 @@ fn unclear(name: &str, what: &str) -> Refusal {
 fn open(what: &str, mark: &str) -> Refusal {
     let message = format!("The SQL cannot be parsed: a {what} that starts with {mark} has no end.");
     let mut refusal = Refusal::new("syntax", mark, message, "The dialect is ClickHouse's.");
-    refusal.is_syntax = true;
+    refusal.is_mistake = true;
     refusal
 }

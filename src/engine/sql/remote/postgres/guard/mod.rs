@@ -103,7 +103,7 @@ fn unparsed(message: &str, position: usize) -> Refusal {
     let message: String = message.chars().take(200).collect();
     let message = format!("The SQL cannot be parsed: {message}{place}.");
     let mut refusal = Refusal::new("syntax", near, message, "The dialect is PostgreSQL's.");
-    refusal.is_syntax = true;
+    refusal.is_mistake = true;
     refusal
 }
 

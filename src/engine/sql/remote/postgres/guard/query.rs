@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::functions;
 use super::growth::Level;
 use super::walk::{Fields, Walk};
-use crate::engine::sql::guard::{Refusal, Verdict, limit, nearest, too_many, unknown};
+use crate::engine::sql::guard::{Refusal, Verdict, limit, no_table, too_many, unknown};
 
 impl Walk<'_> {
     /// The node of a whole statement.
@@ -277,11 +277,7 @@ impl Walk<'_> {
             }
             return Ok(());
         }
-        let hint = match nearest(name, self.tables.iter().map(|table| table.name.as_str())) {
-            Some(near) => format!("Did you mean {near}?"),
-            None => "List the datasets to see which tables there are.".to_owned(),
-        };
-        Err(Refusal::new("table", name, format!("There is no table {name}."), hint))
+        Err(no_table(name, self.tables.iter().map(|table| table.name.as_str())))
     }
 
     /// Functions in the place of a table, each with the columns that it gives where these must be said.
