@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use dragoman::engine::sql::remote::Permitted;
 use dragoman::engine::sql::remote::postgres::guard::{SESSION, wrapped};
+use dragoman::model::error::Code;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 
