@@ -1,5 +1,5 @@
 //! The server that the protocol's conformance suite asks for: tools, resources and prompts with the names, arguments
-//! and answers of its scenarios, each of which says what it expects in the suite's source. It stands where the product's
+//! and answers of its scenarios, each of which says in the suite's source what it expects. It stands where the product's
 //! own server stands, and knows nothing of data.
 #![expect(deprecated, reason = "the older revisions have sampling and logging")]
 

@@ -115,7 +115,7 @@ const STATELESS_TOOLS: [&str; 4] = [
     "sep-2575-server-rejects-undeclared-capability",
 ];
 
-/// Adds a bearer token to whatever passes, and leaves the rest as it is: what a gateway does that signs in for its clients.
+/// Adds a bearer token to whatever passes, and leaves the rest as it is: a gateway that signs in for its clients.
 #[derive(Clone)]
 struct Gateway {
     http: reqwest::Client,
@@ -232,7 +232,7 @@ struct Scenario {
 }
 
 impl Scenario {
-    /// From the folder that the suite leaves of it, `server-<name>-<time>`, which is empty where the scenario broke off.
+    /// From the folder that the suite leaves of it, `server-<name>-<time>`: empty where the scenario broke off.
     fn read(folder: &Path) -> (String, Self) {
         let folder_name = folder.file_name().unwrap().to_str().unwrap();
         let name = folder_name.strip_prefix("server-").unwrap();
