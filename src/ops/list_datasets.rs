@@ -49,8 +49,8 @@ pub struct Listed {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
     /// How many more columns the table has: dragoman_get_schema shows all.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub columns_left_out: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns_left_out: Option<usize>,
     /// RFC 3339.
     pub created_at: String,
     /// Whether dragoman_search looks into it.
@@ -66,11 +66,6 @@ pub struct Reply {
     /// Present when there are more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 impl Operation for ListDatasets {
@@ -139,7 +134,7 @@ fn listed(dataset: &Dataset, mut room: usize) -> Listed {
         columns.push(next);
     }
     Listed {
-        columns_left_out: dataset.columns.len() - columns.len(),
+        columns_left_out: Some(dataset.columns.len() - columns.len()).filter(|left_out| *left_out > 0),
         columns,
         id: dataset.id,
         name: dataset.name.clone(),

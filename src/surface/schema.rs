@@ -80,6 +80,7 @@ pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
 /// anything is asked; what is within a member the reply itself shows, and the OpenAPI document says.
 pub fn of_reply_in_short<T: JsonSchema>() -> Map<String, Value> {
     let mut object = of_reply::<T>();
+    object.shift_remove("required");
     if let Some(Value::Object(members)) = object.get_mut("properties") {
         for member in members.values_mut() {
             *member = member.get("type").map_or(json!({}), |kind| json!({ "type": kind }));

@@ -60,6 +60,8 @@ async fn the_tables_of_a_source_are_datasets_like_any_other_once_they_are_publis
         ];
         assert_eq!(columns, told.iter().map(|(n, t, b)| (n, t, b)).collect::<Vec<_>>());
         assert_eq!(schema["columns"][2]["description"], "in euros");
+        let declared = json!([{ "columns": ["customer"], "table": "customers", "to_columns": ["id"] }]);
+        assert_eq!((&schema["primary_key"], &schema["references"]), (&json!(["id"]), &declared), "as the server says");
         let mut samples: Vec<_> =
             schema["columns"][1]["sample_values"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
         samples.sort_unstable();

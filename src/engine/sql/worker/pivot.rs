@@ -208,6 +208,7 @@ fn with_marks(sql: &str) -> Option<(String, usize)> {
             count += 1;
         }
     }
+    marks.sort_by_key(|(at, _)| *at);
     let mut text = String::new();
     let mut written = 0;
     for (at, what) in &marks {
