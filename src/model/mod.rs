@@ -9,6 +9,7 @@ pub mod dataset;
 pub mod document;
 pub mod error;
 pub mod grant;
+pub mod guide;
 pub mod lineage;
 pub mod name;
 pub mod ontology;

@@ -16,7 +16,7 @@ use crate::model::access::{Action, Want};
 use crate::model::chart::ChartSpec;
 use crate::model::error::Result;
 use crate::model::lineage::Lineage;
-use crate::model::ontology::StoredOntology;
+use crate::model::ontology::OntologyRef;
 use crate::model::run::{Conversation, Ending, Run};
 use crate::model::table::Column;
 
@@ -27,8 +27,9 @@ const TOLD_ROWS: usize = 20;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AskQuestion {
-    /// One of dragoman://ontologies.
-    pub ontology_id: Id<StoredOntology>,
+    /// Id or name, from dragoman_list_ontologies. Leave it out where there is one only.
+    #[serde(default)]
+    pub ontology_id: Option<OntologyRef>,
     /// In plain words: "total premium by policy number in 2019". In a conversation also "and by carrier?", or the answer
     /// to what was asked back.
     #[schemars(length(min = 1, max = 2000))]
@@ -144,7 +145,7 @@ impl Operation for AskQuestion {
     /// a name, a stored value. With the digest it can still be shown that somebody asked this very question.
     fn target(&self) -> String {
         let digest: String = sha256_hex(self.question.as_bytes()).chars().take(16).collect();
-        format!("{} sha256:{digest}", self.ontology_id)
+        format!("{} sha256:{digest}", OntologyRef::recorded(self.ontology_id.as_ref()))
     }
 
     fn rows(reply: &Reply) -> usize {
@@ -179,13 +180,14 @@ impl Operation for AskQuestion {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        let questions = &on.engines.questions;
         let ask = Ask {
-            ontology: self.ontology_id,
+            ontology: questions.meant(job, self.ontology_id.as_ref(), self.conversation_id).await?,
             question: self.question,
             conversation: self.conversation_id,
             record: Record::default(),
         };
-        let answered = on.engines.questions.ask(job, ask).await?;
+        let answered = questions.ask(job, ask).await?;
         Ok(reply(answered, self.image, on.config.limits.budgets.reply_bytes))
     }
 }

@@ -50,7 +50,8 @@ impl Operation for ExplainQuestion {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Explained> {
         let record = Record::kept();
         let AskQuestion { ontology_id, question, conversation_id, .. } = self.0;
-        let ask = Ask { ontology: ontology_id, question, conversation: conversation_id, record: record.clone() };
+        let ontology = on.engines.questions.meant(job, ontology_id.as_ref(), conversation_id).await?;
+        let ask = Ask { ontology, question, conversation: conversation_id, record: record.clone() };
         let answered = on.engines.questions.ask(job, ask).await?;
         Ok(Explained { outcome: answered.ending, narrative: answered.body.narrative, stages: record.stages() })
     }

@@ -29,6 +29,7 @@ pub mod invitations;
 pub mod list_datasets;
 pub mod members;
 pub mod ontologies;
+pub mod ontology_guide;
 pub mod ontology_texts;
 pub mod preview_rows;
 pub mod profile_dataset;
@@ -63,6 +64,8 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<sql::Sql>();
     visitor.visit::<search::Search>();
     visitor.visit::<get_document::GetDocument>();
+    visitor.visit::<ontology_guide::FindOntologies>();
+    visitor.visit::<ontology_guide::DescribeOntology>();
     visitor.visit::<ask_question::AskQuestion>();
     visitor.visit::<ontologies::ListOntologies>();
     visitor.visit::<ontologies::GetOntology>();

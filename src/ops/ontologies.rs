@@ -12,7 +12,7 @@ use crate::engine::ontology::write;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
-use crate::model::ontology::{Status, StoredOntology};
+use crate::model::ontology::{OntologyRef, Status, StoredOntology};
 
 const READ: Info = Info {
     name: "",
@@ -96,7 +96,9 @@ fn listed(Visible { stored, ontology, .. }: Visible) -> Listed {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetOntology {
-    pub ontology_id: Id<StoredOntology>,
+    /// Id or name; may be left out where there is one only.
+    #[serde(default)]
+    pub ontology_id: Option<OntologyRef>,
     /// `next_cursor` of the page before; absent for the first page.
     #[serde(default)]
     pub cursor: Option<String>,
@@ -164,13 +166,14 @@ impl Operation for GetOntology {
     }
 
     fn target(&self) -> String {
-        self.ontology_id.to_string()
+        OntologyRef::recorded(self.ontology_id.as_ref())
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Ontology> {
-        let visible = on.engines.library.readable(job, self.ontology_id).await?;
+        let id = on.engines.library.meant(job, self.ontology_id.as_ref()).await?;
+        let visible = on.engines.library.readable(job, id).await?;
         // A page of another version is none of this one.
-        let scope = format!("{}:ontology:{}:{}", job.pass.org(), self.ontology_id, visible.stored.version);
+        let scope = format!("{}:ontology:{}:{}", job.pass.org(), id, visible.stored.version);
         let from = super::position(on, &scope, self.cursor.as_deref())?;
         let all = visible.ontology.clone();
         let ontology = listed(visible);
@@ -246,7 +249,8 @@ impl Page {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetOntologyDataset {
-    pub ontology_id: Id<StoredOntology>,
+    /// Id or name.
+    pub ontology_id: OntologyRef,
     /// As the ontology calls it.
     pub name: String,
 }
@@ -274,11 +278,12 @@ impl Operation for GetOntologyDataset {
     }
 
     fn target(&self) -> String {
-        format!("{} {}", self.ontology_id, self.name)
+        format!("{} {}", OntologyRef::recorded(Some(&self.ontology_id)), self.name)
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Schema> {
-        let visible = on.engines.library.readable(job, self.ontology_id).await?;
+        let id = on.engines.library.meant(job, Some(&self.ontology_id)).await?;
+        let visible = on.engines.library.readable(job, id).await?;
         let entity = visible.ontology.entity(&self.name).filter(|entity| !entity.hidden);
         let entity = entity.ok_or_else(Error::dataset_not_found)?;
         Ok(Schema { name: entity.name.clone(), yaml: write::dataset_yaml(&readable(entity)) })

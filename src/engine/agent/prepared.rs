@@ -48,7 +48,7 @@ pub(super) struct Prepared {
     pub ontology: Arc<Ontology>,
     pub graph: Arc<Graph>,
     /// The values that questions may name.
-    values: Vec<FieldValues>,
+    pub values: Vec<FieldValues>,
     /// What each planner learnt of them.
     learnt: Vec<Learnt>,
     pub dialect: Dialect,

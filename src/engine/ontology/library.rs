@@ -6,6 +6,7 @@
 //! no trace, nothing remembered; and it can neither judge nor change it ([`Library::owned`]). The refusal is the one
 //! for an ontology that does not exist.
 
+mod meant;
 mod save;
 
 use std::sync::{Arc, Mutex, PoisonError};

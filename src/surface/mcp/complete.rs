@@ -40,9 +40,10 @@ pub(super) async fn complete(
             let found = gateway.call(caller, ListOntologies {}, via).await?.reply;
             found.ontologies.into_iter().map(|it| (it.id.to_string(), it.name)).collect()
         }
-        "name" => match known("id").and_then(|id| id.parse().ok()) {
+        "name" => match known("id") {
             // Of a large ontology the first page: there are more names than a list can show.
-            Some(ontology_id) => {
+            Some(id) => {
+                let ontology_id = Some(id.into());
                 let found = gateway.call(caller, GetOntology { ontology_id, cursor: None }, via).await?.reply;
                 found.datasets.into_iter().map(|it| (it.name.clone(), it.name)).collect()
             }

@@ -31,7 +31,8 @@ const PLATFORMS: [(&str, &str); 6] = [
 /// All prompts.
 pub(super) fn list() -> Vec<Prompt> {
     let one = |name: &str, title: &str, description: &str, argument: &str, meaning: &str| {
-        let argument = PromptArgument::new(argument).with_description(meaning).with_required(true);
+        let needed = argument != "ontology_id";
+        let argument = PromptArgument::new(argument).with_description(meaning).with_required(needed);
         Prompt::new(name, Some(description), Some(vec![argument])).with_title(title)
     };
     vec![
@@ -40,7 +41,7 @@ pub(super) fn list() -> Vec<Prompt> {
             "Ask about an ontology",
             "Shows what an ontology knows and begins a conversation about it",
             "ontology_id",
-            "The id of an ontology, from dragoman://ontologies",
+            "Id or name of an ontology; may be left out where there is one only",
         ),
         one(
             "connect_client",
@@ -105,21 +106,23 @@ pub(super) async fn get(
             ("Explore a dataset", gateway.write(caller, GetSchema::of(id), via, text).await?.reply)
         }
         "ask_about" => {
-            let id = argument("ontology_id")?.parse().map_err(|_| Error::ontology_not_found())?;
+            let named = arguments.get("ontology_id").and_then(Value::as_str).filter(|named| !named.is_empty());
+            let ontology_id = named.map(|named| named.to_owned().into());
             let text = |known: Ontology, request_id: &str| {
                 let (json, _) = WithId { reply: &known, request_id }.text()?;
                 Ok(measured(format!(
                     "I want to ask about the ontology {}. What it knows, as data:\n\n```json\n{json}\n```\n\nAnswer my \
-                     questions with ask_question and this ontologyId; keep the conversationId for questions that follow. \
-                     When it asks back, ask me; when it cannot answer, say so and do not guess. Always tell me how it \
-                     read the question and its caveats. Begin by telling me in a few lines what I can ask, with five \
+                     questions with dragoman_query and this ontologyId, after dragoman_get_ontology with the words of the \
+                     question as `about`; or in my own words with ask_question, where the conversationId is for questions \
+                     that follow. When it asks back, ask me; when neither can answer, say so and do not guess. Always \
+                     tell me how the question was read and the caveats. Begin by telling me in a few lines what I can ask, with five \
                      examples.",
                     quoted(&known.ontology.name)
                 )))
             };
             (
                 "Ask about an ontology",
-                gateway.write(caller, GetOntology { ontology_id: id, cursor: None }, via, text).await?.reply,
+                gateway.write(caller, GetOntology { ontology_id, cursor: None }, via, text).await?.reply,
             )
         }
         "connect_client" => {

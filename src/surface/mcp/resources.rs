@@ -185,11 +185,11 @@ fn parse(uri: &str) -> Result<Named> {
                 [(key, cursor)] if key == "cursor" => Some(cursor.clone()),
                 _ => return Err(missing()),
             };
-            let ontology_id = id.parse().map_err(|_| Error::ontology_not_found())?;
-            Ok(Named::Ontology(GetOntology { ontology_id, cursor }))
+            let ontology_id = percent_decoded(id).ok_or_else(Error::ontology_not_found)?.into();
+            Ok(Named::Ontology(GetOntology { ontology_id: Some(ontology_id), cursor }))
         }
         (Some("ontologies"), [id, "datasets", name], []) => {
-            let ontology_id = id.parse().map_err(|_| Error::ontology_not_found())?;
+            let ontology_id = percent_decoded(id).ok_or_else(Error::ontology_not_found)?.into();
             let name = percent_decoded(name).ok_or_else(missing)?;
             Ok(Named::OntologyDataset(GetOntologyDataset { ontology_id, name }))
         }

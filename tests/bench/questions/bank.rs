@@ -16,7 +16,7 @@ use dragoman::gateway::operation::Operation;
 use dragoman::gateway::{Gateway, Via};
 use dragoman::model::access::{ExtScope, Rights, Role};
 use dragoman::model::caller::{Caller, Client, Proof};
-use dragoman::model::ontology::Ontology;
+use dragoman::model::ontology::{Ontology, OntologyRef};
 use dragoman::model::org::Org;
 use dragoman::model::reading::Outcome;
 use dragoman::ops::ask_question::AskQuestion;
@@ -132,7 +132,7 @@ pub async fn run(set: &str, with: With) -> Vec<Asked> {
     for question in bank.questions {
         let conversation_id = question.after.as_ref().and_then(|id| conversations.get(id)).map(id_of);
         let op = AskQuestion {
-            ontology_id: id_of(&ontology),
+            ontology_id: Some(OntologyRef::Id(id_of(&ontology))),
             question: question.question.clone(),
             conversation_id,
             image: false,

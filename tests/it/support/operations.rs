@@ -58,6 +58,8 @@ pub const ALL: &[Expected] = &[
     viewer("dragoman_profile_dataset", ExtScope::Schema, dataset),
     viewer("dragoman_search", ExtScope::Search, |ids| json!({ "query": "plan", "dataset_id": ids.dataset })),
     viewer("dragoman_get_document", ExtScope::Search, |ids| json!({ "document_id": ids.document })),
+    viewer("dragoman_list_ontologies", ExtScope::Schema, |ids| json!({ "about": ids.table })),
+    viewer("dragoman_get_ontology", ExtScope::Schema, |ids| json!({ "ontologyId": ids.ontology, "about": ids.table })),
     viewer("list_ontologies", ExtScope::Schema, nothing),
     viewer("get_ontology", ExtScope::Schema, ontology),
     viewer("get_ontology_dataset", ExtScope::Schema, |ids| json!({ "ontology_id": ids.ontology, "name": ids.table })),

@@ -11,7 +11,7 @@ use crate::engine::agent::prepared::Prepared;
 use crate::engine::job::Job;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
-use crate::model::ontology::StoredOntology;
+use crate::model::ontology::{OntologyRef, StoredOntology};
 use crate::model::org::Org;
 use crate::model::plan::Plan;
 use crate::model::preferences::DataAgent;
@@ -67,6 +67,30 @@ fn clip(state: &mut State, trace: &mut Trace) {
 }
 
 impl Questions {
+    /// The ontology that is asked: the one that is named, or else that of the conversation, or the only one.
+    ///
+    /// # Errors
+    /// Those of [`crate::engine::ontology::library::Library::meant`]; `not_found` for a conversation of others.
+    pub async fn meant(
+        &self,
+        job: &Job<'_>,
+        named: Option<&OntologyRef>,
+        conversation: Option<Id<Conversation>>,
+    ) -> Result<Id<StoredOntology>> {
+        match (named, conversation) {
+            (None, Some(id)) => Ok(self.known_conversation(job, id).await?.ontology),
+            _ => self.library.meant(job, named).await,
+        }
+    }
+
+    /// A conversation of the caller's.
+    async fn known_conversation(&self, job: &Job<'_>, id: Id<Conversation>) -> Result<Conversation> {
+        let mut read = self.db.read_tenant(job.pass.org()).await?;
+        let found = store::questions::conversation(&mut read, job.pass.org(), id).await?;
+        let mine = |it: &Conversation| it.credential == job.pass.credential();
+        found.filter(mine).ok_or_else(|| Error::not_found("conversation"))
+    }
+
     /// The conversation to go on with, or a new one.
     ///
     /// # Errors
@@ -88,10 +112,8 @@ impl Questions {
                 updated_at: self.clock.now(),
             });
         };
-        let mut read = self.db.read_tenant(job.pass.org()).await?;
-        let found = store::questions::conversation(&mut read, job.pass.org(), id).await?;
-        let mine = |it: &Conversation| it.credential == job.pass.credential() && it.ontology == ontology;
-        found.filter(mine).ok_or_else(|| Error::not_found("conversation"))
+        let found = self.known_conversation(job, id).await?;
+        Some(found).filter(|it| it.ontology == ontology).ok_or_else(|| Error::not_found("conversation"))
     }
 
     /// Keeps a conversation and the run that it came through, both or none. `over` are the datasets that it is about: what

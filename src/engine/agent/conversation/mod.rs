@@ -4,6 +4,7 @@
 mod answer;
 mod ask;
 mod erase;
+mod guided;
 mod memory;
 mod preferences;
 pub mod reword;

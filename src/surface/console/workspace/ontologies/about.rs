@@ -176,16 +176,16 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -
 }
 
 async fn read_page(room: &Room<'_>, ontology_id: Id<StoredOntology>, dataset: Option<&str>) -> Result<Response> {
-    let mut short = room.ask(GetOntology { ontology_id, cursor: None }).await?;
+    let mut short = room.ask(GetOntology { ontology_id: Some(ontology_id.into()), cursor: None }).await?;
     while let Some(cursor) = short.next_cursor.take() {
-        let more = room.ask(GetOntology { ontology_id, cursor: Some(cursor) }).await?;
+        let more = room.ask(GetOntology { ontology_id: Some(ontology_id.into()), cursor: Some(cursor) }).await?;
         short.datasets.extend(more.datasets);
         short.metrics.extend(more.metrics);
         short.relationships.extend(more.relationships);
         short.next_cursor = more.next_cursor;
     }
     let described = match dataset {
-        Some(name) => Some(room.ask(GetOntologyDataset { ontology_id, name: name.to_owned() }).await?),
+        Some(name) => Some(room.ask(GetOntologyDataset { ontology_id: ontology_id.into(), name: name.to_owned() }).await?),
         None => None,
     };
     let page = ReadPage {

@@ -153,7 +153,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Err(response) => return response,
     };
     let answered = async {
-        let ontology_id = id.clone()?;
+        let ontology_id = Some(id.clone()?.into());
         let conversation_id = params.get("conversation").and_then(|id| id.parse().ok());
         let op = AskQuestion { ontology_id, question: question(&params), conversation_id, image: false };
         room.ask(op).await
