@@ -150,6 +150,37 @@ pub struct CheckFound {
     pub says: String,
 }
 
+/// What makes an answer less than it seems.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Caveat {
+    pub kind: CaveatKind,
+    /// A sentence.
+    pub says: String,
+}
+
+/// What a caveat is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CaveatKind {
+    /// A check failed, or could not be made: the numbers may be wrong.
+    Unverified,
+    /// Not all rows are here.
+    Incomplete,
+    /// How the data are: rows that belong to nothing, groups without a value.
+    Data,
+    /// How the numbers are made.
+    Method,
+    /// Why nothing was found.
+    Empty,
+}
+
+impl CaveatKind {
+    /// A caveat of this kind.
+    pub fn says(self, says: impl Into<String>) -> Caveat {
+        Caveat { kind: self, says: says.into() }
+    }
+}
+
 /// What is kept of what people agreed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

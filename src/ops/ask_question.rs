@@ -17,7 +17,7 @@ use crate::model::chart::ChartSpec;
 use crate::model::error::Result;
 use crate::model::lineage::Lineage;
 use crate::model::ontology::OntologyRef;
-use crate::model::run::{Conversation, Ending, Run};
+use crate::model::run::{Caveat, Conversation, Ending, Run};
 use crate::model::table::Column;
 
 /// Rows that the narrative itself shows; a table of more is a block of its own.
@@ -51,8 +51,17 @@ pub struct Reply {
     /// Names what happened on the way; people open it in the console.
     pub trace_id: Id<Run>,
     pub outcome: Ending,
-    /// Markdown: the answer first, then how it was read, then caveats.
+    /// Markdown: the answer first, then how it was read, then caveats. Complete by itself.
     pub narrative: String,
+    /// How the question was read, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<String>,
+    /// How what the question left open was settled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// What makes the answer less than it seems: tell the person.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
     /// Whether every check of the result was made and passed; absent when there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
@@ -159,6 +168,7 @@ impl Operation for AskQuestion {
             Some(asked) => vec![text(&Asked { asked, conversation_id })],
             None => [
                 Some(reply.narrative.clone()),
+                (!reply.caveats.is_empty()).then(|| text(&Warned::of(reply))),
                 reply.chart_specs.as_ref().map(text),
                 reply.data_lineage.as_ref().map(text),
                 reply
@@ -201,6 +211,26 @@ struct Asked<'a> {
     conversation_id: Id<Conversation>,
 }
 
+/// The block of caveats.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Warned<'a> {
+    #[serde(rename = "_type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_as: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    assumptions: &'a [String],
+    caveats: &'a [Caveat],
+}
+
+impl<'a> Warned<'a> {
+    fn of(reply: &'a Reply) -> Self {
+        let Reply { read_as, assumptions, caveats, .. } = reply;
+        Self { kind: "caveats", read_as: read_as.as_deref(), assumptions, caveats }
+    }
+}
+
 /// The block of a table.
 #[derive(Serialize)]
 struct Tabled<'a> {
@@ -228,7 +258,7 @@ fn text(block: &impl Serialize) -> String {
 /// Rows are left out until the rest fits into half of a reply's bytes: the text content repeats most of it.
 fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
     let Answered { conversation, run, ending, body } = answered;
-    let Body { narrative, verified, charts, svg, lineage, asked, table } = body;
+    let Body { narrative, read_as, assumptions, caveats, verified, charts, svg, lineage, asked, table } = body;
     let questions: Vec<Question> = asked
         .into_iter()
         .map(|asked| Question {
@@ -254,6 +284,9 @@ fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
         trace_id: run,
         outcome: ending,
         narrative,
+        read_as,
+        assumptions,
+        caveats,
         verified,
         chart_specs: (!charts.is_empty()).then_some(ChartSpecs { kind: "chart_specs", charts }),
         data_lineage: lineage,
@@ -272,6 +305,7 @@ mod tests {
     use super::*;
     use crate::base::clock::Clock;
     use crate::gateway::WithId;
+    use crate::model::run::CaveatKind;
 
     fn answer(rows: usize, image: bool) -> Reply {
         let clock = Clock::manual(0);
@@ -281,6 +315,9 @@ mod tests {
             trace_id: Id::new(&clock),
             outcome: Ending::Answer,
             narrative: "18 cakes".into(),
+            read_as: Some("Number of cakes".into()),
+            assumptions: vec![],
+            caveats: vec![],
             verified: Some(true),
             chart_specs: Some(ChartSpecs { kind: "chart_specs", charts: vec![] }),
             data_lineage: None,
@@ -312,6 +349,22 @@ mod tests {
         let ids = ["conversationId", "traceId"].map(|id| (&found[2][id], &whole[id]));
         assert!(ids.iter().all(|(block, whole)| block == whole && whole.is_string()), "{found:?}");
         assert_eq!(blocks(&answer(20, false)).len(), 2, "the narrative shows so many rows itself");
+    }
+
+    #[test]
+    fn caveats_are_a_block_of_their_own_where_there_are_any() {
+        let reply = Reply {
+            caveats: vec![CaveatKind::Incomplete.says("The first 2 of 9 rows are shown.")],
+            ..answer(1, false)
+        };
+        let found = blocks(&reply);
+        let warned = json!({
+            "_type": "caveats",
+            "readAs": "Number of cakes",
+            "caveats": [{ "kind": "incomplete", "says": "The first 2 of 9 rows are shown." }]
+        });
+        assert_eq!(found[0], warned);
+        assert!(blocks(&answer(1, false)).iter().all(|block| block["_type"] != "caveats"));
     }
 
     #[test]

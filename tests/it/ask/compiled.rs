@@ -3,7 +3,7 @@
 use dragoman::engine::agent::compiler::{Compiled, compile};
 use dragoman::engine::agent::lineage;
 use dragoman::engine::agent::verifier::{Verdict, verify};
-use dragoman::model::ontology::Ontology;
+use dragoman::model::ontology::{Entity, Ontology};
 use dragoman::model::plan::Plan;
 use dragoman::model::source::Dialect;
 use dragoman::model::table::Table;
@@ -97,12 +97,19 @@ fn judged(
             return Some(format!("“{wanted}” is not said: {said:?}"));
         }
     }
-    let lineage = lineage::of(&compiled.sql, Dialect::DuckDb, table.rows.len(), None, &compiled.grain);
-    match lineage {
-        None => Some("no lineage".to_owned()),
-        Some(lineage) if lineage.datasets.is_empty() => Some("a lineage without tables".to_owned()),
-        Some(_) => None,
+    let lineage = lineage::of(plan, compiled, ontology, table.rows.len());
+    let read =
+        |source: &str| ["FROM", "JOIN"].iter().any(|word| compiled.sql.contains(&format!("{word} \"{source}\" AS")));
+    if lineage.datasets.is_empty() {
+        return Some("a lineage without datasets".to_owned());
     }
+    let told = |name: &str| lineage.datasets.iter().any(|dataset| dataset.name == name);
+    if let Some(join) = lineage.joins.iter().find(|join| !told(&join.left) || !told(&join.right)) {
+        return Some(format!("{join:?} joins what is not read"));
+    }
+    let is_read = |entity: &&Entity| read(entity.table()) && !told(&entity.name);
+    let left_out = ontology.datasets.iter().find(is_read);
+    left_out.map(|entity| format!("{} is read and not said:\n{}", entity.name, compiled.sql))
 }
 
 async fn all_of(name: &str) {

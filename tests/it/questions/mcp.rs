@@ -68,7 +68,17 @@ async fn an_answer_has_its_numbers_its_reading_a_chart_and_where_it_came_from() 
         assert_eq!(kinds, ["chart_specs", "data_lineage", "conversation"], "{era}");
         assert_eq!(parts[0], reply["chartSpecs"], "{era}: each block is in the structure too");
         assert_eq!(parts[1], reply["dataLineage"], "{era}");
-        assert_eq!(parts[1]["datasets"], json!(["sales", "shops"]), "{era}");
+        let datasets = json!([{ "name": "sale", "source": "sales" }, { "name": "shop", "source": "shops" }]);
+        assert_eq!(parts[1]["datasets"], datasets, "{era}");
+        let join = json!({
+            "left": "sale",
+            "right": "shop",
+            "relationship": "sale_to_shop",
+            "on": [{ "left": "shop_id", "right": "shop_id" }]
+        });
+        assert_eq!(parts[1]["joins"], json!([join]), "{era}");
+        let read_as = reply["readAs"].as_str().unwrap();
+        assert!(read_as.contains("Revenue by") && blocks[0].contains(read_as), "{era}: {read_as}");
         assert!(parts[1]["sql"].as_str().unwrap().contains("SUM("), "{era}");
         assert_eq!(parts[2]["conversationId"], reply["conversationId"], "{era}");
         let pictures = &result.meta.as_ref().unwrap().0["dragoman/svg"];

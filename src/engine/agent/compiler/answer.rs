@@ -77,7 +77,7 @@ pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Comp
         sql,
         count_sql,
         columns,
-        joins: work.joins,
+        reads: work.reads,
         notes: work.notes,
         grain,
         checks: work.checks.list,

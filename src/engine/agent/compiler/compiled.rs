@@ -1,8 +1,11 @@
 //! A plan as SQL.
 
+use std::collections::BTreeSet;
+
 use super::check::Check;
 use crate::model::lineage::JoinUse;
 use crate::model::ontology::DataType;
+use crate::model::plan::FieldRef;
 
 /// A plan as SQL, with what is needed to read and to check its result.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +16,8 @@ pub struct Compiled {
     pub columns: Vec<OutputColumn>,
     /// One SELECT that gives one row: how many rows the answer has, where it may have more than can be taken.
     pub count_sql: Option<String>,
-    /// Between datasets, by name.
-    pub joins: Vec<JoinUse>,
+    /// What it reads, whatever engine it is written for.
+    pub reads: Reads,
     /// How the numbers are made, as sentences for people.
     pub notes: Vec<String>,
     /// What one row of the answer is.
@@ -23,6 +26,38 @@ pub struct Compiled {
     pub checks: Vec<Check>,
     /// One SELECT that gives one row with the numbers of the checks; none when there is nothing to look up.
     pub checks_sql: Option<String>,
+}
+
+/// What a statement reads, in names of the ontology.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reads {
+    pub datasets: BTreeSet<String>,
+    pub joins: Vec<JoinUse>,
+    /// `dataset.field`: when rows were, where those of a time are read only.
+    pub times: Vec<String>,
+    /// Conditions of metrics, as the ontology writes them: the metric's name, and the condition.
+    pub of_metrics: Vec<(String, String)>,
+}
+
+impl Reads {
+    pub(super) fn time(&mut self, field: &FieldRef) {
+        add(&mut self.times, format!("{}.{}", field.dataset, field.field));
+    }
+
+    pub(super) fn join(&mut self, join: JoinUse) {
+        add(&mut self.joins, join);
+    }
+
+    pub(super) fn of_metric(&mut self, metric: &str, condition: &str) {
+        add(&mut self.of_metrics, (metric.to_owned(), condition.to_owned()));
+    }
+}
+
+/// Adds what is not there yet.
+fn add<T: PartialEq>(to: &mut Vec<T>, one: T) {
+    if !to.contains(&one) {
+        to.push(one);
+    }
 }
 
 /// A column of the result.

@@ -122,7 +122,7 @@ fn exists(
     wrapped(work, &inner, &parts)
 }
 
-fn wrapped(work: &Work<'_>, inner: &Scope, parts: &[String]) -> Result<String, CompileError> {
+fn wrapped(work: &mut Work<'_>, inner: &Scope, parts: &[String]) -> Result<String, CompileError> {
     let body = format!("SELECT 1\n{}\nWHERE {}", inner.from(work)?, parts.join("\n  AND "));
     Ok(format!("EXISTS (\n{}\n)", indented(&body, 2)))
 }

@@ -9,8 +9,9 @@ use crate::model::source::quoted;
 
 impl Work<'_> {
     /// A dataset in FROM. Rows that its policy does not allow are not there, whoever reads it.
-    pub(super) fn table(&self, dataset: usize, alias: &str) -> Result<String, CompileError> {
+    pub(super) fn table(&mut self, dataset: usize, alias: &str) -> Result<String, CompileError> {
         let entity = self.entity(dataset);
+        self.reads.datasets.insert(entity.name.clone());
         let (table, alias_sql) = (quoted(table_name(entity)), quoted(alias));
         let Some(policy) = &entity.row_policy else { return Ok(format!("{table} AS {alias_sql}")) };
         let scalar =

@@ -1,7 +1,7 @@
 //! How two datasets are joined, and what a join relies on: that its one side is one.
 
 use crate::engine::ontology::graph::Step;
-use crate::model::lineage::JoinUse;
+use crate::model::lineage::{ColumnPair, JoinUse};
 
 use super::check::{Check, CheckKind, column_name};
 use super::error::CompileError;
@@ -52,16 +52,13 @@ impl Work<'_> {
 
     fn used(&mut self, step: &Step) -> Result<(), CompileError> {
         let relationship = self.relationship(step);
-        let on: Vec<String> = relationship
-            .from_columns
-            .iter()
-            .zip(&relationship.to_columns)
-            .map(|(from, to)| format!("{}.{from} = {}.{to}", relationship.from, relationship.to))
-            .collect();
-        let join = JoinUse { from: relationship.from.clone(), to: relationship.to.clone(), on: on.join(" AND ") };
-        if !self.joins.contains(&join) {
-            self.joins.push(join);
-        }
+        let columns = relationship.from_columns.iter().zip(&relationship.to_columns);
+        self.reads.join(JoinUse {
+            left: relationship.from.clone(),
+            right: relationship.to.clone(),
+            relationship: relationship.name.clone(),
+            on: columns.map(|(left, right)| ColumnPair { left: left.clone(), right: right.clone() }).collect(),
+        });
         // The side that is met once: where the step leads to, or where it comes from.
         let back = self.graph.back(step);
         for side in [*step, back] {

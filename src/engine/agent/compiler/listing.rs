@@ -36,11 +36,11 @@ pub(super) fn block(work: &mut Work<'_>) -> Result<Block, CompileError> {
         columns.push(name);
     }
     let window = match &plan.time {
-        Some(time) if time.window.start.is_some() || time.window.end.is_some() => Some(Condition::Within {
-            field: time_field(work, base, time.field.as_ref())?,
-            window: time.window.clone(),
-            negated: false,
-        }),
+        Some(time) if time.window.start.is_some() || time.window.end.is_some() => {
+            let field = time_field(work, base, time.field.as_ref())?;
+            work.reads.time(&field);
+            Some(Condition::Within { field, window: time.window.clone(), negated: false })
+        }
         _ => None,
     };
     let all: Vec<&Condition> = plan.filters.iter().chain(&window).collect();

@@ -36,6 +36,7 @@ pub(super) fn metric(
         Some((dataset, field)) => Some((work.dataset(dataset)?, FieldRef::new(dataset, field))),
         None => None,
     };
+    metric.filters.iter().for_each(|own| work.reads.of_metric(&metric.name, own));
     let mut calls = Vec::new();
     let shared = shared_home(work, &expression, name)?;
     for call in expression.calls() {

@@ -61,7 +61,7 @@ mod words;
 mod work;
 
 pub use check::{Check, CheckKind};
-pub use compiled::{Compiled, OutputColumn, Role};
+pub use compiled::{Compiled, OutputColumn, Reads, Role};
 pub use error::{CompileError, MAX_BYTES, with_way};
 
 use crate::engine::ontology::graph::Graph;

@@ -93,7 +93,7 @@ impl Pieces<'_> {
         self.written.iter().map(|(_, name, sql)| format!("{sql} AS {}", quoted(name)))
     }
 
-    fn plain(&self, work: &Work<'_>) -> Result<String, CompileError> {
+    fn plain(&self, work: &mut Work<'_>) -> Result<String, CompileError> {
         let select: Vec<String> = self.dimensions().into_iter().chain(self.numbers()).collect();
         let (from, conditions) = (self.scope.from(work)?, clause(&self.conditions));
         Ok(format!("SELECT\n{}\n{from}{conditions}{}", list(&select), group_by(self.names.len())))

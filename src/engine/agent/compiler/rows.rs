@@ -42,6 +42,7 @@ pub(super) struct Inner {
 pub(super) fn conditions(work: &mut Work<'_>, scope: &mut Scope, rows: &Rows) -> Result<Vec<String>, CompileError> {
     let within = match (&rows.time, &rows.window) {
         (Some(field), Some(window)) if window.start.is_some() || window.end.is_some() => {
+            work.reads.time(field);
             Some(Condition::Within { field: field.clone(), window: window.clone(), negated: false })
         }
         _ => None,

@@ -192,12 +192,12 @@ impl Scope {
     }
 
     /// From FROM on. Joins keep every row.
-    pub(super) fn from(&self, work: &Work<'_>) -> Result<String, CompileError> {
+    pub(super) fn from(&self, work: &mut Work<'_>) -> Result<String, CompileError> {
         self.only(work, |_| true)
     }
 
     /// The same with some of the joins.
-    pub(super) fn only(&self, work: &Work<'_>, keep: impl Fn(usize) -> bool) -> Result<String, CompileError> {
+    pub(super) fn only(&self, work: &mut Work<'_>, keep: impl Fn(usize) -> bool) -> Result<String, CompileError> {
         let mut sql = String::new();
         for (_, node) in self.nodes.iter().enumerate().filter(|(at, _)| keep(*at)) {
             let table = work.table(node.dataset, &node.alias)?;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::lineage::ColumnPair;
 use crate::model::ontology::{Confidence, DataType, Entity, Field, Metric, Relationship};
 use crate::model::plan::{
     Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Shown, TimeFilter, Value,
@@ -296,8 +297,9 @@ fn columns_say_what_they_are() {
     assert_eq!((compiled.columns[0].datatype, compiled.columns[3].datatype), (DataType::Date, DataType::Integer));
     assert!(!compiled.columns[3].nullable && compiled.columns[4].nullable);
     assert_eq!(compiled.columns[4].unit.as_deref(), Some("miles"));
-    assert_eq!(compiled.joins.len(), 2);
-    assert_eq!(compiled.joins[0].on, "flights.origin = airports.code");
+    assert_eq!(compiled.reads.joins.len(), 2);
+    assert_eq!(compiled.reads.joins[0].relationship, "from");
+    assert_eq!(compiled.reads.joins[0].on, [ColumnPair { left: "origin".into(), right: "code".into() }]);
 }
 
 #[test]

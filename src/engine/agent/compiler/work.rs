@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use crate::engine::ontology::graph::{Graph, NoWay, Step, Steps, Way};
-use crate::model::lineage::JoinUse;
 use crate::model::ontology::{DataType, Entity, Field, Metric, Ontology, Relationship, in_words};
 use crate::model::plan::{FieldRef, Measure, Plan};
 use crate::model::source::Dialect;
 
 use super::check::Checks;
+use super::compiled::Reads;
 use super::error::CompileError;
 use super::names::Names;
 
@@ -38,7 +38,7 @@ pub(super) struct Work<'a> {
     /// The parts of the statement (WITH): names and bodies.
     pub parts: Vec<(String, String)>,
     pub notes: Vec<String>,
-    pub joins: Vec<JoinUse>,
+    pub reads: Reads,
     pub checks: Checks,
     /// The datasets of the numbers that are being put together.
     pub homes: Vec<usize>,
@@ -68,7 +68,7 @@ impl<'a> Work<'a> {
             names,
             parts: Vec::new(),
             notes: Vec::new(),
-            joins: Vec::new(),
+            reads: Reads::default(),
             checks: Checks::default(),
             homes: Vec::new(),
             number_of_each,

@@ -6,7 +6,7 @@ use super::reword::{names_personal, reword};
 use super::{Body, Made, Questions, Steps};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
-use crate::engine::agent::explainer::{Column, Facts, Told, describe, tell, unsupported_numbers};
+use crate::engine::agent::explainer::{Column, Facts, Told, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
 use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxations, verify};
@@ -18,7 +18,7 @@ use crate::engine::render::number::Style;
 use crate::model::error::Result;
 use crate::model::plan::Plan;
 use crate::model::reading::{Cannot, Chosen, Reading};
-use crate::model::run::CheckFound;
+use crate::model::run::{Caveat, CaveatKind, CheckFound};
 use crate::model::table::Table;
 
 /// Most conditions that are left out, one after the other, to explain an empty answer.
@@ -84,55 +84,51 @@ impl Questions {
         job.says(0.7, "Checking the result");
         let verdict = self.checked(job, prepared, &compiled, &reading.plan, &ran.table).await?;
         steps.record.add("verification", || said(&verdict));
+        let passed = verdict.passed && steps.caveats.is_empty();
         let mut caveats = steps.caveats.clone();
-        let passed = verdict.passed && caveats.is_empty();
-        caveats.extend(verdict.caveats);
-        if let Some(total) = total {
-            let shown = ran.table.rows.len();
-            caveats.retain(|caveat| !caveat.starts_with("There are more rows"));
-            caveats.push(format!("The first {shown} of {total} rows are shown."));
-        }
-        caveats.extend(verdict.findings.iter().filter(|it| !it.passed).map(|it| it.says.clone()));
-        caveats.extend(compiled.notes.iter().cloned());
+        caveats.extend(of_result(&verdict, &compiled, &ran.table, total));
         steps.trace.verified = Some(passed);
         steps.done("check", format!("{} checks", verdict.findings.len()));
         let found = verdict.findings.into_iter();
         steps.trace.checks = found.map(|it| CheckFound { name: it.check, passed: it.passed, says: it.says }).collect();
         if is_empty(&reading.plan, &ran.table) {
-            caveats.extend(prepared.outside(&reading.plan));
-            caveats.extend(self.relaxed(job, prepared, &reading.plan).await?);
+            let relaxed = self.relaxed(job, prepared, &reading.plan).await?;
+            let why = prepared.outside(&reading.plan).into_iter().chain(relaxed);
+            caveats.extend(why.map(|says| CaveatKind::Empty.says(says)));
             steps.done("relax", "which condition leaves nothing");
         }
 
         job.says(0.9, "Writing the answer");
         let columns = columns(&compiled.columns, &reading.plan);
+        let warned: Vec<String> = caveats.iter().map(|caveat| caveat.says.clone()).collect();
         let facts = Facts {
             reading: &reading,
             ontology: &prepared.ontology,
             columns: &columns,
             table: &ran.table,
             total,
-            caveats: &caveats,
+            caveats: &warned,
             verified: passed,
         };
         let told = tell(&facts);
         let chart = choose(&reading.plan, &columns, &ran.table, &told.read_as);
         let svg = chart.iter().map(|chart| draw::svg(chart, Theme::Auto)).collect();
-        let window = reading.plan.time.as_ref().map(|time| describe(&time.window));
-        let rows = ran.table.rows.len();
-        let lineage = lineage::of(&compiled.sql, prepared.dialect, rows, window.as_deref(), &compiled.grain);
+        let lineage = lineage::of(&reading.plan, &compiled, &prepared.ontology, ran.table.rows.len());
         steps.done("tell", format!("{} characters", told.narrative.len()));
         steps.record.add("narrative", || told.narrative.clone());
         let narrative = match names_personal(&reading.plan, &prepared.ontology) {
-            true => told.narrative,
+            true => told.narrative.clone(),
             false => self.reworded(job, question, &told, &ran.table, &columns, steps).await,
         };
         let body = Body {
             narrative,
+            read_as: Some(told.read_as),
+            assumptions: reading.assumptions.clone(),
+            caveats,
             verified: Some(passed),
             charts: chart.into_iter().collect(),
             svg,
-            lineage,
+            lineage: Some(lineage),
             table: Some(ran.table),
             asked: Vec::new(),
         };
@@ -225,6 +221,24 @@ impl Questions {
             }
         }
     }
+}
+
+/// What is to be known of a result: how the data are, what is left out, what failed, how its numbers are made.
+fn of_result(verdict: &Verdict, compiled: &Compiled, table: &Table, total: Option<usize>) -> Vec<Caveat> {
+    let is_cut = |says: &&String| says.starts_with("There are more rows");
+    let of_data = verdict.caveats.iter().filter(|says| !is_cut(says));
+    let mut caveats: Vec<Caveat> = of_data.map(|says| CaveatKind::Data.says(says)).collect();
+    caveats.extend(
+        match total {
+            Some(total) => Some(format!("The first {} of {total} rows are shown.", table.rows.len())),
+            None => verdict.caveats.iter().find(is_cut).cloned(),
+        }
+        .map(|says| CaveatKind::Incomplete.says(says)),
+    );
+    let failed = verdict.findings.iter().filter(|finding| !finding.passed);
+    caveats.extend(failed.map(|finding| CaveatKind::Unverified.says(&finding.says)));
+    caveats.extend(compiled.notes.iter().map(|note| CaveatKind::Method.says(note)));
+    caveats
 }
 
 /// Compiles a plan; where several ways are equally good, the one that was chosen, or the question which.

@@ -16,7 +16,7 @@ use crate::engine::ontology::visible::has_any;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
 use crate::model::reading::{Cannot, Chosen, Outcome, Reading, Turn};
-use crate::model::run::{Conversation, Ending, MOST_ROUNDS, Pending, Run, Trace};
+use crate::model::run::{CaveatKind, Conversation, Ending, MOST_ROUNDS, Pending, Run, Trace};
 
 /// Longest question in characters.
 const MOST_CHARS: usize = 2_000;
@@ -47,7 +47,7 @@ impl Questions {
             tables(&visible.ontology, job.pass.datasets()).iter().map(|table| table.id).collect();
         let mut steps = Steps::new(ask.record);
         if !visible.compared {
-            steps.caveats.push(NOT_COMPARED.into());
+            steps.caveats.push(CaveatKind::Unverified.says(NOT_COMPARED));
         }
         job.says(0.1, "Understanding the question");
 

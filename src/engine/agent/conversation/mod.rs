@@ -31,7 +31,7 @@ use crate::model::error::{Error, Result};
 use crate::model::lineage::Lineage;
 use crate::model::ontology::{Ontology, StoredOntology};
 use crate::model::reading::{Cannot, Clarification};
-use crate::model::run::{Conversation, Ending, Phase, Run, Trace};
+use crate::model::run::{Caveat, Conversation, Ending, Phase, Run, Trace};
 use crate::model::table::Table;
 use crate::store::Db;
 
@@ -71,6 +71,11 @@ pub struct Answered {
 pub struct Body {
     /// Markdown.
     pub narrative: String,
+    /// How it was read, in words; plain text.
+    pub read_as: Option<String>,
+    /// How what the question left open was settled, as sentences.
+    pub assumptions: Vec<String>,
+    pub caveats: Vec<Caveat>,
     pub verified: Option<bool>,
     pub charts: Vec<ChartSpec>,
     /// One for each chart.
@@ -92,7 +97,7 @@ enum Made {
 struct Steps {
     trace: Trace,
     /// What is uncertain whatever the answer is: with any of them it is not verified.
-    caveats: Vec<String>,
+    caveats: Vec<Caveat>,
     record: Record,
     since: Instant,
 }

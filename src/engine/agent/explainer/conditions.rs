@@ -23,7 +23,8 @@ fn alternatives(any: &[Condition], ontology: &Ontology) -> String {
     parts.join(" or ")
 }
 
-fn one(condition: &Condition, ontology: &Ontology) -> String {
+/// One condition: "arrival delay is over 15 minutes".
+pub fn one(condition: &Condition, ontology: &Ontology) -> String {
     match condition {
         Condition::Compare { field: at, op, value } => compare(at, *op, value, ontology),
         Condition::CompareFields { left, op, right } => {

@@ -10,7 +10,8 @@ mod tell;
 mod window;
 
 pub use column::{Column, Role};
-pub use restate::restate;
+pub use conditions::one as condition;
+pub use restate::{bound, measure, restate};
 pub use support::unsupported_numbers;
 pub use tell::{Facts, Told, tell};
 pub use window::describe;

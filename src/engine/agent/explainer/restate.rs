@@ -77,7 +77,7 @@ fn shown(of: &Measure, along: Option<Grain>, dimensions: &[String], ontology: &O
 }
 
 /// A measure as a noun phrase, with its own conditions.
-pub(super) fn measure(of: &Measure, ontology: &Ontology) -> String {
+pub fn measure(of: &Measure, ontology: &Ontology) -> String {
     let name = value(&of.value, ontology);
     match of.filters.is_empty() {
         true => name,
@@ -228,7 +228,8 @@ fn has_time(plan: &Plan, ontology: &Ontology) -> bool {
     plan.measures.iter().any(|of| any(of, &dated))
 }
 
-fn bound(having: &Having, plan: &Plan, ontology: &Ontology) -> String {
+/// A condition on finished numbers: "only those whose revenue is over 100".
+pub fn bound(having: &Having, plan: &Plan, ontology: &Ontology) -> String {
     let name = column(By::Measure(having.measure), plan, ontology);
     let words = comparator(having.op, DataType::Float);
     match &having.value {

@@ -25,7 +25,7 @@ fn compiled(measure: OutputColumn, checks: Vec<Check>) -> Compiled {
         sql: String::new(),
         count_sql: None,
         columns: vec![column(Role::Dimension(0), DataType::String, true), measure],
-        joins: vec![],
+        reads: Default::default(),
         notes: vec![],
         grain: String::new(),
         checks,
