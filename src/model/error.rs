@@ -168,7 +168,7 @@ impl Error {
     pub fn ontology_not_found() -> Self {
         Self::new(
             Code::OntologyNotFound,
-            "There is no such ontology. Read dragoman://ontologies to see which there are.",
+            "There is no such ontology. List the ontologies (dragoman_list_ontologies) to see which there are.",
         )
     }
 

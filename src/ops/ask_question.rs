@@ -127,12 +127,11 @@ impl Operation for AskQuestion {
     const INFO: Info = Info {
         name: "ask_question",
         title: "Ask a question",
-        description: "Answers a question about the data of an ontology (dragoman://ontologies) in plain words: the \
-                      numbers, how the question was read, a chart, and where the numbers come from. It knows the \
-                      business's own definitions: prefer it to dragoman_sql for totals, averages, rankings, shares and \
-                      comparisons. It may ask back: then call it again with the same conversationId and the answer as \
-                      the question. It may say that it cannot answer: do not guess then. Tell the person the \
-                      assumptions and caveats that it states.",
+        description: "Answers a question in plain words over an ontology: the numbers, how it was read, a chart, where \
+                      they come from, and the `query` to go on with. Where you can write it with names of the ontology, \
+                      dragoman_query is exact; either comes before dragoman_sql. It may ask back: call it again with the \
+                      same conversationId and the answers as the question. It may say that it cannot answer: do not guess \
+                      then. Tell the person its assumptions and caveats.",
         action: Action::RunSql,
         cost: Cost::Ask,
         read_only: true,

@@ -34,6 +34,7 @@ pub mod ontology_texts;
 pub mod preview_rows;
 pub mod profile_dataset;
 pub mod publish;
+pub mod query;
 pub mod questions;
 pub mod search;
 pub mod settings;
@@ -66,6 +67,7 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<get_document::GetDocument>();
     visitor.visit::<ontology_guide::FindOntologies>();
     visitor.visit::<ontology_guide::DescribeOntology>();
+    visitor.visit::<query::RunQuery>();
     visitor.visit::<ask_question::AskQuestion>();
     visitor.visit::<ontologies::ListOntologies>();
     visitor.visit::<ontologies::GetOntology>();

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dragoman::gateway::operation::Operation as _;
 use dragoman::model::access::Role;
+use dragoman::ops::query::RunQuery;
 use rmcp::RoleClient;
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion, ReadResourceRequestParams, ResourceContents};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _, RunningService};
@@ -101,6 +103,8 @@ async fn questions(client: &RunningService<RoleClient, ClientConfig>) {
     let many = call(client, "dragoman_sql", json!({ "sql": "SELECT flight FROM flights" })).await;
     assert_eq!((&many["row_count"], &many["truncated"]), (&json!(500), &json!(true)));
 
+    semantic(client).await;
+
     let found = call(client, "dragoman_search", json!({ "query": "how can I tell that a flight was cancelled" })).await;
     let best = &found["matches"][0];
     assert_eq!(best["metadata"]["source_file"], "delays.md", "{found}");
@@ -108,6 +112,40 @@ async fn questions(client: &RunningService<RoleClient, ClientConfig>) {
     let read = client.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap();
     let ResourceContents::TextResourceContents { text, .. } = &read.contents[0] else { panic!("{read:?}") };
     assert!(text.contains("8,255"), "the whole document");
+}
+
+/// As a model works that is shown tools alone: what there is, what it offers, and the query of the documents; the same
+/// numbers as of SQL over the tables.
+async fn semantic(client: &RunningService<RoleClient, ClientConfig>) {
+    let listed = call(client, "dragoman_list_ontologies", json!({})).await;
+    assert_eq!(listed["ontologies"][0]["name"], "nyc_flights", "{listed}");
+    let told = call(client, "dragoman_get_ontology", json!({ "about": "delay from Kennedy" })).await;
+    let values = told["values"].as_array().unwrap();
+    assert!(values[0].as_str().unwrap().starts_with("flight.origin = 'JFK'"), "{told}");
+    let everything = call(client, "dragoman_get_ontology", json!({})).await;
+    assert!(everything.to_string().len() <= 24 << 10, "{} bytes", everything.to_string().len());
+    for example in everything["examples"].as_array().unwrap() {
+        let answer = call(client, "dragoman_query", example.clone()).await;
+        assert_eq!(answer["outcome"], "answer", "{example}: {answer}");
+    }
+    let answer = call(client, "dragoman_query", serde_json::from_str(RunQuery::INFO.example).unwrap()).await;
+    let counted = "SELECT a.name, count(*) FROM flights f JOIN airlines a USING (carrier) WHERE f.origin = 'JFK' AND \
+                   f.month = 7 GROUP BY a.name ORDER BY 2 DESC LIMIT 5";
+    let expected = call(client, "dragoman_sql", json!({ "sql": counted })).await;
+    let both = |rows: &Value| {
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| (row[0].clone(), row[1].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(both(&answer["table"]["rows"]), both(&expected["rows"]), "{answer}");
+    // Several ways lead from a flight to an airport.
+    let query = json!({ "measures": ["flight_count"], "dimensions": ["airport.name"] });
+    let params = CallToolRequestParams::new("dragoman_query").with_arguments(query.as_object().unwrap().clone());
+    let refused = client.call_tool(params).await.unwrap();
+    let told = refused.content[0].as_text().unwrap().text.clone();
+    assert!(refused.is_error == Some(true) && told.contains("origin.airport"), "{told}");
+    let query = json!({ "measures": ["flight_count"], "dimensions": ["origin.airport.name"] });
+    let answer = call(client, "dragoman_query", query).await;
+    assert_eq!(answer["table"]["rows"].as_array().unwrap().len(), 3, "{answer}");
 }
 
 async fn typescript_client(program: &Program, flavour: &str, pictures: &Path) -> Value {

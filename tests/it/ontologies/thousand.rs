@@ -14,6 +14,7 @@ const TABLES: usize = 10;
 const DATASETS: usize = 1_000;
 const FIELDS: usize = 20;
 const REPLY: usize = 130_000;
+const GUIDE: usize = 24 << 10;
 
 /// Three rows of twenty columns: a number, an amount, and texts.
 fn rows() -> String {
@@ -108,6 +109,26 @@ async fn an_ontology_of_a_thousand_datasets_is_saved_checked_listed_read_and_ask
     let next = first["next_cursor"].as_str().unwrap();
     let second = resource(format!("dragoman://ontologies/{id}?cursor={next}")).await;
     assert_ne!(first["datasets"][0], second["datasets"][0]);
+
+    // What models are told of it has room in one reply, and words find what there is.
+    let told = async |about: &str| {
+        let path = format!("/api/v1/ext/query/ontology?ontologyId=orchards&about={about}");
+        let text = service.get(&path, &admin).send().await.unwrap().text().await.unwrap();
+        assert!(text.len() <= GUIDE, "{about}: {} bytes", text.len());
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let all = told("").await;
+    assert!(all["metrics"][0].as_str().unwrap().starts_with("harvest = SUM(plot_500.amount)"), "{all}");
+    assert!(all["leftOut"].as_str().unwrap().contains("plot_"), "{all}");
+    let one = told("plot%20777").await;
+    let found = one["datasets"].as_array().unwrap().iter().find(|it| it["dataset"].to_string().contains("plot_777"));
+    assert!(found.unwrap()["fields"].to_string().contains("amount number"), "{one}");
+    let harvest = told("harvest").await;
+    let datasets = harvest["datasets"].as_array().unwrap();
+    assert!(datasets.len() == 1 && datasets[0]["dataset"].to_string().contains("plot_500"), "{harvest}");
+    let body = json!({ "measures": ["harvest"] });
+    let (status, answer) = json_of(service.post("/api/v1/ext/query", &admin).json(&body).send().await.unwrap()).await;
+    assert_eq!((status, &answer["table"]["rows"]), (200, &json!([[60.0]])), "{answer}");
 
     let body = json!({ "ontologyId": id, "question": "harvest" });
     let (status, answer) = json_of(service.post("/api/v1/ext/ask", &admin).json(&body).send().await.unwrap()).await;

@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use super::Bakery;
 use crate::support::service::{http, json_of};
 
-fn eras() -> [(&'static str, ClientLifecycleMode); 2] {
+pub(super) fn eras() -> [(&'static str, ClientLifecycleMode); 2] {
     let modern = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     [("sessions", ClientLifecycleMode::Initialize), ("stateless", modern)]
 }
 
-async fn connect<H: ClientHandler>(
+pub(super) async fn connect<H: ClientHandler>(
     bakery: &Bakery,
     handler: H,
     mode: ClientLifecycleMode,

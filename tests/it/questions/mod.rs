@@ -10,6 +10,7 @@ mod ontologies;
 mod prepared;
 mod quality;
 mod rights;
+mod semantic;
 mod settings;
 mod views;
 

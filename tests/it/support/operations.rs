@@ -79,6 +79,10 @@ pub const ALL: &[Expected] = &[
         token: Some(ExtScope::Sql),
         ..contributor("update_user_settings", |_| json!({ "dataAgent": { "defaultTimePeriod": "this_year" } }))
     },
+    Expected {
+        token: Some(ExtScope::Sql),
+        ..contributor("dragoman_query", |ids| json!({ "ontologyId": ids.ontology, "measures": ["xyzzy"] }))
+    },
     contributor("import_dataset", |ids| json!({ "name": ids.table, "description": "" })),
     contributor("publish_dataset", |ids| json!({ "dataset_id": ids.dataset, "externally_queryable": false })),
     contributor("delete_dataset", |ids| json!({ "dataset_id": ids.dataset, "name": ids.table })),

@@ -40,7 +40,8 @@ enum Settled {
 }
 
 impl Questions {
-    /// Compiles, runs, checks and tells a plan. `chosen` settles which way is meant where there are several.
+    /// Compiles, runs, checks and tells a plan. `chosen` settles which way is meant where there are several; `question` is
+    /// empty where nobody asked in words, and then no language model is asked for better ones.
     pub(super) async fn answer(
         &self,
         job: &Job<'_>,
@@ -116,7 +117,7 @@ impl Questions {
         let lineage = lineage::of(&reading.plan, &compiled, &prepared.ontology, ran.table.rows.len());
         steps.done("tell", format!("{} characters", told.narrative.len()));
         steps.record.add("narrative", || told.narrative.clone());
-        let narrative = match names_personal(&reading.plan, &prepared.ontology) {
+        let narrative = match question.is_empty() || names_personal(&reading.plan, &prepared.ontology) {
             true => told.narrative.clone(),
             false => self.reworded(job, question, &told, &ran.table, &columns, steps).await,
         };

@@ -25,7 +25,7 @@ const MOST_CHARS: usize = 2_000;
 const MOST_TURNS: usize = 10;
 
 /// Said of an answer over data that were not compared with the ontology.
-const NOT_COMPARED: &str = "The data changed, and were not yet compared again with what the ontology says of them (keys, \
+pub(super) const NOT_COMPARED: &str = "The data changed, and were not yet compared again with what the ontology says of them (keys, \
                             references, types).";
 
 impl Questions {

@@ -7,6 +7,7 @@ mod erase;
 mod guided;
 mod memory;
 mod preferences;
+mod query;
 pub mod reword;
 mod traces;
 mod understand;

@@ -186,17 +186,22 @@ pub(super) fn relationship(one: &Relationship, on: &Ontology, detail: &Detail) -
     line
 }
 
-/// What stands before a dataset's name to say by which relationship it is meant: its role, or else its own name. None
-/// where there is no need.
+/// What stands before a dataset's name to say by which relationship it is meant. None where there is no need.
 pub(super) fn way(one: &Relationship, on: &Ontology) -> Option<String> {
     let same = |other: &&Relationship| {
         other.from.eq_ignore_ascii_case(&one.from) && other.to.eq_ignore_ascii_case(&one.to)
     };
-    match &one.role {
-        Some(role) => Some(name(role)),
-        None if on.relationships.iter().filter(same).count() > 1 => Some(name(&one.name)),
-        None => None,
-    }
+    let is_open = one.role.is_some() || on.relationships.iter().filter(same).count() > 1;
+    is_open.then(|| way_name(one, on))
+}
+
+/// A relationship by its role, where that is one word and no other's, or else by its name.
+pub(super) fn way_name(one: &Relationship, on: &Ontology) -> String {
+    let is_own = |role: &&String| {
+        let same = |other: &&Relationship| other.role.as_ref().is_some_and(|other| other.eq_ignore_ascii_case(role));
+        name(role) == **role && on.relationships.iter().filter(same).count() == 1
+    };
+    one.role.as_ref().filter(is_own).cloned().unwrap_or_else(|| name(&one.name))
 }
 
 /// Whether an expression names nothing that people are not offered.

@@ -64,6 +64,13 @@ pub(super) fn guide(ontology: &Ontology, prepared: Option<&Prepared>, why: Optio
     written(&sight, &unknown, wish, &runs)
 }
 
+/// A dataset as queries name it where a certain way leads to it: by the names of its relationships, and its own.
+pub fn by_way(names: &[String], dataset: &str, ontology: &Ontology) -> String {
+    let ways = names.iter().filter_map(|name| ontology.relationship(name));
+    let ways = ways.map(|one| lines::way_name(one, ontology)).chain([lines::name(dataset)]);
+    ways.collect::<Vec<_>>().join(".")
+}
+
 /// How much an ontology has to do with some words: 0 is nothing.
 pub fn relevance(ontology: &Ontology, about: &str) -> usize {
     let sight = Sight { ontology, values: &[], extents: HashMap::new() };

@@ -1,0 +1,264 @@
+//! From nothing to a right number with tools alone: which ontologies there are, what one offers, and a query over it.
+
+use dragoman::model::access::{Role, Scope};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig};
+use rmcp::service::RunningService;
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::{Value, json};
+
+use super::mcp::{connect, eras};
+use super::{Bakery, ONTOLOGY, in_store};
+use crate::support::service::{Service, json_of};
+
+async fn call<H: ClientHandler>(
+    client: &RunningService<RoleClient, H>,
+    name: &'static str,
+    arguments: Value,
+) -> CallToolResult {
+    let params = CallToolRequestParams::new(name).with_arguments(arguments.as_object().unwrap().clone());
+    client.call_tool(params).await.unwrap()
+}
+
+fn text(result: &CallToolResult) -> String {
+    result.content[0].as_text().unwrap().text.clone()
+}
+
+impl Bakery {
+    async fn tool(&self, name: &str, arguments: Value) -> (bool, Value) {
+        let params = json!({ "name": name, "arguments": arguments });
+        let (status, body) =
+            json_of(self.service.rpc(&self.client, "tools/call", params).send().await.unwrap()).await;
+        assert_eq!(status, 200, "{body}");
+        let result = &body["result"];
+        let failed = result["isError"] == true;
+        let told = result["content"][0]["text"].as_str().unwrap();
+        (failed, if failed { serde_json::from_str(told).unwrap() } else { result["structuredContent"].clone() })
+    }
+
+    async fn query(&self, query: Value) -> Value {
+        let (failed, reply) = self.tool("dragoman_query", query.clone()).await;
+        assert!(!failed, "{query}: {reply}");
+        reply
+    }
+
+    async fn refused(&self, query: Value) -> Value {
+        let (failed, refused) = self.tool("dragoman_query", query.clone()).await;
+        assert!(failed, "{query}: {refused}");
+        refused["error"].clone()
+    }
+
+    async fn about(&self, about: &str) -> Value {
+        let (failed, reply) = self.tool("dragoman_get_ontology", json!({ "about": about })).await;
+        assert!(!failed, "{about}: {reply}");
+        reply
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_sees_tools_alone_gets_from_nothing_to_a_right_number() {
+    let bakery = Bakery::start().await;
+    for (era, mode) in eras() {
+        let client = connect(&bakery, ClientConfig::default(), mode).await;
+        let listed = call(&client, "dragoman_list_ontologies", json!({})).await.structured_content.unwrap();
+        let [one] = listed["ontologies"].as_array().unwrap().as_slice() else { panic!("{era}: {listed}") };
+        assert_eq!((&one["name"], &one["id"]), (&json!("bakery"), &json!(bakery.ontology)), "{era}");
+        assert_eq!(one["datasets"], json!(["sale", "shop"]), "{era}");
+        assert_eq!(one["examples"], json!(["revenue by shop", "pieces sold by shop"]), "{era}");
+
+        let told = call(&client, "dragoman_get_ontology", json!({ "ontologyId": "bakery" })).await;
+        let reply = told.structured_content.clone().unwrap();
+        let metrics = &reply["metrics"];
+        assert!(metrics[0].as_str().unwrap().starts_with("revenue [EUR]"), "{era}: hidden euros are not told: {metrics}");
+        assert!(metrics[1].as_str().unwrap().starts_with("pieces_sold = SUM(sale.pieces)"), "{era}: {metrics}");
+        let sale = &reply["datasets"][0];
+        assert!(sale["dataset"].as_str().unwrap().contains("sold_on, 2025-01-10 to 2025-02-28"), "{era}: {sale}");
+        assert!(sale["fields"].to_string().contains("one of 'Bun', 'Rye'"), "{era}: {sale}");
+        let as_text = text(&told);
+        for line in metrics.as_array().unwrap().iter().chain(sale["fields"].as_array().unwrap()) {
+            assert!(as_text.contains(line.as_str().unwrap()), "{era}: each says all: {as_text}");
+        }
+
+        // What it shows as examples runs as it is.
+        let examples = reply["examples"].as_array().unwrap();
+        assert!(examples.len() >= 3, "{era}: {examples:?}");
+        for example in examples {
+            let answer = call(&client, "dragoman_query", example.clone()).await;
+            assert_ne!(answer.is_error, Some(true), "{era}: {example}: {answer:?}");
+        }
+        let query = json!({ "measures": ["revenue"], "dimensions": ["shop.town"], "order": ["revenue desc"] });
+        let answer = call(&client, "dragoman_query", query).await;
+        let reply = answer.structured_content.clone().unwrap();
+        // Corner in Bruges: 4 + 2 + 12. Old Mill in Ghent: 8 + 5.
+        assert_eq!(reply["table"]["rows"], json!([["Bruges", 18.0], ["Ghent", 13.0]]), "{era}: {reply}");
+        assert_eq!((&reply["outcome"], &reply["verified"]), (&json!("answer"), &json!(true)), "{era}: {reply}");
+        assert!(text(&answer).contains("18"), "{era}: {answer:?}");
+        assert_eq!(reply["dataLineage"]["_type"], "data_lineage", "{era}");
+        client.cancel().await.unwrap();
+    }
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_narrow_an_ontology_and_find_stored_values() {
+    let bakery = Bakery::start().await;
+    let ghent = bakery.about("pieces in ghent").await;
+    assert_eq!(ghent["values"], json!(["shop.town = 'Ghent'"]), "{ghent}");
+    assert_eq!(ghent["metrics"].as_array().unwrap().len(), 1, "{ghent}");
+    let filters = ghent["values"].clone();
+    let reply = bakery.query(json!({ "measures": ["pieces_sold"], "filters": filters })).await;
+    assert_eq!(reply["table"]["rows"], json!([[12]]), "as it is, in a query: {reply}");
+    let mill = bakery.about("Old Mil").await;
+    assert!(mill["values"].to_string().contains("shop.shop_name = 'Old Mill'"), "{mill}");
+    let nothing = bakery.about("xyzzy").await;
+    assert!(nothing["leftOut"].as_str().unwrap().starts_with("Nothing here is called so"), "{nothing}");
+    assert_eq!(nothing["datasets"].as_array().unwrap().len(), 2, "{nothing}");
+    let (failed, refused) = bakery.tool("dragoman_get_ontology", json!({ "about": "x".repeat(501) })).await;
+    assert!(failed && refused["error"]["details"]["field"] == "about", "{refused}");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ontology_is_named_by_its_name_and_need_not_be_where_there_is_one() {
+    let bakery = Bakery::start().await;
+    let of = |named: Option<&str>| {
+        let mut arguments = json!({ "measures": ["revenue"] });
+        named.into_iter().for_each(|named| arguments["ontologyId"] = named.into());
+        arguments
+    };
+    for named in [None, Some("bakery"), Some("Bakery"), Some(bakery.ontology.as_str())] {
+        assert_eq!(bakery.query(of(named)).await["table"]["rows"], json!([[31.0]]), "{named:?}");
+    }
+    let ask = json!({ "question": "revenue" });
+    let (failed, answer) = bakery.tool("ask_question", ask.clone()).await;
+    assert!(!failed && answer["table"]["rows"] == json!([[31.0]]), "{answer}");
+    let path = "/api/v1/ext/ontologies/bakery";
+    let (status, read) = json_of(bakery.service.get(path, &bakery.client).send().await.unwrap()).await;
+    assert_eq!((status, &read["ontology"]["id"]), (200, &json!(bakery.ontology)), "{read}");
+    let entry = bakery.service.last_audit(&bakery.org).await;
+    assert_eq!(entry.target, "get_ontology by name", "no text of the caller's is kept for ever");
+
+    let second = ONTOLOGY.replace("name: bakery", "name: second");
+    let other = in_store(&bakery, "second", &second).await.to_string();
+    let error = bakery.refused(of(None)).await;
+    assert_eq!((&error["code"], &error["details"]["field"]), (&json!("invalid_argument"), &json!("ontologyId")));
+    let message = error["message"].as_str().unwrap();
+    for part in ["bakery", "second", &bakery.ontology, &other] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(error["details"]["ontologies"][1], json!({ "id": other, "name": "second" }), "{error}");
+    let (failed, refused) = bakery.tool("ask_question", ask).await;
+    assert!(failed && refused["error"]["code"] == "invalid_argument", "{refused}");
+    let error = bakery.refused(of(Some("nosuch"))).await;
+    assert_eq!(error["code"], "ontology_not_found");
+    assert!(error["message"].as_str().unwrap().contains("bakery"), "{error}");
+    // A conversation knows which one it is about.
+    let goes_on = json!({ "question": "and by shop?", "conversationId": answer["conversationId"] });
+    let (failed, next) = bakery.tool("ask_question", goes_on).await;
+    assert!(!failed && next["outcome"] == "answer", "{next}");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_query_is_told_with_its_place_and_the_names_that_come_near() {
+    let bakery = Bakery::start().await;
+    let audit = async || bakery.service.last_audit(&bakery.org).await;
+    for (query, field, part) in [
+        (json!({ "measures": ["revenu"] }), "measures[0]", "revenue"),
+        (json!({ "measures": ["revenue"], "filters": ["shop.twon = 'Ghent'"] }), "filters[0]", "shop.town"),
+        (json!({ "measures": ["revenue"], "dimensions": ["shop.town", "sale.prodct"] }), "dimensions[1]", "sale.product"),
+        (json!({ "measures": ["revenue"], "numbers": ["x"] }), "numbers", "measures"),
+        (json!({ "measures": 5 }), "measures", "measures"),
+    ] {
+        let error = bakery.refused(query.clone()).await;
+        assert_eq!(error["code"], "invalid_argument", "{query}: {error}");
+        assert_eq!(error["details"]["field"], field, "{query}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(part), "{query}: {error}");
+    }
+    let error = bakery.refused(json!({ "measures": ["revenue"], "filters": ["sale.euros > 1"] })).await;
+    assert!(!error["details"]["problems"][0]["nearest"].to_string().contains("euros"), "hidden: {error}");
+    // Of a query the record keeps a digest and no value.
+    bakery.query(json!({ "measures": ["revenue"], "filters": ["shop.town = 'Ghent'"] })).await;
+    let target = audit().await.target;
+    assert!(target.starts_with("dragoman_query the only one sha256:") && !target.contains("Ghent"), "{target}");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_rest_a_query_is_answered_and_its_trace_kept_as_a_questions_is() {
+    Service::both(async |service| {
+        let bakery = Bakery::open(service).await;
+        let body = json!({ "measures": "revenue", "dimensions": "sale.sold_on by month", "time": "2025", "limit": null });
+        let sent = bakery.service.post("/api/v1/ext/query", &bakery.admin).json(&body).send().await.unwrap();
+        let (status, reply) = json_of(sent).await;
+        assert_eq!(status, 200, "{reply}");
+        let sums: Vec<&Value> = reply["table"]["rows"].as_array().unwrap().iter().map(|row| &row[1]).collect();
+        assert_eq!(sums, [&json!(13.0), &json!(18.0)], "January and February: {reply}");
+        let path = format!("/questions/{}", reply["traceId"].as_str().unwrap());
+        let (status, trace) = bakery.service.manage(&bakery.admin, "GET", &path, None).await;
+        assert_eq!((status, &trace["outcome"]), (200, &json!("answer")), "{trace}");
+        assert!(trace["question"].as_str().unwrap().contains("sale.sold_on by month"), "{trace}");
+        let ask = json!({ "question": "and by shop?", "conversationId": reply["conversationId"] });
+        let sent = bakery.service.post("/api/v1/ext/ask", &bakery.admin).json(&ask).send().await.unwrap();
+        let (_, next) = json_of(sent).await;
+        assert_eq!(next["outcome"], "answer", "a question goes on from a query: {next}");
+
+        let get = async |path: &str| json_of(bakery.service.get(path, &bakery.client).send().await.unwrap()).await;
+        let (status, listed) = get("/api/v1/ext/query/ontologies?about=turnover").await;
+        assert_eq!((status, &listed["ontologies"][0]["name"]), (200, &json!("bakery")), "{listed}");
+        let (status, told) = get("/api/v1/ext/query/ontology?about=Ghent").await;
+        assert_eq!((status, &told["values"]), (200, &json!(["shop.town = 'Ghent'"])), "{told}");
+        bakery.service.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_told_names_or_values_of_what_they_do_not_see() {
+    let bakery = Bakery::start().await;
+    bakery.withdraw("shops").await;
+    for about in ["", "Ghent", "shop town", "revenue by town"] {
+        let told = bakery.about(about).await;
+        let all = told.to_string().replace(about, "");
+        assert!(!all.contains("shop") && !all.contains("town") && !all.contains("Ghent"), "{about}: {all}");
+        assert!(all.contains("revenue"), "{about}: {all}");
+    }
+    let (_, listed) = bakery.tool("dragoman_list_ontologies", json!({})).await;
+    assert_eq!(listed["ontologies"][0]["datasets"], json!(["sale"]), "{listed}");
+    assert!(!listed.to_string().contains("shop"), "{listed}");
+    let error = bakery.refused(json!({ "measures": ["revenue"], "dimensions": ["shop.town"] })).await;
+    let nearest = error["details"]["problems"][0]["nearest"].to_string();
+    assert!(!nearest.contains("shop") && !nearest.contains("town"), "{error}");
+    assert_eq!(bakery.query(json!({ "measures": ["revenue"] })).await["table"]["rows"], json!([[31.0]]));
+
+    bakery.withdraw("sales").await;
+    let (_, listed) = bakery.tool("dragoman_list_ontologies", json!({})).await;
+    assert_eq!(listed["ontologies"], json!([]));
+    assert!(listed["note"].as_str().unwrap().contains("dragoman_sql"), "{listed}");
+    let (failed, gone) = bakery.tool("dragoman_get_ontology", json!({ "ontologyId": bakery.ontology })).await;
+    assert!(failed && gone["error"]["code"] == "ontology_not_found", "{gone}");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_are_for_who_may_read_ontologies_values_for_who_may_see_samples_and_numbers_for_who_may_run_sql() {
+    let bakery = Bakery::start().await;
+    let told = async |role: Role, scopes: &[Scope], about: &str| {
+        let token = bakery.service.access_token(&bakery.org, role, scopes).await;
+        let path = format!("/api/v1/ext/query/ontology?about={about}");
+        json_of(bakery.service.get(&path, &token).send().await.unwrap()).await
+    };
+    let (status, blind) = told(Role::Viewer, &[Scope::OntologiesRead], "Ghent").await;
+    assert_eq!(status, 200, "{blind}");
+    assert!(blind["values"].is_null() && !blind.to_string().contains("'Bun'"), "{blind}");
+    assert!(blind["leftOut"].as_str().unwrap().contains("right to read schemas"), "{blind}");
+    let (status, seeing) = told(Role::Viewer, &[Scope::OntologiesRead, Scope::DataRead], "Ghent").await;
+    assert_eq!((status, &seeing["values"]), (200, &json!(["shop.town = 'Ghent'"])), "{seeing}");
+    let (status, refused) = told(Role::Viewer, &[Scope::DataRead], "Ghent").await;
+    assert_eq!((status, &refused["error"]["code"]), (403, &json!("scope_denied")), "{refused}");
+
+    let viewer = bakery.service.access_token(&bakery.org, Role::Viewer, &[Scope::OntologiesRead, Scope::DataRead]).await;
+    let body = json!({ "measures": ["revenue"] });
+    let sent = bakery.service.post("/api/v1/ext/query", &viewer).json(&body).send().await.unwrap();
+    assert_eq!(json_of(sent).await.0, 403);
+    bakery.service.stop().await;
+}
