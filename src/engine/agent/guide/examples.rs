@@ -1,14 +1,30 @@
 //! Queries over an ontology that show how one is written: by a dimension, over time, of some rows, and a list.
 
 use super::lines::{Sight, literal, name, way};
+use crate::engine::agent::query::write;
 use crate::engine::ontology::expression::Aggregate;
 use crate::engine::ontology::graph::{Graph, Steps};
 use crate::model::ontology::{DataType, Entity, Field, FieldRole, Metric, Ontology};
 use crate::model::personal::is_personal;
+use crate::model::plan::{Condition, Node, Plan};
 use crate::model::query::Query;
 
 /// Rows of an example.
 const ROWS: u32 = 5;
+
+/// The plans of questions that somebody verified, as queries; none that limits personal data by a value.
+pub(super) fn verified(on: &Ontology) -> impl Iterator<Item = Query> + '_ {
+    let plans = on.verified_queries.iter().filter_map(|query| serde_json::from_value::<Plan>(query.plan.clone()?).ok());
+    let is_open = |plan: &Plan| {
+        let conditions = plan.nodes().into_iter().filter_map(|node| match node {
+            Node::Condition(condition) => Some(condition),
+            Node::Measure(_) => None,
+        });
+        let mut fields = conditions.flat_map(Condition::fields);
+        !fields.any(|at| on.field(&at.dataset, &at.field).is_none_or(is_personal))
+    };
+    plans.filter(is_open).map(|plan| write(&plan, on))
+}
 
 /// Examples about one metric, or about a dataset where there is none.
 pub(super) fn queries(metric: Option<&Metric>, dataset: Option<&Entity>, sight: &Sight<'_>, graph: &Graph) -> Vec<Query> {

@@ -11,6 +11,7 @@ mod values;
 mod words;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use jiff::civil::DateTime;
 
@@ -18,15 +19,22 @@ use self::lines::{BRIEF, Detail, FULL, NAMES, Sight, one_line};
 use self::pick::{Item, Picked, Thing};
 use self::words::{Sought, stems};
 use crate::base::json;
+use crate::engine::agent::compiler::compile;
 use crate::engine::agent::prepared::Prepared;
+use crate::engine::agent::query::read;
 use crate::engine::ontology::graph::Graph;
 use crate::model::guide::{Described, Guide};
 use crate::model::ontology::{Ontology, Relationship, in_words};
 use crate::model::query::Query;
+use crate::model::source::Dialect;
 
 /// Characters of what an author wrote of the whole, and words of the house that are told.
 const NOTES: usize = 600;
 const MOST_TERMS: usize = 40;
+
+/// Examples, and how many of them somebody verified.
+const MOST_EXAMPLES: usize = 5;
+const MOST_VERIFIED: usize = 2;
 
 /// Sentences on values that are not known.
 const MOST_UNKNOWN: usize = 2;
@@ -60,8 +68,13 @@ pub(super) fn guide(ontology: &Ontology, prepared: Option<&Prepared>, why: Optio
     };
     let unread = prepared.into_iter().flat_map(|prepared| &prepared.left_out).map(String::as_str);
     let unknown: Vec<String> = why.into_iter().chain(unread).take(MOST_UNKNOWN).map(str::to_owned).collect();
-    let runs = |_: &Query| true;
-    written(&sight, &unknown, wish, &runs)
+    let graph = prepared.map_or_else(|| Arc::new(Graph::new(ontology)), |prepared| prepared.graph.clone());
+    let dialect = prepared.map_or(Dialect::DuckDb, |prepared| prepared.dialect);
+    let runs = |query: &Query| {
+        let plan = read(query, ontology, wish.now);
+        plan.is_ok_and(|plan| compile(&plan, ontology, &graph, dialect, 1).is_ok())
+    };
+    written(&sight, &graph, &unknown, (wish, &runs))
 }
 
 /// A dataset as queries name it where a certain way leads to it: by the names of its relationships, and its own.
@@ -103,8 +116,11 @@ pub fn questions(ontology: &Ontology, most: usize) -> Vec<String> {
     suggested.collect()
 }
 
-/// The guide itself; `runs` says whether a query can be asked.
-fn written(sight: &Sight<'_>, unknown: &[String], wish: &Wish<'_>, runs: &dyn Fn(&Query) -> bool) -> Guide {
+/// Whether a query can be asked.
+type Runs<'a> = dyn Fn(&Query) -> bool + 'a;
+
+/// The guide itself.
+fn written(sight: &Sight<'_>, graph: &Graph, unknown: &[String], (wish, runs): (&Wish<'_>, &Runs<'_>)) -> Guide {
     let names = all_names(sight);
     let terms: Vec<(String, String)> = open_terms(sight).collect();
     let sought = wish.about.map(|about| Sought::new(about, &terms, &names));
@@ -115,7 +131,7 @@ fn written(sight: &Sight<'_>, unknown: &[String], wish: &Wish<'_>, runs: &dyn Fn
         picked = Picked::new(sight, None, &[]);
     }
     let mut guide = Guide { notes: notes(sight, wish.now, &terms), values, ..Guide::default() };
-    guide.examples = shown_examples(&picked, sight, runs);
+    guide.examples = shown_examples(&picked, sight, graph, runs);
     let mut left = unknown.to_vec();
     if nothing {
         let found = if guide.values.is_empty() { "Nothing here is called so" } else { "Only values are called so" };
@@ -310,11 +326,12 @@ fn all_names(sight: &Sight<'_>) -> BTreeSet<String> {
     names
 }
 
-/// Queries about what was picked, and those that somebody verified.
-fn shown_examples(picked: &Picked<'_>, sight: &Sight<'_>, runs: &dyn Fn(&Query) -> bool) -> Vec<Query> {
-    let graph = Graph::new(sight.ontology);
+/// Queries that somebody verified, and some about what was picked.
+fn shown_examples(picked: &Picked<'_>, sight: &Sight<'_>, graph: &Graph, runs: &Runs<'_>) -> Vec<Query> {
     let (metric, dataset) = picked.best();
-    let mut queries = examples::queries(metric, dataset, sight, &graph);
+    let verified = examples::verified(sight.ontology).take(MOST_VERIFIED);
+    let mut queries: Vec<Query> = verified.chain(examples::queries(metric, dataset, sight, graph)).collect();
     queries.retain(|query| runs(query));
+    queries.truncate(MOST_EXAMPLES);
     queries
 }

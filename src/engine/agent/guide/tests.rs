@@ -92,7 +92,7 @@ fn told(ontology: &Ontology, about: Option<&str>, bytes: usize) -> Guide {
     let days = ("2025-01-10".parse().unwrap(), "2025-02-28".parse().unwrap());
     let sight = Sight { ontology, values: &values, extents: [("sale".to_owned(), days)].into() };
     let wish = Wish { about, now: "2025-03-01T10:00".parse().unwrap(), bytes };
-    written(&sight, &[], &wish, &|_| true)
+    written(&sight, &Graph::new(ontology), &[], (&wish, &|_| true))
 }
 
 const ROOM: usize = 23_000;
