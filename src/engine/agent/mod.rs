@@ -14,5 +14,6 @@ pub mod llm;
 pub mod plan;
 pub mod planner;
 mod prepared;
+pub(crate) mod query;
 pub mod record;
 pub mod verifier;

@@ -28,7 +28,7 @@ const UNITS: [Unit; 10] = [
 
 /// How a window that was read at a time lies to that; `read` reads its words at another time. `None` where it does not
 /// move, or where no moments are known that give what the words give at every time.
-pub(super) fn relative(
+pub(in crate::engine::agent) fn relative(
     window: &Window,
     at: DateTime,
     calendar: &Calendar,
@@ -82,7 +82,7 @@ fn later(at: DateTime, names: &[Date]) -> Vec<DateTime> {
 }
 
 /// The window that it is at a time; `None` where the calendar has no such time.
-pub(super) fn window_at(
+pub(in crate::engine::agent) fn window_at(
     relative: &Relative,
     at: DateTime,
     calendar: &Calendar,

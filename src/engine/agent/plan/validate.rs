@@ -11,6 +11,7 @@ mod names;
 mod sense;
 mod values;
 
+pub(in crate::engine::agent) use names::{nearest, shown};
 pub use sense::nonsense;
 
 /// Most problems that are named at once.

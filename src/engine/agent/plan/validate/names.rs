@@ -71,7 +71,7 @@ fn offered<'a>(ontology: &'a Ontology, name: &str) -> Option<&'a crate::model::o
 }
 
 /// The most similar names, best first; of fields also those of the same name elsewhere.
-fn nearest(name: &str, names: &[String]) -> Vec<String> {
+pub(in crate::engine::agent) fn nearest(name: &str, names: &[String]) -> Vec<String> {
     let wanted = name.to_lowercase();
     let last = |text: &str| text.rsplit('.').next().unwrap_or(text).to_owned();
     let score = |other: &String| {
@@ -86,7 +86,7 @@ fn nearest(name: &str, names: &[String]) -> Vec<String> {
 }
 
 /// A name that somebody else wrote, fit to be part of a sentence.
-pub(super) fn shown(name: &str) -> String {
+pub(in crate::engine::agent) fn shown(name: &str) -> String {
     let plain: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
     format!("{plain:?}")
 }

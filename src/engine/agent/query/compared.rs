@@ -1,0 +1,571 @@
+//! What a field is held against: values, lists, parts of texts, other fields, times, days of the week, hours of the day,
+//! the mean of all rows.
+
+use super::cursor::{Read, Reader};
+use super::lexer::Kind;
+use super::names::aggregation;
+use super::problem::Wrong;
+use super::words::{COMPARATORS, DAYS};
+use crate::model::ontology::Aggregation;
+use crate::model::plan::f64bits::F64;
+use crate::model::plan::{Anchor, Comparator, Condition, FieldRef, Grain, Literal, Moment, Pattern, Relative, Window};
+
+/// Functions around a field that do not change what a condition means.
+const TRANSPARENT: [&str; 4] = ["lower", "upper", "trim", "lcase"];
+
+const NO_CYCLE: &str = "of the parts of a time, conditions are on the day of the week and the hour of the day: \
+                        `day_of_week(f) in ('Saturday', 'Sunday')`, `hour_of_day(f) between 8 and 17`; months and years are times: `f during 2013-07`";
+
+/// The right side of a comparison.
+enum Right {
+    Literal(Literal),
+    Window(Window),
+    Field(FieldRef),
+    Overall(Aggregation, FieldRef),
+}
+
+impl Reader<'_> {
+    pub(super) fn comparator(&mut self) -> Option<Comparator> {
+        let (op, _) = COMPARATORS.iter().find(|(_, sign)| self.is_sign(0, sign))?;
+        self.skip(1);
+        Some(*op)
+    }
+
+    /// A field and what it is held against; `between` says two things at once.
+    pub(super) fn comparison(&mut self) -> Read<Vec<Condition>> {
+        if let Some(found) = self.turned()? {
+            return Ok(vec![found]);
+        }
+        if let Some((of, measure)) = self.days_of_rows()? {
+            let op = self.comparator().ok_or_else(|| self.wrong_here("a bound is missing, such as `> 3`"))?;
+            return Ok(vec![Condition::Measured { of, measure: Box::new(measure), op, value: self.literal()? }]);
+        }
+        let at = self.here();
+        if let Some((field, grain)) = self.cut()? {
+            return self.cut_compared(field, grain, at);
+        }
+        let field = self.left()?;
+        let negated = self.is(0, &["not"]) && self.kind(1).is_some();
+        self.skip(usize::from(negated));
+        if self.is(0, &["is"]) && !negated {
+            return self.is_null(field).map(|condition| vec![condition]);
+        }
+        if self.eat(&["between"]) {
+            return self.between(field, negated);
+        }
+        if self.is(0, &["in"]) && (self.is_sign(1, "(") || self.is_sign(1, "[")) {
+            self.skip(1);
+            return self.among(field, negated).map(|condition| vec![condition]);
+        }
+        if self.eat(&["during", "in", "within"]) {
+            let window = self.window()?;
+            return Ok(vec![Condition::Within { field, window, negated }]);
+        }
+        if let Some(condition) = self.part_of_text(&field, negated)? {
+            return Ok(vec![condition]);
+        }
+        if negated {
+            return Err(
+                self.wrong_here("after `not` there is `in`, `like`, `contains`, `starts with`, `between` or `during`")
+            );
+        }
+        match self.comparator() {
+            Some(op) => self.against(field, op).map(|condition| vec![condition]),
+            None => self.is_true(field, at).map(|condition| vec![condition]),
+        }
+    }
+
+    /// The field on the left, also in parentheses or in a function that changes nothing.
+    fn left(&mut self) -> Read<FieldRef> {
+        let in_function = self.is(0, &TRANSPARENT) && self.is_sign(1, "(");
+        if in_function || self.is_sign(0, "(") {
+            self.skip(usize::from(in_function) + 1);
+            let field = self.inside(Self::left)?;
+            self.need_sign(")", "after the field")?;
+            return Ok(field);
+        }
+        if let (Some(word), true) = (self.word(0), self.is_sign(1, "(")) {
+            return Err(self.wrong_here(format!("there is no function `{word}` of fields")));
+        }
+        let path = self.path()?;
+        let field = match self.find_field(&path) {
+            Ok(field) => field,
+            Err(wrong) => {
+                if let Some(message) = path.single().and_then(|name| self.no_condition(name)) {
+                    return Err(Wrong::at(path.at, message));
+                }
+                let near = path.single().map(|name| self.anything_near(name)).filter(|near| !near.is_empty());
+                let wrong = match path.single() {
+                    Some(name) if wrong.message.starts_with("there is no field") => {
+                        Wrong::at(wrong.at, format!("there is no field and no segment {name:?}"))
+                            .near(near.unwrap_or(wrong.nearest))
+                    }
+                    _ => wrong,
+                };
+                self.wrong.push(wrong);
+                FieldRef::new(String::new(), path.text())
+            }
+        };
+        if self.is_sign(0, "::") {
+            self.skip(2);
+        }
+        Ok(field)
+    }
+
+    /// `1000 < flight.distance`.
+    fn turned(&mut self) -> Read<Option<Condition>> {
+        let is_literal = match self.kind(0) {
+            Some(Kind::Text(_) | Kind::Number(_) | Kind::Date(_)) => true,
+            Some(Kind::Sign("-")) => true,
+            _ => self.is(0, &["true", "false"]),
+        };
+        if !is_literal {
+            return Ok(None);
+        }
+        let value = self.literal()?;
+        let op =
+            self.comparator().ok_or_else(|| self.wrong_here("a comparison is missing, such as `= dataset.field`"))?;
+        let field = self.left()?;
+        let op = match op {
+            Comparator::Less => Comparator::Greater,
+            Comparator::AtMost => Comparator::AtLeast,
+            Comparator::Greater => Comparator::Less,
+            Comparator::AtLeast => Comparator::AtMost,
+            same => same,
+        };
+        Ok(Some(Condition::Compare { field, op, value }))
+    }
+
+    fn is_null(&mut self, field: FieldRef) -> Read<Condition> {
+        self.skip(1);
+        let negated = self.eat(&["not"]);
+        if self.eat(&["null", "missing", "empty"]) {
+            return Ok(Condition::IsNull { field, negated });
+        }
+        let is = self.is(0, &["true"]);
+        if !is && !self.is(0, &["false"]) {
+            return Err(self.wrong_here("after `is` there is `null`, `not null`, `true` or `false`"));
+        }
+        self.skip(1);
+        let op = if negated { Comparator::NotEqual } else { Comparator::Equal };
+        Ok(Condition::Compare { field, op, value: Literal::Bool(is) })
+    }
+
+    /// Both ends are part of it.
+    fn between(&mut self, field: FieldRef, negated: bool) -> Read<Vec<Condition>> {
+        let place = self.place();
+        let low = self.right(&field)?;
+        self.need("and", "in `between … and …`")?;
+        let high = self.right(&field)?;
+        let conditions = match (low, high) {
+            (Right::Literal(low), Right::Literal(high)) => [(Comparator::AtLeast, low), (Comparator::AtMost, high)]
+                .map(|(op, value)| Condition::Compare { field: field.clone(), op, value })
+                .to_vec(),
+            (Right::Window(_), _) | (_, Right::Window(_)) => {
+                let end = self.place();
+                self.back_to(place);
+                let (from, to) = (self.window()?, {
+                    self.need("and", "in `between … and …`")?;
+                    self.window()?
+                });
+                debug_assert!(self.place() >= end);
+                let since = from.relative.as_ref().and_then(|it| it.start.clone());
+                let until = to.relative.as_ref().and_then(|it| it.end.clone());
+                return Ok(vec![Condition::Within { field, window: spanned(&from, &to, since, until), negated }]);
+            }
+            (Right::Field(low), Right::Field(high)) => [(Comparator::AtLeast, low), (Comparator::AtMost, high)]
+                .map(|(op, right)| Condition::CompareFields { left: field.clone(), op, right })
+                .to_vec(),
+            _ => return Err(self.wrong_here("`between` has two values, two times or two fields")),
+        };
+        Ok(if negated { vec![Condition::Not(Box::new(Condition::All(conditions)))] } else { conditions })
+    }
+
+    /// `in ('a', 'b')`; of times also `in (2013-07, 2013-08)`.
+    fn among(&mut self, field: FieldRef, negated: bool) -> Read<Condition> {
+        let close = if self.is_sign(0, "[") { "]" } else { ")" };
+        self.skip(1);
+        if self.is(0, &["select"]) {
+            return Err(self.wrong_here(
+                "`in` has values and no `select`: rows of another dataset are asked for by `a has b where (…)`",
+            ));
+        }
+        let (mut values, mut windows) = (Vec::new(), Vec::new());
+        while !self.is_sign(0, close) {
+            match self.right(&field)? {
+                Right::Literal(value) => values.push(value),
+                Right::Window(window) => {
+                    windows.push(Condition::Within { field: field.clone(), window, negated: false })
+                }
+                _ => return Err(self.wrong_here("`in` has values: texts in single quotes, numbers, dates")),
+            }
+            if !self.eat_sign(",") {
+                break;
+            }
+        }
+        self.need_sign(close, "after the values of `in (…`")?;
+        if windows.is_empty() {
+            return Ok(Condition::In { field, values, negated });
+        }
+        if !values.is_empty() {
+            windows.push(Condition::In { field, values, negated: false });
+        }
+        let any = Condition::Any(windows);
+        Ok(if negated { Condition::Not(Box::new(any)) } else { any })
+    }
+
+    /// `contains 'x'`, `starts with 'x'`, `like '%x%'`.
+    fn part_of_text(&mut self, field: &FieldRef, negated: bool) -> Read<Option<Condition>> {
+        let at = self.here();
+        let is_like = self.eat(&["like", "ilike"]);
+        let pattern = if is_like || self.eat(&["contains", "contain", "containing"]) {
+            Pattern::Contains
+        } else if self.eat(&["starts with", "starts_with", "begins with"]) {
+            Pattern::StartsWith
+        } else if self.eat(&["ends with", "ends_with"]) {
+            Pattern::EndsWith
+        } else {
+            return Ok(None);
+        };
+        let text = match self.kind(0) {
+            Some(Kind::Text(text)) => text.clone(),
+            _ => return Err(self.wrong_here("a text in single quotes is missing")),
+        };
+        self.skip(1);
+        let field = field.clone();
+        if !is_like {
+            return Ok(Some(Condition::Like { field, pattern, text, negated }));
+        }
+        let (starts, ends) = (text.len() > 1 && text.starts_with('%'), text.ends_with('%'));
+        let inner = text.strip_prefix('%').unwrap_or(&text);
+        let inner = if ends { inner.strip_suffix('%').unwrap_or(inner) } else { inner };
+        if inner.contains(['%', '_']) || inner.is_empty() {
+            let message = "`like` has one text with `%` before it, after it or both: `contains 'x'`, `starts with 'x'` and \
+                           `ends with 'x'` say the same, and hold `%` and `_` as they are";
+            return Err(Wrong::at(at, message));
+        }
+        let pattern = match (starts, ends) {
+            (true, true) => Pattern::Contains,
+            (false, true) => Pattern::StartsWith,
+            (true, false) => Pattern::EndsWith,
+            (false, false) => {
+                let op = if negated { Comparator::NotEqual } else { Comparator::Equal };
+                return Ok(Some(Condition::Compare { field, op, value: Literal::Text(text) }));
+            }
+        };
+        Ok(Some(Condition::Like { field, pattern, text: inner.to_owned(), negated }))
+    }
+
+    fn against(&mut self, field: FieldRef, op: Comparator) -> Read<Condition> {
+        let at = self.here();
+        Ok(match self.right(&field)? {
+            Right::Literal(value) => Condition::Compare { field, op, value },
+            Right::Field(right) => Condition::CompareFields { left: field, op, right },
+            Right::Overall(function, of) if of == field => Condition::AgainstOverall { field, op, function },
+            Right::Overall(..) => {
+                let name = format!("{}.{}", field.dataset, field.field);
+                return Err(Wrong::at(
+                    at,
+                    format!("a field is held against an aggregate of itself: `{name} > avg({name})`"),
+                ));
+            }
+            Right::Window(window) => in_time(field, op, window),
+        })
+    }
+
+    /// What is on the right of a comparison with a field.
+    fn right(&mut self, field: &FieldRef) -> Read<Right> {
+        if let Some(function) = self.word(0).filter(|_| self.is_sign(1, "(")).and_then(|word| aggregation(&word)) {
+            self.skip(2);
+            let is_distinct = self.eat(&["distinct"]);
+            let of = self.field()?;
+            self.need_sign(")", "after the field")?;
+            return Ok(Right::Overall(if is_distinct { Aggregation::CountDistinct } else { function }, of));
+        }
+        if self.is_time(field)
+            && let Some(window) = self.window_for_comparison()?
+        {
+            return Ok(Right::Window(window));
+        }
+        let is_name = self.path_length().is_some() && !self.is(0, &["true", "false", "date", "timestamp", "datetime"]);
+        let is_name = is_name || self.path_length().is_some_and(|length| length > 1);
+        if !is_name {
+            return self.literal().map(Right::Literal);
+        }
+        let path = self.path()?;
+        match self.find_field(&path) {
+            Ok(right) => Ok(Right::Field(right)),
+            Err(wrong) => match (path.single(), path.quoted) {
+                (Some(name), true) => {
+                    Err(Wrong::at(path.at, format!("there is no field {name:?}; a text is in single quotes: '{name}'")))
+                }
+                (Some(name), false) => {
+                    let message =
+                        format!("there is no field {name:?} to compare with; a text is in single quotes: '{name}'");
+                    Err(Wrong::at(path.at, message))
+                }
+                _ => Err(wrong),
+            },
+        }
+    }
+
+    /// A time that is no day in figures: a day is compared as it stands.
+    fn window_for_comparison(&mut self) -> Read<Option<Window>> {
+        let place = self.place();
+        let is_time = match self.kind(0) {
+            Some(Kind::Date(date)) => {
+                let is_day = date.len() >= 10;
+                !is_day || self.is_sign(1, "+") || self.is_sign(1, "-")
+            }
+            Some(Kind::Number(year)) => year.fract() == 0.0 && (1000.0..=9999.0).contains(year),
+            Some(Kind::Word(word)) => {
+                const WORDS: [&str; 20] = [
+                    "today",
+                    "yesterday",
+                    "tomorrow",
+                    "now",
+                    "current_date",
+                    "current_timestamp",
+                    "last",
+                    "past",
+                    "previous",
+                    "this",
+                    "next",
+                    "start",
+                    "end",
+                    "monday",
+                    "latest",
+                    "ytd",
+                    "mtd",
+                    "qtd",
+                    "wtd",
+                    "beginning",
+                ];
+                WORDS.iter().any(|it| it.eq_ignore_ascii_case(word)) && !self.is_sign(1, ".")
+            }
+            _ => false,
+        };
+        if !is_time {
+            return Ok(None);
+        }
+        let window = self.point_or_window()?;
+        if window.is_none() {
+            self.back_to(place);
+        }
+        Ok(window)
+    }
+
+    /// A value: a text, a number, true or false, a date.
+    pub(super) fn literal(&mut self) -> Read<Literal> {
+        let is_typed = self.is(0, &["date", "timestamp", "datetime"]) && matches!(self.kind(1), Some(Kind::Text(_)));
+        self.skip(usize::from(is_typed));
+        let is_negative = self.eat_sign("-");
+        self.skip(usize::from(!is_negative && self.is_sign(0, "+")));
+        let literal = match self.kind(0) {
+            Some(Kind::Text(text)) if is_typed => Literal::Text(moment_text(text)),
+            Some(Kind::Text(text)) if !is_negative => Literal::Text(text.clone()),
+            Some(Kind::Date(date)) if !is_negative => Literal::Text(date.clone()),
+            Some(Kind::Number(number)) => {
+                let number = F64::new(if is_negative { -number } else { *number });
+                Literal::Number(number.ok_or_else(|| self.wrong_here("this is no number that can be compared with"))?)
+            }
+            _ if self.is(0, &["true"]) => Literal::Bool(true),
+            _ if self.is(0, &["false"]) => Literal::Bool(false),
+            _ if self.is(0, &["null"]) => {
+                return Err(self.wrong_here("nothing is equal to `null`: write `is null` or `is not null`"));
+            }
+            _ => {
+                return Err(self.wrong_here(format!(
+                    "a value is missing before {}: a text in single quotes, a number, a date",
+                    self.what()
+                )));
+            }
+        };
+        self.skip(1);
+        if self.is_sign(0, "::") && matches!(self.kind(1), Some(Kind::Word(_))) {
+            self.skip(2);
+        }
+        Ok(literal)
+    }
+
+    /// Conditions on the day of the week, the hour of the day, or a stretch that a time is in.
+    fn cut_compared(&mut self, field: FieldRef, grain: Grain, at: usize) -> Read<Vec<Condition>> {
+        let negated = self.eat(&["not"]);
+        match grain {
+            Grain::DayOfWeek => self.on_days(field, negated).map(|condition| vec![condition]),
+            Grain::HourOfDay => self.at_hours(field, negated).map(|condition| vec![condition]),
+            // A day is compared as a whole anyway, and other stretches are those that their first days are in.
+            Grain::Day if !negated => match self.comparator() {
+                Some(op) => self.against(field, op).map(|condition| vec![condition]),
+                None if self.eat(&["between"]) => self.between(field, false),
+                None => Err(self.wrong_here("a comparison is missing, such as `= 2013-07-04`")),
+            },
+            Grain::Month | Grain::Quarter | Grain::Year | Grain::Week | Grain::FiscalQuarter | Grain::FiscalYear
+                if !negated =>
+            {
+                let op = self.comparator().ok_or_else(|| Wrong::at(at, NO_CYCLE))?;
+                let window = self.stretch_of(grain)?;
+                Ok(vec![in_time(field, op, window)])
+            }
+            _ => Err(Wrong::at(at, NO_CYCLE)),
+        }
+    }
+
+    fn on_days(&mut self, field: FieldRef, negated: bool) -> Read<Condition> {
+        if self.eat(&["between"]) && !negated {
+            let first = self.day()?;
+            self.need("and", "in `between … and …`")?;
+            let last = self.day()?;
+            let length = (i16::from(last) - i16::from(first)).rem_euclid(7);
+            let days = (0..=length).map(|ahead| ((i16::from(first) - 1 + ahead) % 7 + 1) as u8).collect();
+            return Ok(Condition::OnDays { field, days, negated });
+        }
+        if self.eat(&["in"]) {
+            let close = if self.is_sign(0, "[") { "]" } else { ")" };
+            if close == ")" {
+                self.need_sign("(", "after `in`")?;
+            } else {
+                self.skip(1);
+            }
+            let mut days = Vec::new();
+            while !self.is_sign(0, close) {
+                days.push(self.day()?);
+                if !self.eat_sign(",") {
+                    break;
+                }
+            }
+            self.need_sign(close, "after the days of `in (…`")?;
+            return Ok(Condition::OnDays { field, days, negated });
+        }
+        let op = self.comparator().filter(|_| !negated);
+        let day = self.day();
+        let days = match op {
+            Some(Comparator::Equal | Comparator::NotEqual) => vec![day?],
+            Some(Comparator::AtLeast) => (day?..=7).collect(),
+            Some(Comparator::Greater) => (day?.saturating_add(1)..=7).collect(),
+            Some(Comparator::AtMost) => (1..=day?).collect(),
+            Some(Comparator::Less) => (1..day?).collect(),
+            None => return Err(self.wrong_here("days of the week are `= 'Saturday'` or `in ('Saturday', 'Sunday')`")),
+        };
+        Ok(Condition::OnDays { field, days, negated: op == Some(Comparator::NotEqual) })
+    }
+
+    /// A day of the week by its name, or by its number from 1 for Monday; a Sunday may be 0.
+    fn day(&mut self) -> Read<u8> {
+        let by_name = |name: &str| {
+            let name = name.trim().to_lowercase();
+            let is = |day: &&str| name.len() > 2 && day.to_lowercase().starts_with(&name);
+            DAYS.iter().position(|day| is(&day)).and_then(|at| u8::try_from(at + 1).ok())
+        };
+        let day = match self.kind(0) {
+            Some(Kind::Text(name) | Kind::Word(name) | Kind::Name(name)) => by_name(name),
+            Some(Kind::Number(number)) if number.fract() == 0.0 && (0.0..=7.0).contains(number) => {
+                Some(if *number == 0.0 { 7 } else { *number as u8 })
+            }
+            _ => None,
+        };
+        let day = day.ok_or_else(|| {
+            self.wrong_here(format!("{} is no day of the week: Monday to Sunday, or 1 for Monday to 7", self.what()))
+        })?;
+        self.skip(1);
+        Ok(day)
+    }
+
+    /// Hours as they are said: the last one is part of them.
+    fn at_hours(&mut self, field: FieldRef, negated: bool) -> Read<Condition> {
+        let hours = |from: u8, to: u8, negated| Ok(Condition::AtHours { field: field.clone(), from, to, negated });
+        if self.eat(&["between"]) {
+            let from = self.hour()?;
+            self.need("and", "in `between … and …`")?;
+            let to = self.hour()?;
+            return hours(from, to.min(23) + 1, negated);
+        }
+        if self.eat(&["in"]) {
+            self.need_sign("(", "after `in`")?;
+            let mut parts = Vec::new();
+            while !self.is_sign(0, ")") {
+                let hour = self.hour()?;
+                match parts.last_mut() {
+                    Some((_, end)) if *end == hour => *end += 1,
+                    _ => parts.push((hour, hour.min(23) + 1)),
+                }
+                if !self.eat_sign(",") {
+                    break;
+                }
+            }
+            self.need_sign(")", "after the hours of `in (…`")?;
+            let all: Vec<Condition> = parts.iter().map(|(from, to)| hours(*from, *to, false)).collect::<Read<_>>()?;
+            return match (<[Condition; 1]>::try_from(all), parts.first()) {
+                (Ok(_), Some((from, to))) => hours(*from, *to, negated),
+                (Err(all), _) if negated => Ok(Condition::Not(Box::new(Condition::Any(all)))),
+                (Err(all), _) => Ok(Condition::Any(all)),
+                (Ok([only]), None) => Ok(only),
+            };
+        }
+        let Some(op) = self.comparator().filter(|_| !negated) else {
+            return Err(self.wrong_here("hours of the day are `between 8 and 17` or `>= 22`"));
+        };
+        let hour = self.hour()?;
+        let next = hour.min(23) + 1;
+        match op {
+            Comparator::Equal => hours(hour, next, false),
+            Comparator::NotEqual => hours(hour, next, true),
+            Comparator::AtLeast => hours(hour, 24, false),
+            Comparator::Greater if next < 24 => hours(next, 24, false),
+            Comparator::AtMost => hours(0, next, false),
+            Comparator::Less if hour > 0 => hours(0, hour, false),
+            _ => Err(self.wrong_here("there is no such hour: a day has those from 0 to 23")),
+        }
+    }
+
+    fn hour(&mut self) -> Read<u8> {
+        match self.kind(0) {
+            Some(Kind::Number(hour)) if hour.fract() == 0.0 && (0.0..=24.0).contains(hour) => {
+                let hour = *hour as u8;
+                self.skip(1);
+                Ok(hour)
+            }
+            _ => Err(self.wrong_here(format!("{} is no hour of the day: 0 to 23", self.what()))),
+        }
+    }
+}
+
+/// A field of time that is before, in or after a stretch.
+fn in_time(field: FieldRef, op: Comparator, window: Window) -> Condition {
+    Condition::Within { field, window: bounded(op, window), negated: op == Comparator::NotEqual }
+}
+
+/// The times that are before, in or after a stretch.
+pub(super) fn bounded(op: Comparator, window: Window) -> Window {
+    let relative = window.relative.clone().unwrap_or_default();
+    let moving = |start: Option<Moment>, end: Option<Moment>| {
+        let relative = Relative { start, end };
+        Some(relative).filter(|it| *it != Relative::default())
+    };
+    let since = |start, moment| Window { start, end: None, phrase: None, relative: moving(moment, None) };
+    let before = |end, moment| Window { start: None, end, phrase: None, relative: moving(None, moment) };
+    match op {
+        Comparator::Equal | Comparator::NotEqual => window,
+        Comparator::AtLeast => since(window.start, relative.start),
+        Comparator::Greater => since(window.end, relative.end),
+        Comparator::Less => before(window.start, relative.start),
+        Comparator::AtMost => before(window.end, relative.end),
+    }
+}
+
+/// From the beginning of one window to the end of another.
+fn spanned(from: &Window, to: &Window, since: Option<Moment>, until: Option<Moment>) -> Window {
+    let fixed = |at: &Option<String>| at.clone().map(|at| Moment { from: Anchor::At(at), then: Vec::new() });
+    let moves = since.is_some() || until.is_some();
+    let relative = Relative { start: since.or_else(|| fixed(&from.start)), end: until.or_else(|| fixed(&to.end)) };
+    Window { start: from.start.clone(), end: to.end.clone(), phrase: None, relative: moves.then_some(relative) }
+}
+
+/// A time as plans have it: a `T` between day and clock.
+fn moment_text(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once(' ') {
+        Some((day, clock)) if day.len() == 10 => format!("{day}T{clock}"),
+        _ => text.to_owned(),
+    }
+}
