@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::civil::Date;
 
 use crate::engine::agent::planner::FieldValues;
+pub(super) use crate::engine::agent::query::name;
 use crate::engine::ontology::expression::{Reference, Scalar};
 use crate::engine::ontology::visible::is_open;
 use crate::model::ontology::{
@@ -53,14 +54,6 @@ pub(super) struct Detail {
 pub(super) const FULL: Detail = Detail { about: 240, synonyms: 8, values: 12, fields: true };
 pub(super) const BRIEF: Detail = Detail { about: 100, synonyms: 3, values: 5, fields: true };
 pub(super) const NAMES: Detail = Detail { about: 60, synonyms: 0, values: 0, fields: false };
-
-/// A name as expressions have it: in quotation marks where it is not one word.
-pub(super) fn name(name: &str) -> String {
-    let mut chars = name.chars();
-    let plain = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
-}
 
 /// A stored value as expressions have it.
 pub(super) fn literal(value: &str, datatype: DataType) -> String {

@@ -28,4 +28,5 @@ mod write_values;
 
 pub(crate) use problem::{Problem, refusal};
 pub(crate) use read::read;
+pub(crate) use words::name;
 pub(crate) use write::write;

@@ -214,9 +214,15 @@ impl Reading<'_> {
     }
 }
 
-/// `late`, `not late`.
+/// `late`, `not late`, `late flights`: nothing else stands here, so that names of several words need no quotes.
 fn segment(reader: &mut Reader<'_>) -> Read<Condition> {
+    if let Some(name) = rest_as_segment(reader) {
+        return Ok(Condition::Segment { name, negated: false });
+    }
     let negated = reader.eat(&["not"]) || reader.eat_sign("!");
+    if let Some(name) = rest_as_segment(reader) {
+        return Ok(Condition::Segment { name, negated });
+    }
     let path = reader.path()?;
     match reader.segment_named(&path.text()) {
         Some(name) => Ok(Condition::Segment { name, negated }),
@@ -229,6 +235,17 @@ fn segment(reader: &mut Reader<'_>) -> Read<Condition> {
             Err(Wrong::at(path.at, message).near(near))
         }
     }
+}
+
+/// The segment that all of what is left is called, if it is one.
+fn rest_as_segment(reader: &mut Reader<'_>) -> Option<String> {
+    let place = reader.place();
+    reader.back_to(reader.place_of_end());
+    let found = reader.segment_named(reader.since(place).trim());
+    if found.is_none() {
+        reader.back_to(place);
+    }
+    found
 }
 
 /// The datasets that a query names, also by its metrics.

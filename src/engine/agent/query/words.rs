@@ -86,7 +86,7 @@ pub(super) fn function_name(function: Aggregation) -> &'static str {
 }
 
 /// A name of the ontology: in quotes where it would not be read as one without.
-pub(super) fn name(name: &str) -> String {
+pub(crate) fn name(name: &str) -> String {
     let mut chars = name.chars();
     let plain = chars.next().is_some_and(is_first) && chars.all(is_further);
     let fiscal = name.get(..2).is_some_and(|head| head.eq_ignore_ascii_case("fy")) && name.len() == 6;
