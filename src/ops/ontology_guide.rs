@@ -135,7 +135,9 @@ fn found(offers: impl Iterator<Item = Offered>, (all, best): (usize, usize), sou
     }
     let mut notes: Vec<String> = Vec::new();
     if all == 0 {
-        notes.push("There is no ontology here. Use dragoman_list_datasets, dragoman_get_schema and dragoman_sql.".into());
+        notes.push(
+            "There is no ontology here. Use dragoman_list_datasets, dragoman_get_schema and dragoman_sql.".into(),
+        );
     } else if sought && best == 0 {
         notes.push("None has these words in its names: these are all.".into());
     } else if narrowed < all {

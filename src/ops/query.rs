@@ -183,9 +183,16 @@ impl JsonSchema for RunQuery {
         let mut schema = Query::json_schema(generator);
         let own = [
             (ONTOLOGY, json!({ "type": "string", "description": "Id or name. Leave it out where there is one only." })),
-            (IMAGE, json!({ "type": "boolean", "default": false, "description": "Whether charts come as images too." })),
+            (
+                IMAGE,
+                json!({ "type": "boolean", "default": false, "description": "Whether charts come as images too." }),
+            ),
         ];
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            // Nothing and an empty list are the same, and said by leaving it out.
+            properties.values_mut().filter_map(Value::as_object_mut).for_each(|member| {
+                member.remove("default");
+            });
             properties.extend(own.map(|(name, member)| (name.to_owned(), member)));
         }
         schema
@@ -224,7 +231,8 @@ mod tests {
 
     #[test]
     fn what_others_call_an_argument_is_it_and_every_one_is_there() {
-        let query = read(json!({ "metrics": ["revenue"], "group_by": "shop.town", "orderBy": "revenue desc" })).unwrap().query;
+        let query =
+            read(json!({ "metrics": ["revenue"], "group_by": "shop.town", "orderBy": "revenue desc" })).unwrap().query;
         let [measures, dimensions, order] = ["revenue", "shop.town", "revenue desc"].map(|text| vec![text.to_owned()]);
         assert_eq!(query, Query { measures, dimensions, order, ..Query::default() });
         let schema = serde_json::to_value(schemars::schema_for!(RunQuery)).unwrap();

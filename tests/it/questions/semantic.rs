@@ -26,8 +26,7 @@ fn text(result: &CallToolResult) -> String {
 impl Bakery {
     async fn tool(&self, name: &str, arguments: Value) -> (bool, Value) {
         let params = json!({ "name": name, "arguments": arguments });
-        let (status, body) =
-            json_of(self.service.rpc(&self.client, "tools/call", params).send().await.unwrap()).await;
+        let (status, body) = json_of(self.service.rpc(&self.client, "tools/call", params).send().await.unwrap()).await;
         assert_eq!(status, 200, "{body}");
         let result = &body["result"];
         let failed = result["isError"] == true;
@@ -68,7 +67,10 @@ async fn a_model_that_sees_tools_alone_gets_from_nothing_to_a_right_number() {
         let told = call(&client, "dragoman_get_ontology", json!({ "ontologyId": "bakery" })).await;
         let reply = told.structured_content.clone().unwrap();
         let metrics = &reply["metrics"];
-        assert!(metrics[0].as_str().unwrap().starts_with("revenue [EUR]"), "{era}: hidden euros are not told: {metrics}");
+        assert!(
+            metrics[0].as_str().unwrap().starts_with("revenue [EUR]"),
+            "{era}: hidden euros are not told: {metrics}"
+        );
         assert!(metrics[1].as_str().unwrap().starts_with("pieces_sold = SUM(sale.pieces)"), "{era}: {metrics}");
         let sale = &reply["datasets"][0];
         assert!(sale["dataset"].as_str().unwrap().contains("sold_on, 2025-01-10 to 2025-02-28"), "{era}: {sale}");
@@ -165,7 +167,11 @@ async fn what_is_wrong_with_a_query_is_told_with_its_place_and_the_names_that_co
     for (query, field, part) in [
         (json!({ "measures": ["revenu"] }), "measures[0]", "revenue"),
         (json!({ "measures": ["revenue"], "filters": ["shop.twon = 'Ghent'"] }), "filters[0]", "shop.town"),
-        (json!({ "measures": ["revenue"], "dimensions": ["shop.town", "sale.prodct"] }), "dimensions[1]", "sale.product"),
+        (
+            json!({ "measures": ["revenue"], "dimensions": ["shop.town", "sale.prodct"] }),
+            "dimensions[1]",
+            "sale.product",
+        ),
         (json!({ "measures": ["revenue"], "numbers": ["x"] }), "numbers", "measures"),
         (json!({ "measures": 5 }), "measures", "measures"),
     ] {
@@ -187,7 +193,8 @@ async fn what_is_wrong_with_a_query_is_told_with_its_place_and_the_names_that_co
 async fn over_rest_a_query_is_answered_and_its_trace_kept_as_a_questions_is() {
     Service::both(async |service| {
         let bakery = Bakery::open(service).await;
-        let body = json!({ "measures": "revenue", "dimensions": "sale.sold_on by month", "time": "2025", "limit": null });
+        let body =
+            json!({ "measures": "revenue", "dimensions": "sale.sold_on by month", "time": "2025", "limit": null });
         let sent = bakery.service.post("/api/v1/ext/query", &bakery.admin).json(&body).send().await.unwrap();
         let (status, reply) = json_of(sent).await;
         assert_eq!(status, 200, "{reply}");
@@ -256,7 +263,8 @@ async fn definitions_are_for_who_may_read_ontologies_values_for_who_may_see_samp
     let (status, refused) = told(Role::Viewer, &[Scope::DataRead], "Ghent").await;
     assert_eq!((status, &refused["error"]["code"]), (403, &json!("scope_denied")), "{refused}");
 
-    let viewer = bakery.service.access_token(&bakery.org, Role::Viewer, &[Scope::OntologiesRead, Scope::DataRead]).await;
+    let viewer =
+        bakery.service.access_token(&bakery.org, Role::Viewer, &[Scope::OntologiesRead, Scope::DataRead]).await;
     let body = json!({ "measures": ["revenue"] });
     let sent = bakery.service.post("/api/v1/ext/query", &viewer).json(&body).send().await.unwrap();
     assert_eq!(json_of(sent).await.0, 403);

@@ -111,7 +111,10 @@ fn computable(plan: Plan, prepared: &Prepared) -> Result<Plan> {
     if let Some(first) = problems.first() {
         let place = first.split([':', '[', '.']).next().filter(|place| *place != "plan");
         let told: Vec<&str> = problems.iter().map(|problem| problem.trim_start_matches("plan: ")).collect();
-        return Err(Error::invalid(place.unwrap_or("query"), format!("This query cannot be answered. {}", told.join(" "))));
+        return Err(Error::invalid(
+            place.unwrap_or("query"),
+            format!("This query cannot be answered. {}", told.join(" ")),
+        ));
     }
     match compile(&plan, ontology, &prepared.graph, prepared.dialect, 1) {
         Ok(_) => Ok(plan),
@@ -136,8 +139,7 @@ fn not_compiled(problem: &CompileError, ontology: &Ontology) -> Error {
     };
     let choices: Vec<String> =
         options.iter().take(MOST_WAYS).map(|way| by_way(&own(way, options), to, ontology)).collect();
-    let told: Vec<String> =
-        choices.iter().zip(labels).map(|(way, label)| format!("`{way}.…` ({label})")).collect();
+    let told: Vec<String> = choices.iter().zip(labels).map(|(way, label)| format!("`{way}.…` ({label})")).collect();
     let message = format!(
         "{from} and {to} are connected in several ways. Say which is meant, before the name of the dataset: {}.",
         told.join(", ")

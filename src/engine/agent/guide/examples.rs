@@ -27,7 +27,12 @@ pub(super) fn verified(on: &Ontology) -> impl Iterator<Item = Query> + '_ {
 }
 
 /// Examples about one metric, or about a dataset where there is none.
-pub(super) fn queries(metric: Option<&Metric>, dataset: Option<&Entity>, sight: &Sight<'_>, graph: &Graph) -> Vec<Query> {
+pub(super) fn queries(
+    metric: Option<&Metric>,
+    dataset: Option<&Entity>,
+    sight: &Sight<'_>,
+    graph: &Graph,
+) -> Vec<Query> {
     let ontology = sight.ontology;
     let base = metric.and_then(|metric| base(metric, ontology)).or(dataset);
     let Some(base) = base else { return Vec::new() };
@@ -84,7 +89,8 @@ pub(super) fn base<'a>(metric: &Metric, on: &'a Ontology) -> Option<&'a Entity> 
 fn group<'a>(base: &'a Entity, sight: &Sight<'a>, graph: &Graph) -> Option<(String, (&'a Entity, &'a Field))> {
     let ontology = sight.ontology;
     let is_good = |field: &&Field| {
-        let text = field.datatype == DataType::String && matches!(field.role, FieldRole::Dimension | FieldRole::Attribute);
+        let text =
+            field.datatype == DataType::String && matches!(field.role, FieldRole::Dimension | FieldRole::Attribute);
         !field.hidden && (field.is_enum || text) && !is_personal(field)
     };
     let own = || {
@@ -96,12 +102,13 @@ fn group<'a>(base: &'a Entity, sight: &Sight<'a>, graph: &Graph) -> Option<(Stri
         label.filter(is_good).map(|field| (entity, field))
     };
     let from = graph.dataset(&base.name)?;
-    let nearby = ontology.relationships.iter().filter(|one| one.from.eq_ignore_ascii_case(&base.name)).find_map(|one| {
-        let entity = ontology.entity(&one.to).filter(|entity| !entity.hidden)?;
-        let to = graph.dataset(&entity.name)?;
-        let plain = way(one, ontology).is_none() && graph.way(from, to, &[], Steps::ToOne).is_ok();
-        if plain { named(entity) } else { None }
-    });
+    let nearby =
+        ontology.relationships.iter().filter(|one| one.from.eq_ignore_ascii_case(&base.name)).find_map(|one| {
+            let entity = ontology.entity(&one.to).filter(|entity| !entity.hidden)?;
+            let to = graph.dataset(&entity.name)?;
+            let plain = way(one, ontology).is_none() && graph.way(from, to, &[], Steps::ToOne).is_ok();
+            if plain { named(entity) } else { None }
+        });
     let (entity, field) = nearby.or_else(|| own().map(|field| (base, field)))?;
     Some((format!("{}.{}", name(&entity.name), name(&field.name)), (entity, field)))
 }

@@ -95,7 +95,8 @@ pub(super) fn dataset(entity: &Entity, sight: &Sight<'_>, detail: &Detail) -> St
     let mut line = name(&entity.name);
     let seen = |field: &&String| entity.field(field).is_some_and(|field| !field.hidden);
     if detail.fields {
-        if let Some(grain) = entity.grain.as_ref().filter(|grain| !grain.eq_ignore_ascii_case(&in_words(&entity.name))) {
+        if let Some(grain) = entity.grain.as_ref().filter(|grain| !grain.eq_ignore_ascii_case(&in_words(&entity.name)))
+        {
             line += &format!("; one row is one {grain}");
         }
         if let Some(label) = entity.label_field.as_ref().filter(seen) {
@@ -181,9 +182,8 @@ pub(super) fn relationship(one: &Relationship, on: &Ontology, detail: &Detail) -
 
 /// What stands before a dataset's name to say by which relationship it is meant. None where there is no need.
 pub(super) fn way(one: &Relationship, on: &Ontology) -> Option<String> {
-    let same = |other: &&Relationship| {
-        other.from.eq_ignore_ascii_case(&one.from) && other.to.eq_ignore_ascii_case(&one.to)
-    };
+    let same =
+        |other: &&Relationship| other.from.eq_ignore_ascii_case(&one.from) && other.to.eq_ignore_ascii_case(&one.to);
     let is_open = one.role.is_some() || on.relationships.iter().filter(same).count() > 1;
     is_open.then(|| way_name(one, on))
 }
@@ -200,9 +200,10 @@ pub(super) fn way_name(one: &Relationship, on: &Ontology) -> String {
 /// Whether an expression names nothing that people are not offered.
 fn shows(expression: &str, on: &Ontology) -> bool {
     let is_seen = |it: &Reference| {
-        it.dataset.as_deref().and_then(|dataset| on.entity(dataset)).is_some_and(|entity| {
-            !entity.hidden && entity.field(&it.name).is_some_and(|field| !field.hidden)
-        })
+        it.dataset
+            .as_deref()
+            .and_then(|dataset| on.entity(dataset))
+            .is_some_and(|entity| !entity.hidden && entity.field(&it.name).is_some_and(|field| !field.hidden))
     };
     Scalar::parse(expression).is_ok_and(|scalar| scalar.refs().iter().all(is_seen))
 }
@@ -271,13 +272,10 @@ mod tests {
 
     #[test]
     fn names_and_values_are_written_as_expressions_have_them() {
-        assert_eq!(["dep_delay", "UnitPrice", "unit price", "2nd", "a\"b"].map(name), [
-            "dep_delay",
-            "UnitPrice",
-            "\"unit price\"",
-            "\"2nd\"",
-            "\"a\"\"b\""
-        ]);
+        assert_eq!(
+            ["dep_delay", "UnitPrice", "unit price", "2nd", "a\"b"].map(name),
+            ["dep_delay", "UnitPrice", "\"unit price\"", "\"2nd\"", "\"a\"\"b\""]
+        );
         for (value, datatype, written) in [
             ("JFK", DataType::String, "'JFK'"),
             ("O'Hare", DataType::String, "'O''Hare'"),

@@ -41,7 +41,17 @@ const MOST_UNKNOWN: usize = 2;
 
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
@@ -134,8 +144,8 @@ fn written(sight: &Sight<'_>, graph: &Graph, unknown: &[String], (wish, runs): (
     guide.examples = shown_examples(&picked, sight, graph, runs);
     let mut left = unknown.to_vec();
     if nothing {
-        let found = if guide.values.is_empty() { "Nothing here is called so" } else { "Only values are called so" };
-        left.insert(0, format!("{found}: {}. This is what there is.", one_line(wish.about.unwrap_or_default(), 80)));
+        let about = one_line(wish.about.unwrap_or_default(), 80);
+        left.insert(0, format!("Nothing here is called so: {about}. This is what there is."));
     }
     guide.left_out = Some(left.join(" ")).filter(|left| !left.is_empty());
     fill(guide, &picked, sight, wish.bytes)

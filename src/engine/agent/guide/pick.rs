@@ -87,7 +87,10 @@ impl<'a> Picked<'a> {
         let told: Vec<String> =
             told.iter().filter(|(count, _)| *count > 0).map(|(count, of)| format!("{count} {of}")).collect();
         (!told.is_empty()).then(|| {
-            format!("Not shown, because `about` has no word of them: {}. Leave `about` out to see all.", told.join(", "))
+            format!(
+                "Not shown, because `about` has no word of them: {}. Leave `about` out to see all.",
+                told.join(", ")
+            )
         })
     }
 }
@@ -115,7 +118,8 @@ fn narrowed<'a>(sight: &Sight<'a>, sought: &Sought, places: &[(String, String)])
     let ontology = sight.ontology;
     let mut items: Vec<Item<'a>> = Vec::new();
     let hits = |names: &[&String], synonyms: &[String], description: &str| {
-        let names: Vec<&str> = names.iter().map(|name| name.as_str()).chain(synonyms.iter().map(String::as_str)).collect();
+        let names: Vec<&str> =
+            names.iter().map(|name| name.as_str()).chain(synonyms.iter().map(String::as_str)).collect();
         sought.hits(&names, description)
     };
     let mut datasets: BTreeMap<String, (usize, Option<BTreeSet<String>>)> = BTreeMap::new();

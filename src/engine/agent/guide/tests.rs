@@ -9,7 +9,13 @@ fn field(name: &str, datatype: DataType) -> Field {
 }
 
 fn entity(name: &str, fields: Vec<Field>) -> Entity {
-    Entity { name: name.into(), source: format!("w.{name}"), primary_key: vec!["id".into()], fields, ..Entity::default() }
+    Entity {
+        name: name.into(),
+        source: format!("w.{name}"),
+        primary_key: vec!["id".into()],
+        fields,
+        ..Entity::default()
+    }
 }
 
 fn to(from: &str, name: &str) -> Relationship {
@@ -120,12 +126,15 @@ fn all_that_may_be_named_is_told_with_what_it_takes_to_name_it() {
 fn examples_show_each_form_over_things_that_are_there() {
     let guide = told(&ontology(0), None, ROOM);
     let examples: Vec<String> = guide.examples.iter().map(|it| serde_json::to_string(it).unwrap()).collect();
-    assert_eq!(examples, [
-        r#"{"measures":["revenue"],"dimensions":["shop.town"],"order":["revenue desc"],"limit":5}"#,
-        r#"{"measures":["revenue"],"dimensions":["sale.sold_on by month"],"time":"2025"}"#,
-        r#"{"measures":["revenue"],"filters":["shop.town = 'Bruges'"]}"#,
-        r#"{"list":["sale.sold_on","sale.euros","sale.product"],"limit":5}"#,
-    ]);
+    assert_eq!(
+        examples,
+        [
+            r#"{"measures":["revenue"],"dimensions":["shop.town"],"order":["revenue desc"],"limit":5}"#,
+            r#"{"measures":["revenue"],"dimensions":["sale.sold_on by month"],"time":"2025"}"#,
+            r#"{"measures":["revenue"],"filters":["shop.town = 'Bruges'"]}"#,
+            r#"{"list":["sale.sold_on","sale.euros","sale.product"],"limit":5}"#,
+        ]
+    );
 }
 
 #[test]

@@ -40,7 +40,11 @@ enum Fit {
 /// What is found of a text, as lines, and the datasets of it. `names` are the words of all names of the ontology: what
 /// is one of them alone is no part of a value that somebody looks for. Values that are personal data are found by those
 /// who name them in full, as questions find them, and by nobody else.
-pub(super) fn find(sought: &Sought, names: &BTreeSet<String>, sight: &Sight<'_>) -> (Vec<String>, Vec<(String, String)>) {
+pub(super) fn find(
+    sought: &Sought,
+    names: &BTreeSet<String>,
+    sight: &Sight<'_>,
+) -> (Vec<String>, Vec<(String, String)>) {
     let parts: Vec<&str> = sought
         .words
         .iter()
@@ -214,8 +218,7 @@ mod tests {
         let level = Field { datatype: DataType::Integer, ..field("level") };
         let pilot = Field { pii: Some("name".into()), index_values: true, ..field("pilot") };
         let secret = Field { hidden: true, ..field("secret") };
-        let flight =
-            Entity { name: "flight".into(), fields: vec![origin, level, pilot, secret], ..Entity::default() };
+        let flight = Entity { name: "flight".into(), fields: vec![origin, level, pilot, secret], ..Entity::default() };
         let airport = Entity { name: "airport".into(), fields: vec![field("name")], ..Entity::default() };
         let relationships = vec![relationship("flight_from", "origin"), relationship("flight_to", "destination")];
         Ontology { datasets: vec![flight, airport], relationships, ..Ontology::default() }

@@ -12,8 +12,8 @@ use crate::model::ontology::in_words;
 const SMALL: [&str; 52] = [
     "the", "and", "for", "what", "which", "who", "how", "many", "much", "was", "were", "are", "did", "does", "per",
     "each", "with", "from", "all", "that", "have", "has", "had", "show", "list", "give", "than", "more", "most", "top",
-    "last", "not", "of", "in", "on", "by", "to", "at", "is", "a", "an", "or", "do", "we", "us", "me", "my", "our", "it",
-    "its", "as", "be",
+    "last", "not", "of", "in", "on", "by", "to", "at", "is", "a", "an", "or", "do", "we", "us", "me", "my", "our",
+    "it", "its", "as", "be",
 ];
 
 /// Without case and accents, compatibility forms made plain.
@@ -98,7 +98,10 @@ mod tests {
 
     #[test]
     fn names_weigh_more_than_descriptions_and_small_words_nothing() {
-        assert_eq!(sought("average delays by the airport").hits(&["dep_delay", "departure delay"], "At an airport"), 13);
+        assert_eq!(
+            sought("average delays by the airport").hits(&["dep_delay", "departure delay"], "At an airport"),
+            13
+        );
         assert_eq!(sought("of the what").hits(&["of_what"], "the"), 0);
         assert_eq!(sought("Délay").hits(&["delay"], ""), 10, "accents and case say nothing");
     }

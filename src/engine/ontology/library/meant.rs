@@ -41,7 +41,8 @@ impl Library {
 /// Says which ontologies there are.
 fn unsettled(named: Option<&OntologyRef>, ready: &[StoredOntology]) -> Error {
     if ready.is_empty() {
-        let message = "No ontology here can be asked. List the tables with dragoman_list_datasets, and use dragoman_sql.";
+        let message =
+            "No ontology here can be asked. List the tables with dragoman_list_datasets, and use dragoman_sql.";
         return Error { message: message.into(), ..Error::ontology_not_found() };
     }
     let told = ready.iter().take(MOST_TOLD);
@@ -52,7 +53,8 @@ fn unsettled(named: Option<&OntologyRef>, ready: &[StoredOntology]) -> Error {
     let details = json!({ "field": "ontologyId", "ontologies": listed });
     match named {
         None => {
-            let message = format!("There are {} ontologies. Give the id or the name of one as ontologyId: ", ready.len());
+            let message =
+                format!("There are {} ontologies. Give the id or the name of one as ontologyId: ", ready.len());
             Error::invalid("ontologyId", format!("{message}{}{more}.", names.join(", "))).with(details)
         }
         Some(_) => {

@@ -185,7 +185,9 @@ async fn read_page(room: &Room<'_>, ontology_id: Id<StoredOntology>, dataset: Op
         short.next_cursor = more.next_cursor;
     }
     let described = match dataset {
-        Some(name) => Some(room.ask(GetOntologyDataset { ontology_id: ontology_id.into(), name: name.to_owned() }).await?),
+        Some(name) => {
+            Some(room.ask(GetOntologyDataset { ontology_id: ontology_id.into(), name: name.to_owned() }).await?)
+        }
         None => None,
     };
     let page = ReadPage {
