@@ -255,7 +255,7 @@ fn text(block: &impl Serialize) -> String {
 }
 
 /// Rows are left out until the rest fits into half of a reply's bytes: the text content repeats most of it.
-fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
+pub(super) fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
     let Answered { conversation, run, ending, body } = answered;
     let Body { narrative, read_as, assumptions, caveats, verified, charts, svg, lineage, asked, table } = body;
     let questions: Vec<Question> = asked

@@ -2,8 +2,8 @@
 
 use super::cursor::{Read, Reader};
 use super::problem::Wrong;
-use crate::engine::agent::plan::window::{Span, midnight, text};
-use crate::model::plan::{Comparator, Comparison, Dimension, TimeFilter, Window};
+use crate::engine::agent::plan::window::{Span, midnight};
+use crate::model::plan::{Comparison, Dimension, TimeFilter, Window};
 
 const OTHER_TIMES: &str = "`compare_to` is `previous period`, `same period last year`, or a time such as `2012`";
 
