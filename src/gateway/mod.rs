@@ -20,7 +20,7 @@ use crate::engine::job::{Job, OnProgress};
 use crate::gateway::audit::AuditLog;
 pub use crate::gateway::limit::Knock;
 use crate::gateway::limit::Limiter;
-use crate::gateway::operation::{Info, Operation, Parts, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Surface};
 use crate::model::access::{Action, Pass, Want, authorize, denied};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::{Caller, Proof};
@@ -229,7 +229,8 @@ impl Gateway {
         }
         let time = (O::INFO.time)(&limits.budgets);
         let job = Job::new(&pass, &limits.budgets, time, via.cancel.clone(), via.on_progress.clone());
-        let late = || Error::new(Code::QueryTimeout, format!("The call took longer than {} s.", time.as_secs()));
+        let code = if O::INFO.cost == Cost::Ask { Code::AgentTimeout } else { Code::QueryTimeout };
+        let late = || Error::new(code, format!("The call took longer than {} s.", time.as_secs()));
         // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
         let grace = std::time::Duration::from_secs(2);
         let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));

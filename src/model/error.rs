@@ -28,6 +28,8 @@ pub enum Code {
     OntologyNotReady,
     NotFound,
     QueryTimeout,
+    /// The whole time of a question is over.
+    AgentTimeout,
     LimitExceeded,
     FileTooLarge,
     /// A remote engine cannot be reached, or refuses to work.
@@ -55,7 +57,7 @@ pub struct CodeInfo {
 
 impl Code {
     /// Every code, for documents and tests.
-    pub const ALL: [Code; 25] = [
+    pub const ALL: [Code; 26] = [
         Code::AuthInvalid,
         Code::AuthRevoked,
         Code::AuthExpired,
@@ -73,6 +75,7 @@ impl Code {
         Code::OntologyNotReady,
         Code::NotFound,
         Code::QueryTimeout,
+        Code::AgentTimeout,
         Code::LimitExceeded,
         Code::FileTooLarge,
         Code::SourceUnavailable,
@@ -103,6 +106,7 @@ impl Code {
             Code::OntologyNotReady => ("ontology_not_ready", 409, -32003),
             Code::NotFound => ("not_found", 404, -32002),
             Code::QueryTimeout => ("query_timeout", 408, -32004),
+            Code::AgentTimeout => ("agent_timeout", 408, -32004),
             Code::LimitExceeded => ("limit_exceeded", 400, -32602),
             Code::FileTooLarge => ("file_too_large", 413, -32602),
             Code::SourceUnavailable => ("source_unavailable", 502, -32005),

@@ -8,6 +8,7 @@ use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::ontology::StoredOntology;
 use crate::model::org::Org;
+use crate::model::query::Query;
 use crate::model::reading::{Cannot, Chosen, Clarification, Reading, Turn};
 
 /// Most rounds of questions back in one conversation before an answer rests on assumptions.
@@ -179,6 +180,49 @@ impl CaveatKind {
     pub fn says(self, says: impl Into<String>) -> Caveat {
         Caveat { kind: self, says: says.into() }
     }
+}
+
+/// What there is to go on with where a question has no answer yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Understood {
+    /// As much of the question as was read: with what is assumed, without the words that mean nothing here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<Query>,
+    /// The same in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<String>,
+    /// Words of the question that mean nothing here.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unknown: Vec<String>,
+    pub near: Near,
+    /// What there is, as far as the caller sees it.
+    pub datasets: Vec<Described>,
+    /// What to do next.
+    pub advice: String,
+}
+
+/// Names that a query may use, those that come nearest to the question first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Near {
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub metrics: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub segments: Vec<String>,
+    /// `dataset.field`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub fields: Vec<String>,
+    /// Stored values, as conditions: `shop.town = 'Ghent'`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub values: Vec<String>,
+}
+
+/// A dataset of an ontology, and what it is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Described {
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub description: String,
 }
 
 /// What is kept of what people agreed to.

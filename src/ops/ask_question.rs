@@ -17,11 +17,15 @@ use crate::model::chart::ChartSpec;
 use crate::model::error::Result;
 use crate::model::lineage::Lineage;
 use crate::model::ontology::OntologyRef;
-use crate::model::run::{Caveat, Conversation, Ending, Run};
-use crate::model::table::Column;
+use crate::model::query::Query;
+use crate::model::run::{Caveat, Conversation, Ending, Run, Understood};
+use crate::model::table::{Column, Table};
 
 /// Rows that the narrative itself shows; a table of more is a block of its own.
 const TOLD_ROWS: usize = 20;
+
+/// Bytes of a reply around what is in it: names, ids, the request's.
+const AROUND: usize = 1_000;
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -69,8 +73,14 @@ pub struct Reply {
     pub chart_specs: Option<ChartSpecs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_lineage: Option<Lineage>,
+    /// How the question was read, to change and run again with dragoman_query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<Query>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clarification_request: Option<ClarificationRequest>,
+    /// Where there is no answer: what was read, what comes near, and how to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub understood: Option<Understood>,
     /// The answer as a table, as many rows as fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<Shown>,
@@ -131,7 +141,7 @@ impl Operation for AskQuestion {
                       they come from, and the `query` to go on with. Where you can write it with names of the ontology, \
                       dragoman_query is exact; either comes before dragoman_sql. It may ask back: call it again with the \
                       same conversationId and the answers as the question. It may say that it cannot answer: do not guess \
-                      then. Tell the person its assumptions and caveats.",
+                      then; `understood` has what was read and the names that come near. Tell the person its assumptions and caveats.",
         action: Action::RunSql,
         cost: Cost::Ask,
         read_only: true,
@@ -164,7 +174,7 @@ impl Operation for AskQuestion {
         let (conversation_id, trace_id) = (reply.conversation_id, reply.trace_id);
         // With what a client needs to go on, for those that show a model texts only.
         let texts = match &reply.clarification_request {
-            Some(asked) => vec![text(&Asked { asked, conversation_id })],
+            Some(asked) => vec![text(&Asked { asked, conversation_id, understood: reply.understood.as_ref() })],
             None => [
                 Some(reply.narrative.clone()),
                 (!reply.caveats.is_empty()).then(|| text(&Warned::of(reply))),
@@ -174,8 +184,9 @@ impl Operation for AskQuestion {
                     .table
                     .as_ref()
                     .filter(|table| table.row_count > TOLD_ROWS)
-                    .map(|table| text(&Tabled { table, kind: "table" })),
-                Some(text(&Spoken { kind: "conversation", conversation_id, trace_id })),
+                    .map(|table| text(&Tagged { kind: "table", block: table })),
+                reply.understood.as_ref().map(|understood| text(&Tagged { kind: "understood", block: understood })),
+                Some(text(&Spoken { kind: "conversation", conversation_id, trace_id, query: reply.query.as_ref() })),
             ]
             .into_iter()
             .flatten()
@@ -208,6 +219,8 @@ struct Asked<'a> {
     #[serde(flatten)]
     asked: &'a ClarificationRequest,
     conversation_id: Id<Conversation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    understood: Option<&'a Understood>,
 }
 
 /// The block of caveats.
@@ -230,23 +243,25 @@ impl<'a> Warned<'a> {
     }
 }
 
-/// The block of a table.
+/// The block of a part that does not name its kind itself.
 #[derive(Serialize)]
-struct Tabled<'a> {
-    #[serde(flatten)]
-    table: &'a Shown,
+struct Tagged<'a, T> {
     #[serde(rename = "_type")]
     kind: &'static str,
+    #[serde(flatten)]
+    block: &'a T,
 }
 
 /// The block of what a client needs to go on.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Spoken {
+struct Spoken<'a> {
     #[serde(rename = "_type")]
     kind: &'static str,
     conversation_id: Id<Conversation>,
     trace_id: Id<Run>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<&'a Query>,
 }
 
 /// A block's JSON. Like the reply that it is a part of, it always has one.
@@ -254,10 +269,11 @@ fn text(block: &impl Serialize) -> String {
     serde_json::to_string(block).unwrap_or_default()
 }
 
-/// Rows are left out until the rest fits into half of a reply's bytes: the text content repeats most of it.
+/// What may be long is left out until all of it fits into a reply's bytes: charts, then rows, then pictures.
 pub(super) fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
     let Answered { conversation, run, ending, body } = answered;
-    let Body { narrative, read_as, assumptions, caveats, verified, charts, svg, lineage, asked, table } = body;
+    let Body { narrative, read_as, assumptions, caveats, verified, mut charts, svg, .. } = body;
+    let Body { lineage, asked, table, query, understood, .. } = body;
     let questions: Vec<Question> = asked
         .into_iter()
         .map(|asked| Question {
@@ -266,19 +282,8 @@ pub(super) fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
             assumption: asked.assumption,
         })
         .collect();
-    let mut room = bytes / 4;
-    let table = table.map(|table| {
-        let row_count = table.rows.len();
-        let mut fits = |row: &Vec<Value>| {
-            let size = json::size(row).map_or(usize::MAX, |bytes| bytes + 1);
-            let fits = size <= room;
-            room = room.saturating_sub(size);
-            fits
-        };
-        let rows: Vec<Vec<Value>> = table.rows.into_iter().map_while(|row| fits(&row).then_some(row)).collect();
-        Shown { truncated: table.truncated || rows.len() < row_count, columns: table.columns, rows, row_count }
-    });
-    Reply {
+    charts.truncate(fitting(charts.iter().map(size), bytes / 4));
+    let mut reply = Reply {
         conversation_id: conversation,
         trace_id: run,
         outcome: ending,
@@ -289,12 +294,48 @@ pub(super) fn reply(answered: Answered, image: bool, bytes: usize) -> Reply {
         verified,
         chart_specs: (!charts.is_empty()).then_some(ChartSpecs { kind: "chart_specs", charts }),
         data_lineage: lineage,
+        query,
         clarification_request: (!questions.is_empty())
             .then_some(ClarificationRequest { kind: "clarification_request", questions }),
-        table,
+        understood,
+        table: None,
         image,
-        svg: if svg.iter().map(String::len).sum::<usize>() <= bytes / 2 { svg } else { Vec::new() },
-    }
+        svg: Vec::new(),
+    };
+    let left = bytes.saturating_sub(size(&reply) + AROUND);
+    reply.table = table.map(|table| shown(table, left.min(bytes / 4)));
+    let left = left.saturating_sub(size(&reply.table));
+    let drawn = reply.chart_specs.as_ref().map_or(0, |specs| specs.charts.len());
+    reply.svg = svg.into_iter().take(drawn).collect();
+    reply.svg.truncate(fitting(reply.svg.iter().map(String::len), left.min(bytes / 2)));
+    reply
+}
+
+/// A table with as many of its rows as there is room for.
+fn shown(table: Table, mut room: usize) -> Shown {
+    let row_count = table.rows.len();
+    let mut fits = |row: &Vec<Value>| {
+        let size = size(row).saturating_add(1);
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    };
+    let rows: Vec<Vec<Value>> = table.rows.into_iter().map_while(|row| fits(&row).then_some(row)).collect();
+    Shown { truncated: table.truncated || rows.len() < row_count, columns: table.columns, rows, row_count }
+}
+
+/// As JSON; what has none fits nowhere.
+fn size(of: &impl Serialize) -> usize {
+    json::size(of).unwrap_or(usize::MAX)
+}
+
+/// How many of the first fit together.
+fn fitting(sizes: impl Iterator<Item = usize>, room: usize) -> usize {
+    let whole = sizes.scan(0_usize, |all, size| {
+        *all = all.saturating_add(size);
+        Some(*all)
+    });
+    whole.take_while(|all| *all <= room).count()
 }
 
 #[cfg(test)]
@@ -304,6 +345,7 @@ mod tests {
     use super::*;
     use crate::base::clock::Clock;
     use crate::gateway::WithId;
+    use crate::model::chart::Point;
     use crate::model::run::CaveatKind;
 
     fn answer(rows: usize, image: bool) -> Reply {
@@ -321,6 +363,8 @@ mod tests {
             chart_specs: Some(ChartSpecs { kind: "chart_specs", charts: vec![] }),
             data_lineage: None,
             clarification_request: None,
+            query: None,
+            understood: None,
             table: Some(Shown { columns: vec![], row_count: rows.len(), rows, truncated: false }),
             svg: vec!["<svg/>".into()],
             image,
@@ -375,6 +419,41 @@ mod tests {
         assert_eq!(block["_type"], "clarification_request");
         assert_eq!(block["questions"][0]["question"], "By what?");
         assert_eq!(block["conversationId"], json!(reply.conversation_id));
+    }
+
+    #[test]
+    fn what_may_be_long_is_left_out_until_the_rest_fits() {
+        let clock = Clock::manual(0);
+        let chart = |points: usize| {
+            let point = Point { x: 1.5, y: 2.5, label: Some("a label".into()) };
+            let spec = json!({ "type": "scatter", "title": "t", "points": vec![point; points] });
+            serde_json::from_value::<ChartSpec>(spec).unwrap()
+        };
+        let of = |charts: Vec<ChartSpec>, rows: usize, svg: Vec<usize>, sql: usize| {
+            let rows = vec![vec![json!("some text in a row")]; rows];
+            let table = Table { columns: vec![], rows, truncated: false };
+            let lineage = Lineage { sql: "x".repeat(sql), ..Lineage::default() };
+            let body = Body {
+                charts,
+                svg: svg.into_iter().map(|size| "s".repeat(size)).collect(),
+                lineage: Some(lineage),
+                table: Some(table),
+                ..Body::default()
+            };
+            let answered =
+                Answered { conversation: Id::new(&clock), run: Id::new(&clock), ending: Ending::Answer, body };
+            let reply = super::reply(answered, false, 20_000);
+            let pictures = reply.svg.iter().map(String::len).sum::<usize>();
+            assert!(size(&reply) + pictures <= 20_000, "{} and {pictures}", size(&reply));
+            let table = reply.table.as_ref().unwrap();
+            assert_eq!(table.truncated, table.rows.len() < table.row_count);
+            (reply.chart_specs.as_ref().map_or(0, |specs| specs.charts.len()), table.rows.len(), reply.svg.len())
+        };
+        assert_eq!(of(vec![chart(10), chart(10)], 9, vec![4_000, 4_000], 100), (2, 9, 2));
+        assert_eq!(of(vec![chart(10), chart(10)], 9, vec![4_000, 9_000], 100), (2, 9, 1), "too large a picture");
+        assert_eq!(of(vec![chart(10), chart(1_000)], 9, vec![400, 400], 100), (1, 9, 1), "and too large a chart");
+        let (_, rows, svg) = of(vec![chart(10)], 2_000, vec![9_000], 10_000);
+        assert!((50..400).contains(&rows) && svg == 0, "{rows} {svg}");
     }
 
     #[test]

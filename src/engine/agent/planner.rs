@@ -28,6 +28,11 @@ pub trait Planner: Send + Sync {
     /// For traces.
     fn name(&self) -> &'static str;
 
+    /// Whether reading takes nothing but the time of this machine, so that a question may be read several times over.
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// What it keeps ready of an ontology and the values of its fields: made once for each version of both, and given
     /// back with every question. May take long.
     fn learn(&self, _ontology: &Ontology, _values: &[FieldValues]) -> Learnt {

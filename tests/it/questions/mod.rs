@@ -1,6 +1,7 @@
 //! Questions in plain words as clients ask them: over MCP in both eras, over REST and in conversations; who may, what is
 //! asked back and how, and what the record says.
 
+mod answers;
 mod conversations;
 mod erasure;
 mod gate;

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::reword::{names_personal, reword};
-use super::{Body, Made, Questions, Steps};
+use super::understood::write;
+use super::{Body, Made, Open, Questions, Refused, Steps};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
 use crate::engine::agent::explainer::{Column, Facts, Told, tell, unsupported_numbers};
@@ -17,7 +18,7 @@ use crate::engine::render::nouns::capital;
 use crate::engine::render::number::Style;
 use crate::model::error::Result;
 use crate::model::plan::Plan;
-use crate::model::reading::{Cannot, Chosen, Reading};
+use crate::model::reading::{Chosen, Reading};
 use crate::model::run::{Caveat, CaveatKind, CheckFound};
 use crate::model::table::Table;
 
@@ -34,7 +35,7 @@ pub(super) struct Answer {
 }
 
 /// What a plan is compiled to, or why not.
-enum Settled {
+pub(super) enum Settled {
     Compiled(Box<Compiled>),
     Not(Made),
 }
@@ -64,7 +65,10 @@ impl Questions {
             Settled::Not(made) => {
                 steps.done("compile", "no SQL");
                 steps.record.add("compile", || why_not(&made));
-                return Ok(made);
+                return Ok(match made {
+                    Made::Cannot(refused) => Made::Cannot(Refused { plan: Some(reading.plan), ..refused }),
+                    made => made,
+                });
             }
         };
         steps.done("compile", format!("{} bytes of SQL", compiled.sql.len()));
@@ -112,8 +116,8 @@ impl Questions {
             verified: passed,
         };
         let told = tell(&facts);
-        let chart = choose(&reading.plan, &columns, &ran.table, &told.read_as);
-        let svg = chart.iter().map(|chart| draw::svg(chart, Theme::Auto)).collect();
+        let charts = choose(&reading.plan, &columns, &ran.table, &told.read_as);
+        let svg = charts.iter().map(|chart| draw::svg(chart, Theme::Auto)).collect();
         let lineage = lineage::of(&reading.plan, &compiled, &prepared.ontology, ran.table.rows.len());
         steps.done("tell", format!("{} characters", told.narrative.len()));
         steps.record.add("narrative", || told.narrative.clone());
@@ -127,11 +131,12 @@ impl Questions {
             assumptions: reading.assumptions.clone(),
             caveats,
             verified: Some(passed),
-            charts: chart.into_iter().collect(),
+            charts,
             svg,
             lineage: Some(lineage),
             table: Some(ran.table),
-            asked: Vec::new(),
+            query: Some(write(&reading.plan, &prepared.ontology)),
+            ..Body::default()
         };
         Ok(Made::Answer(Box::new(Answer { reading, body })))
     }
@@ -243,7 +248,7 @@ fn of_result(verdict: &Verdict, compiled: &Compiled, table: &Table, total: Optio
 }
 
 /// Compiles a plan; where several ways are equally good, the one that was chosen, or the question which.
-fn settled(prepared: &Prepared, plan: &mut Plan, chosen: &[Chosen], rows: usize) -> Settled {
+pub(super) fn settled(prepared: &Prepared, plan: &mut Plan, chosen: &[Chosen], rows: usize) -> Settled {
     let rows = u32::try_from(rows).unwrap_or(u32::MAX);
     for _ in 0..MOST_WAYS {
         let error = match compile(plan, &prepared.ontology, &prepared.graph, prepared.dialect, rows) {
@@ -251,28 +256,27 @@ fn settled(prepared: &Prepared, plan: &mut Plan, chosen: &[Chosen], rows: usize)
             Err(error) => error,
         };
         let (Some(open), CompileError::Ambiguous { to, .. }) = (error.clarification(), &error) else {
-            let reason = format!("{}.", capital(&error.to_string()));
-            return Settled::Not(Made::Cannot(Cannot { reason, ..Cannot::default() }));
+            return Settled::Not(Made::Cannot(Refused::because(format!("{}.", capital(&error.to_string())))));
         };
         let Some(way) = chosen.iter().find(|it| it.key == open.key) else {
-            return Settled::Not(Made::Clarify(vec![open]));
+            return Settled::Not(Made::Clarify(Open { asked: vec![open], plan: None }));
         };
         let via: Vec<String> = way.value.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let with = with_way(plan, to, &via);
         if with == *plan {
-            return Settled::Not(Made::Clarify(vec![open]));
+            return Settled::Not(Made::Clarify(Open { asked: vec![open], plan: None }));
         }
         *plan = with;
     }
-    let reason = "Too many of its ways through the data stay open. Ask for less at once.".into();
-    Settled::Not(Made::Cannot(Cannot { reason, ..Cannot::default() }))
+    let reason = "Too many of its ways through the data stay open. Ask for less at once.";
+    Settled::Not(Made::Cannot(Refused::because(reason)))
 }
 
 /// Why a plan has no statement.
 fn why_not(made: &Made) -> String {
     match made {
-        Made::Cannot(cannot) => cannot.reason.clone(),
-        Made::Clarify(asked) => asked.iter().map(|open| format!("{}\n", open.question)).collect(),
+        Made::Cannot(refused) => refused.cannot.reason.clone(),
+        Made::Clarify(open) => open.asked.iter().map(|open| format!("{}\n", open.question)).collect(),
         Made::Answer(_) => String::new(),
     }
 }

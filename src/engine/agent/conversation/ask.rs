@@ -3,26 +3,29 @@
 
 use std::time::Instant;
 
-use jiff::civil::DateTime;
+use serde_json::json;
 
-use super::memory::{Known, Verified, still_fits};
-use super::{Answered, Ask, Body, Made, Questions, Steps, civil};
+use super::memory::{Known, still_fits};
+use super::open::{Asking, as_verified};
+use super::{Answered, Ask, Body, Made, Open, Questions, Refused, Steps, civil};
 use crate::base::id::Id;
-use crate::engine::agent::plan::renew::renewed;
-use crate::engine::agent::planner::{Context, Planners, Worded, assumption};
+use crate::engine::agent::planner::{Planners, Worded, assumption};
 use crate::engine::agent::prepared::{Prepared, tables};
 use crate::engine::job::Job;
 use crate::engine::ontology::visible::has_any;
 use crate::model::dataset::Dataset;
-use crate::model::error::{Error, Result};
-use crate::model::reading::{Cannot, Chosen, Outcome, Reading, Turn};
-use crate::model::run::{CaveatKind, Conversation, Ending, MOST_ROUNDS, Pending, Run, Trace};
+use crate::model::error::{Code, Error, Result};
+use crate::model::reading::{Chosen, Outcome, Turn};
+use crate::model::run::{CaveatKind, Conversation, Ending, MOST_ROUNDS, Pending, Run, Trace, Understood};
 
 /// Longest question in characters.
 const MOST_CHARS: usize = 2_000;
 
 /// Turns of a conversation that the next question may refer to.
 const MOST_TURNS: usize = 10;
+
+/// Datasets that are named where there is no answer.
+const MOST_NAMED: usize = 12;
 
 /// Said of an answer over data that were not compared with the ontology.
 pub(super) const NOT_COMPARED: &str = "The data changed, and were not yet compared again with what the ontology says of them (keys, \
@@ -33,8 +36,13 @@ impl Questions {
     ///
     /// # Errors
     /// `ontology_not_found`, `ontology_not_ready`; `not_found` for a conversation of others; `invalid_argument` for an
-    /// empty or too long question; `query_timeout` and the refusals of the SQL engine for load.
+    /// empty or too long question; `agent_timeout` when the whole time of the question is over, `query_timeout` when that
+    /// of one statement is, and the refusals of the SQL engine for load.
     pub async fn ask(&self, job: &Job<'_>, ask: Ask) -> Result<Answered> {
+        self.asked(job, ask).await.map_err(|error| if is_late(job, &error) { late(job) } else { error })
+    }
+
+    async fn asked(&self, job: &Job<'_>, ask: Ask) -> Result<Answered> {
         let started = Instant::now();
         let text = ask.question.trim();
         if text.is_empty() || text.chars().count() > MOST_CHARS {
@@ -87,7 +95,8 @@ impl Questions {
                 return Err(error);
             }
         };
-        let (ending, told) = told(made, &question, round, &mut steps.trace);
+        let understood = self.understood(&prepared, ask.ontology, &question, &made).await?;
+        let (ending, told) = told(made, understood, &question, round, &mut steps.trace);
         conversation.state.pending = told.pending;
         if let Some(turn) = told.turn {
             conversation.state.turns.push(turn);
@@ -114,6 +123,8 @@ impl Questions {
         steps: &mut Steps,
     ) -> Result<Made> {
         let now = civil(&prepared.ontology, self.clock.now())?;
+        let previous = conversation.state.turns.clone();
+        let asking = Asking { prepared, known, question, now, previous: &previous };
         let state = &mut conversation.state;
         let mut assumed: Vec<String> = Vec::new();
         // Settling one point may open another; each pass settles at least one.
@@ -123,75 +134,76 @@ impl Questions {
             chosen.extend(
                 known.preferences.iter().filter(|it| state.chosen.iter().all(|one| one.key != it.key)).cloned(),
             );
-            let context = Context {
-                now,
-                previous: state.turns.clone(),
-                chosen: chosen.clone(),
-                default_window: known.own.window(&self.planners, &prepared.ontology),
-                extent: prepared.span(),
-                record: steps.record.clone(),
-            };
-            let outcome = match self.planners.worded(question, &known.own, &chosen, &prepared.ontology) {
-                Worded::Ask(open) => Outcome::Clarify(vec![open]),
-                Worded::Question(question, notes) => {
-                    steps.record.add("own words", || question.clone());
-                    // What a person means by words of their own nobody else has verified.
-                    let verified = known.verified.as_ref().filter(|_| notes.is_empty());
-                    let mut outcome = match verified {
-                        // Nothing stands before it that could give it another meaning.
-                        Some(verified) if state.turns.is_empty() => as_verified(verified, prepared, now),
-                        Some(verified) => match self.understand(job, prepared, &question, &context, steps).await {
-                            Outcome::Plan(reading) if !reading.follows => as_verified(verified, prepared, now),
-                            outcome => outcome,
-                        },
-                        None => self.understand(job, prepared, &question, &context, steps).await,
-                    };
-                    if verified.is_some() {
-                        steps
-                            .record
-                            .add("remembered", || "this question is kept with the plan that it is read as".into());
-                    }
-                    if let Outcome::Plan(reading) = &mut outcome {
-                        let timed =
-                            || known.own.timed(&self.planners, &reading.plan, &question, &prepared.ontology, now);
-                        steps.trace.own = !notes.is_empty() || timed();
-                        reading.assumptions.extend(notes);
-                    }
-                    outcome
-                }
-            };
+            let outcome = self.read(job, &asking, &chosen, steps).await;
+            job.check()?;
             let made = match outcome {
                 Outcome::Plan(mut reading) => {
                     reading.assumptions.extend(assumed.iter().cloned());
                     steps.done("plan", format!("{} phrases understood", reading.phrases.len()));
                     self.answer(job, prepared, question, *reading, &chosen, steps).await?
                 }
-                Outcome::Clarify(asked) => Made::Clarify(asked),
-                Outcome::Cannot(cannot) => Made::Cannot(cannot),
+                Outcome::Clarify(asked) => Made::Clarify(Open { asked, plan: None }),
+                Outcome::Cannot(cannot) => {
+                    let plan = self.part(job, &asking, &cannot.unknown, &chosen).await;
+                    Made::Cannot(Refused { cannot, plan })
+                }
             };
-            let Made::Clarify(asked) = made else { return Ok(made) };
+            let Made::Clarify(open) = made else { return Ok(made) };
             if round < MOST_ROUNDS {
-                return Ok(Made::Clarify(asked));
+                return Ok(Made::Clarify(self.open(job, &asking, open.asked, &chosen).await));
             }
-            for open in &asked {
+            for open in &open.asked {
                 assumed.push(format!("{} {}", open.question, open.assumption));
                 state.chosen.extend(assumption(open));
             }
         }
-        Ok(Made::Cannot(Cannot {
-            reason: "Too much of this question stays open. Ask for less at once.".into(),
-            ..Cannot::default()
-        }))
+        Ok(Made::Cannot(Refused::because("Too much of this question stays open. Ask for less at once.")))
+    }
+
+    /// Reads a question: in the words of the ontology, as it is remembered, or by the planners.
+    async fn read(&self, job: &Job<'_>, of: &Asking<'_>, chosen: &[Chosen], steps: &mut Steps) -> Outcome {
+        let Asking { prepared, known, now, .. } = *of;
+        let (question, notes) = match self.planners.worded(of.question, &known.own, chosen, &prepared.ontology) {
+            Worded::Ask(open) => return Outcome::Clarify(vec![open]),
+            Worded::Question(question, notes) => (question, notes),
+        };
+        steps.record.add("own words", || question.clone());
+        let context = self.context(of, chosen, steps.record.clone());
+        // What a person means by words of their own nobody else has verified.
+        let verified = known.verified.as_ref().filter(|_| notes.is_empty());
+        let mut outcome = match verified {
+            // Nothing stands before it that could give it another meaning.
+            Some(verified) if of.previous.is_empty() => as_verified(verified, prepared, now),
+            Some(verified) => match self.understand(job, prepared, &question, &context, steps).await {
+                Outcome::Plan(reading) if !reading.follows => as_verified(verified, prepared, now),
+                outcome => outcome,
+            },
+            None => self.understand(job, prepared, &question, &context, steps).await,
+        };
+        if verified.is_some() {
+            steps.record.add("remembered", || "this question is kept with the plan that it is read as".into());
+        }
+        if let Outcome::Plan(reading) = &mut outcome {
+            let timed = || known.own.timed(&self.planners, &reading.plan, &question, &prepared.ontology, now);
+            steps.trace.own = !notes.is_empty() || timed();
+            reading.assumptions.extend(notes);
+        }
+        outcome
     }
 }
 
-/// A question as somebody confirmed that it is read.
-fn as_verified(verified: &Verified, prepared: &Prepared, now: DateTime) -> Outcome {
-    Outcome::Plan(Box::new(Reading {
-        plan: renewed(&verified.plan, now, &prepared.ontology.calendar),
-        assumptions: vec![verified.says.clone()],
-        ..Reading::default()
-    }))
+/// Whether it is the question that took too long, and not a statement of it.
+fn is_late(job: &Job<'_>, error: &Error) -> bool {
+    error.code == Code::QueryTimeout && job.time_left().is_zero() && !job.cancel.is_cancelled()
+}
+
+fn late(job: &Job<'_>) -> Error {
+    let seconds = job.budget.ask_time.as_secs();
+    let message = format!(
+        "The question took longer than {seconds} s. Ask for less at once: a shorter time, fewer numbers, or one thing \
+         after the other."
+    );
+    Error::new(Code::AgentTimeout, message).with(json!({ "limit": "time", "seconds": seconds }))
 }
 
 /// Which question is asked: the pending one when the text answers what was asked back, and its round.
@@ -220,7 +232,7 @@ struct Told {
 }
 
 /// What was made, as it leaves, with what the conversation keeps of it.
-fn told(made: Made, question: &str, round: u32, trace: &mut Trace) -> (Ending, Told) {
+fn told(made: Made, understood: Option<Understood>, question: &str, round: u32, trace: &mut Trace) -> (Ending, Told) {
     match made {
         Made::Answer(answer) => {
             let turn = Turn { question: question.to_owned(), plan: answer.reading.plan.clone() };
@@ -228,21 +240,36 @@ fn told(made: Made, question: &str, round: u32, trace: &mut Trace) -> (Ending, T
             trace.reading = Some(answer.reading);
             (Ending::Answer, Told { body: answer.body, pending: None, turn: Some(turn) })
         }
-        Made::Clarify(asked) => {
+        Made::Clarify(Open { asked, .. }) => {
             trace.asked_back.clone_from(&asked);
             let lines: Vec<String> = asked.iter().map(|it| it.question.clone()).collect();
             let pending = Pending { question: question.to_owned(), asked: asked.clone(), round: round + 1 };
-            let body = Body { narrative: lines.join("\n"), asked, ..Body::default() };
+            let body = Body { narrative: lines.join("\n"), asked, understood, ..Body::default() };
             (Ending::Clarification, Told { body, pending: Some(pending), turn: None })
         }
-        Made::Cannot(cannot) => {
+        Made::Cannot(Refused { cannot, .. }) => {
             let mut narrative = format!("I cannot answer this. {}", cannot.reason);
             if !cannot.instead.is_empty() {
                 narrative.push_str(&format!("\n\nWhat comes nearest: {}.", cannot.instead.join(", ")));
             }
+            if let Some(understood) = &understood {
+                narrative.push_str(&there_is(understood));
+            }
             trace.cannot = Some(cannot);
-            let body = Body { narrative, ..Body::default() };
+            let body = Body { narrative, understood, ..Body::default() };
             (Ending::CannotAnswer, Told { body, pending: None, turn: None })
         }
     }
+}
+
+/// What was read of the question, and what there is to ask about.
+fn there_is(understood: &Understood) -> String {
+    let read = understood.read_as.as_ref().map(|read| format!("\n\nWithout that, it would be read as: {read}."));
+    let names: Vec<&str> = understood.datasets.iter().take(MOST_NAMED).map(|it| it.name.as_str()).collect();
+    let more = match understood.datasets.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let there = (!names.is_empty()).then(|| format!("\n\nThe datasets here: {}{more}.", names.join(", ")));
+    format!("{}{}", read.unwrap_or_default(), there.unwrap_or_default())
 }

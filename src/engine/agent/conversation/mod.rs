@@ -6,11 +6,14 @@ mod ask;
 mod erase;
 mod guided;
 mod memory;
+mod near;
+mod open;
 mod preferences;
 mod query;
 pub mod reword;
 mod traces;
 mod understand;
+mod understood;
 
 use std::time::Instant;
 
@@ -31,8 +34,10 @@ use crate::model::chart::ChartSpec;
 use crate::model::error::{Error, Result};
 use crate::model::lineage::Lineage;
 use crate::model::ontology::{Ontology, StoredOntology};
+use crate::model::plan::Plan;
+use crate::model::query::Query;
 use crate::model::reading::{Cannot, Clarification};
-use crate::model::run::{Caveat, Conversation, Ending, Phase, Run, Trace};
+use crate::model::run::{Caveat, Conversation, Ending, Phase, Run, Trace, Understood};
 use crate::model::table::Table;
 use crate::store::Db;
 
@@ -85,13 +90,37 @@ pub struct Body {
     /// What is asked back.
     pub asked: Vec<Clarification>,
     pub table: Option<Table>,
+    /// How it was read, to change and run again.
+    pub query: Option<Query>,
+    /// What there is to go on with where there is no answer.
+    pub understood: Option<Understood>,
 }
 
 /// What a planner and the data made of a question.
 enum Made {
     Answer(Box<Answer>),
-    Clarify(Vec<Clarification>),
-    Cannot(Cannot),
+    Clarify(Open),
+    Cannot(Refused),
+}
+
+/// What is asked back, and the plan that stands when what is assumed holds.
+#[derive(Default)]
+struct Open {
+    asked: Vec<Clarification>,
+    plan: Option<Plan>,
+}
+
+/// Why there is no answer, and the plan of what was understood.
+#[derive(Default)]
+struct Refused {
+    cannot: Cannot,
+    plan: Option<Plan>,
+}
+
+impl Refused {
+    fn because(reason: impl Into<String>) -> Self {
+        Self { cannot: Cannot { reason: reason.into(), ..Cannot::default() }, plan: None }
+    }
 }
 
 /// The steps of a question, with their times.

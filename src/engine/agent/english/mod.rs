@@ -117,6 +117,10 @@ impl Planner for English {
         "built-in"
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn learn(&self, ontology: &Ontology, values: &[FieldValues]) -> Learnt {
         let lexicon = Lexicon::build(ontology, values);
         let bytes = lexicon.bytes();

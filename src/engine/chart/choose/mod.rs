@@ -1,4 +1,4 @@
-//! Which chart fits a result.
+//! Which charts fit a result.
 //!
 //! | the answer has | chart |
 //! |---|---|
@@ -10,6 +10,9 @@
 //! | two measures of different units, or of over 30 rows, at least 10 rows | a cloud of points |
 //! | a comparison | two lines, or two bars side by side |
 //! | one row, no numbers, more dimensions, or rows that were cut | none |
+//!
+//! Numbers that can share no axis, of other units or beside a second dimension, have charts of their own, up to three
+//! in all; a cloud of points shows both of its measures and stands alone.
 //!
 //! Of more than 8 lines the smallest are added up as "Other" where the numbers may be added up; otherwise the 8
 //! largest are shown and the title says of how many. Of more than 30 bars the 30 largest are shown, and the title says
@@ -31,19 +34,25 @@ use super::validate::{SLICES, TITLE, validate};
 const BARS: usize = 30;
 /// Lines, or bars side by side.
 const LINES: usize = 8;
+/// Charts of one answer.
+const CHARTS: usize = 3;
 /// Points of a cloud at least.
 const CLOUD: usize = 10;
 
-/// The chart of a result, or `None` where a chart would say no more than the text, or something else. `columns` are
-/// those of the table, `title` is cut at a word. A chart that comes back is valid.
-pub fn choose(plan: &Plan, columns: &[Column], table: &Table, title: &str) -> Option<ChartSpec> {
+/// The charts of a result; none where a chart would say no more than the text, or something else. `columns` are those of
+/// the table; `title` is that of a chart alone, cut at a word: several say which numbers they show. A chart that comes
+/// back is valid.
+pub fn choose(plan: &Plan, columns: &[Column], table: &Table, title: &str) -> Vec<ChartSpec> {
     if table.truncated || table.rows.len() < 2 {
-        return None;
+        return Vec::new();
     }
     let result = Result { plan, columns, table };
-    let (mut spec, shown) = result.chart()?;
-    spec.title = titled(title, shown);
-    validate(&spec).is_ok().then_some(spec)
+    let mut charts = result.charts();
+    let is_alone = charts.len() == 1;
+    for (spec, shown, measures) in &mut charts {
+        spec.title = if is_alone { titled(title, *shown) } else { titled(&result.says(measures), *shown) };
+    }
+    charts.into_iter().map(|(spec, ..)| spec).filter(|spec| validate(spec).is_ok()).collect()
 }
 
 /// What part of everything a chart shows: "top 8 of 16".
@@ -61,26 +70,52 @@ impl Result<'_> {
         &self.columns[at]
     }
 
-    fn chart(&self) -> Option<(ChartSpec, Part)> {
+    /// Each with the columns of the numbers that it shows.
+    fn charts(&self) -> Vec<(ChartSpec, Part, Vec<usize>)> {
         if self.plan.is_listing() {
-            return self.listed_cloud();
+            return self.listed_cloud().map(|(spec, part)| (spec, part, Vec::new())).into_iter().collect();
         }
         let dimensions: Vec<usize> = self.positions(|column| column.role.is_dimension());
-        let measures = self.measures()?;
-        if let Some(named) = self.named_twice(&dimensions) {
-            return self.of_categories(named, &measures);
+        let named = self.named_twice(&dimensions);
+        let mut charts = Vec::new();
+        for measures in self.measures(named.is_none() && dimensions.len() > 1) {
+            let Some((spec, part)) = self.chart(&dimensions, named, &measures) else { continue };
+            let is_cloud = spec.r#type == ChartType::Scatter;
+            charts.push((spec, part, measures));
+            if is_cloud || charts.len() == CHARTS {
+                break;
+            }
         }
-        match dimensions.as_slice() {
-            [only] if self.column(*only).is_timeline() => self.over_time(*only, None, &measures),
-            [only] => self.of_categories(*only, &measures),
+        charts
+    }
+
+    fn chart(&self, dimensions: &[usize], named: Option<usize>, measures: &[usize]) -> Option<(ChartSpec, Part)> {
+        if let Some(named) = named {
+            return self.of_categories(named, measures);
+        }
+        match dimensions {
+            [only] if self.column(*only).is_timeline() => self.over_time(*only, None, measures),
+            [only] => self.of_categories(*only, measures),
             [first, second] => match (self.column(*first).is_timeline(), self.column(*second).is_timeline()) {
-                (true, false) => self.over_time(*first, Some(*second), &measures),
-                (false, true) => self.over_time(*second, Some(*first), &measures),
+                (true, false) => self.over_time(*first, Some(*second), measures),
+                (false, true) => self.over_time(*second, Some(*first), measures),
                 (false, false) => self.side_by_side(*first, *second, *measures.first()?),
                 (true, true) => None,
             },
             _ => None,
         }
+    }
+
+    /// Which numbers of which groups: "Average delay by carrier".
+    fn says(&self, measures: &[usize]) -> String {
+        let headings = |columns: &mut dyn Iterator<Item = &Column>| {
+            let headings: Vec<String> = columns.map(|column| one_line(&column.heading)).collect();
+            headings.join(" and ")
+        };
+        let is_own = |column: &&Column| matches!(column.role, Role::Measure(_));
+        let numbers = headings(&mut measures.iter().filter_map(|at| self.columns.get(*at)).filter(is_own));
+        let groups = headings(&mut self.columns.iter().filter(|column| column.role.is_dimension()));
+        format!("{numbers} by {groups}")
     }
 
     /// Of several dimensions the one that names each row alone, when the others only say the same in numbers: "customer
@@ -99,23 +134,28 @@ impl Result<'_> {
         self.columns.iter().enumerate().filter(|(_, column)| is(column)).map(|(at, _)| at).collect()
     }
 
-    /// The columns of numbers that can share an axis with the first: of the same unit. The first measure's value at a
-    /// comparison's time is the second.
-    fn measures(&self) -> Option<Vec<usize>> {
+    /// The columns of numbers that can share an axis, of the same unit, in the order of the first of each; a measure with
+    /// its value at a comparison's time alone. `apart` where no two fit into one chart.
+    fn measures(&self, apart: bool) -> Vec<Vec<usize>> {
         let has_values = |at: &usize| self.table.rows.iter().any(|row| self.number(row, *at).is_some());
         let all = self.positions(|column| matches!(column.role, Role::Measure(_) | Role::Other(_)));
-        let all: Vec<usize> = all.into_iter().filter(has_values).collect();
-        let first = self.columns.get(*all.first()?)?;
         let compared = self.plan.comparison.is_some();
-        let alike = |at: &usize| {
-            let column = self.column(*at);
-            let same_measure = !compared
-                || matches!((column.role, first.role),
+        let alike = |one: usize, other: usize| {
+            let (Some(one), Some(other)) = (self.columns.get(one), self.columns.get(other)) else { return false };
+            let same_measure = matches!((other.role, one.role),
                 (Role::Other(other) | Role::Measure(other), Role::Measure(own)) if other == own);
-            column.style.unit == first.style.unit && column.style.part == first.style.part && same_measure
+            let same_axis = other.style.unit == one.style.unit && other.style.part == one.style.part;
+            same_axis && (same_measure || !compared && !apart)
         };
-        let alike: Vec<usize> = all.iter().copied().filter(alike).take(LINES).collect();
-        (!alike.is_empty()).then_some(alike)
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for at in all.into_iter().filter(has_values) {
+            match groups.iter_mut().find(|group| group.first().is_some_and(|first| alike(*first, at))) {
+                Some(group) if group.len() < LINES => group.push(at),
+                Some(_) => {}
+                None => groups.push(vec![at]),
+            }
+        }
+        groups
     }
 
     /// The number of a cell as it is drawn: parts of 1 as per cent.

@@ -51,7 +51,7 @@ fn columns(plan: &Plan, units: &[&str]) -> Vec<Column> {
 
 fn chart(plan: &Plan, units: &[&str], rows: Vec<Vec<Json>>) -> Option<ChartSpec> {
     let table = table::Table { columns: vec![], rows, truncated: false };
-    choose(plan, &columns(plan, units), &table, "A title")
+    choose(plan, &columns(plan, units), &table, "A title").into_iter().next()
 }
 
 fn months(count: usize) -> Vec<Vec<Json>> {
@@ -140,7 +140,7 @@ fn bars_are_sorted_by_size_unless_their_names_are_numbers_or_the_plan_has_an_ord
     columns[0] = Column::new("Size", Role::Dimension(0), &by, style);
     let rows = vec![vec![json!(2000), json!(1)], vec![json!(70), json!(3)]];
     let table = table::Table { columns: vec![], rows, truncated: false };
-    assert_eq!(choose(&by, &columns, &table, "T").unwrap().categories.unwrap(), ["70", "2000"]);
+    assert_eq!(choose(&by, &columns, &table, "T").remove(0).categories.unwrap(), ["70", "2000"]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_name_and_its_number_are_one_category() {
     columns[1] = Column::new("Number", Role::Dimension(1), &both, style);
     let with = |rows: Vec<Vec<Json>>| {
         let table = table::Table { columns: vec![], rows, truncated: false };
-        let spec = choose(&both, &columns, &table, "T").unwrap();
+        let spec = choose(&both, &columns, &table, "T").remove(0);
         (spec.categories.unwrap(), spec.series.unwrap().len())
     };
     let row = |name: &str, number: i64, value: i64| vec![json!(name), json!(number), json!(value)];
@@ -251,7 +251,68 @@ fn what_a_chart_cannot_say_has_none() {
     let row = |a: &str| vec![json!(a), json!("b"), json!("c"), json!(1)];
     assert_eq!(chart(&three, &[], vec![row("x"), row("y")]), None, "three dimensions");
     let cut = table::Table { columns: vec![], rows: names(5), truncated: true };
-    assert_eq!(choose(&by, &columns(&by, &[]), &cut, "T"), None, "rows that were cut");
+    assert_eq!(choose(&by, &columns(&by, &[]), &cut, "T"), [], "rows that were cut");
+}
+
+/// All charts of a result: the kind, the title and the labels of the series of each.
+fn all(plan: &Plan, units: &[&str], rows: Vec<Vec<Json>>) -> Vec<(ChartType, String, Vec<String>)> {
+    let table = table::Table { columns: vec![], rows, truncated: false };
+    let labels = |spec: &ChartSpec| spec.series.iter().flatten().map(|series| series.label.clone()).collect();
+    let charts = choose(plan, &columns(plan, units), &table, "A title");
+    charts.into_iter().map(|spec| (spec.r#type, spec.title.clone(), labels(&spec))).collect()
+}
+
+#[test]
+fn numbers_of_other_units_have_charts_of_their_own_up_to_three() {
+    let rows = |measures: i64| -> Vec<Vec<Json>> {
+        let row = |at: i64| std::iter::once(json!(format!("c{at}"))).chain((0..measures).map(move |by| json!(at + by)));
+        (1..=4).map(|at| row(at).collect()).collect()
+    };
+    let of = |measures: usize| plan(vec![text(None)], vec![average(); measures]);
+    let bar = |title: &str, labels: &[&str]| {
+        (ChartType::Bar, title.to_owned(), labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>())
+    };
+    assert_eq!(all(&of(1), &["EUR"], rows(1)), [bar("A title", &["M0"])]);
+    assert_eq!(all(&of(2), &["EUR", "EUR"], rows(2)), [bar("A title", &["M0", "M1"])]);
+    assert_eq!(
+        all(&of(3), &["EUR", "min", "EUR"], rows(3)),
+        [bar("M0 and M2 by D0", &["M0", "M2"]), bar("M1 by D0", &["M1"])]
+    );
+    let four = all(&of(4), &["EUR", "min", "km", "kg"], rows(4));
+    assert_eq!(four, [bar("M0 by D0", &["M0"]), bar("M1 by D0", &["M1"]), bar("M2 by D0", &["M2"])]);
+}
+
+#[test]
+fn what_one_chart_cannot_show_beside_a_second_dimension_has_another() {
+    let two = plan(vec![text(Some(Grain::Month)), text(None)], vec![count(), count()]);
+    let rows: Vec<Vec<Json>> = (1..=3)
+        .flat_map(|month| {
+            ["a", "b"].map(|kind| vec![json!(format!("2013-0{month}-01")), json!(kind), json!(1), json!(2)])
+        })
+        .collect();
+    let titles: Vec<String> = all(&two, &[], rows).into_iter().map(|(_, title, _)| title).collect();
+    assert_eq!(titles, ["M0 by D0 and D1", "M1 by D0 and D1"]);
+}
+
+#[test]
+fn a_cloud_and_a_comparison_of_one_number_stand_alone() {
+    let cloud = plan(vec![text(None)], vec![count(), average()]);
+    let rows = (0..12).map(|at| vec![json!(format!("c{at}")), json!(at), json!(at * 2)]).collect();
+    let titles = all(&cloud, &["", "miles"], rows);
+    assert_eq!(
+        titles.iter().map(|(kind, title, _)| (*kind, title.as_str())).collect::<Vec<_>>(),
+        [(ChartType::Scatter, "A title")]
+    );
+    let compared = Plan {
+        comparison: Some(Comparison { with: Window::default(), align: None }),
+        ..plan(vec![text(None)], vec![count(), count()])
+    };
+    let row = |name: &str| {
+        vec![json!(name), json!(1), json!(2), json!(1), json!(0.5), json!(3), json!(4), json!(1), json!(0.3)]
+    };
+    let charts = all(&compared, &[], vec![row("a"), row("b")]);
+    let labels: Vec<Vec<String>> = charts.into_iter().map(|(_, _, labels)| labels).collect();
+    assert_eq!(labels, [["M0", "M0 before"], ["M1", "M1 before"]]);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use crate::model::reading::{Choice, Chosen, Clarification};
 const AS_ASSUMED: [&str; 6] = ["as you assume", "as assumed", "default", "you choose", "any", "whatever"];
 
 /// The choices that a reply makes: for one question a number, a place ("the second") or words of an option; for several
-/// one such part for each, in their order. `None` when the reply does not answer all of them.
+/// one such part for each, in their order, or for some of them words that are an option of no other. `None` when a part
+/// answers none of them, or may answer several.
 pub(crate) fn choose(reply: &str, pending: &[Clarification]) -> Option<Vec<Chosen>> {
     if AS_ASSUMED.contains(&normal_form(reply).as_str()) {
         return Some(pending.iter().filter_map(assumption).collect());
@@ -16,11 +17,29 @@ pub(crate) fn choose(reply: &str, pending: &[Clarification]) -> Option<Vec<Chose
     if let [one] = pending {
         return Some(vec![chosen(reply, one)?]);
     }
-    let parts: Vec<&str> = reply.split([',', ';', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect();
-    if parts.len() != pending.len() || parts.is_empty() {
-        return None;
+    // A line each, as forms write it: the labels of options may hold commas.
+    let split = |by: &[char]| -> Vec<&str> { reply.split(by).map(str::trim).filter(|part| !part.is_empty()).collect() };
+    let ways = [split(&['\n']), split(&[';', '\n']), split(&[',', ';', '\n'])];
+    if let Some(parts) = ways.iter().find(|parts| parts.len() == pending.len()) {
+        return parts.iter().zip(pending).map(|(part, question)| chosen(part, question)).collect();
     }
-    parts.iter().zip(pending).map(|(part, question)| chosen(part, question)).collect()
+    ways.iter()
+        .filter(|parts| !parts.is_empty() && parts.len() < pending.len())
+        .find_map(|parts| some_of(parts, pending))
+}
+
+/// The choices of parts that each belong to one question and to no other.
+fn some_of(parts: &[&str], pending: &[Clarification]) -> Option<Vec<Chosen>> {
+    let mut made: Vec<Chosen> = Vec::new();
+    for part in parts {
+        let mut fits = pending.iter().filter_map(|question| chosen(part, question));
+        let (one, other) = (fits.next()?, fits.next());
+        if other.is_some() || made.iter().any(|before| before.key == one.key) {
+            return None;
+        }
+        made.push(one);
+    }
+    Some(made)
 }
 
 fn chosen(reply: &str, question: &Clarification) -> Option<Chosen> {
