@@ -142,12 +142,12 @@ mod tests {
         };
         for (column, used, words) in [
             ("Claim_Amount", &["claim"][..], "It is a column of claim_amount, which this query does not read"),
-            ("claim_amount", &["claim", "Claim_Amount"], "It is a column of claim_amount: name it by the alias"),
-            ("Claim_Amout", &["claim_amount"], "Did you mean Claim_Amount? It is a column of claim_amount."),
-            ("Claim_Amout", &["claim"], "Did you mean Claim_Amount? It is a column of claim_amount, which"),
-            ("total_amont", &["claim"], "Did you mean total_amount?"),
-            ("zzz", &["claim"], "claim has: Claim_ID."),
-            ("zzz", &[], "Read the schema"),
+            ("claim_amount", &["claim", "Claim_Amount"][..], "It is a column of claim_amount: name it by the alias"),
+            ("Claim_Amout", &["claim_amount"][..], "Did you mean Claim_Amount? It is a column of claim_amount."),
+            ("Claim_Amout", &["claim"][..], "Did you mean Claim_Amount? It is a column of claim_amount, which"),
+            ("total_amont", &["claim"][..], "Did you mean total_amount?"),
+            ("zzz", &["claim"][..], "claim has: Claim_ID."),
+            ("zzz", &[][..], "Read the schema"),
         ] {
             let error = told(column, used);
             assert!(error.message.starts_with(&format!("There is no column {column} here. ")), "{error}");

@@ -282,11 +282,14 @@ mod tests {
             ("PIVOT flights ON origin USING count(*)", &["FROM flights WHERE (origin IS NOT NULL)"][..]),
             (
                 "PIVOT flights ON origin || 'x', year(day) USING sum(a) GROUP BY b",
-                &["(origin || 'x')", "\"year\"(\"day\")"],
+                &["(origin || 'x')", "\"year\"(\"day\")"][..],
             ),
-            ("SELECT * FROM (PIVOT (SELECT * FROM f WHERE a IN (1, 2)) ON origin) x LIMIT 3", &["WHERE (a IN (1, 2))"]),
-            ("WITH w AS (FROM f), p AS (PIVOT w ON o USING sum(a)) FROM p", &["WITH w AS"]),
-            ("PIVOT f /* on */ ON o -- using\nUSING sum(\"on\")", &["FROM f WHERE (o IS NOT NULL)"]),
+            (
+                "SELECT * FROM (PIVOT (SELECT * FROM f WHERE a IN (1, 2)) ON origin) x LIMIT 3",
+                &["WHERE (a IN (1, 2))"][..],
+            ),
+            ("WITH w AS (FROM f), p AS (PIVOT w ON o USING sum(a)) FROM p", &["WITH w AS"][..]),
+            ("PIVOT f /* on */ ON o -- using\nUSING sum(\"on\")", &["FROM f WHERE (o IS NOT NULL)"][..]),
         ] {
             let (text, columns) = read(sql).unwrap_or_else(|| panic!("{sql}"));
             assert_eq!(columns.len(), asked.len(), "{text}");
