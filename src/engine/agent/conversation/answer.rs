@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::reword::{names_personal, reword};
-use super::understood::write;
 use super::{Body, Made, Open, Questions, Refused, Steps};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
 use crate::engine::agent::explainer::{Column, Facts, Told, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
+use crate::engine::agent::query::write;
 use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxations, verify};
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};

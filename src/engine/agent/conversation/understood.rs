@@ -8,9 +8,9 @@ use super::{Made, Questions};
 use crate::base::id::Id;
 use crate::engine::agent::explainer::restate;
 use crate::engine::agent::prepared::Prepared;
+use crate::engine::agent::query::write;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::StoredOntology;
-use crate::model::plan::Plan;
 use crate::model::run::Understood;
 
 impl Questions {
@@ -60,8 +60,4 @@ fn advice(ontology: Id<StoredOntology>, has_query: bool, is_open: bool) -> Strin
         true => format!("Answer all questions at once with ask_question and this conversationId. Or {go_on}"),
         false => format!("Do not guess an answer. To go on, {go_on}"),
     }
-}
-
-pub(super) fn write(_: &Plan, _: &crate::model::ontology::Ontology) -> crate::model::query::Query {
-    crate::model::query::Query::default()
 }
