@@ -138,10 +138,11 @@ impl Operation for AskQuestion {
         name: "ask_question",
         title: "Ask a question",
         description: "Answers a question in plain words over an ontology: the numbers, how it was read, a chart, where \
-                      they come from, and the `query` to go on with. Where you can write it with names of the ontology, \
-                      dragoman_query is exact; either comes before dragoman_sql. It may ask back: call it again with the \
-                      same conversationId and the answers as the question. It may say that it cannot answer: do not guess \
-                      then; `understood` has what was read and the names that come near. Tell the person its assumptions and caveats.",
+                      they come from, and its `query` to change and run again. Where you can write it with names of the \
+                      ontology, dragoman_query is exact; either comes before dragoman_sql. It may ask back: call it again \
+                      with the same conversationId and the answers as the question. It may say that it cannot answer: do \
+                      not guess then; `understood` has what was read, near names, and how to go on with dragoman_query. \
+                      Tell the person its assumptions and caveats.",
         action: Action::RunSql,
         cost: Cost::Ask,
         read_only: true,

@@ -193,11 +193,11 @@ impl Questions {
 }
 
 /// Whether it is the question that took too long, and not a statement of it.
-fn is_late(job: &Job<'_>, error: &Error) -> bool {
+pub(super) fn is_late(job: &Job<'_>, error: &Error) -> bool {
     error.code == Code::QueryTimeout && job.time_left().is_zero() && !job.cancel.is_cancelled()
 }
 
-fn late(job: &Job<'_>) -> Error {
+pub(super) fn late(job: &Job<'_>) -> Error {
     let seconds = job.budget.ask_time.as_secs();
     let message = format!(
         "The question took longer than {seconds} s. Ask for less at once: a shorter time, fewer numbers, or one thing \

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::ask::NOT_COMPARED;
+use super::ask::{NOT_COMPARED, is_late, late};
 use super::{Answered, Made, Questions, Steps, civil};
 use crate::base::id::Id;
 use crate::engine::agent::compiler::{CompileError, compile};
@@ -40,6 +40,11 @@ impl Questions {
     /// `invalid_argument` with every place that cannot be read and the nearest names, for what cannot be computed, and
     /// with the ways to choose from where several lead to a dataset; and as [`Questions::ask`].
     pub async fn query(&self, job: &Job<'_>, ontology: Id<StoredOntology>, query: &Query) -> Result<Answered> {
+        let answered = self.queried(job, ontology, query).await;
+        answered.map_err(|error| if is_late(job, &error) { late(job) } else { error })
+    }
+
+    async fn queried(&self, job: &Job<'_>, ontology: Id<StoredOntology>, query: &Query) -> Result<Answered> {
         let started = Instant::now();
         let text = serde_json::to_string(query).map_err(Error::internal)?;
         if text.len() > MOST_BYTES {
