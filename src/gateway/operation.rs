@@ -38,6 +38,36 @@ pub enum Surface {
     Manage,
 }
 
+/// A set of tools that clients can ask for by the address: `/mcp?toolsets=data,ask` offers these two alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toolset {
+    /// Datasets: what there is, and SQL over tables.
+    Data,
+    /// Retrieval: passages of documents.
+    Rag,
+    /// Ontologies, and questions over them.
+    Ask,
+    /// Long texts, worked through by a language model.
+    Rlm,
+    /// `search` and `fetch`, which ChatGPT asks of every server in one form.
+    Chatgpt,
+}
+
+impl Toolset {
+    pub const ALL: [Toolset; 5] = [Toolset::Data, Toolset::Rag, Toolset::Ask, Toolset::Rlm, Toolset::Chatgpt];
+
+    /// As it is written in an address.
+    pub fn name(self) -> &'static str {
+        match self {
+            Toolset::Data => "data",
+            Toolset::Rag => "rag",
+            Toolset::Ask => "ask",
+            Toolset::Rlm => "rlm",
+            Toolset::Chatgpt => "chatgpt",
+        }
+    }
+}
+
 /// How an operation is reached on REST. `{dataset_id}` in a path is taken from the URL. `GET` and `DELETE` have no body:
 /// their other arguments are the query.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +93,8 @@ pub struct Info {
     /// The record's word for a call, whatever way it came; the surface's own when absent.
     pub recorded_as: Option<&'static str>,
     pub surface: Surface,
+    /// Those that a tool is in, any of which offers it; of what is no tool, none.
+    pub toolsets: &'static [Toolset],
     /// The view that shows the reply of a tool, where a client has room for one (MCP Apps).
     pub view: Option<&'static str>,
     pub route: Route,
@@ -84,6 +116,7 @@ impl Info {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Manage,
+        toolsets: &[],
         view: None,
         route: Route { method: "GET", path: "" },
         time: |_| Duration::from_secs(10),
@@ -113,6 +146,10 @@ pub struct Blocks {
 pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const INFO: Info;
     type Reply: Serialize + JsonSchema + Send;
+
+    /// Whether the reply's form is somebody else's, who checks every key: as a tool's result it is one text without
+    /// anything added, and the request's id stands beside it, in `_meta`.
+    const EXACT: bool = false;
 
     /// The datasets that it names.
     fn want(&self) -> Want {

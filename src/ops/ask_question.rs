@@ -11,7 +11,7 @@ use crate::base::secret::sha256_hex;
 use crate::engine::agent::conversation::{Answered, Ask, Body};
 use crate::engine::agent::record::Record;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::chart::ChartSpec;
 use crate::model::error::Result;
@@ -149,6 +149,7 @@ impl Operation for AskQuestion {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        toolsets: &[Toolset::Ask],
         view: Some("ui://dragoman/chart.html"),
         route: Route { method: "POST", path: "/ask" },
         time: |budgets| budgets.ask_time,

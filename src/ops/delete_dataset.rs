@@ -43,6 +43,7 @@ impl Operation for DeleteDataset {
         sensitive: true,
         recorded_as: Some("admin.dataset.delete"),
         surface: Surface::Manage,
+        toolsets: &[],
         view: None,
         route: Route { method: "DELETE", path: "/datasets/{dataset_id}" },
         time: |_| std::time::Duration::from_secs(60),

@@ -40,6 +40,7 @@ impl Operation for GetDocument {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Resource,
+        toolsets: &[],
         view: None,
         route: Route { method: "GET", path: "/documents/{document_id}" },
         time: super::quick,
@@ -69,7 +70,7 @@ impl Operation for GetDocument {
 }
 
 /// Cuts so that the text fits when written as JSON, at a character.
-fn cut(text: String, most: usize) -> (String, bool) {
+pub(super) fn cut(text: String, most: usize) -> (String, bool) {
     let mut size = 0;
     for (at, character) in text.char_indices() {
         size += match character {

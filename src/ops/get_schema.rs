@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::ontology::about::{self, Said};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Pass, Want};
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -137,6 +137,7 @@ impl Operation for GetSchema {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        toolsets: &[Toolset::Data],
         view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/schema" },
         time: super::quick,

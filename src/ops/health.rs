@@ -35,6 +35,7 @@ impl Operation for Health {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Resource,
+        toolsets: &[],
         view: None,
         route: Route { method: "GET", path: "/health" },
         time: super::quick,

@@ -69,6 +69,7 @@ impl Operation for Import {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Manage,
+        toolsets: &[],
         view: None,
         route: Route { method: "POST", path: "/datasets" },
         time: |_| std::time::Duration::from_secs(900),

@@ -7,7 +7,7 @@ use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -80,6 +80,7 @@ impl Operation for ListDatasets {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        toolsets: &[Toolset::Data, Toolset::Rag],
         view: None,
         route: Route { method: "GET", path: "/datasets" },
         time: super::quick,

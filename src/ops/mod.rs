@@ -17,6 +17,7 @@
 pub mod ask_question;
 pub mod audit_log;
 pub mod blocked_clients;
+pub mod chatgpt;
 pub mod delete_dataset;
 pub mod draft_ontology;
 pub mod explain_question;
@@ -65,6 +66,8 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<sql::Sql>();
     visitor.visit::<search::Search>();
     visitor.visit::<get_document::GetDocument>();
+    visitor.visit::<chatgpt::search::Search>();
+    visitor.visit::<chatgpt::fetch::Fetch>();
     visitor.visit::<ontology_guide::FindOntologies>();
     visitor.visit::<ontology_guide::DescribeOntology>();
     visitor.visit::<query::RunQuery>();

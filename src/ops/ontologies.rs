@@ -24,6 +24,7 @@ const READ: Info = Info {
     sensitive: false,
     recorded_as: None,
     surface: Surface::Resource,
+    toolsets: &[],
     view: None,
     route: Route { method: "GET", path: "" },
     time: super::quick,

@@ -8,7 +8,7 @@ use crate::base::json;
 use crate::engine::agent::guide::{questions, relevance};
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
-use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
 use crate::model::guide::Guide;
@@ -35,6 +35,7 @@ const READ: Info = Info {
     sensitive: false,
     recorded_as: None,
     surface: Surface::Tool,
+    toolsets: &[Toolset::Ask],
     view: None,
     route: Route { method: "GET", path: "" },
     time: super::quick,

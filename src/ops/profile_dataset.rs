@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Id;
 use crate::base::json;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
@@ -62,6 +62,7 @@ impl Operation for ProfileDataset {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        toolsets: &[Toolset::Data],
         view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/profile" },
         time: |budgets| budgets.sql_time * 3,

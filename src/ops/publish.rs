@@ -37,6 +37,7 @@ impl Operation for Publish {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Manage,
+        toolsets: &[],
         view: None,
         route: Route { method: "PATCH", path: "/datasets/{dataset_id}" },
         time: super::quick,

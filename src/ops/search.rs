@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::Match;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -83,6 +83,7 @@ impl Operation for Search {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        toolsets: &[Toolset::Data, Toolset::Rag],
         view: None,
         route: Route { method: "POST", path: "/search" },
         time: super::quick,

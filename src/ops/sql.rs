@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::sql::{Facts, Page, gone};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -80,6 +80,7 @@ impl Operation for Sql {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        toolsets: &[Toolset::Data],
         view: Some("ui://dragoman/table.html"),
         route: Route { method: "POST", path: "/sql" },
         time: |budgets| budgets.sql_time,

@@ -16,8 +16,13 @@ pub enum Resource {
 
 impl Resource {
     /// Reads the parameter. Upper case in scheme and host and one trailing slash are forgiven (A18: people type
-    /// addresses); anything else that differs from our own spelling is not ours (A16).
+    /// addresses), and the toolsets that somebody asks for in the address of a connection: a token is for the endpoint,
+    /// whatever it offers. Anything else that differs from our own spelling is not ours (A16).
     pub fn parse(config: &Config, text: &str) -> Option<Self> {
+        let (text, query) = text.split_once('?').map_or((text, None), |(text, query)| (text, Some(query)));
+        if query.is_some_and(|query| !is_toolsets(query)) {
+            return None;
+        }
         let plain = |byte: u8| byte.is_ascii_graphic() && !b"\\#?%@".contains(&byte);
         if text.len() > 2048 || !text.bytes().all(plain) {
             return None;
@@ -59,6 +64,12 @@ impl Resource {
     }
 }
 
+/// Whether a query names toolsets and nothing else.
+fn is_toolsets(query: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b",%_-".contains(&byte);
+    query.strip_prefix("toolsets=").is_some_and(|names| names.len() <= 100 && names.bytes().all(fits))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +98,23 @@ mod tests {
             one.metadata_url(&config),
             "https://data.example.com/.well-known/oauth-protected-resource/t/acme/mcp"
         );
+    }
+
+    #[test]
+    fn the_toolsets_of_an_address_are_no_part_of_what_a_token_is_for() {
+        let config = config();
+        for (query, forgiven) in [
+            ("?toolsets=data,ask", true),
+            ("?toolsets=data%2Cask", true),
+            ("?toolsets=data&x=1", false),
+            ("?x=1&toolsets=data", false),
+            ("?toolsets=data#x", false),
+            ("?toolsets=data?toolsets=ask", false),
+            ("?Toolsets=data", false),
+        ] {
+            let resource = Resource::parse(&config, &format!("https://data.example.com/t/acme/mcp{query}"));
+            assert_eq!(resource, forgiven.then(|| Resource::Workspace("acme".into())), "{query}");
+        }
     }
 
     #[test]

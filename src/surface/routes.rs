@@ -34,7 +34,7 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, audit, clients, dataset, members, ontologies, overview, sources,
+    self, Console, audit, clients, dataset, document, members, ontologies, overview, sources,
 };
 use crate::surface::console::{account, home};
 use crate::surface::drain::drain;
@@ -177,6 +177,7 @@ fn workspace() -> Router<Console> {
     Router::new()
         .route("/w/{slug}", get(overview::show))
         .route("/w/{slug}/datasets/{id}", get(dataset::show).post(dataset::submit))
+        .route("/w/{slug}/documents/{id}", get(document::show))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
         .route("/w/{slug}/sources", get(sources::show).post(sources::submit))

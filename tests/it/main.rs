@@ -11,6 +11,7 @@ mod attacks;
 mod bank;
 mod browser_store;
 mod catalogue;
+mod chatgpt;
 mod client_documents;
 mod clients;
 mod commands;

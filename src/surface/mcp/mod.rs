@@ -1,6 +1,6 @@
 //! MCP over Streamable HTTP at `/mcp`, both eras on one endpoint: sessions for clients that `initialize`, none for
 //! revision 2026-07-28. A request passes, in this order: the guard (401 before a body is read), [`enter`] (size,
-//! shape, rate, client quirks, session ownership, scope challenge, places), then the protocol library and
+//! shape, rate, toolsets, client quirks, session ownership, scope challenge, places), then the protocol library and
 //! [`handler::Handler`].
 
 pub mod apps;
@@ -16,6 +16,7 @@ mod resources;
 mod sessions;
 mod streams;
 mod tools;
+mod toolsets;
 
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ use self::handler::{Handler, Shared};
 use self::message::{Peek, Refused, error_body, rpc_error};
 use self::sessions::Sessions;
 use self::tools::Tools;
+use self::toolsets::Offered;
 use crate::base::clock::Clock;
 use crate::base::shares::{Key, Share, Shares};
 use crate::config::Config;
@@ -52,8 +54,9 @@ use crate::surface::guard::{self, Lease};
 const BODY: usize = 1 << 20;
 
 tokio::task_local! {
-    /// The rights of the caller for whom the library makes a server instance: its factory sees no request.
-    static CAPTURED: Rights;
+    /// The rights of the caller for whom the library makes a server instance, and what they are offered: its factory sees
+    /// no request.
+    static CAPTURED: (Rights, Offered);
 }
 
 /// The protocol library around a server, with sessions of the older era.
@@ -98,8 +101,8 @@ impl Mcp {
     pub fn service(&self) -> Library<Handler> {
         let shared = self.shared.clone();
         self.around(move || {
-            let captured = CAPTURED.try_with(|rights| *rights).map_err(std::io::Error::other)?;
-            Ok(Handler::new(shared.clone(), captured))
+            let (captured, offered) = CAPTURED.try_with(|captured| *captured).map_err(std::io::Error::other)?;
+            Ok(Handler::new(shared.clone(), captured, offered))
         })
     }
 
@@ -173,6 +176,11 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         Err(refused) => return refused.into_response(),
     };
     let id = peek.id();
+    let offered = match Offered::to(&caller, parts.uri.query()) {
+        Ok(offered) => offered,
+        Err(error) => return mcp.refuse(&caller, "toolsets", &id, &error).await,
+    };
+    parts.extensions.insert(offered);
     let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let session = session.filter(|_| !peek.is_modern());
     let mut version = None;
@@ -186,7 +194,7 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
     if let Err(contradiction) = compat::settle(&mut parts.headers, &peek, version, mcp.mode()) {
         return rpc_error(StatusCode::BAD_REQUEST, &id, HEADER_MISMATCH, contradiction, Value::Null);
     }
-    if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek).await {
+    if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek, offered).await {
         return challenge;
     }
     let place = match mcp.place(&caller, &parts.method, session.as_deref(), &peek).await {
@@ -310,9 +318,9 @@ impl Mcp {
     }
 
     /// What a message wants to do, and its name for the record; `None` where no scope is needed, or nothing is known of.
-    fn wanted<'a>(&'a self, peek: &'a Peek) -> Option<(Action, &'a str, &'static str)> {
+    fn wanted<'a>(&'a self, peek: &'a Peek, offered: Offered) -> Option<(Action, &'a str, &'static str)> {
         if let Some(tool) = peek.tool() {
-            let entry = self.shared.tools.get(tool)?;
+            let entry = self.shared.tools.get(tool).filter(|entry| offered.any(entry.toolsets))?;
             return Some((entry.action, &entry.tool.name, "mcp.tool.call"));
         }
         let method = peek.method()?;
@@ -322,8 +330,8 @@ impl Mcp {
     /// A call of a tool, or a look at resources, whose scope the token lacks is answered with the challenge that lets
     /// the client ask for it (RFC 6750 §3.1, MCP authorization: step-up). A role that may not hold the scope is the
     /// tool's own refusal.
-    async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek) -> Option<Response> {
-        let (action, name, recorded_as) = self.wanted(peek)?;
+    async fn challenge(&self, caller: &Caller, path: &str, peek: &Peek, offered: Offered) -> Option<Response> {
+        let (action, name, recorded_as) = self.wanted(peek, offered)?;
         let (scope, _, role) = action.needs();
         if caller.rights.allow(action) || caller.role < role || caller.proof.is_connectivity_token() {
             return None;
@@ -347,7 +355,8 @@ impl Mcp {
         next: Next,
     ) -> Response {
         let ends = request.method() == Method::DELETE;
-        let response = CAPTURED.scope(caller.rights, next.run(request)).await;
+        let offered = request.extensions().get::<Offered>().copied().unwrap_or_default();
+        let response = CAPTURED.scope((caller.rights, offered), next.run(request)).await;
         let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         let ended = session.filter(|_| ends && response.status().is_success());
         let is_over = ended.is_some();

@@ -9,8 +9,9 @@ use futures_util::future::BoxFuture;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
 
 use super::apps;
-use crate::gateway::operation::{Blocks, Info, Operation, Surface};
-use crate::gateway::{Gateway, Via, WithId};
+use super::toolsets::Offered;
+use crate::gateway::operation::{Blocks, Info, Operation, Surface, Toolset};
+use crate::gateway::{Gateway, Via, WithId, measured};
 use crate::model::access::Action;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
@@ -20,15 +21,17 @@ use crate::surface::schema;
 type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<CallToolResult>>;
 
 /// One tool.
-pub struct Entry {
+pub(super) struct Entry {
     /// The right that it needs.
     pub action: Action,
+    /// Those that it is in.
+    pub toolsets: &'static [Toolset],
     pub tool: Tool,
     call: CallFn,
 }
 
 /// All tools, by name.
-pub struct Tools(BTreeMap<&'static str, Entry>);
+pub(super) struct Tools(BTreeMap<&'static str, Entry>);
 
 struct Collect(BTreeMap<&'static str, Entry>);
 
@@ -36,7 +39,8 @@ impl ops::Visitor for Collect {
     fn visit<O: Operation>(&mut self) {
         let info = O::INFO;
         if info.surface == Surface::Tool {
-            self.0.insert(info.name, Entry { action: info.action, tool: tool::<O>(&info), call: call::<O> });
+            let (action, toolsets) = (info.action, info.toolsets);
+            self.0.insert(info.name, Entry { action, toolsets, tool: tool::<O>(&info), call: call::<O> });
         }
     }
 }
@@ -47,9 +51,10 @@ fn tool<O: Operation>(info: &Info) -> Tool {
         .destructive(false)
         .idempotent(info.read_only)
         .open_world(false);
+    let reply = if O::EXACT { schema::of::<O::Reply>() } else { schema::of_reply_in_short::<O::Reply>() };
     let tool = Tool::new(info.name, info.description, Arc::new(schema::of::<O>()))
         .with_title(info.title)
-        .with_raw_output_schema(Arc::new(schema::of_reply_in_short::<O::Reply>()))
+        .with_raw_output_schema(Arc::new(reply))
         .with_annotations(hints);
     match info.view {
         Some(view) => tool.with_meta(apps::of_tool(view)),
@@ -77,7 +82,10 @@ fn call<O: Operation>(
 /// A reply as a result. Some clients show the model only the texts, others only the structure: each is complete by
 /// itself. So the structure is what counts, with the pictures beside it.
 fn written<O: Operation>(reply: O::Reply, request_id: &str) -> Result<(CallToolResult, usize)> {
-    let (text, bytes) = WithId { reply: &reply, request_id }.text()?;
+    let (text, bytes) = match O::EXACT {
+        true => measured(serde_json::to_string(&reply).map_err(Error::internal)?),
+        false => WithId { reply: &reply, request_id }.text()?,
+    };
     // The library takes a value only, and writes it once more.
     let structure = serde_json::from_str(&text).map_err(Error::internal)?;
     let blocks = O::blocks(&reply).unwrap_or_else(|| Blocks { texts: vec![text], ..Blocks::default() });
@@ -85,33 +93,45 @@ fn written<O: Operation>(reply: O::Reply, request_id: &str) -> Result<(CallToolR
     let mut result = CallToolResult::success(blocks.texts.into_iter().map(ContentBlock::text).chain(images).collect());
     result.structured_content = Some(structure);
     let bytes = bytes + blocks.pictures.iter().map(String::len).sum::<usize>();
+    let mut meta = JsonObject::new();
     if !blocks.pictures.is_empty() {
-        result.meta = Some(MetaObject(JsonObject::from_iter([("dragoman/svg".to_owned(), blocks.pictures.into())])));
+        meta.insert("dragoman/svg".into(), blocks.pictures.into());
     }
+    if O::EXACT {
+        meta.insert("dragoman/request_id".into(), request_id.into());
+    }
+    result.meta = (!meta.is_empty()).then_some(MetaObject(meta));
     Ok((result, bytes))
 }
 
 impl Tools {
-    pub fn collect() -> Self {
+    pub(super) fn collect() -> Self {
         let mut collect = Collect(BTreeMap::new());
         ops::each(&mut collect);
         Self(collect.0)
     }
 
     /// By name; dots are accepted for underscores, as older clients write them.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
         self.0.get(name).or_else(|| self.0.get(name.replace('.', "_").as_str()))
     }
 
-    /// Those that the caller may use, sorted by name.
-    pub fn of(&self, caller: &Caller) -> Vec<Tool> {
-        self.0.values().filter(|entry| caller.rights.allow(entry.action)).map(|entry| entry.tool.clone()).collect()
+    /// Those of the offered toolsets that the caller may use, sorted by name.
+    pub(super) fn of(&self, caller: &Caller, offered: Offered) -> Vec<Tool> {
+        let usable = |entry: &&Entry| offered.any(entry.toolsets) && caller.rights.allow(entry.action);
+        self.0.values().filter(usable).map(|entry| entry.tool.clone()).collect()
     }
 }
 
 impl Entry {
     /// Calls it. A failure of the tool is a result that the model can read and act on, not a protocol error.
-    pub async fn call(&self, gateway: Arc<Gateway>, caller: Caller, arguments: JsonObject, via: Via) -> CallToolResult {
+    pub(super) async fn call(
+        &self,
+        gateway: Arc<Gateway>,
+        caller: Caller,
+        arguments: JsonObject,
+        via: Via,
+    ) -> CallToolResult {
         let request_id = caller.request_id.clone();
         (self.call)(gateway, caller, arguments, via).await.unwrap_or_else(|error| failure(&error, &request_id))
     }
@@ -154,6 +174,20 @@ mod tests {
             .collect();
         let all: usize = sizes.iter().map(|(_, size)| size + 1).sum();
         assert!(all < 11_700, "{all} bytes: {sizes:?}");
+    }
+
+    struct Placed;
+
+    impl ops::Visitor for Placed {
+        fn visit<O: Operation>(&mut self) {
+            let info = O::INFO;
+            assert_eq!(info.surface == Surface::Tool, !info.toolsets.is_empty(), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn every_tool_is_in_a_toolset_and_nothing_else_is() {
+        ops::each(&mut Placed);
     }
 
     #[test]

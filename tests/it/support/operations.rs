@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use dragoman::base::id::Id;
-use dragoman::gateway::operation::{Operation, Surface};
+use dragoman::gateway::operation::{Operation, Surface, Toolset};
 use dragoman::model::access::{ExtScope, Role};
 use dragoman::ops::{self, Visitor};
 use serde_json::{Value, json};
@@ -60,6 +60,8 @@ pub const ALL: &[Expected] = &[
     viewer("dragoman_get_document", ExtScope::Search, |ids| json!({ "document_id": ids.document })),
     viewer("dragoman_list_ontologies", ExtScope::Schema, |ids| json!({ "about": ids.table })),
     viewer("dragoman_get_ontology", ExtScope::Schema, |ids| json!({ "ontologyId": ids.ontology, "about": ids.table })),
+    viewer("search", ExtScope::Search, |ids| json!({ "query": ids.table })),
+    viewer("fetch", ExtScope::Search, |ids| json!({ "id": format!("dataset:{}", ids.dataset) })),
     viewer("list_ontologies", ExtScope::Schema, nothing),
     viewer("get_ontology", ExtScope::Schema, ontology),
     viewer("get_ontology_dataset", ExtScope::Schema, |ids| json!({ "ontology_id": ids.ontology, "name": ids.table })),
@@ -168,6 +170,7 @@ pub struct Endpoint {
     pub method: &'static str,
     pub path: String,
     pub surface: Surface,
+    pub toolsets: &'static [Toolset],
 }
 
 struct Endpoints(Vec<Endpoint>);
@@ -177,7 +180,8 @@ impl Visitor for Endpoints {
         let info = O::INFO;
         let base = dragoman::surface::rest::openapi::base(info.surface);
         let path = format!("{base}{}", info.route.path);
-        self.0.push(Endpoint { name: info.name, method: info.route.method, path, surface: info.surface });
+        let (name, method) = (info.name, info.route.method);
+        self.0.push(Endpoint { name, method, path, surface: info.surface, toolsets: info.toolsets });
     }
 }
 
@@ -188,9 +192,10 @@ pub fn endpoints() -> Vec<Endpoint> {
     endpoints.0
 }
 
-/// The tools that a role may call, by name.
+/// The tools that a role may call at the plain address, by name.
 pub fn tools_of(role: Role) -> Vec<&'static str> {
-    let tools = endpoints().into_iter().filter(|one| one.surface == Surface::Tool && expected(one.name).lets(role));
+    let offered = |one: &Endpoint| one.toolsets.iter().any(|set| *set != Toolset::Chatgpt);
+    let tools = endpoints().into_iter().filter(|one| offered(one) && expected(one.name).lets(role));
     let names: BTreeSet<&str> = tools.map(|tool| tool.name).collect();
     names.into_iter().collect()
 }

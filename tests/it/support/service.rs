@@ -160,13 +160,29 @@ impl Service {
             uri: None,
         };
         let client = self.identity.register_client(new).await.unwrap();
+        self.approved(org, user, scopes, resource, (&client.id, &redirect_uri)).await
+    }
+
+    /// An access token for `/mcp` of a client that is known already, by its id and an address that it is sent back to.
+    pub async fn access_token_by(&self, org: &Org, user: Id<User>, scopes: &[Scope], client: (&str, &str)) -> String {
+        self.approved(org, user, scopes, &self.config.resource(), client).await
+    }
+
+    async fn approved(
+        &self,
+        org: &Org,
+        user: Id<User>,
+        scopes: &[Scope],
+        resource: &str,
+        (client_id, redirect_uri): (&str, &str),
+    ) -> String {
         let approval = Approval {
-            client_id: client.id.clone(),
+            client_id: client_id.into(),
             user,
             org: org.id,
             scopes: scopes.to_vec(),
             resource: resource.into(),
-            redirect_uri: redirect_uri.clone(),
+            redirect_uri: redirect_uri.into(),
             code_challenge: base64url(&sha256(VERIFIER.as_bytes())),
             auth_time: self.clock.now(),
             session_hash: None,
@@ -175,8 +191,8 @@ impl Service {
         let code = self.identity.approve(approval).await.unwrap();
         let used = CodeUse {
             code: code.expose(),
-            client_id: &client.id,
-            redirect_uri: Some(&redirect_uri),
+            client_id,
+            redirect_uri: Some(redirect_uri),
             verifier: VERIFIER,
             resource: None,
         };
@@ -216,7 +232,12 @@ impl Service {
     }
 
     /// A request of the revision without sessions, with the headers that it requires.
-    pub fn rpc(&self, token: &str, method: &str, mut params: Value) -> RequestBuilder {
+    pub fn rpc(&self, token: &str, method: &str, params: Value) -> RequestBuilder {
+        self.rpc_at("/mcp", token, method, params)
+    }
+
+    /// As [`Service::rpc`], at another address of the endpoint.
+    pub fn rpc_at(&self, path: &str, token: &str, method: &str, mut params: Value) -> RequestBuilder {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -224,7 +245,7 @@ impl Service {
         });
         let mut request = self
             .http
-            .post(self.config.resource())
+            .post(self.url(path))
             .bearer_auth(token)
             .header("accept", "application/json, text/event-stream")
             .header("mcp-protocol-version", "2026-07-28")

@@ -106,6 +106,24 @@ pub fn relevance(ontology: &Ontology, about: &str) -> usize {
     2 * sought.hits(&own, &ontology.description) + sought.hits(&named, "")
 }
 
+/// How well an ontology fits some words, from 0 to 1: 1 has them all among its names.
+pub fn fit_of(ontology: &Ontology, about: &str) -> f64 {
+    share(relevance(ontology, about), about)
+}
+
+/// As [`fit_of`], for whatever has some names and a description, in which a word counts less.
+pub fn fit(about: &str, names: &[String], description: &str) -> f64 {
+    let known = names.iter().flat_map(|name| stems(name)).collect();
+    let named: Vec<&str> = names.iter().map(String::as_str).collect();
+    share(Sought::new(about, &[], &known).hits(&named, description), about)
+}
+
+/// Hits as a share of those that the words could have in names.
+fn share(hits: usize, about: &str) -> f64 {
+    let most = words::IN_NAME * stems(about).len();
+    if most == 0 { 0.0 } else { (hits as f64 / most as f64).min(1.0) }
+}
+
 /// Questions that can be asked: those that an author wrote, or some that its metrics suggest.
 pub fn questions(ontology: &Ontology, most: usize) -> Vec<String> {
     let verified = ontology.verified_queries.iter().map(|query| &query.question);

@@ -8,6 +8,9 @@ use unicode_normalization::char::is_combining_mark;
 use crate::engine::render::nouns::singular;
 use crate::model::ontology::in_words;
 
+/// What a word in a name is worth.
+pub(super) const IN_NAME: usize = 10;
+
 /// Words that say nothing about what is looked for.
 const SMALL: [&str; 52] = [
     "the", "and", "for", "what", "which", "who", "how", "many", "much", "was", "were", "are", "did", "does", "per",
@@ -70,7 +73,7 @@ impl Sought {
         let described = stems(description);
         let in_names = self.stems.intersection(&named).count();
         let in_description = self.stems.intersection(&described).filter(|word| !named.contains(*word)).count();
-        10 * in_names + 3 * in_description
+        IN_NAME * in_names + 3 * in_description
     }
 }
 

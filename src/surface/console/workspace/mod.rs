@@ -4,6 +4,7 @@
 pub mod audit;
 pub mod clients;
 pub mod dataset;
+pub mod document;
 pub mod members;
 pub mod ontologies;
 pub mod overview;
