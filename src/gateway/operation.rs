@@ -47,7 +47,7 @@ pub enum Toolset {
     Rag,
     /// Ontologies, and questions over them.
     Ask,
-    /// Long texts, worked through by a language model.
+    /// Long texts, worked through by a language model. No tool is in it so far; an address may name it.
     Rlm,
     /// `search` and `fetch`, which ChatGPT asks of every server in one form.
     Chatgpt,

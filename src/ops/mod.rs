@@ -5,7 +5,7 @@
 //! ## Adding an operation
 //!
 //! 1. Write its file here: arguments that refuse unknown fields, the reply, and [`Operation`] with its `INFO`. `sql.rs` is
-//!    an example of a tool, `invitations.rs` of management.
+//!    an example of a tool, which names its toolsets, and `invitations.rs` of management.
 //! 2. Declare the module and name the type in [`each`], below: tools, routes and documents have it now.
 //! 3. Where no [`Action`](crate::model::access::Action) fits, add one; `Action::needs` says which scopes and role it takes.
 //! 4. Add its row to the table in `tests/it/support/operations.rs`: who may, and how a stranger would call it. With that

@@ -30,7 +30,7 @@ impl Offered {
         let mut named = None;
         for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             if key == PARAMETER {
-                named = Some(Self::read(&value)?.and(named.unwrap_or_default()));
+                named = Some(Self::read(&value)?.with(named.unwrap_or_default()));
             }
         }
         Ok(named.unwrap_or_else(|| Self::by_default(is_of_openai(caller))))
@@ -45,8 +45,8 @@ impl Offered {
     pub(super) fn refusal(self, known: Option<&[Toolset]>) -> Error {
         let message = match known.and_then(<[Toolset]>::first) {
             Some(set) => format!(
-                "This address does not offer the toolset {}, which this tool is in, but {}: see ?{PARAMETER}= at its end. \
-                 List the tools.",
+                "This address does not offer the toolset {}, which this tool is in, but {}. List the tools, or connect \
+                 anew and name that one too in ?{PARAMETER}= at the end of the address.",
                 set.name(),
                 self.names(),
             ),
@@ -57,7 +57,7 @@ impl Offered {
 
     fn by_default(of_openai: bool) -> Self {
         let sets = Toolset::ALL.into_iter().filter(|set| of_openai || *set != Toolset::Chatgpt);
-        sets.fold(Self::default(), |all, set| all.and(Self(Self::bit(set))))
+        sets.fold(Self::default(), |all, set| all.with(Self(Self::bit(set))))
     }
 
     /// Names with commas between them.
@@ -65,12 +65,12 @@ impl Offered {
         let mut all = Self::default();
         for name in text.split(',').map(str::trim) {
             let found = Toolset::ALL.into_iter().find(|set| set.name().eq_ignore_ascii_case(name));
-            all = all.and(Self(Self::bit(found.ok_or_else(|| unknown(name))?)));
+            all = all.with(Self(Self::bit(found.ok_or_else(|| unknown(name))?)));
         }
         Ok(all)
     }
 
-    fn and(self, other: Self) -> Self {
+    fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -91,7 +91,7 @@ fn unknown(name: &str) -> Error {
         name => format!("There is no toolset {}.", clip(name)),
     };
     let typed: String = name.chars().take(64).collect::<String>().to_lowercase();
-    let near = all.into_iter().filter(|known| strsim::osa_distance(known, &typed) <= known.len() / 3).next();
+    let near = all.into_iter().find(|known| strsim::osa_distance(known, &typed) <= known.len() / 3);
     let near = near.map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
     let message = format!(
         "{what}{near} Name some of {} with commas between them, or leave {PARAMETER} out of the address.",
@@ -100,8 +100,9 @@ fn unknown(name: &str) -> Error {
     Error::invalid(PARAMETER, message)
 }
 
-/// Whether the client is one of OpenAI's: known by a document at an address of theirs, to which alone it can be given
-/// tokens. What it calls itself, and the label of a connectivity token, prove nothing.
+/// Whether the client is one of OpenAI's: known to the authorization server by a document at an address of theirs. What
+/// it calls itself, and the label of a connectivity token, prove nothing. (A toolset is no right: what a credential may
+/// do is the same at every address.)
 fn is_of_openai(caller: &Caller) -> bool {
     let Proof::AccessToken { .. } = caller.proof else { return false };
     let host = verified_host(&caller.client.id);
