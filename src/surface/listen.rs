@@ -1,5 +1,5 @@
 //! Connections: as `axum::serve`, but one that does not bring a whole request header in time is closed, so that
-//! strangers cannot keep sockets open for nothing.
+//! strangers cannot keep sockets open for nothing; and so is one that takes nothing of its answers (`stall.rs`).
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -20,6 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
+
+use crate::surface::stall::Stalling;
 
 /// How long a connection may take for a request's header: the first, and over HTTP/1 each later one, the pause before
 /// it included.
@@ -63,8 +65,8 @@ async fn converse(
         request.extensions_mut().insert(ConnectInfo(peer));
         request.map(Body::new)
     });
-    let mut connection =
-        pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(service)));
+    let io = TokioIo::new(Stalling::new(stream));
+    let mut connection = pin!(builder.serve_connection_with_upgrades(io, TowerToHyperService::new(service)));
     // hyper's own clock for headers starts when it knows the protocol, and there is none for HTTP/2.
     let mut first = pin!(tokio::time::sleep(header_time));
     let (mut waiting, mut told) = (true, false);

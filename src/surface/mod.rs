@@ -29,4 +29,5 @@ pub mod resource;
 pub mod rest;
 pub mod routes;
 pub mod schema;
+pub mod stall;
 pub mod web;
