@@ -33,8 +33,8 @@ use crate::surface::{listen, routes};
 
 /// How long open requests may go on after the signal to stop.
 const DRAIN: Duration = Duration::from_secs(10);
-/// How often idle sessions are swept.
-const SWEEP: Duration = Duration::from_secs(15 * 60);
+/// How often it is looked for sessions that have to end.
+const SWEEP: Duration = Duration::from_secs(15);
 
 /// What every command needs: the metadata, the keys, and the record. Several processes may have one at a time, so that
 /// an operator can make and revoke tokens while the service runs.
@@ -177,7 +177,7 @@ impl App {
         let metrics = telemetry::start_metrics();
         let admin = self.admin(metrics.clone(), stopping.clone()).await?;
         let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));
-        let sweeper = tokio::spawn(sweep(mcp, stopping.clone()));
+        let sweeper = tokio::spawn(sweep(mcp.clone(), stopping.clone()));
         let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
         let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
 
@@ -196,6 +196,7 @@ impl App {
         }
         stopping.cancel();
         sweeper.await?;
+        mcp.finish().await;
         keeper.await?;
         cleaner.await?;
         measurer.await?;

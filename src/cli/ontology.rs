@@ -222,7 +222,12 @@ impl Door<'_> {
     async fn asked(&self, asked: Question) -> anyhow::Result<AskQuestion> {
         let ontology_id = self.ontology(asked.ontology.as_deref()).await?;
         let conversation_id = asked.conversation.map(|id| id.parse()).transpose()?;
-        Ok(AskQuestion { ontology_id: Some(ontology_id.into()), question: asked.question, conversation_id, image: false })
+        Ok(AskQuestion {
+            ontology_id: Some(ontology_id.into()),
+            question: asked.question,
+            conversation_id,
+            image: false,
+        })
     }
 
     async fn ontology(&self, name: Option<&str>) -> anyhow::Result<Id<StoredOntology>> {

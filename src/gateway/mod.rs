@@ -7,10 +7,11 @@ mod limit;
 pub mod operation;
 pub mod record;
 mod repeats;
+pub mod sight;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::clock::Clock;
@@ -21,6 +22,7 @@ use crate::gateway::audit::AuditLog;
 pub use crate::gateway::limit::Knock;
 use crate::gateway::limit::Limiter;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Surface};
+use crate::gateway::sight::Sights;
 use crate::model::access::{Action, Pass, Want, authorize, denied};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::{Caller, Proof};
@@ -103,12 +105,13 @@ pub struct Gateway {
     clock: Clock,
     limiter: Limiter,
     audit: AuditLog,
+    sights: Sights,
 }
 
 impl Gateway {
     pub fn new(parts: Parts, db: Db, clock: Clock, audit: AuditLog) -> Self {
         let limiter = Limiter::new(parts.config.limits.rates.clone(), &clock);
-        Self { parts, db, clock, limiter, audit }
+        Self { parts, db, clock, limiter, audit, sights: Sights::default() }
     }
 
     /// Answers one call of this process: a page, a command, a test. The reply counts as many bytes as its JSON has.
@@ -138,6 +141,10 @@ impl Gateway {
         let started = Instant::now();
         let target = op.target();
         let answer = self.answer(caller, op, &via, write).await;
+        if !O::INFO.read_only {
+            // Also what failed half way may have changed something.
+            self.sights.changed(caller.org);
+        }
         let elapsed = started.elapsed();
         let outcome = match &answer {
             Ok(_) => "ok",
@@ -189,6 +196,24 @@ impl Gateway {
         self.audit.refused(Entry { target: clip(target), outcome, ..self.entry(caller, action) }).await
     }
 
+    /// Whether what a caller was let in by is still in force.
+    pub async fn stands(&self, caller: &Caller) -> bool {
+        self.parts.identity.stands(caller).await
+    }
+
+    /// Seals what a client is to hand back: unreadable, unchangeable, and for `life` of use to this caller for this purpose.
+    ///
+    /// # Errors
+    /// The value cannot be written.
+    pub fn seal(&self, caller: &Caller, purpose: &str, what: &impl Serialize, life: Duration) -> Result<String> {
+        self.parts.identity.seal(&handed_to(caller, purpose), what, life)
+    }
+
+    /// What was sealed; `None` when it is too old, was changed, or was another's or for something else.
+    pub fn unseal<T: for<'de> Deserialize<'de>>(&self, caller: &Caller, purpose: &str, sealed: &str) -> Option<T> {
+        self.parts.identity.unseal(&handed_to(caller, purpose), sealed).map(|(what, _)| what)
+    }
+
     /// Records an event that is not a call (`mcp.session.created`).
     ///
     /// # Errors
@@ -232,7 +257,7 @@ impl Gateway {
         let code = if O::INFO.cost == Cost::Ask { Code::AgentTimeout } else { Code::QueryTimeout };
         let late = || Error::new(code, format!("The call took longer than {} s.", time.as_secs()));
         // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
-        let grace = std::time::Duration::from_secs(2);
+        let grace = Duration::from_secs(2);
         let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));
         let reply = run.await.unwrap_or_else(|_| Err(late()))?;
         self.written::<O, W>(reply, &caller.request_id, write)
@@ -318,4 +343,9 @@ impl Gateway {
             count: 1,
         }
     }
+}
+
+/// The label of what a client carries: whose it is and what it is for, so that neither can be taken for the other.
+fn handed_to(caller: &Caller, purpose: &str) -> String {
+    serde_json::json!(["handed to a client", caller.principal(), purpose]).to_string()
 }

@@ -7,13 +7,14 @@ use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex, random_bytes, same};
 use crate::model::access::{ExtScope, Rights, Role};
-use crate::model::caller::{Client, Proof};
+use crate::model::caller::{Caller, Client, Proof};
 use crate::model::error::{Code, Error, Result};
 use crate::model::name;
 use crate::model::org::Org;
 use crate::model::user::User;
 use crate::store::members;
 use crate::store::orgs;
+use crate::store::tenant::Scoped;
 use crate::store::tokens::{self, TokenRow};
 
 /// How every connectivity token begins.
@@ -134,14 +135,14 @@ impl Identity {
         let row = tokens::by_public_id(&mut all, id).await?;
         let digest = digest(&self.0.pepper, bearer);
         let row = row.filter(|row| same(row.digest.as_bytes(), digest.as_bytes())).ok_or(Refusal::Invalid)?;
-        if row.revoked_at.is_some() {
-            return Err(Refusal::Revoked);
-        }
-        if row.expires_at.is_some_and(|at| at <= now) {
-            return Err(Refusal::Expired);
-        }
-        let org = orgs::active(&mut *all, row.org).await?.ok_or(Refusal::Revoked)?;
+        let org = in_force(&mut all, &row, now).await?;
         Ok((row, org))
+    }
+
+    async fn connectivity_in_force(&self, id: &str) -> Result<Org, Refusal> {
+        let mut all = self.0.db.read_everyone().await?;
+        let row = tokens::by_public_id(&mut all, id).await?.ok_or(Refusal::Invalid)?;
+        in_force(&mut all, &row, self.0.clock.now()).await
     }
 
     /// Proves the bearer of a connectivity token and counts the use.
@@ -165,11 +166,46 @@ impl Identity {
 
     /// Whether a bearer of any kind who was proven before still would be; no use is counted.
     pub async fn still_good(&self, bearer: &str, resource: &str) -> bool {
+        self.still_may(bearer, resource).await.is_some()
+    }
+
+    /// What a bearer of any kind who was proven before may do now; `None` when they would not be proven any more. No use
+    /// is counted.
+    pub async fn still_may(&self, bearer: &str, resource: &str) -> Option<Rights> {
         match bearer.starts_with(PREFIX) {
-            true => self.find_connectivity(bearer).await.is_ok(),
-            false => self.verify(bearer, resource).await.is_ok(),
+            true => self
+                .find_connectivity(bearer)
+                .await
+                .ok()
+                .map(|(row, _)| Rights::of_ext_scopes(&parse_scopes(&row.scopes))),
+            false => self.verify(bearer, resource).await.ok().map(|proven| proven.rights),
         }
     }
+
+    /// Whether what a caller was let in by is in force: the grant, whatever became of its tokens, or the connectivity token.
+    /// A failure to find out ends nothing.
+    pub async fn stands(&self, caller: &Caller) -> bool {
+        let refused = match &caller.proof {
+            Proof::AccessToken { family, .. } => match caller.user {
+                Some(user) => self.standing(caller.org, family, user, &caller.client.id).await.err(),
+                None => Some(Refusal::Invalid),
+            },
+            Proof::ConnectivityToken { id } => self.connectivity_in_force(id).await.err(),
+            Proof::BrowserSession { .. } | Proof::Local => None,
+        };
+        refused.is_none_or(|refused| matches!(refused, Refusal::Internal(_)))
+    }
+}
+
+/// The workspace of a token that is neither revoked nor past its time.
+async fn in_force(on: &mut Scoped, row: &TokenRow, now: Millis) -> Result<Org, Refusal> {
+    if row.revoked_at.is_some() {
+        return Err(Refusal::Revoked);
+    }
+    if row.expires_at.is_some_and(|at| at <= now) {
+        return Err(Refusal::Expired);
+    }
+    orgs::active(&mut **on, row.org).await?.ok_or(Refusal::Revoked)
 }
 
 /// Draws a public id and a secret for the row.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::ask_question::{AskQuestion, Reply, reply};
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::error::Result;
 use crate::model::ontology::OntologyRef;
@@ -41,6 +41,7 @@ impl Operation for RunQuery {
         sensitive: false,
         recorded_as: None,
         surface: Surface::Tool,
+        toolsets: &[Toolset::Ask],
         view: Some("ui://dragoman/chart.html"),
         route: Route { method: "POST", path: "/query" },
         time: |budgets| budgets.ask_time,

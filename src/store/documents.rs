@@ -37,6 +37,13 @@ pub async fn by_id(on: &mut Scoped, org: Id<Org>, id: Id<Document>) -> Result<Op
     row.as_ref().map(read).transpose()
 }
 
+/// The dataset of one document of the workspace, if it is there.
+pub async fn dataset_of(on: &mut Scoped, org: Id<Org>, id: Id<Document>) -> Result<Option<Id<Dataset>>> {
+    let query = sqlx::query("SELECT dataset_id FROM documents WHERE org_id = $1 AND id = $2");
+    let row = query.bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
+    row.map(|row| row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)).transpose()
+}
+
 /// The documents of a dataset's version, by source file.
 pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<Vec<Document>> {
     let sql = "SELECT org_id, id, dataset_id, version, title, source_file, body, created_at FROM documents \

@@ -15,7 +15,7 @@ use crate::base::secret::Secret;
 use crate::config::Config;
 use crate::identity::Identity;
 use crate::identity::token::{Proven, Refusal};
-use crate::model::access::Scope;
+use crate::model::access::{Rights, Scope};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::model::grant::{DEFAULT_SCOPES, scope_text};
@@ -59,7 +59,12 @@ impl Lease {
     /// Whether the credential still opens this endpoint: not revoked, not past its time, nobody and nothing behind it
     /// locked out. A failure is a no.
     pub async fn holds(&self) -> bool {
-        self.identity.still_good(self.token.expose(), &self.resource).await
+        self.rights().await.is_some()
+    }
+
+    /// What the credential may do now; `None` when it no longer opens this endpoint.
+    pub async fn rights(&self) -> Option<Rights> {
+        self.identity.still_may(self.token.expose(), &self.resource).await
     }
 }
 

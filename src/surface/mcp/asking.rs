@@ -2,6 +2,9 @@
 //! as a result that the client answers by repeating the call (MRTR) in the newer one. Everywhere else the tool's result
 //! is the question. No call of the service waits for a person: each answer is a call of its own.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, ElicitRequest, ElicitRequestParams, ElicitResult,
@@ -12,13 +15,66 @@ use serde_json::{Value, json};
 
 use super::compat::is_modern;
 use crate::base::json::put;
+use crate::base::secret::sha256_hex;
+use crate::gateway::Gateway;
+use crate::model::caller::Caller;
+use crate::model::error::{Error, Result};
 use crate::model::run::MOST_ROUNDS;
 
 /// The key of the one form in a result that asks.
 const FORM: &str = "clarification";
 
 /// The longest that a person may take for one form.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// How long a client may keep the state of a form: a person answers meanwhile.
+const LIFE: Duration = Duration::from_secs(15 * 60);
+
+/// The state of a form, which its client hands back (2026-07-28, multi round-trip requests): of use to whoever was asked,
+/// for the same call with the same arguments, and not for long.
+pub(super) struct State<'a> {
+    gateway: &'a Gateway,
+    caller: &'a Caller,
+    purpose: String,
+}
+
+impl<'a> State<'a> {
+    /// `arguments` are those that the client called with, and repeats.
+    pub(super) fn new(gateway: &'a Gateway, caller: &'a Caller, tool: &str, arguments: &JsonObject) -> Self {
+        let digest = sha256_hex(canonical(&Value::Object(arguments.clone())).as_bytes());
+        Self { gateway, caller, purpose: format!("{tool} {digest}") }
+    }
+
+    fn seal(&self, conversation: &str) -> Option<String> {
+        self.gateway.seal(self.caller, &self.purpose, &conversation, LIFE).ok()
+    }
+
+    /// The conversation that a state belongs to.
+    ///
+    /// # Errors
+    /// `invalid_argument` for one that is not of this call.
+    pub(super) fn open(&self, sealed: &str) -> Result<String> {
+        let wrong = || {
+            let message = "The requestState is not that of this call, with these arguments, by this client, or it is older than \
+                           15 minutes. Call again without it.";
+            Error::invalid("requestState", message)
+        };
+        self.gateway.unseal(self.caller, &self.purpose, sealed).ok_or_else(wrong)
+    }
+}
+
+/// A value whose members have one order, whatever order they came in.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<&String, String> = members.iter().map(|(name, it)| (name, canonical(it))).collect();
+            let members: Vec<String> = members.iter().map(|(name, it)| format!("{}:{it}", json!(name))).collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        single => single.to_string(),
+    }
+}
 
 /// The form for what a result asks back, and the conversation that the answer belongs to.
 fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
@@ -59,7 +115,8 @@ fn going_on(arguments: &JsonObject, conversation: &str, answer: &ElicitResult) -
     (!lines.is_empty()).then_some(arguments)
 }
 
-/// The arguments of a call that repeats one with answers; the same arguments where there are none.
+/// The arguments of a call that repeats one with answers; the same arguments where there are none. `state` is the
+/// conversation that they belong to.
 pub(super) fn resumed(arguments: JsonObject, state: Option<&str>, responses: Option<&InputResponses>) -> JsonObject {
     let answer = responses.and_then(|all| all.get(FORM)).and_then(|it| serde_json::from_value(it.clone()).ok());
     match (state, answer) {
@@ -81,6 +138,7 @@ pub(super) async fn settled<C>(
     mut result: CallToolResult,
     arguments: &JsonObject,
     context: &RequestContext<RoleServer>,
+    state: &State<'_>,
     call: impl Fn(JsonObject) -> C,
 ) -> CallToolResponse
 where
@@ -93,9 +151,10 @@ where
     for _ in 0..MOST_ROUNDS {
         let Some((params, conversation)) = form(&result).filter(|_| forms) else { break };
         if modern {
+            let Some(state) = state.seal(&conversation) else { break };
             let request = InputRequest::Elicitation(ElicitRequest::new(params));
             let requests: InputRequests = [(FORM.to_owned(), request)].into();
-            return InputRequiredResult::new(Some(requests), Some(conversation)).into();
+            return InputRequiredResult::new(Some(requests), Some(state)).into();
         }
         let answer = context.peer.create_elicitation_with_timeout(params, Some(PATIENCE)).await;
         let Some(next) = answer.ok().and_then(|answer| going_on(arguments, &conversation, &answer)) else { break };
@@ -139,6 +198,16 @@ mod tests {
         assert_eq!(properties(&asked(&["revenue", "pieces"], "pieces"))["default"], "pieces");
         let without = properties(&asked(&["revenue", "pieces"], "the first"));
         assert!(without.get("default").is_none(), "{without}");
+    }
+
+    #[test]
+    fn arguments_are_the_same_in_any_order_and_others_are_others() {
+        let of = |text: &str| canonical(&serde_json::from_str(text).unwrap());
+        assert_eq!(of(r#"{"a":1,"b":{"d":[1,2],"c":"x"}}"#), of(r#"{"b":{"c":"x","d":[1,2]},"a":1}"#));
+        for other in [r#"{"a":"1"}"#, r#"{"a":[1]}"#, r#"{"a":1,"b":null}"#, r#"{"a":[2,1]}"#, r#"{"a:1,b":2}"#] {
+            assert_ne!(of(other), of(r#"{"a":1}"#), "{other}");
+        }
+        assert_ne!(of(r#"{"a":[1,2]}"#), of(r#"{"a":[2,1]}"#));
     }
 
     #[test]

@@ -129,6 +129,11 @@ impl Peek {
         self.method() == Some("initialize") && !self.params().is_some_and(only_modern)
     }
 
+    /// Whether the answer stays open for news (2026-07-28).
+    pub(super) fn listens(&self) -> bool {
+        self.is_modern() && self.method() == Some("subscriptions/listen")
+    }
+
     /// The tool of a `tools/call`.
     pub(super) fn tool(&self) -> Option<&str> {
         self.named().filter(|_| self.method() == Some("tools/call"))

@@ -8,8 +8,11 @@ mod asking;
 mod compat;
 mod complete;
 pub mod cors;
+mod ends;
 mod handler;
+mod logs;
 mod message;
+mod news;
 mod params;
 mod prompts;
 mod resources;
@@ -24,19 +27,24 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use rmcp::ServerHandler;
-use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::compat::{HEADER_MISMATCH, Mode, SESSION};
-use self::handler::{Handler, Shared};
+use self::ends::TERMINATED;
+use self::handler::Handler;
+use self::logs::Aside;
 use self::message::{Peek, Refused, error_body, rpc_error};
-use self::sessions::Sessions;
+use self::news::{Before, Listener};
+use self::sessions::{Sessions, Why};
 use self::tools::Tools;
 use self::toolsets::Offered;
 use crate::base::clock::Clock;
@@ -62,11 +70,20 @@ tokio::task_local! {
 /// The protocol library around a server, with sessions of the older era.
 pub type Library<H> = StreamableHttpService<H, LocalSessionManager>;
 
+/// What all server instances share.
+struct Shared {
+    gateway: Arc<Gateway>,
+    tools: Tools,
+    /// Where clients find the service.
+    endpoint: String,
+    sessions: Arc<Sessions>,
+}
+
 /// The MCP endpoint.
 pub struct Mcp {
     shared: Arc<Shared>,
     config: Arc<Config>,
-    sessions: Sessions,
+    sessions: Arc<Sessions>,
     manager: Arc<LocalSessionManager>,
     /// The requests in sessions that are being answered.
     answering: Arc<Shares>,
@@ -79,17 +96,15 @@ impl Mcp {
         let lifetimes = &config.limits.lifetimes;
         let endpoint = format!("{}/mcp", config.public_url.as_str().trim_end_matches('/'));
         let mut manager = LocalSessionManager::default();
-        manager.session_config.keep_alive = Some(lifetimes.mcp_session);
+        // Idle sessions are ours to end, and to record.
+        manager.session_config.keep_alive = None;
         // Priming events are empty: clients before 2025-11-25 try to parse them, and fail.
         manager.session_config.sse_retry = None;
+        let (most, instance) = (lifetimes.mcp_sessions, lifetimes.mcp_sessions_instance);
+        let sessions = Arc::new(Sessions::new(clock, lifetimes.mcp_session, most, instance));
         Arc::new(Self {
-            shared: Arc::new(Shared { gateway, tools: Tools::collect(), endpoint }),
-            sessions: Sessions::new(
-                clock,
-                lifetimes.mcp_session,
-                lifetimes.mcp_sessions,
-                lifetimes.mcp_sessions_instance,
-            ),
+            shared: Arc::new(Shared { gateway, tools: Tools::collect(), endpoint, sessions: sessions.clone() }),
+            sessions,
             manager: Arc::new(manager),
             answering: Shares::new(usize::MAX),
             config,
@@ -136,22 +151,8 @@ impl Mcp {
             .with_cancellation_token(self.stop.clone())
     }
 
-    /// Ends idle sessions; due every few minutes.
-    pub async fn sweep(&self) {
-        for id in self.sessions.sweep() {
-            self.close(&id).await;
-        }
-        metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
-    }
-
     fn mode(&self) -> Mode {
         if self.config.mcp_strict { Mode::Strict } else { Mode::Lenient }
-    }
-
-    async fn close(&self, id: &str) {
-        if let Err(problem) = self.manager.close_session(&id.to_owned().into()).await {
-            tracing::debug!(%problem, "a session was closed already");
-        }
     }
 }
 
@@ -185,7 +186,7 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
     let session = session.filter(|_| !peek.is_modern());
     let mut version = None;
     if let Some(id) = &session {
-        version = mcp.sessions.touch(id, &caller.principal());
+        version = mcp.sessions.touch(id, &caller);
         if version.is_none() {
             return mcp.no_session(&caller, &peek).await;
         }
@@ -201,12 +202,13 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         Ok(place) => place,
         Err(refusal) => return refusal,
     };
+    let beside = mcp.beside(&caller, &lease, &mut parts, session.as_deref(), &peek).await;
     let is_json =
         parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let changes = peek.opens() || parts.method == Method::DELETE;
     let request_id = caller.request_id.clone();
     let request = Request::from_parts(parts, Body::from(body));
-    let answer = mcp.clone().answer(caller, peek, session, request, next);
+    let answer = mcp.clone().answer(caller.clone(), peek, session, request, next);
     // A session that the library has made and nobody was told of would be beside every limit.
     let response = if changes { to_its_end(answer).await } else { answer.await };
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
@@ -214,7 +216,12 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         return rpc_error(response.status(), &id, -32603, "The service failed to answer.", Value::Null);
     }
     if streams::is_stream(&response) {
-        return streams::bounded(response, lease, mcp.config.limits.lifetimes.access, place);
+        let response = match beside {
+            Some(beside) => streams::joined(response, beside),
+            None => response,
+        };
+        let longest = mcp.config.limits.lifetimes.access;
+        return streams::bounded(response, lease, longest, place, async move { mcp.forsaken(&caller).await });
     }
     if response.status().is_client_error() && !response.headers().contains_key(CONTENT_TYPE) {
         return worded(response, is_json, &id).await;
@@ -269,8 +276,7 @@ impl Mcp {
     }
 
     /// What an answer that stays open holds. Streams that listen are few for each credential, and workspaces share the
-    /// instance's. (Revision 2026-07-28 has `subscriptions/listen` for them, which is not served.) Of requests in a
-    /// session no two at once have one id: the library sends both answers to the later, and the earlier never ends.
+    /// instance's. Of requests in a session no two at once have one id: the library sends both answers to the later, and the earlier never ends.
     async fn place(
         &self,
         caller: &Caller,
@@ -279,7 +285,7 @@ impl Mcp {
         peek: &Peek,
     ) -> Result<Option<Share>, Response> {
         let id = peek.id();
-        if method == Method::GET {
+        if method == Method::GET || peek.listens() {
             return match self.shared.gateway.stream(caller) {
                 Ok(place) => Ok(Some(place)),
                 Err(error) => Err(self.refuse(caller, "stream", &id, &error).await),
@@ -291,6 +297,38 @@ impl Mcp {
             let message = "A request with this id is being answered. Each request has an id of its own.";
             rpc_error(StatusCode::BAD_REQUEST, &id, -32600, message, Value::Null)
         })
+    }
+
+    /// What is sent on the stream of an answer besides what the library sends: news in a session, and what the log says of
+    /// a call. Looked for before the library answers: nothing is missed that changes after the client is told that
+    /// somebody looks.
+    async fn beside(
+        &self,
+        caller: &Caller,
+        lease: &Lease,
+        parts: &mut Parts,
+        session: Option<&str>,
+        peek: &Peek,
+    ) -> Option<BoxStream<'static, Bytes>> {
+        let listener = |bound| Listener::new(self.shared.clone(), lease.clone(), caller.clone(), bound);
+        if peek.listens() {
+            parts.extensions.insert(Before::new(listener(None)).await?);
+            return None;
+        }
+        let session = session?;
+        if parts.method == Method::GET {
+            // A stream that is taken up again belongs to a call.
+            let last = parts.headers.get("last-event-id").map(HeaderValue::as_bytes);
+            if last.is_some_and(|last| last.contains(&b'/')) {
+                return None;
+            }
+            let heard = self.sessions.heard(session)?;
+            return Some(news::frames(listener(Some(heard.captured)), heard.ear).await?.boxed());
+        }
+        peek.tool()?;
+        let (aside, said) = Aside::new();
+        parts.extensions.insert(aside);
+        Some(said)
     }
 
     /// A refusal of the service's own, on the record first.
@@ -358,6 +396,12 @@ impl Mcp {
         let offered = request.extensions().get::<Offered>().copied().unwrap_or_default();
         let response = CAPTURED.scope((caller.rights, offered), next.run(request)).await;
         let opened = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        if let Some(lost) = session.as_deref().filter(|_| response.status() == StatusCode::NOT_FOUND)
+            && let Some(lost) = self.sessions.close(lost)
+            && let Err(error) = self.end(lost, Why::Lost).await
+        {
+            return unrecorded(&peek.id(), &error);
+        }
         let ended = session.filter(|_| ends && response.status().is_success());
         let is_over = ended.is_some();
         match self.follow(&caller, &peek, opened, ended).await {
@@ -378,14 +422,14 @@ impl Mcp {
         let gateway = &self.shared.gateway;
         if let Some(id) = opened.filter(|_| peek.opens()) {
             let version = peek.session_version();
-            if let Some(surplus) = self.sessions.open(&id, &caller.principal(), version) {
-                self.close(&surplus).await;
+            if let Some(surplus) = self.sessions.open(&id, caller, version) {
+                self.end(surplus, Why::Room).await?;
             }
             metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
             gateway.record(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.created", version).await
-        } else if let Some(id) = ended {
-            self.sessions.close(&id);
-            gateway.record(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.terminated", "").await
+        } else if let Some(ended) = ended.and_then(|id| self.sessions.close(&id)) {
+            let session = Some(ended.id.to_string());
+            gateway.record(&Caller { session, ..caller.clone() }, TERMINATED, Why::Client.name()).await
         } else {
             Ok(())
         }

@@ -16,20 +16,31 @@ enum Shape {
 type Param = (&'static str, Shape, bool);
 
 /// The methods that are served here and take parameters. An `initialize` is read whole before the library sees it.
-const SERVED: [(&str, &[Param]); 5] = [
+const SERVED: [(&str, &[Param]); 9] = [
     ("server/discover", &[("_meta", OBJECT, false)]),
     ("tools/call", &[("name", TEXT, false), ("arguments", OBJECT, true), STATE, RESPONSES]),
     ("prompts/get", &[("name", TEXT, false), ("arguments", OBJECT, true), STATE, RESPONSES]),
     ("resources/read", &[("uri", TEXT, false), STATE, RESPONSES]),
     ("completion/complete", &[("ref", OBJECT, false), ("argument", OBJECT, false), ("context", OBJECT, true)]),
+    ("resources/subscribe", &[("uri", TEXT, false)]),
+    ("resources/unsubscribe", &[("uri", TEXT, false)]),
+    ("logging/setLevel", &[("level", TEXT, false)]),
+    ("subscriptions/listen", &[("notifications", OBJECT, false)]),
 ];
+/// Those of the era of sessions, and those of the newer one.
+const OLDER: [&str; 3] = ["resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
+const NEWER: [&str; 1] = ["subscriptions/listen"];
 const TEXT: Shape = Shape::Text;
 const OBJECT: Shape = Shape::Object;
 const STATE: Param = ("requestState", TEXT, true);
 const RESPONSES: Param = ("inputResponses", OBJECT, true);
 
-/// Why a request of `method` could not be read; `None` for a method that there is not.
-pub(super) fn problem(method: &str, params: Option<&Value>) -> Option<Error> {
+/// Why a request of `method` could not be read; `None` for a method that there is not in its era.
+pub(super) fn problem(method: &str, params: Option<&Value>, is_modern: bool) -> Option<Error> {
+    let of_the_other = if is_modern { &OLDER[..] } else { &NEWER };
+    if of_the_other.contains(&method) {
+        return None;
+    }
     let (_, known) = SERVED.iter().find(|(served, _)| *served == method)?;
     let wrong: Vec<&Param> = known.iter().filter(|param| !fits(param, params)).collect();
     // Where each has its type, something within one of them is wrong.
@@ -71,17 +82,27 @@ mod tests {
             ("resources/read", json!({ "uri": null }), "uri is a text", "requestState"),
             ("completion/complete", json!({ "ref": {}, "argument": {} }), "ref is an object", "uri"),
         ] {
-            let error = problem(method, Some(&params)).unwrap();
+            let error = problem(method, Some(&params), false).unwrap();
             assert!(error.message.contains(wrong) && !error.message.contains(right), "{method}: {}", error.message);
         }
-        let without = problem("prompts/get", None).unwrap();
+        let without = problem("prompts/get", None, true).unwrap();
         assert_eq!((without.code.info().json_rpc, &without.details["field"]), (-32602, &json!("name")));
     }
 
     #[test]
     fn a_method_that_there_is_not_has_no_parameters() {
-        for method in ["nothing", "initialize", "tasks/get", "resources/subscribe", "subscriptions/listen", ""] {
-            assert!(problem(method, None).is_none(), "{method}");
+        for method in ["nothing", "initialize", "tasks/get", ""] {
+            assert!(problem(method, None, false).is_none() && problem(method, None, true).is_none(), "{method}");
+        }
+    }
+
+    #[test]
+    fn a_method_of_the_other_era_is_not_there() {
+        for method in OLDER {
+            assert!(problem(method, None, true).is_none() && problem(method, None, false).is_some(), "{method}");
+        }
+        for method in NEWER {
+            assert!(problem(method, None, false).is_none() && problem(method, None, true).is_some(), "{method}");
         }
     }
 }

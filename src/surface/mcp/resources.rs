@@ -9,13 +9,17 @@ use serde_json::Value;
 use url::Url;
 
 use super::apps;
+use crate::base::id::Id;
 use crate::base::json;
 use crate::gateway::operation::Operation;
+use crate::gateway::sight::{Sight, Thing};
 use crate::gateway::{Gateway, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::Caller;
+use crate::model::document::Document as StoredDocument;
 use crate::model::error::{Code, Error, Result};
+use crate::model::ontology::OntologyRef;
 use crate::ops::get_document::{GetDocument, Reply as Document};
 use crate::ops::get_schema::GetSchema;
 use crate::ops::list_datasets::ListDatasets;
@@ -73,7 +77,8 @@ pub(super) async fn list(
 
 /// What a method of resources does. Every resource is under the scope of reading data.
 pub(super) fn action(method: &str) -> Option<Action> {
-    matches!(method, "resources/list" | "resources/templates/list" | "resources/read").then_some(Action::ListDatasets)
+    let known = ["list", "templates/list", "read", "subscribe", "unsubscribe"];
+    method.strip_prefix("resources/").filter(|method| known.contains(method)).map(|_| Action::ListDatasets)
 }
 
 /// Shapes of addresses that are not listed one by one.
@@ -153,6 +158,52 @@ async fn part<O: Operation>(
     Ok(gateway.write(caller, op, via, write).await?.reply)
 }
 
+/// What has to be watched to know that a resource has changed.
+pub(super) enum Watched {
+    Thing(Thing),
+    /// It changes with the dataset that it belongs to.
+    Document(Id<StoredDocument>),
+}
+
+/// What an address names, for who subscribes to it; `None` where nothing ever changes, or nothing can be.
+pub(super) fn watched(uri: &str) -> Option<Watched> {
+    Some(Watched::Thing(match parse(uri).ok()? {
+        Named::Datasets => Thing::Datasets,
+        Named::Schema(GetSchema { dataset_id, .. }) => Thing::Dataset(dataset_id?.parse().ok()?),
+        Named::Rows(PreviewRows { dataset_id, .. }) => Thing::Dataset(dataset_id),
+        Named::Document(GetDocument { document_id }) => return Some(Watched::Document(document_id)),
+        Named::Ontologies => Thing::Ontologies,
+        Named::Ontology(GetOntology { ontology_id: Some(OntologyRef::Id(id)), .. })
+        | Named::OntologyDataset(GetOntologyDataset { ontology_id: OntologyRef::Id(id), .. }) => Thing::Ontology(id),
+        // A name may come to mean another ontology: an id is what can be watched.
+        Named::Ontology(_) | Named::OntologyDataset(_) => return None,
+    }))
+}
+
+/// The same for a caller, whether they see it or not.
+///
+/// # Errors
+/// That of an address which names nothing, or a document that is not there for them.
+pub(super) async fn thing(gateway: &Gateway, caller: &Caller, sight: &Sight, uri: &str) -> Result<Thing> {
+    match watched(uri).ok_or_else(Error::dataset_not_found)? {
+        Watched::Thing(thing) => Ok(thing),
+        Watched::Document(id) => Ok(Thing::Dataset(gateway.dataset_of(sight, caller, id).await?)),
+    }
+}
+
+/// As [`thing`], if they see it.
+///
+/// # Errors
+/// As [`thing`]: what is not seen is not there.
+pub(super) async fn subscribed(gateway: &Gateway, caller: &Caller, sight: &Sight, uri: &str) -> Result<Thing> {
+    let thing = thing(gateway, caller, sight, uri).await?;
+    let missing = || match thing {
+        Thing::Ontologies | Thing::Ontology(_) => Error::ontology_not_found(),
+        Thing::Datasets | Thing::Dataset(_) => Error::dataset_not_found(),
+    };
+    sight.of(&thing).map(|_| thing).ok_or_else(missing)
+}
+
 /// An id that is none, and a place that is none, look like a dataset that is not there.
 fn parse(uri: &str) -> Result<Named> {
     let missing = Error::dataset_not_found;
@@ -230,6 +281,26 @@ pub(super) fn unread(error: &Error, uri: &str, request_id: &str) -> rmcp::ErrorD
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_changes_can_be_subscribed_to_and_nothing_else() {
+        let id = "01936f2e-7c1a-7000-8000-000000000001";
+        for place in [
+            "datasets".to_owned(),
+            format!("datasets/{id}"),
+            format!("datasets/{id}/rows"),
+            format!("documents/{id}"),
+            "ontologies".into(),
+            format!("ontologies/{id}"),
+            format!("ontologies/{id}/datasets/orders"),
+        ] {
+            assert!(watched(&format!("dragoman://{place}")).is_some(), "{place}");
+        }
+        for none in ["ui://dragoman/table.html", "dragoman://datasets/x", "dragoman://keys", "https://example.com/", ""]
+        {
+            assert!(watched(none).is_none(), "{none}");
+        }
+    }
 
     #[test]
     fn addresses_are_read_strictly() {

@@ -12,7 +12,7 @@ use super::apps;
 use super::toolsets::Offered;
 use crate::gateway::operation::{Blocks, Info, Operation, Surface, Toolset};
 use crate::gateway::{Gateway, Via, WithId, measured};
-use crate::model::access::Action;
+use crate::model::access::{Action, Rights};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
 use crate::ops;
@@ -114,6 +114,11 @@ impl Tools {
     /// By name; dots are accepted for underscores, as older clients write them.
     pub(super) fn get(&self, name: &str) -> Option<&Entry> {
         self.0.get(name).or_else(|| self.0.get(name.replace('.', "_").as_str()))
+    }
+
+    /// The names of those that these rights allow, sorted.
+    pub(super) fn names(&self, rights: Rights) -> impl Iterator<Item = &'static str> {
+        self.0.iter().filter(move |(_, entry)| rights.allow(entry.action)).map(|(name, _)| *name)
     }
 
     /// Those of the offered toolsets that the caller may use, sorted by name.

@@ -259,7 +259,8 @@ async fn hidden_fields_policies_and_personal_values_are_not_for_readers() {
     let ontology_id = made["ontology"]["ontology_id"].as_str().unwrap().parse().unwrap();
     let checked = bakery.console(CheckOntology { ontology_id }).await.unwrap();
     assert_eq!(checked["ontology"]["status"], "ready", "{checked}");
-    let shown = bakery.console(GetOntologyDataset { ontology_id: ontology_id.into(), name: "sale".into() }).await.unwrap();
+    let shown =
+        bakery.console(GetOntologyDataset { ontology_id: ontology_id.into(), name: "sale".into() }).await.unwrap();
     let yaml = shown["yaml"].as_str().unwrap();
     assert!(yaml.contains("product") && yaml.contains("sold_on"), "{yaml}");
     for gone in ["euros", "Secret Rye", "dark", "row_policy"] {

@@ -1,0 +1,64 @@
+//! The ends of sessions, each on the record, whatever it was that ended them.
+
+use std::collections::BTreeSet;
+
+use futures_util::StreamExt as _;
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
+
+use super::Mcp;
+use super::sessions::{Ended, Why};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+
+/// The record's word for the end of a session.
+pub(super) const TERMINATED: &str = "mcp.session.terminated";
+/// Sessions that end at once: their rows share transactions.
+const AT_ONCE: usize = 256;
+
+impl Mcp {
+    /// Ends idle sessions, and those whose owner's credential is no more; due from time to time.
+    pub async fn sweep(&self) {
+        self.end_all(self.sessions.sweep(), Why::Idle).await;
+        let mut fallen = BTreeSet::new();
+        for (credential, owner) in self.sessions.owners() {
+            if !self.shared.gateway.stands(&owner).await {
+                fallen.insert(credential);
+            }
+        }
+        self.end_all(self.sessions.disown(&fallen), Why::Revoked).await;
+        metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
+    }
+
+    /// Ends the caller's sessions if their credential is no more, and not only the token that they showed.
+    pub(super) async fn forsaken(&self, caller: &Caller) {
+        if !self.shared.gateway.stands(caller).await {
+            self.end_all(self.sessions.disown(&[caller.credential()].into()), Why::Revoked).await;
+        }
+    }
+
+    /// Ends all sessions, for the end of the service.
+    pub async fn finish(&self) {
+        self.end_all(self.sessions.clear(), Why::Stop).await;
+    }
+
+    async fn end_all(&self, ended: Vec<Ended>, why: Why) {
+        let ending = futures_util::stream::iter(ended).for_each_concurrent(AT_ONCE, |ended| async move {
+            if let Err(problem) = self.end(ended, why).await {
+                tracing::error!(%problem, "the end of a session is not on the record");
+            }
+        });
+        ending.await;
+    }
+
+    /// Ends a session that is forgotten already; on the record.
+    pub(super) async fn end(&self, ended: Ended, why: Why) -> Result<(), Error> {
+        self.close(&ended.id).await;
+        self.shared.gateway.record(&ended.owner, TERMINATED, why.name()).await
+    }
+
+    async fn close(&self, id: &str) {
+        if let Err(problem) = self.manager.close_session(&id.to_owned().into()).await {
+            tracing::debug!(%problem, "a session was closed already");
+        }
+    }
+}
