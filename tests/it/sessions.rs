@@ -2,13 +2,18 @@
 
 use std::time::Duration;
 
+use dragoman::base::secret::Secret;
+use dragoman::identity::grants::RefreshUse;
 use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::model::org::Org;
+use dragoman::store::Db;
 use dragoman::store::audit::newest;
 use reqwest::Response;
 use serde_json::{Value, json};
 
+use crate::support::databases::postgres_url;
 use crate::support::operations::tools_of;
+use crate::support::program::{Program, command, free_port};
 use crate::support::service::{Service, json_of};
 
 /// Opens a session and returns its id.
@@ -131,6 +136,164 @@ async fn sessions_end_by_their_owner_by_idleness_and_by_number_and_it_is_recorde
     assert_eq!(send(&service, &token, Some(&second), list.clone()).await.status(), 404, "the oldest made room");
     service.clock.advance(Duration::from_secs(3601));
     assert_eq!(send(&service, &token, Some(&newest_session), list).await.status(), 404, "idle for an hour");
+}
+
+/// What the record says of the ends of sessions: session, and why.
+async fn ends(db: &Db, org: &Org) -> Vec<(String, String)> {
+    let rows = newest(db, Some(org.id), 100).await.unwrap().into_iter().map(|(_, entry)| entry);
+    rows.filter(|entry| entry.action == "mcp.session.terminated").map(|entry| (entry.session, entry.target)).collect()
+}
+
+/// Waits until the end of a session is on the record.
+async fn ended(service: &Service, org: &Org, session: &str, why: &str) {
+    let recorded = async {
+        while !ends(&service.db, org).await.contains(&(session.to_owned(), why.to_owned())) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let recorded = tokio::time::timeout(Duration::from_secs(60), recorded).await;
+    assert!(recorded.is_ok(), "not {why}: {:?}", ends(&service.db, org).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_end_of_a_session_is_on_the_record_once_with_its_reason() {
+    let url = postgres_url().await;
+    let own = [("DRAGOMAN_MCP_SESSIONS", "2")];
+    let on_postgres = [own[0], ("DATABASE_URL", url.as_str())];
+    for settings in [&own[..], &on_postgres] {
+        let service = Service::with(settings).await;
+        let org = service.workspace("acme").await;
+        let token = service.token(&org).await;
+        let by_client = open(&service, &token).await;
+        let end = service.http.delete(service.url("/mcp")).bearer_auth(&token).header("mcp-session-id", &by_client);
+        assert!(end.send().await.unwrap().status().is_success());
+        let made_room = open(&service, &token).await;
+        let (idle, _) = (open(&service, &token).await, open(&service, &token).await);
+        ended(&service, &org, &by_client, "client").await;
+        ended(&service, &org, &made_room, "room").await;
+        service.clock.advance(Duration::from_secs(3601));
+        ended(&service, &org, &idle, "idle").await;
+
+        let revoked = open(&service, &token).await;
+        let other = service.token(&org).await;
+        let stays = open(&service, &other).await;
+        assert!(service.identity.revoke_token(org.id, token.split('_').nth(1).unwrap()).await.unwrap());
+        ended(&service, &org, &revoked, "revoked").await;
+        let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+        assert_eq!(send(&service, &other, Some(&stays), list).await.status(), 200, "another credential's goes on");
+
+        service.stop().await;
+        let Some((_, url)) = settings.get(1) else { continue };
+        let db = Db::open_postgres_with(&Secret::new(*url), 2).await.unwrap();
+        let all = ends(&db, &org).await;
+        assert!(all.contains(&(stays, "stop".into())), "{all:?}");
+        assert_eq!(all.len(), 6, "each once: {all:?}");
+        db.close().await;
+    }
+}
+
+/// A client refreshes its token every few minutes, amid a session.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_survives_the_refresh_of_its_token_and_not_the_end_of_the_grant() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let ann = service.person("ann@example.com").await;
+    service.identity.set_role(org.id, ann.id, Role::Viewer).await.unwrap();
+    let (client_id, first) = service.grant(&org, ann.id, &Scope::ALL, &service.config.resource()).await;
+    let session = open(&service, first.access.expose()).await;
+    let before = tools(&service, first.access.expose(), &session).await;
+    service.clock.advance(Duration::from_secs(700));
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    assert_eq!(send(&service, first.access.expose(), Some(&session), list.clone()).await.status(), 401, "expired");
+    let presented = RefreshUse { token: first.refresh.expose(), client_id: &client_id, scope: None, resource: None };
+    let second = service.identity.refresh(presented).await.unwrap();
+    assert_eq!(tools(&service, second.access.expose(), &session).await, before);
+    // Looked for again and again, the session of a token past its time stays: its grant holds.
+    service.clock.advance(Duration::from_secs(700));
+    let other = service.token(&org).await;
+    let marker = open(&service, &other).await;
+    assert!(service.identity.revoke_token(org.id, other.split('_').nth(1).unwrap()).await.unwrap());
+    ended(&service, &org, &marker, "revoked").await;
+    assert_eq!(ends(&service.db, &org).await.len(), 1, "only the other's has ended");
+
+    let grant = service.identity.connected(org.id, 0, 10).await.unwrap().remove(0);
+    assert!(service.identity.disconnect(org.id, &grant.id).await.unwrap());
+    ended(&service, &org, &session, "revoked").await;
+}
+
+/// Two nodes on one database, and a load balancer that sends a request to the wrong one.
+#[tokio::test(flavor = "multi_thread")]
+async fn at_another_node_a_session_is_unknown_and_its_client_begins_anew() {
+    let url = postgres_url().await;
+    let key = "5b".repeat(32);
+    let settings = [("DATABASE_URL", url.as_str()), ("DRAGOMAN_MASTER_KEY", key.as_str())];
+    let (here, there) = (Service::with(&settings).await, Service::with(&settings).await);
+    let org = here.workspace("acme").await;
+    let token = here.token(&org).await;
+    let session = open(&here, &token).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let (status, body) = json_of(send(&there, &token, Some(&session), list.clone()).await).await;
+    assert_eq!((status, &body["error"]["code"], &body["id"]), (404, &json!(-32001), &json!(2)), "{body}");
+    for method in [reqwest::Method::GET, reqwest::Method::DELETE] {
+        let request = there.http.request(method, there.url("/mcp")).bearer_auth(&token);
+        let request = request.header("mcp-session-id", &session).header("accept", "text/event-stream");
+        assert_eq!(request.send().await.unwrap().status(), 404);
+    }
+    let anew = open(&there, &token).await;
+    assert_eq!(send(&there, &token, Some(&anew), list.clone()).await.status(), 200);
+    assert_eq!(send(&here, &token, Some(&session), list).await.status(), 200, "where it lives it goes on");
+    assert_eq!(
+        there.rpc(&token, "tools/list", json!({})).send().await.unwrap().status(),
+        200,
+        "no node is the wrong one"
+    );
+}
+
+/// What sessions cost that nobody uses, in a process of their own: printed, and bounded.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_idle_sessions_are_cheap() {
+    let data = tempfile::tempdir().unwrap();
+    let settings = ["MCP_SESSIONS", "EXT_RATE_SESSIONS", "EXT_RATE_REQUESTS"];
+    let settings = settings.map(|name| (format!("DRAGOMAN_{name}"), "100000".to_owned()));
+    let program = Program::with(data.path(), free_port(), &settings).await;
+    let create = ["admin", "token", "create", "--workspace", "demo", "--label", "idle", "--json", "--scopes"];
+    let made = command(data.path()).args(create).arg("ext:datasets").output().await.unwrap();
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let token = made["token"].as_str().unwrap();
+    let http = crate::support::service::http();
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "idle", "version": "1" } } });
+    let ask = async |session: Option<&str>, body: &Value| {
+        let request = http.post(program.mcp()).bearer_auth(token).header("accept", "*/*").json(body);
+        let request = session.into_iter().fold(request, |request, id| request.header("mcp-session-id", id));
+        request.send().await.unwrap()
+    };
+    let begin = async || {
+        let response = ask(None, &initialize).await;
+        assert_eq!(response.status(), 200);
+        let id = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        response.bytes().await.unwrap();
+        let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(ask(Some(&id), &done).await.status(), 202);
+        id
+    };
+    // What every request leaves behind, sessions or not, is there before the first look.
+    for _ in 0..50 {
+        begin().await;
+    }
+    let before = program.resident();
+    let mut last = String::new();
+    for _ in 0..1_000 {
+        last = begin().await;
+    }
+    let each = program.resident().saturating_sub(before) / 1_000;
+    let started = std::time::Instant::now();
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    assert_eq!(ask(Some(&last), &list).await.status(), 200);
+    let answered = started.elapsed();
+    eprintln!("1,000 idle sessions: {each} bytes each; a request beside them took {answered:?}");
+    assert!(each < 100 << 10, "{each} bytes for a session that nobody uses");
+    program.stop().await;
 }
 
 /// What real clients send: each of these failed in production somewhere.

@@ -380,30 +380,55 @@ async fn answers_of_people_belong_to_questions_alone() {
     bakery.service.stop().await;
 }
 
+/// The state of a form is sealed: of use to whom it was put, for the same call, and not for long.
 #[tokio::test(flavor = "multi_thread")]
 async fn j06_the_state_of_a_form_is_worth_nothing_to_others_and_nothing_when_it_is_made_up() {
     let bakery = Bakery::start().await;
-    let asked = bakery.ask("Which is the best shop?", None).await;
-    assert_eq!(asked["outcome"], "clarification", "{asked}");
-    let suggestions = asked["clarificationRequest"]["questions"][0]["suggestions"].as_array().unwrap();
-    let pieces = suggestions.iter().find(|it| it.as_str().unwrap().contains("pieces")).unwrap();
-    let state = asked["conversationId"].as_str().unwrap();
-    let go_on = async |token: &str, state: &str| {
-        let params = json!({
-            "name": "ask_question",
-            "arguments": { "ontologyId": bakery.ontology, "question": "Which is the best shop?" },
-            "requestState": state,
-            "inputResponses": { "clarification": { "action": "accept", "content": { "answer_1": pieces } } },
-        });
-        json_of(bakery.service.rpc(token, "tools/call", params).send().await.unwrap()).await.1
+    let question = "Which is the best shop?";
+    let call = async |token: &str, arguments: &Value, state: Option<&str>, answer: Option<&Value>| {
+        let mut params = json!({ "name": "ask_question", "arguments": arguments });
+        if let Some(state) = state {
+            params["requestState"] = state.into();
+        }
+        if let Some(answer) = answer {
+            let form = json!({ "action": "accept", "content": { "answer_1": answer } });
+            params["inputResponses"] = json!({ "clarification": form });
+        }
+        let mut request = bakery.service.rpc(token, "tools/call", params).build().unwrap();
+        let mut body: Value = serde_json::from_slice(request.body().unwrap().as_bytes().unwrap()).unwrap();
+        body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+            json!({ "elicitation": { "form": {} } });
+        *request.body_mut() = Some(body.to_string().into());
+        json_of(bakery.service.http.execute(request).await.unwrap()).await.1["result"].clone()
     };
-    for (token, state) in [(&bakery.admin, state), (&bakery.client, NOWHERE)] {
-        let refused = go_on(token, state).await;
-        assert_eq!(refused["result"]["isError"], true, "{refused}");
-        assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("not_found"), "{refused}");
+    let arguments = json!({ "ontologyId": bakery.ontology, "question": question });
+    let asked = call(&bakery.client, &arguments, None, None).await;
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let form = &asked["inputRequests"]["clarification"]["params"]["requestedSchema"]["properties"]["answer_1"];
+    let pieces = form["enum"].as_array().unwrap().iter().find(|it| it.as_str().unwrap().contains("pieces")).unwrap();
+    let state = asked["requestState"].as_str().unwrap();
+    assert!(uuid::Uuid::parse_str(state).is_err(), "not the conversation itself: {state}");
+    let flipped = format!("{}{}", if state.starts_with('A') { 'B' } else { 'A' }, &state[1..]);
+    let others = json!({ "ontologyId": bakery.ontology, "question": "Which is the worst shop?" });
+    for (what, token, arguments, state) in [
+        ("another's", &bakery.admin, &arguments, state),
+        ("made up", &bakery.client, &arguments, NOWHERE),
+        ("changed", &bakery.client, &arguments, flipped.as_str()),
+        ("of other arguments", &bakery.client, &others, state),
+    ] {
+        let refused = call(token, arguments, Some(state), Some(pieces)).await;
+        assert_eq!(refused["isError"], true, "{what}: {refused}");
+        assert!(refused["content"][0]["text"].as_str().unwrap().contains("requestState"), "{what}: {refused}");
     }
-    // It still waits for whom it was put to.
-    let answered = go_on(&bakery.client, state).await;
-    assert_eq!(answered["result"]["structuredContent"]["outcome"], "answer", "{answered}");
+    // It still waits for whom it was put to, however the members are ordered.
+    let ordered = json!({ "question": question, "ontologyId": bakery.ontology });
+    let answered = call(&bakery.client, &ordered, Some(state), Some(pieces)).await;
+    assert_eq!(answered["structuredContent"]["outcome"], "answer", "{answered}");
+    // An access token lives shorter than a state.
+    let token = bakery.service.token(&bakery.org).await;
+    let late = call(&token, &arguments, None, None).await["requestState"].as_str().unwrap().to_owned();
+    bakery.service.clock.advance(std::time::Duration::from_secs(15 * 60));
+    let refused = call(&token, &arguments, Some(&late), Some(pieces)).await;
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("older than"), "{refused}");
     bakery.service.stop().await;
 }

@@ -5,6 +5,7 @@ mod answers;
 mod conversations;
 mod erasure;
 mod gate;
+mod leaving;
 mod mcp;
 mod memory;
 mod ontologies;

@@ -23,8 +23,14 @@ pub struct Program {
 
 impl Program {
     pub async fn start(data: &Path, port: u16) -> Self {
+        Self::with(data, port, &[]).await
+    }
+
+    /// With settings of one's own.
+    pub async fn with(data: &Path, port: u16, settings: &[(String, String)]) -> Self {
         let started = Instant::now();
         let mut child = command(data)
+            .envs(settings.iter().map(|(name, value)| (name, value)))
             .args(["serve", "--demo", "--listen", &format!("127.0.0.1:{port}")])
             .stdout(Stdio::piped())
             .spawn()
@@ -42,6 +48,13 @@ impl Program {
         }
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { child, base: format!("http://127.0.0.1:{port}"), password, up }
+    }
+
+    /// Bytes of its memory that are in use.
+    pub fn resident(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.split_whitespace().next().unwrap().parse::<usize>().unwrap() * 1024
     }
 
     pub fn mcp(&self) -> String {

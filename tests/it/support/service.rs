@@ -11,7 +11,7 @@ use dragoman::config::Config;
 use dragoman::gateway::{Answered, Gateway, Via};
 use dragoman::identity::Identity;
 use dragoman::identity::clients::NewClient;
-use dragoman::identity::grants::{Approval, CodeUse};
+use dragoman::identity::grants::{Approval, CodeUse, TokenPair};
 use dragoman::model::access::{ExtScope, Rights, Role, Scope};
 use dragoman::model::audit::Entry;
 use dragoman::model::caller::{Caller, Client, Proof};
@@ -152,6 +152,11 @@ impl Service {
     }
 
     async fn granted(&self, org: &Org, user: Id<User>, scopes: &[Scope], resource: &str) -> String {
+        self.grant(org, user, scopes, resource).await.1.access.expose().to_owned()
+    }
+
+    /// A client's id, and its first tokens of a grant by a member.
+    pub async fn grant(&self, org: &Org, user: Id<User>, scopes: &[Scope], resource: &str) -> (String, TokenPair) {
         let redirect_uri = "http://127.0.0.1/callback".to_owned();
         let new = NewClient {
             name: "Test client".into(),
@@ -196,7 +201,8 @@ impl Service {
             verifier: VERIFIER,
             resource: None,
         };
-        self.identity.redeem(used).await.unwrap().access.expose().to_owned()
+        let pair = self.identity.redeem(used).await.unwrap();
+        (client.id, pair)
     }
 
     /// A connectivity token with all scopes.
