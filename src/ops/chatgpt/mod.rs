@@ -61,7 +61,7 @@ impl fmt::Display for Thing {
 
 /// The same for what is not there and for what the caller may not see.
 fn nothing() -> Error {
-    Error::new(Code::NotFound, "There is nothing with this id. Call search, and take the id of a result.")
+    Error::new(Code::NotFound, "No result of search has this id. Call search, and take the id of one.")
 }
 
 /// The name of the caller's workspace in addresses.
