@@ -28,8 +28,8 @@ pub struct Query {
     /// Named conditions of the ontology; `"not late"` for the others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<String>,
-    /// `"2013-07"`, `"2013-01-01 to 2013-03-31"`, `"last 3 months"`, `"since 2020"`; of a certain field:
-    /// `"order.shipped_at in 2013-07"`.
+    /// `"2013-07"`, `"2013-Q3"`, `"2013-01-01 to 2013-03-31"` with its last day (a time of day as the end is not part
+    /// of it), `"last 3 months"`, `"since 2020"`; of a certain field: `"order.shipped_at in 2013-07"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
     /// Every measure beside itself at another time: `"previous period"`, `"same period last year"`, `"2012"`.
@@ -38,7 +38,7 @@ pub struct Query {
     /// Conditions on finished numbers: `"revenue > 1000"`, `"revenue > avg(revenue)"`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub having: Vec<String>,
-    /// `"revenue desc"`, `"flight.carrier"`.
+    /// `"revenue desc"`, `"flight.carrier"`; a column also by its heading or its number, dimensions first: `"#2 desc"`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<String>,
     /// Rows at most.

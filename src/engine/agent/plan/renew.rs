@@ -5,14 +5,19 @@ use jiff::civil::DateTime;
 use super::relative::{relative, window_at};
 use crate::engine::agent::planner::Planners;
 use crate::model::ontology::Calendar;
-use crate::model::plan::{Condition, NodeMut, Plan, Window};
+use crate::model::plan::{Condition, NodeMut, Plan, Relative, Window};
 
 /// A plan to be kept, with how its times lie to the time of asking, as far as their words say it.
 pub fn kept(mut plan: Plan, planners: &Planners, asked: DateTime, calendar: &Calendar) -> Plan {
     each_window(&mut plan, &mut |window| {
         let phrase = window.phrase.clone().unwrap_or_default();
         let read = |at: DateTime| <[Window; 1]>::try_from(planners.windows(&phrase, at, calendar)).ok();
-        window.relative = relative(window, asked, calendar, |at| read(at).map(|[only]| only));
+        // What was read in figures has no words that say how it moves.
+        let as_it_is = |it: &Relative| {
+            window_at(it, asked, calendar, None).is_some_and(|at| (&at.start, &at.end) == (&window.start, &window.end))
+        };
+        let known = window.relative.clone().filter(as_it_is);
+        window.relative = relative(window, asked, calendar, |at| read(at).map(|[only]| only)).or(known);
     });
     plan
 }

@@ -1,20 +1,17 @@
-//! What a field is held against: values, lists, parts of texts, other fields, times, days of the week, hours of the day,
-//! the mean of all rows.
+//! What a field is held against: values, lists, parts of texts, other fields, times, the mean of all rows.
 
 use super::cursor::{Read, Reader};
 use super::lexer::Kind;
 use super::names::aggregation;
 use super::problem::Wrong;
-use super::words::{COMPARATORS, DAYS};
+use super::times::{in_time, spanned};
+use super::words::COMPARATORS;
 use crate::model::ontology::Aggregation;
 use crate::model::plan::f64bits::F64;
-use crate::model::plan::{Anchor, Comparator, Condition, FieldRef, Grain, Literal, Moment, Pattern, Relative, Window};
+use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Pattern, Window};
 
 /// Functions around a field that do not change what a condition means.
 const TRANSPARENT: [&str; 4] = ["lower", "upper", "trim", "lcase"];
-
-const NO_CYCLE: &str = "of the parts of a time, conditions are on the day of the week and the hour of the day: \
-                        `day_of_week(f) in ('Saturday', 'Sunday')`, `hour_of_day(f) between 8 and 17`; months and years are times: `f during 2013-07`";
 
 /// The right side of a comparison.
 enum Right {
@@ -152,7 +149,7 @@ impl Reader<'_> {
     }
 
     /// Both ends are part of it.
-    fn between(&mut self, field: FieldRef, negated: bool) -> Read<Vec<Condition>> {
+    pub(super) fn between(&mut self, field: FieldRef, negated: bool) -> Read<Vec<Condition>> {
         let place = self.place();
         let low = self.right(&field)?;
         self.need("and", "in `between … and …`")?;
@@ -162,13 +159,10 @@ impl Reader<'_> {
                 .map(|(op, value)| Condition::Compare { field: field.clone(), op, value })
                 .to_vec(),
             (Right::Window(_), _) | (_, Right::Window(_)) => {
-                let end = self.place();
                 self.back_to(place);
-                let (from, to) = (self.window()?, {
-                    self.need("and", "in `between … and …`")?;
-                    self.window()?
-                });
-                debug_assert!(self.place() >= end);
+                let from = self.window()?;
+                self.need("and", "in `between … and …`")?;
+                let to = self.window()?;
                 let since = from.relative.as_ref().and_then(|it| it.start.clone());
                 let until = to.relative.as_ref().and_then(|it| it.end.clone());
                 return Ok(vec![Condition::Within { field, window: spanned(&from, &to, since, until), negated }]);
@@ -256,7 +250,7 @@ impl Reader<'_> {
         Ok(Some(Condition::Like { field, pattern, text: inner.to_owned(), negated }))
     }
 
-    fn against(&mut self, field: FieldRef, op: Comparator) -> Read<Condition> {
+    pub(super) fn against(&mut self, field: FieldRef, op: Comparator) -> Read<Condition> {
         let at = self.here();
         Ok(match self.right(&field)? {
             Right::Literal(value) => Condition::Compare { field, op, value },
@@ -387,178 +381,6 @@ impl Reader<'_> {
         }
         Ok(literal)
     }
-
-    /// Conditions on the day of the week, the hour of the day, or a stretch that a time is in.
-    fn cut_compared(&mut self, field: FieldRef, grain: Grain, at: usize) -> Read<Vec<Condition>> {
-        let negated = self.eat(&["not"]);
-        match grain {
-            Grain::DayOfWeek => self.on_days(field, negated).map(|condition| vec![condition]),
-            Grain::HourOfDay => self.at_hours(field, negated).map(|condition| vec![condition]),
-            // A day is compared as a whole anyway, and other stretches are those that their first days are in.
-            Grain::Day if !negated => match self.comparator() {
-                Some(op) => self.against(field, op).map(|condition| vec![condition]),
-                None if self.eat(&["between"]) => self.between(field, false),
-                None => Err(self.wrong_here("a comparison is missing, such as `= 2013-07-04`")),
-            },
-            Grain::Month | Grain::Quarter | Grain::Year | Grain::Week | Grain::FiscalQuarter | Grain::FiscalYear
-                if !negated =>
-            {
-                let op = self.comparator().ok_or_else(|| Wrong::at(at, NO_CYCLE))?;
-                let window = self.stretch_of(grain)?;
-                Ok(vec![in_time(field, op, window)])
-            }
-            _ => Err(Wrong::at(at, NO_CYCLE)),
-        }
-    }
-
-    fn on_days(&mut self, field: FieldRef, negated: bool) -> Read<Condition> {
-        if self.eat(&["between"]) && !negated {
-            let first = self.day()?;
-            self.need("and", "in `between … and …`")?;
-            let last = self.day()?;
-            let length = (i16::from(last) - i16::from(first)).rem_euclid(7);
-            let days = (0..=length).map(|ahead| ((i16::from(first) - 1 + ahead) % 7 + 1) as u8).collect();
-            return Ok(Condition::OnDays { field, days, negated });
-        }
-        if self.eat(&["in"]) {
-            let close = if self.is_sign(0, "[") { "]" } else { ")" };
-            if close == ")" {
-                self.need_sign("(", "after `in`")?;
-            } else {
-                self.skip(1);
-            }
-            let mut days = Vec::new();
-            while !self.is_sign(0, close) {
-                days.push(self.day()?);
-                if !self.eat_sign(",") {
-                    break;
-                }
-            }
-            self.need_sign(close, "after the days of `in (…`")?;
-            return Ok(Condition::OnDays { field, days, negated });
-        }
-        let op = self.comparator().filter(|_| !negated);
-        let day = self.day();
-        let days = match op {
-            Some(Comparator::Equal | Comparator::NotEqual) => vec![day?],
-            Some(Comparator::AtLeast) => (day?..=7).collect(),
-            Some(Comparator::Greater) => (day?.saturating_add(1)..=7).collect(),
-            Some(Comparator::AtMost) => (1..=day?).collect(),
-            Some(Comparator::Less) => (1..day?).collect(),
-            None => return Err(self.wrong_here("days of the week are `= 'Saturday'` or `in ('Saturday', 'Sunday')`")),
-        };
-        Ok(Condition::OnDays { field, days, negated: op == Some(Comparator::NotEqual) })
-    }
-
-    /// A day of the week by its name, or by its number from 1 for Monday; a Sunday may be 0.
-    fn day(&mut self) -> Read<u8> {
-        let by_name = |name: &str| {
-            let name = name.trim().to_lowercase();
-            let is = |day: &&str| name.len() > 2 && day.to_lowercase().starts_with(&name);
-            DAYS.iter().position(|day| is(&day)).and_then(|at| u8::try_from(at + 1).ok())
-        };
-        let day = match self.kind(0) {
-            Some(Kind::Text(name) | Kind::Word(name) | Kind::Name(name)) => by_name(name),
-            Some(Kind::Number(number)) if number.fract() == 0.0 && (0.0..=7.0).contains(number) => {
-                Some(if *number == 0.0 { 7 } else { *number as u8 })
-            }
-            _ => None,
-        };
-        let day = day.ok_or_else(|| {
-            self.wrong_here(format!("{} is no day of the week: Monday to Sunday, or 1 for Monday to 7", self.what()))
-        })?;
-        self.skip(1);
-        Ok(day)
-    }
-
-    /// Hours as they are said: the last one is part of them.
-    fn at_hours(&mut self, field: FieldRef, negated: bool) -> Read<Condition> {
-        let hours = |from: u8, to: u8, negated| Ok(Condition::AtHours { field: field.clone(), from, to, negated });
-        if self.eat(&["between"]) {
-            let from = self.hour()?;
-            self.need("and", "in `between … and …`")?;
-            let to = self.hour()?;
-            return hours(from, to.min(23) + 1, negated);
-        }
-        if self.eat(&["in"]) {
-            self.need_sign("(", "after `in`")?;
-            let mut parts = Vec::new();
-            while !self.is_sign(0, ")") {
-                let hour = self.hour()?;
-                match parts.last_mut() {
-                    Some((_, end)) if *end == hour => *end += 1,
-                    _ => parts.push((hour, hour.min(23) + 1)),
-                }
-                if !self.eat_sign(",") {
-                    break;
-                }
-            }
-            self.need_sign(")", "after the hours of `in (…`")?;
-            let all: Vec<Condition> = parts.iter().map(|(from, to)| hours(*from, *to, false)).collect::<Read<_>>()?;
-            return match (<[Condition; 1]>::try_from(all), parts.first()) {
-                (Ok(_), Some((from, to))) => hours(*from, *to, negated),
-                (Err(all), _) if negated => Ok(Condition::Not(Box::new(Condition::Any(all)))),
-                (Err(all), _) => Ok(Condition::Any(all)),
-                (Ok([only]), None) => Ok(only),
-            };
-        }
-        let Some(op) = self.comparator().filter(|_| !negated) else {
-            return Err(self.wrong_here("hours of the day are `between 8 and 17` or `>= 22`"));
-        };
-        let hour = self.hour()?;
-        let next = hour.min(23) + 1;
-        match op {
-            Comparator::Equal => hours(hour, next, false),
-            Comparator::NotEqual => hours(hour, next, true),
-            Comparator::AtLeast => hours(hour, 24, false),
-            Comparator::Greater if next < 24 => hours(next, 24, false),
-            Comparator::AtMost => hours(0, next, false),
-            Comparator::Less if hour > 0 => hours(0, hour, false),
-            _ => Err(self.wrong_here("there is no such hour: a day has those from 0 to 23")),
-        }
-    }
-
-    fn hour(&mut self) -> Read<u8> {
-        match self.kind(0) {
-            Some(Kind::Number(hour)) if hour.fract() == 0.0 && (0.0..=24.0).contains(hour) => {
-                let hour = *hour as u8;
-                self.skip(1);
-                Ok(hour)
-            }
-            _ => Err(self.wrong_here(format!("{} is no hour of the day: 0 to 23", self.what()))),
-        }
-    }
-}
-
-/// A field of time that is before, in or after a stretch.
-fn in_time(field: FieldRef, op: Comparator, window: Window) -> Condition {
-    Condition::Within { field, window: bounded(op, window), negated: op == Comparator::NotEqual }
-}
-
-/// The times that are before, in or after a stretch.
-pub(super) fn bounded(op: Comparator, window: Window) -> Window {
-    let relative = window.relative.clone().unwrap_or_default();
-    let moving = |start: Option<Moment>, end: Option<Moment>| {
-        let relative = Relative { start, end };
-        Some(relative).filter(|it| *it != Relative::default())
-    };
-    let since = |start, moment| Window { start, end: None, phrase: None, relative: moving(moment, None) };
-    let before = |end, moment| Window { start: None, end, phrase: None, relative: moving(None, moment) };
-    match op {
-        Comparator::Equal | Comparator::NotEqual => window,
-        Comparator::AtLeast => since(window.start, relative.start),
-        Comparator::Greater => since(window.end, relative.end),
-        Comparator::Less => before(window.start, relative.start),
-        Comparator::AtMost => before(window.end, relative.end),
-    }
-}
-
-/// From the beginning of one window to the end of another.
-fn spanned(from: &Window, to: &Window, since: Option<Moment>, until: Option<Moment>) -> Window {
-    let fixed = |at: &Option<String>| at.clone().map(|at| Moment { from: Anchor::At(at), then: Vec::new() });
-    let moves = since.is_some() || until.is_some();
-    let relative = Relative { start: since.or_else(|| fixed(&from.start)), end: until.or_else(|| fixed(&to.end)) };
-    Window { start: from.start.clone(), end: to.end.clone(), phrase: None, relative: moves.then_some(relative) }
 }
 
 /// A time as plans have it: a `T` between day and clock.

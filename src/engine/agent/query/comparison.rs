@@ -28,7 +28,7 @@ impl Reader<'_> {
         if let Some(op) = self.comparator() {
             let at = self.here();
             let window = self.point_or_window()?.ok_or_else(|| Wrong::at(at, "a time is missing"))?;
-            let window = super::compared::bounded(op, window);
+            let window = super::times::bounded(op, window);
             return Ok(TimeFilter { field: Some(field), window });
         }
         self.eat(&["in", "during", "within"]);

@@ -5,11 +5,12 @@
 
 use super::cursor::{Read, Reader};
 use super::lexer::Kind;
-use super::names::dataset;
+use super::names::{aggregation, dataset, metric};
 use super::problem::Wrong;
+use super::values::showing;
 use crate::engine::agent::plan::validate::shown;
-use crate::model::ontology::DataType;
-use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure};
+use crate::model::ontology::{Aggregation, DataType};
+use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Value};
 
 /// What follows a number or a field that is in parentheses, and not a condition.
 const AFTER_VALUE: [&str; 11] =
@@ -64,7 +65,7 @@ impl Reader<'_> {
     }
 
     /// Whether what is in the parentheses here is no number and no field.
-    fn is_group_of_conditions(&self) -> bool {
+    pub(super) fn is_group_of_conditions(&self) -> bool {
         let Some(after) = self.after_group() else { return true };
         let ahead = after - self.place();
         let is_negated = self.is(ahead, &["not"]);
@@ -137,85 +138,6 @@ impl Reader<'_> {
         self.ontology.segment(name).or_else(by_synonym).map(|segment| segment.name.clone())
     }
 
-    /// `customer has order via placed_by where (…)`, `customer has no order`.
-    fn has(&mut self) -> Read<Option<Condition>> {
-        if self.path_length() != Some(1) || !self.is(1, &["has", "have", "with", "without", "had"]) {
-            return Ok(None);
-        }
-        let of = self.dataset()?;
-        let is_without = self.is(0, &["without"]);
-        self.skip(1);
-        let negated = self.eat(&["no", "not"]) || is_without;
-        self.eat(&["any", "a", "an"]);
-        let dataset = self.dataset()?;
-        self.belonging(of, dataset, negated).map(Some)
-    }
-
-    /// The way and the conditions of `has` and `exists`.
-    fn belonging(&mut self, of: String, dataset: String, negated: bool) -> Read<Condition> {
-        let mut via = Vec::new();
-        if self.eat(&["via"]) {
-            let is_list = self.eat_sign("(");
-            loop {
-                let path = self.path()?;
-                for part in &path.parts {
-                    via.push(self.way(part, path.at)?);
-                }
-                let next = match self.kind(1) {
-                    Some(Kind::Word(name) | Kind::Name(name)) => self.ontology.relationship(name).is_some(),
-                    _ => false,
-                };
-                if !(self.is_sign(0, ",") && (is_list || next)) {
-                    break;
-                }
-                self.skip(1);
-            }
-            if is_list {
-                self.need_sign(")", "after the relationships")?;
-            }
-        }
-        let filters = match self.eat(&["where"]) {
-            true if self.is_sign(0, "(") && self.is_group_of_conditions() => {
-                self.skip(1);
-                let filters = self.conditions()?;
-                self.need_sign(")", "after the conditions of `where (…`")?;
-                filters
-            }
-            true => self.conditions()?,
-            false => Vec::new(),
-        };
-        Ok(Condition::Exists { of, dataset, via, filters, negated })
-    }
-
-    /// `exists(order where …)`: of the dataset that the query is about.
-    fn exists(&mut self) -> Read<Condition> {
-        let at = self.here();
-        self.skip(1);
-        self.need_sign("(", "after `exists`")?;
-        if self.is(0, &["select"]) {
-            return Err(
-                self.wrong_here("`exists` has a dataset and no `select`: `exists(order where order.total > 10)`")
-            );
-        }
-        let dataset = self.dataset()?;
-        let of = match &self.around.each {
-            Some(each) => Some(each.clone()),
-            None => {
-                let mut others = self.around.datasets.iter().filter(|name| **name != dataset);
-                others.next().filter(|_| others.next().is_none()).cloned()
-            }
-        };
-        let Some(of) = of else {
-            let message = format!(
-                "it is not clear whose {dataset} that is: write `other has {dataset}` with the other dataset's name"
-            );
-            return Err(Wrong::at(at, message));
-        };
-        let condition = self.belonging(of, dataset, false)?;
-        self.need_sign(")", "after `exists(…`")?;
-        Ok(condition)
-    }
-
     /// Whether a number begins here, which is one of each row of a dataset.
     fn is_measure(&self) -> bool {
         let goes_on = |ahead: usize| {
@@ -230,8 +152,8 @@ impl Reader<'_> {
         match self.path_length() {
             Some(1) if self.is_sign(1, "(") => {
                 let word = self.word(0).unwrap_or_default();
-                super::names::aggregation(&word).is_some()
-                    || ["share", "add", "nullif", "ratio"].contains(&word.as_str())
+                let others = ["add", "nullif", "ratio", "divide", "safe_divide"];
+                aggregation(&word).is_some() || showing(&word).is_some() || others.contains(&word.as_str())
             }
             Some(length) => goes_on(length),
             None => false,
@@ -270,7 +192,7 @@ impl Reader<'_> {
         }
         let Some((from, to)) = self.two_days()? else { return Ok(None) };
         let of = from.dataset.clone();
-        let value = crate::model::plan::Value::Days { function: crate::model::ontology::Aggregation::Avg, from, to };
+        let value = Value::Days { function: Aggregation::Avg, from, to };
         Ok(Some((of, Measure::of(value))))
     }
 
@@ -290,7 +212,7 @@ impl Reader<'_> {
         if dataset(self.ontology, name).is_some() && self.ontology.segment(name).is_none() {
             return Some(format!("{} is a dataset: a condition is on its fields, or `{name} has …`", shown(name)));
         }
-        let metric = super::names::metric(self.ontology, name)?;
+        let metric = metric(self.ontology, name)?;
         Some(format!(
             "{} is a metric: a condition on it belongs into `having`, or is on each row of a dataset: `{} per dataset > 3`",
             shown(name),

@@ -3,7 +3,7 @@
 
 use super::cursor::{Read, Reader};
 use super::lexer::Kind;
-use super::names::{Path, dataset, label_of, metric};
+use super::names::{Path, dataset, label_of};
 use super::problem::Wrong;
 use super::words::GRAINS;
 use crate::engine::agent::plan::validate::shown;
@@ -55,12 +55,13 @@ impl Reader<'_> {
                     return Ok(Dimension::of(FieldRef::new(String::new(), path.text())));
                 };
                 let entity = dataset(self.ontology, name);
-                if let Some((entity, label)) = entity.and_then(|entity| label_of(entity).map(|label| (entity, label))) {
-                    return Ok(Dimension::of(FieldRef::new(&entity.name, &label.name)));
-                }
-                if metric(self.ontology, name).is_some() && self.ontology.metric(name).is_some() {
+                let is_named = entity.is_some_and(|entity| entity.name.eq_ignore_ascii_case(name));
+                if !is_named && self.ontology.metric(name).is_some() {
                     let message = format!("{} is a metric: it belongs into `measures`", shown(name));
                     return Err(Wrong::at(path.at, message));
+                }
+                if let Some((entity, label)) = entity.and_then(|entity| label_of(entity).map(|label| (entity, label))) {
+                    return Ok(Dimension::of(FieldRef::new(&entity.name, &label.name)));
                 }
                 self.wrong.push(wrong);
                 Ok(Dimension::of(FieldRef::new(String::new(), path.text())))

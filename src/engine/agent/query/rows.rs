@@ -35,10 +35,11 @@ impl Reader<'_> {
             // Without a unit it is that of MySQL, which has the later date first.
             return Ok(Some(if is_called_days || unit.is_some() { (first, second) } else { (second, first) }));
         }
-        let Some(length) = self.path_length().filter(|length| self.is_sign(*length, "-")) else { return Ok(None) };
+        if !self.path_length().is_some_and(|length| self.is_sign(length, "-")) {
+            return Ok(None);
+        }
         let place = self.place();
         let to = self.path()?;
-        debug_assert_eq!(self.place(), place + length);
         self.skip(1);
         let from = if self.path_length().is_some() { self.path().ok() } else { None };
         let fields = from.and_then(|from| Some((self.find_field(&from).ok()?, self.find_field(&to).ok()?)));

@@ -9,7 +9,6 @@ use super::lexer::Kind;
 use super::names::{Path, aggregation, dataset, metric};
 use super::problem::Wrong;
 use crate::engine::agent::plan::validate::shown;
-use crate::model::ontology::{Additivity, Aggregation};
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{Measure, Shown, Value};
 
@@ -182,16 +181,7 @@ impl Reader<'_> {
     fn call(&mut self, function: &str) -> Read<Measure> {
         let (place, at) = (self.place(), self.here());
         self.skip(2);
-        let shown_as = match function {
-            "share" | "percent_of_total" | "portion" | "ratio_to_report" => Some(Shown::Share { within: Vec::new() }),
-            "cumulative" | "running_total" | "cumulative_sum" | "cumsum" => Some(Shown::Cumulative),
-            "change" | "delta" => Some(Shown::Change),
-            "change_percent" | "percent_change" | "pct_change" | "growth" => Some(Shown::ChangePercent),
-            "moving_average" | "moving_avg" | "rolling_average" | "rolling_avg" => {
-                Some(Shown::MovingAverage { rows: 0 })
-            }
-            _ => None,
-        };
+        let shown_as = showing(function);
         let measure = if let Some(shown_as) = shown_as {
             self.shown_as(shown_as)?
         } else if let Some(aggregate) = aggregation(function) {
@@ -301,109 +291,18 @@ impl Reader<'_> {
         }
         Ok(found)
     }
+}
 
-    /// What is between the parentheses of an aggregate.
-    fn aggregate(&mut self, function: Aggregation) -> Read<Measure> {
-        if function == Aggregation::Count {
-            return self.counted_rows();
-        }
-        self.eat(&["distinct"]);
-        if self.is(0, &["case"]) {
-            return self.case(function);
-        }
-        if let Some(days) = self.days(function)? {
-            return Ok(days);
-        }
-        if let Some(length) = self.path_length().filter(|length| self.is_sign(*length, ")")) {
-            let place = self.place();
-            let path = self.path()?;
-            debug_assert_eq!(self.place(), place + length);
-            return self.aggregate_of(function, &path);
-        }
-        self.over(function)
-    }
-
-    fn aggregate_of(&mut self, function: Aggregation, path: &Path) -> Read<Measure> {
-        let found = self.find_field(path);
-        let known = path.single().and_then(|name| metric(self.ontology, name));
-        if let (Err(_), Some(metric)) = (&found, known) {
-            if function == Aggregation::Sum && metric.additivity == Additivity::Additive {
-                return Ok(Measure::metric(&metric.name));
-            }
-            let name = super::words::name(&metric.name);
-            let function = super::words::function_name(function);
-            let message = format!(
-                "{name} is a metric, and a number already: write `{name}` alone, or `{function}({name} per dataset.field)` for that of \
-                 its numbers for each value of a field"
-            );
-            return Err(Wrong::at(path.at, message));
-        }
-        let field = self.field_at(path);
-        Ok(Measure::of(Value::Aggregate { function, field }))
-    }
-
-    fn counted_rows(&mut self) -> Read<Measure> {
-        let at = self.here();
-        let is_distinct = self.eat(&["distinct"]);
-        let one = matches!(self.kind(0), Some(Kind::Number(one)) if *one == 1.0);
-        if !is_distinct && (self.is_sign(0, "*") || self.is_sign(0, ")") || one && self.is_sign(1, ")")) {
-            self.skip(usize::from(!self.is_sign(0, ")")));
-            let Some(dataset) = self.the_dataset() else {
-                let all = super::names::datasets(self.ontology).take(6).map(|entity| format!("count({})", entity.name));
-                return Err(Wrong::at(at, "say the rows of which dataset are counted").near(all.collect()));
-            };
-            return Ok(Measure::of(Value::Count(dataset)));
-        }
-        let function = if is_distinct { Aggregation::CountDistinct } else { Aggregation::Count };
-        if self.is(0, &["case"]) {
-            return self.case(function);
-        }
-        let is_all = |length: usize| self.is_sign(length, ".") && self.is_sign(length + 1, "*");
-        let length = self.path_length();
-        let with_star = length.is_some_and(is_all);
-        if length.is_some_and(|length| with_star || self.is_sign(length, ")")) {
-            let path = self.path()?;
-            self.skip(if with_star { 2 } else { 0 });
-            let counted = path.single().and_then(|name| dataset(self.ontology, name));
-            let is_field = || !with_star && self.find_field(&path).is_ok();
-            return match counted {
-                Some(entity) if entity.name.eq_ignore_ascii_case(&path.text()) || !is_field() => {
-                    Ok(Measure::of(Value::Count(entity.name.clone())))
-                }
-                _ if with_star
-                    || path.single().is_some() && !is_field() && metric(self.ontology, &path.text()).is_none() =>
-                {
-                    let near = self.anything_near(&path.text());
-                    Err(Wrong::at(path.at, format!("there is no dataset and no field {}", shown(&path.text())))
-                        .near(near))
-                }
-                _ => self.aggregate_of(function, &path),
-            };
-        }
-        self.over(function)
-    }
-
-    /// `count(order) per order.placed by day`: an aggregate of numbers.
-    fn over(&mut self, function: Aggregation) -> Read<Measure> {
-        let at = self.here();
-        let measure = self.measure()?;
-        if !self.eat(&["per"]) {
-            let message = "an aggregate is of one field, `sum(dataset.field)`, or of the numbers for each value of a field, \
-                           `avg(count(dataset) per dataset.field)`; what is computed of a row's fields is a field or metric of the ontology";
-            return Err(Wrong::at(at, message));
-        }
-        let mut by = vec![self.dimension()?];
-        while self.eat_sign(",") {
-            by.push(self.dimension()?);
-        }
-        Ok(Measure::of(Value::Over { function, measure: Box::new(measure), by }))
-    }
-
-    /// `days(from, to)`, and how that is written elsewhere.
-    fn days(&mut self, function: Aggregation) -> Read<Option<Measure>> {
-        let Some((from, to)) = self.two_days()? else { return Ok(None) };
-        Ok(Some(Measure::of(Value::Days { function, from, to })))
-    }
+/// How a number is shown by a function of its column.
+pub(super) fn showing(function: &str) -> Option<Shown> {
+    Some(match function {
+        "share" | "percent_of_total" | "portion" | "ratio_to_report" => Shown::Share { within: Vec::new() },
+        "cumulative" | "running_total" | "cumulative_sum" | "cumsum" => Shown::Cumulative,
+        "change" | "delta" => Shown::Change,
+        "change_percent" | "percent_change" | "pct_change" | "growth" => Shown::ChangePercent,
+        "moving_average" | "moving_avg" | "rolling_average" | "rolling_avg" => Shown::MovingAverage { rows: 0 },
+        _ => return None,
+    })
 }
 
 fn is_one(measure: &Measure) -> bool {
