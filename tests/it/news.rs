@@ -224,8 +224,10 @@ async fn another_role_is_another_list_of_tools_but_for_a_session_that_began_with
     let service = Service::start().await;
     let org = service.workspace("acme").await;
     let ann = service.person("ann@example.com").await;
-    service.identity.set_role(org.id, ann.id, Role::Viewer).await.unwrap();
+    // A token has no scope that its person could not give when it was made.
+    service.identity.set_role(org.id, ann.id, Role::Contributor).await.unwrap();
     let token = service.access_token_of(&org, ann.id, &Scope::ALL).await;
+    service.identity.set_role(org.id, ann.id, Role::Viewer).await.unwrap();
     let (mut modern, _) = listen(&service, &token, &[]).await;
     let (mut small, _) = hear(&service, &token, &[]).await;
     service.identity.set_role(org.id, ann.id, Role::Contributor).await.unwrap();

@@ -72,6 +72,8 @@ impl Questions {
         conversation.state.turns.retain(|turn| still_fits(&turn.plan, &prepared));
         let known = self.known(job, ask.ontology, &question, (&prepared, may_know)).await?;
         let made = self.made(job, &prepared, &known, &question, round, &mut conversation, &mut steps).await;
+        // A planner that was given up is no planner that found nothing.
+        let made = made.and_then(|made| job.check().map(|()| made));
         let conversation_id = conversation.id;
         let run = |ending: Ending, trace: Trace| Run {
             id: Id::new(&self.clock),
