@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::bank::{Played, SETS, Verdict, With, judged};
+use super::bank::judge::Verdict;
+use super::bank::{Played, SETS, Said, With, judged};
 
 /// Prints right, wrong, asked back and given up for each set and kind of tools, with calls and bytes a question, and each
 /// question that was not answered rightly.
@@ -43,7 +44,13 @@ pub async fn print(files: &[String]) {
     for (one, verdict) in rows.iter().filter(|((_, _, set), _)| *set == "all").flat_map(|(_, all)| all) {
         if *verdict != Verdict::Right {
             let last = one.calls.last().map(|call| call.arguments.to_string()).unwrap_or_default();
-            println!("{verdict:?} {} {} {:?}\n    {last}", one.tools, one.question, one.outcome);
+            let said = match &one.outcome {
+                Said::Call(number) => format!("call {number}"),
+                Said::Rows(rows) => format!("{} rows of its own", rows.len()),
+                Said::Asked(text) => format!("asked: {text}"),
+                Said::Declined(text) => format!("declined: {text}"),
+            };
+            println!("{verdict:?} {} {} {said}\n    {last}", one.tools, one.question);
         }
     }
 }

@@ -165,12 +165,14 @@ impl Service {
             uri: None,
         };
         let client = self.identity.register_client(new).await.unwrap();
-        self.approved(org, user, scopes, resource, (&client.id, &redirect_uri)).await
+        let pair = self.approved(org, user, scopes, resource, (&client.id, &redirect_uri)).await;
+        (client.id, pair)
     }
 
     /// An access token for `/mcp` of a client that is known already, by its id and an address that it is sent back to.
     pub async fn access_token_by(&self, org: &Org, user: Id<User>, scopes: &[Scope], client: (&str, &str)) -> String {
-        self.approved(org, user, scopes, &self.config.resource(), client).await
+        let pair = self.approved(org, user, scopes, &self.config.resource(), client).await;
+        pair.access.expose().to_owned()
     }
 
     async fn approved(
@@ -180,7 +182,7 @@ impl Service {
         scopes: &[Scope],
         resource: &str,
         (client_id, redirect_uri): (&str, &str),
-    ) -> String {
+    ) -> TokenPair {
         let approval = Approval {
             client_id: client_id.into(),
             user,
@@ -201,8 +203,7 @@ impl Service {
             verifier: VERIFIER,
             resource: None,
         };
-        let pair = self.identity.redeem(used).await.unwrap();
-        (client.id, pair)
+        self.identity.redeem(used).await.unwrap()
     }
 
     /// A connectivity token with all scopes.

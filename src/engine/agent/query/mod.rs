@@ -30,7 +30,7 @@ mod write_conditions;
 mod write_times;
 mod write_values;
 
-pub(crate) use problem::{Problem, refusal};
+pub(crate) use problem::refusal;
 pub(crate) use read::read;
 pub(crate) use words::name;
 pub(crate) use write::write;

@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
             if let Some(Kind::Text(inner)) = self.kind(ahead).filter(|_| ahead == 2) {
                 let inner = inner.clone();
                 let Some((count, unit)) =
-                    self.another(&inner).and_then(|mut it| it.count_of_units(0).map(|it| (it.0, it.1)))
+                    self.another(&inner).and_then(|it| it.count_of_units(0).map(|it| (it.0, it.1)))
                 else {
                     return steps;
                 };
