@@ -5,6 +5,7 @@ use super::cursor::{Read, Reader};
 use super::lexer::Kind;
 use super::names::aggregation;
 use super::problem::Wrong;
+use super::words::COMPARATORS;
 use crate::model::ontology::Aggregation;
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{Bound, By, Comparator, Dimension, Having, Measure, Order};
@@ -79,7 +80,7 @@ impl Reader<'_> {
     }
 
     fn sign_at(&self, ahead: usize) -> Option<Comparator> {
-        super::words::COMPARATORS.iter().find(|(_, sign)| self.is_sign(ahead, sign)).map(|(op, _)| *op)
+        COMPARATORS.iter().find(|(_, sign)| self.is_sign(ahead, sign)).map(|(op, _)| *op)
     }
 
     /// What a finished number is held against: a number, or an aggregate of its own column.

@@ -2,6 +2,7 @@
 
 use super::cursor::{Read, Reader};
 use super::problem::Wrong;
+use super::times::bounded;
 use crate::engine::agent::plan::window::{Span, midnight};
 use crate::model::plan::{Comparison, Dimension, TimeFilter, Window};
 
@@ -28,7 +29,7 @@ impl Reader<'_> {
         if let Some(op) = self.comparator() {
             let at = self.here();
             let window = self.point_or_window()?.ok_or_else(|| Wrong::at(at, "a time is missing"))?;
-            let window = super::times::bounded(op, window);
+            let window = bounded(op, window);
             return Ok(TimeFilter { field: Some(field), window });
         }
         self.eat(&["in", "during", "within"]);

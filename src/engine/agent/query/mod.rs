@@ -34,3 +34,6 @@ pub(crate) use problem::refusal;
 pub(crate) use read::read;
 pub(crate) use words::name;
 pub(crate) use write::write;
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use crate::model::plan::{Anchor, Moment, Step, TimeUnit};
 
 /// The most units that are counted.
 const MOST: f64 = 1e9;
+
 /// From one time up to but not with another.
 pub(super) struct Stretch {
     pub start: Moment,

@@ -4,7 +4,7 @@
 //! up to a time of day without it; `A to before B`; `since A`, `after A`, `before A`, `until A` with all of A. Times that
 //! move: `today`, `last 3 months` (whole ones before the present one), `this quarter`, `next week`, `2 months ago`,
 //! `month to date`; and points of them: `start of last month + 3 days`, `monday of this week`, `latest 03-25`. What is
-//! none of this is read as people say it: "Easter 2013".
+//! none of this is read as people say it: "July 2013", "last weekend".
 
 use jiff::civil::DateTime;
 

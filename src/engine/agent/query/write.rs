@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 
 use super::cursor::{Around, Reader};
-use super::words::{function_name, name, quoted, sign_of};
+use super::words::{self, function_name, name, quoted, sign_of};
 use super::write_times::{compared_with, window};
 use super::write_values::Writer;
 use crate::model::ontology::Ontology;
@@ -75,7 +75,7 @@ impl Columns<'_> {
     fn having(&self, having: &Having) -> String {
         let measure = self.measure(having.measure);
         let bound = match having.value {
-            Bound::Number(number) => super::words::number(number),
+            Bound::Number(number) => words::number(number),
             Bound::Overall(function) => format!("{}({measure})", function_name(function)),
         };
         format!("{measure} {} {bound}", sign_of(having.op))

@@ -39,7 +39,7 @@ fn moving(window: &Window) -> Option<&Relative> {
 }
 
 fn labelled(written: String, phrase: &str) -> String {
-    if phrase.is_empty() || written == phrase { written } else { format!("{written} as {}", text(phrase)) }
+    if phrase.is_empty() { written } else { format!("{written} as {}", text(phrase)) }
 }
 
 /// A window that does not move.
