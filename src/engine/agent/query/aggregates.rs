@@ -55,7 +55,7 @@ impl Reader<'_> {
         let one = matches!(self.kind(0), Some(Kind::Number(one)) if *one == 1.0);
         if !is_distinct && (self.is_sign(0, "*") || self.is_sign(0, ")") || one && self.is_sign(1, ")")) {
             self.skip(usize::from(!self.is_sign(0, ")")));
-            let Some(dataset) = self.the_dataset() else {
+            let Some(dataset) = self.the_dataset().or_else(|| self.the_counted()) else {
                 let all = datasets(self.ontology).take(6).map(|entity| format!("count({})", entity.name));
                 return Err(Wrong::at(at, "say the rows of which dataset are counted").near(all.collect()));
             };
@@ -91,6 +91,15 @@ impl Reader<'_> {
             };
         }
         self.over(function)
+    }
+
+    /// What is counted by the only measure that counts rows.
+    fn the_counted(&self) -> Option<String> {
+        let mut counted = self.around.measures.iter().filter_map(|measure| match &measure.value {
+            Value::Count(dataset) => Some(dataset),
+            _ => None,
+        });
+        counted.next().filter(|_| counted.next().is_none()).cloned()
     }
 
     /// `count(order) per order.placed by day`: an aggregate of numbers.

@@ -1,12 +1,15 @@
 //! What a field is held against: values, lists, parts of texts, other fields, times, the mean of all rows.
 
+use jiff::civil::DateTime;
+
 use super::cursor::{Read, Reader};
 use super::lexer::Kind;
 use super::names::aggregation;
 use super::problem::Wrong;
 use super::times::{in_time, spanned};
 use super::words::COMPARATORS;
-use crate::model::ontology::Aggregation;
+use crate::engine::agent::plan::window::read;
+use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Pattern, Window};
 
@@ -160,12 +163,11 @@ impl Reader<'_> {
                 .to_vec(),
             (Right::Window(_), _) | (_, Right::Window(_)) => {
                 self.back_to(place);
-                let from = self.window()?;
+                let missing = "a time is missing, such as 2013-07";
+                let from = self.point_or_window()?.ok_or_else(|| self.wrong_here(missing))?;
                 self.need("and", "in `between … and …`")?;
-                let to = self.window()?;
-                let since = from.relative.as_ref().and_then(|it| it.start.clone());
-                let until = to.relative.as_ref().and_then(|it| it.end.clone());
-                return Ok(vec![Condition::Within { field, window: spanned(&from, &to, since, until), negated }]);
+                let to = self.point_or_window()?.ok_or_else(|| self.wrong_here(missing))?;
+                return Ok(vec![Condition::Within { field, window: spanned(from, to), negated }]);
             }
             (Right::Field(low), Right::Field(high)) => [(Comparator::AtLeast, low), (Comparator::AtMost, high)]
                 .map(|(op, right)| Condition::CompareFields { left: field.clone(), op, right })
@@ -253,7 +255,15 @@ impl Reader<'_> {
     pub(super) fn against(&mut self, field: FieldRef, op: Comparator) -> Read<Condition> {
         let at = self.here();
         Ok(match self.right(&field)? {
-            Right::Literal(value) => Condition::Compare { field, op, value },
+            Right::Literal(value) => {
+                let is_flag = self.known(&field).is_some_and(|known| known.datatype == DataType::Boolean);
+                let value = match value {
+                    Literal::Number(number) if is_flag && number == F64::from(1) => Literal::Bool(true),
+                    Literal::Number(number) if is_flag && number == F64::from(0) => Literal::Bool(false),
+                    other => other,
+                };
+                Condition::Compare { field, op, value }
+            }
             Right::Field(right) => Condition::CompareFields { left: field, op, right },
             Right::Overall(function, of) if of == field => Condition::AgainstOverall { field, op, function },
             Right::Overall(..) => {
@@ -284,7 +294,11 @@ impl Reader<'_> {
         let is_name = self.path_length().is_some() && !self.is(0, &["true", "false", "date", "timestamp", "datetime"]);
         let is_name = is_name || self.path_length().is_some_and(|length| length > 1);
         if !is_name {
-            return self.literal().map(Right::Literal);
+            let literal = self.literal()?;
+            return Ok(Right::Literal(match literal {
+                Literal::Text(text) if self.is_time(field) => Literal::Text(moment_text(&text)),
+                other => other,
+            }));
         }
         let path = self.path()?;
         match self.find_field(&path) {
@@ -312,6 +326,8 @@ impl Reader<'_> {
                 !is_day || self.is_sign(1, "+") || self.is_sign(1, "-")
             }
             Some(Kind::Number(year)) => year.fract() == 0.0 && (1000.0..=9999.0).contains(year),
+            // A day in quotes is compared as it stands, too.
+            Some(Kind::Text(text)) => civil(text).is_none(),
             Some(Kind::Word(word)) => {
                 const WORDS: [&str; 20] = [
                     "today",
@@ -381,6 +397,12 @@ impl Reader<'_> {
         }
         Ok(literal)
     }
+}
+
+/// A day, or a day with a time.
+fn civil(text: &str) -> Option<DateTime> {
+    let text = moment_text(text);
+    if text.len() >= 10 { read(&text) } else { None }
 }
 
 /// A time as plans have it: a `T` between day and clock.

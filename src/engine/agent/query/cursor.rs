@@ -4,6 +4,7 @@ use jiff::civil::DateTime;
 
 use super::lexer::{Kind, Token, tokens};
 use super::problem::{Problem, Wrong};
+use super::words::RESERVED;
 use crate::model::ontology::Ontology;
 use crate::model::plan::{Dimension, Measure};
 
@@ -25,6 +26,8 @@ pub(super) struct Around {
     /// How those are written.
     pub texts: (Vec<String>, Vec<String>),
     pub compares: bool,
+    /// Names of several words, in lower case: they are read without quotes too.
+    pub spaced: Vec<Vec<String>>,
 }
 
 /// Reads one text. A wrong name is noted, and the reading goes on.
@@ -58,7 +61,8 @@ pub(super) fn whole<'a, T>(
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, (ontology, now, around): (&'a Ontology, DateTime, &'a Around)) -> Read<Self> {
-        Ok(Self { ontology, now, around, wrong: Vec::new(), text, tokens: tokens(text)?, at: 0, depth: 0 })
+        let tokens = joined(tokens(text)?, &around.spaced);
+        Ok(Self { ontology, now, around, wrong: Vec::new(), text, tokens, at: 0, depth: 0 })
     }
 
     pub(super) fn kind(&self, ahead: usize) -> Option<&Kind> {
@@ -120,8 +124,11 @@ impl<'a> Reader<'a> {
         matches!(self.kind(ahead), Some(Kind::Word(word)) if words.iter().any(|it| it.eq_ignore_ascii_case(word)))
     }
 
-    /// Whether these words follow, one after the other.
+    /// Whether these words follow, one after the other, or joined by underscores.
     pub(super) fn are(&self, words: &str) -> Option<usize> {
+        if words.contains(' ') && self.is(0, &[&words.replace(' ', "_")]) {
+            return Some(1);
+        }
         let mut count = 0;
         for word in words.split(' ') {
             self.is(count, &[word]).then_some(())?;
@@ -203,5 +210,40 @@ impl<'a> Reader<'a> {
         let found = read(self);
         self.depth -= 1;
         found
+    }
+}
+
+/// Words that are a name together become that name. None of them may be a word of the language.
+fn joined(tokens: Vec<Token>, spaced: &[Vec<String>]) -> Vec<Token> {
+    let mut found = Vec::with_capacity(tokens.len());
+    let mut rest = tokens.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        let longest = spaced.iter().filter(|name| begins_with(rest, name)).map(Vec::len).max();
+        match longest.and_then(|count| rest.split_at_checked(count)) {
+            Some((name, after)) => {
+                let words = name.iter().filter_map(plain_word);
+                let end = name.last().map_or(first.end, |last| last.end);
+                let kind = Kind::Name(words.collect::<Vec<_>>().join(" "));
+                found.push(Token { kind, start: first.start, end });
+                rest = after;
+            }
+            None => {
+                found.push(first.clone());
+                rest = after;
+            }
+        }
+    }
+    found
+}
+
+fn begins_with(tokens: &[Token], name: &[String]) -> bool {
+    let is = |(token, word): (&Token, &String)| plain_word(token).is_some_and(|it| it.to_lowercase() == *word);
+    tokens.len() >= name.len() && tokens.iter().zip(name).all(is)
+}
+
+fn plain_word(token: &Token) -> Option<&str> {
+    match &token.kind {
+        Kind::Word(word) if !RESERVED.iter().any(|it| it.eq_ignore_ascii_case(word)) => Some(word),
+        _ => None,
     }
 }

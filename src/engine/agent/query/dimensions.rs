@@ -10,6 +10,8 @@ use crate::engine::agent::plan::validate::shown;
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{Dimension, FieldRef, Grain};
 
+const NO_GRAIN: &str = "this is nothing to group a time by: `by month`, `by day of week`";
+
 impl Reader<'_> {
     pub(super) fn dimension(&mut self) -> Read<Dimension> {
         let mut dimension = match self.cut()? {
@@ -23,6 +25,11 @@ impl Reader<'_> {
             } else if self.eat(&["by"]) {
                 let is_negative = self.eat_sign("-");
                 match self.kind(0) {
+                    Some(Kind::Text(grain)) => {
+                        let found = grain_of(&grain.to_lowercase());
+                        dimension.grain = Some(found.ok_or_else(|| self.wrong_here(NO_GRAIN))?);
+                        self.skip(1);
+                    }
                     Some(Kind::Number(width)) => {
                         dimension.bucket = F64::new(if is_negative { -width } else { *width });
                         self.skip(1);
@@ -41,6 +48,11 @@ impl Reader<'_> {
 
     /// A field, also with the grain as its last name: `order.placed.month`, `order.placed__month`.
     fn plain_dimension(&mut self) -> Read<Dimension> {
+        if let (Some(function), true) = (self.word(0), self.is_sign(1, "(")) {
+            let message =
+                format!("there is no function {} here: a time is cut as in `dataset.field by month`", shown(&function));
+            return Err(self.wrong_here(message));
+        }
         let path = self.path()?;
         match self.find_field(&path) {
             Ok(field) => Ok(Dimension::of(field)),

@@ -80,6 +80,21 @@ pub(super) fn label_of(entity: &Entity) -> Option<&Field> {
     label.filter(|field| !field.hidden).or_else(key)
 }
 
+/// The names of several words that may be written without quotes, each as its words in lower case.
+pub(super) fn spaced(ontology: &Ontology) -> Vec<Vec<String>> {
+    let metrics = ontology.metrics.iter().flat_map(|it| [&it.name].into_iter().chain(&it.ai.synonyms));
+    let segments = ontology.segments.iter().flat_map(|it| [&it.name].into_iter().chain(&it.synonyms));
+    let entities = datasets(ontology).flat_map(|it| [&it.name].into_iter().chain(fields(it).map(|field| &field.name)));
+    let ways = ontology.relationships.iter().flat_map(|it| [&it.name].into_iter().chain(&it.role));
+    metrics.chain(segments).chain(entities).chain(ways).filter_map(|name| words_of(name)).collect()
+}
+
+/// The words of a name, if it has several.
+pub(super) fn words_of(name: &str) -> Option<Vec<String>> {
+    let words: Vec<String> = name.split(' ').map(str::to_lowercase).collect();
+    (words.len() > 1).then_some(words)
+}
+
 /// An aggregate by its name in SQL.
 pub(super) fn aggregation(word: &str) -> Option<Aggregation> {
     Some(match word {
@@ -267,7 +282,11 @@ impl<'a> Reader<'a> {
 
     /// Names of relationships on the way.
     fn ways(&self, names: &[String], at: usize) -> Read<Vec<String>> {
-        names.iter().map(|name| self.way(name, at)).collect()
+        let is_way = |name: &&String| {
+            // A dataset that is passed through says nothing that its relationships do not.
+            self.ontology.relationship(name).is_some() || dataset(self.ontology, name).is_none()
+        };
+        names.iter().filter(is_way).map(|name| self.way(name, at)).collect()
     }
 
     /// A relationship by its name, or by its role where only one has that.

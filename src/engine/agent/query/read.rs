@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 
 use super::cursor::{Around, Read, Reader, whole};
 use super::lexer::{Kind, tokens};
-use super::names::{dataset, datasets, field_of, fields, label_of};
+use super::names::{dataset, datasets, field_of, fields, label_of, spaced, words_of};
 use super::problem::{Problem, Wrong};
 use crate::engine::agent::plan::validate::{nearest, shown};
 use crate::engine::ontology::graph::{Graph, Steps};
@@ -21,7 +21,12 @@ const TELLING: usize = 8;
 /// Everything that is wrong, text by text: in a text all names that are not there, and the first place that cannot be
 /// read.
 pub(crate) fn read(query: &Query, ontology: &Ontology, now: DateTime) -> Result<Plan, Vec<Problem>> {
-    let around = Around { datasets: named(query, ontology), compares: query.compare_to.is_some(), ..Around::default() };
+    let around = Around {
+        datasets: named(query, ontology),
+        compares: query.compare_to.is_some(),
+        spaced: spaced(ontology),
+        ..Around::default()
+    };
     let mut reading = Reading { query, ontology, now, around, problems: Vec::new(), plan: Plan::default() };
     reading.columns();
     reading.conditions();
@@ -95,6 +100,9 @@ impl Reading<'_> {
             self.plan.measures.extend(measure);
         }
         self.around.measures = self.plan.measures.clone();
+        let dimensions = self.plan.dimensions.iter().filter_map(|it| it.label.as_deref());
+        let labels = dimensions.chain(self.plan.measures.iter().filter_map(|it| it.label.as_deref()));
+        self.around.spaced.extend(labels.filter_map(words_of));
         if self.plan.dimensions.is_empty() && self.plan.measures.is_empty() && self.problems.is_empty() {
             match self.plan.subject.as_deref().and_then(|name| self.ontology.entity(name)) {
                 Some(entity) => self.plan.dimensions = telling(entity),

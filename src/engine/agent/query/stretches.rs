@@ -67,22 +67,22 @@ impl<'a> Reader<'a> {
                 Some(Kind::Sign("-")) => -1,
                 _ => return steps,
             };
-            let ahead = 1 + usize::from(self.is(1, &["interval"]));
-            if let Some(Kind::Text(inner)) = self.kind(ahead).filter(|_| ahead == 2) {
-                let inner = inner.clone();
-                let Some((count, unit)) =
-                    self.another(&inner).and_then(|it| it.count_of_units(0).map(|it| (it.0, it.1)))
-                else {
-                    return steps;
-                };
-                steps.push(Step { count: sign * count, unit });
-                self.skip(3);
-                continue;
-            }
-            let Some((count, unit, length)) = self.count_of_units(ahead) else { return steps };
+            let found = if self.is(1, &["interval"]) { self.interval(2) } else { self.count_of_units(1) };
+            let Some((count, unit, length)) = found else { return steps };
             steps.push(Step { count: sign * count, unit });
-            self.skip(ahead + length);
+            self.skip(length + if self.is(1, &["interval"]) { 2 } else { 1 });
         }
+    }
+
+    /// `'7 days'`, `'7' day` or `7 day` after "interval".
+    fn interval(&self, ahead: usize) -> Option<(i64, TimeUnit, usize)> {
+        let Some(Kind::Text(inner)) = self.kind(ahead) else { return self.count_of_units(ahead) };
+        if let Some((count, unit, _)) = self.another(inner).and_then(|it| it.count_of_units(0)) {
+            return Some((count, unit, 1));
+        }
+        let count = inner.trim().parse().ok().and_then(whole)?;
+        let (unit, length) = self.unit(ahead + 1)?;
+        Some((count, unit, 1 + length))
     }
 
     /// `3 months`, with how many words that is.
@@ -163,6 +163,11 @@ impl<'a> Reader<'a> {
         }
         let year =
             whole(number).filter(|year| (1000..=9999).contains(year)).and_then(|year| i16::try_from(year).ok())?;
+        let part = self.word(1).filter(|word| ["q1", "q2", "q3", "q4", "h1", "h2"].contains(&word.as_str()));
+        if let Some(part) = part {
+            self.skip(2);
+            return self.dated(&format!("{year}-{}", part.to_uppercase()));
+        }
         let found = Span::months(year, 1, 12).map(Stretch::fixed);
         self.skip(usize::from(found.is_some()));
         found

@@ -15,9 +15,9 @@ use super::stretches::moves;
 use super::words::UNITS;
 use crate::engine::Engines;
 use crate::engine::agent::plan::relative::{relative, window_at};
-use crate::engine::agent::plan::window::{Span, Unit, read};
+use crate::engine::agent::plan::window::{Span, Unit, read, text};
 use crate::model::ontology::Ontology;
-use crate::model::plan::{Anchor, Comparator, Condition, FieldRef, Grain, Moment, Relative, Window};
+use crate::model::plan::{Anchor, Comparator, Condition, FieldRef, Grain, Moment, Relative, Step, Window};
 
 /// Words after which a time is over.
 const AFTER: [&str; 8] = ["and", "or", "as", "by", "order", "group", "limit", "then"];
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     /// The end after "to", if there is one; inner `None` where no time follows.
     fn up_to(&mut self) -> Read<Option<Option<Moment>>> {
         let place = self.place();
-        if !(self.eat(&["to", "until", "through", "till"]) || self.eat_sign("..")) {
+        if !(self.eat(&["to", "until", "through", "till"]) || ["..", "-", "/"].iter().any(|sign| self.eat_sign(sign))) {
             return Ok(None);
         }
         let is_before = self.eat(&["before"]);
@@ -122,11 +122,14 @@ impl<'a> Reader<'a> {
 
     /// A stretch or a point of time, which begins and ends at once.
     pub(super) fn point_or_window(&mut self) -> Read<Option<Window>> {
-        let at = self.here();
+        let (at, place) = (self.here(), self.place());
         let Some(found) = self.stretch()? else { return Ok(None) };
         let moves = moves(&found.start) || moves(&found.end);
+        let said = self.since(place);
+        let in_quotes = said.strip_prefix('\'').and_then(|it| it.strip_suffix('\'')).filter(|it| !it.contains('\''));
+        let phrase = Some(in_quotes.unwrap_or(&said).to_owned()).filter(|_| moves);
         let relative = Relative { start: Some(found.start), end: Some(found.end) };
-        let window = window_at(&relative, self.now, &self.ontology.calendar, None);
+        let window = window_at(&relative, self.now, &self.ontology.calendar, phrase);
         let window = window.ok_or_else(|| Wrong::at(at, "this is beyond the calendar"))?;
         Ok(Some(if moves { window } else { Window { relative: None, ..window } }))
     }
@@ -162,6 +165,7 @@ impl<'a> Reader<'a> {
                 (Some(Kind::Text(inner)), 1) => inner.clone(),
                 _ => self.since(place),
             };
+            let said = said.replace('_', " ");
             let calendar = &self.ontology.calendar;
             let read =
                 |at: DateTime| <[Window; 1]>::try_from(languages.windows(&said, at, calendar)).ok().map(|[only]| only);
@@ -180,30 +184,52 @@ pub(super) fn in_time(field: FieldRef, op: Comparator, window: Window) -> Condit
     Condition::Within { field, window: bounded(op, window), negated: op == Comparator::NotEqual }
 }
 
-/// The times that are before, in or after a stretch.
+/// The times that are before, in or after a stretch; those that move in the words that they would be asked for with.
 pub(super) fn bounded(op: Comparator, window: Window) -> Window {
-    let relative = window.relative.clone().unwrap_or_default();
-    let moving = |start: Option<Moment>, end: Option<Moment>| {
-        let relative = Relative { start, end };
-        Some(relative).filter(|it| *it != Relative::default())
-    };
-    let since = |start, moment| Window { start, end: None, phrase: None, relative: moving(moment, None) };
-    let before = |end, moment| Window { start: None, end, phrase: None, relative: moving(None, moment) };
+    let said = window.phrase.clone();
+    let told = |by: &str| said.as_ref().map(|said| format!("{by} {said}"));
+    let Relative { start, end } = window.relative.clone().unwrap_or_default();
+    let since = |at, moment, by| opened((at, moment), (None, None), told(by));
+    let before = |at, moment, by| opened((None, None), (at, moment), told(by));
     match op {
-        Comparator::Equal | Comparator::NotEqual => window,
-        Comparator::AtLeast => since(window.start, relative.start),
-        Comparator::Greater => since(window.end, relative.end),
-        Comparator::Less => before(window.start, relative.start),
-        Comparator::AtMost => before(window.end, relative.end),
+        Comparator::Equal | Comparator::NotEqual => whole_day(window),
+        Comparator::AtLeast => since(window.start, start, "since"),
+        Comparator::Greater => since(window.end, end, "after"),
+        Comparator::Less => before(window.start, start, "before"),
+        Comparator::AtMost => before(window.end, end, "until"),
     }
 }
 
 /// From the beginning of one window to the end of another.
-pub(super) fn spanned(from: &Window, to: &Window, since: Option<Moment>, until: Option<Moment>) -> Window {
+pub(super) fn spanned(from: Window, to: Window) -> Window {
+    let (since, until) = (from.relative.unwrap_or_default().start, to.relative.unwrap_or_default().end);
+    let words = |said: Option<String>, at: &Option<String>| said.or_else(|| at.clone()).unwrap_or_default();
+    let is_before = if to.phrase.is_some() { "" } else { "before " };
+    let phrase = format!("{} to {is_before}{}", words(from.phrase, &from.start), words(to.phrase, &to.end));
+    opened((from.start, since), (to.end, until), Some(phrase))
+}
+
+/// A window by its ends, each as it is now and as it moves. One that lies still has no words.
+fn opened(
+    (start, since): (Option<String>, Option<Moment>),
+    (end, until): (Option<String>, Option<Moment>),
+    phrase: Option<String>,
+) -> Window {
+    let is_moving = [&since, &until].into_iter().flatten().any(moves);
     let fixed = |at: &Option<String>| at.clone().map(|at| Moment { from: Anchor::At(at), then: Vec::new() });
-    let moves = since.is_some() || until.is_some();
-    let relative = Relative { start: since.or_else(|| fixed(&from.start)), end: until.or_else(|| fixed(&to.end)) };
-    Window { start: from.start.clone(), end: to.end.clone(), phrase: None, relative: moves.then_some(relative) }
+    let relative = Relative { start: since.or_else(|| fixed(&start)), end: until.or_else(|| fixed(&end)) };
+    Window { start, end, phrase: phrase.filter(|_| is_moving), relative: Some(relative).filter(|_| is_moving) }
+}
+
+/// A point that is a day's beginning is that day.
+fn whole_day(mut window: Window) -> Window {
+    let start = window.start.as_deref().filter(|start| start.len() == 10 && window.start == window.end);
+    let Some(next) = start.and_then(read).and_then(|start| Unit::Day.add(start, 1)) else { return window };
+    window.end = Some(text(next));
+    if let Some(end) = window.relative.as_mut().and_then(|relative| relative.end.as_mut()) {
+        end.then.push(Step { count: 1, unit: Unit::Day });
+    }
+    window
 }
 
 /// A text that is a window in the words of this language, whatever time it is; what a writer leaves as it is.

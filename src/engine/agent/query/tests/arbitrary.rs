@@ -206,10 +206,7 @@ impl Chance {
     /// A field and a value that may be held against it.
     fn compared(&mut self) -> (FieldRef, Literal) {
         match self.below(4) {
-            0 => (
-                self.field(&TIMES),
-                Literal::Text(self.pick(&["2013-07-04", "2013-07-04T10:00:00", "2013", ""]).to_owned()),
-            ),
+            0 => (self.field(&TIMES), Literal::Text(self.pick(&["2013-07-04", "2013-07-04T10:00:00"]).to_owned())),
             1 => (self.field(&NUMBERS), self.literal()),
             2 => (self.field(&FLAGS), Literal::Bool(self.one_in(2))),
             _ => (self.field(&TEXTS), self.literal()),

@@ -31,8 +31,8 @@ fn numbers() {
                 "round(revenue, 2)",
                 "1.0 * revenue",
             ],
-            &["\"Net revenue\"", "[net revenue]", "`Net Revenue`", "net_revenue"],
-            &["orders", "\"number of orders\"", "number_of_orders"],
+            &["\"Net revenue\"", "[net revenue]", "`Net Revenue`", "net_revenue", "Net revenue", "net revenue"],
+            &["orders", "\"number of orders\"", "number_of_orders", "number of orders"],
             &[
                 "count(order)",
                 "COUNT(*)",
@@ -115,6 +115,7 @@ fn dimensions() {
                 "placed by months",
                 "placed BY Month",
                 "placed by monthly",
+                "placed by 'month'",
             ],
             &[
                 "order.placed by day of week",
@@ -127,7 +128,14 @@ fn dimensions() {
             &["order.placed by fiscal quarter", "placed by fiscal_quarter"],
             &["order.placed by day", "date(order.placed)", "cast(placed as date)", "placed::date"],
             &["order.total by 500", "total by 500.0"],
-            &["bills.address.city", "billing.city", "bills.city", "billing.address.city"],
+            &[
+                "bills.address.city",
+                "billing.city",
+                "bills.city",
+                "billing.address.city",
+                "order.billing.city",
+                "order.bills.address.city",
+            ],
             &["customer.name", "customer", "customers"],
             &["customer.name as \"Who\"", "customer as Who"],
         ],
@@ -152,18 +160,26 @@ fn conditions() {
                 "10 <= total and 20 >= total",
                 "(total >= 10) and (total <= 20)",
             ],
-            &["order.gift", "order.gift = true", "gift is true"],
+            &["order.gift", "order.gift = true", "gift is true", "gift = 1"],
             &["not order.gift", "order.gift = false", "gift is false"],
             &["order.shipped is null", "shipped IS NULL"],
             &["order.shipped is not null", "not shipped is null", "shipped is not missing"],
             &["late", "LATE", "delayed", "\"late\""],
             &["not late", "NOT delayed"],
+            &["\"big orders\"", "big orders", "Big Orders"],
+            &["\"order line\".quantity > 2", "order line.quantity > 2", "quantity > 2"],
+            &["order.placed during since today - 30 days", "placed >= today - 30 days"],
+            &["order.placed during since now() - interval '30 days'", "placed >= now() - interval '30 days'"],
+            &["order.placed during after yesterday", "placed > yesterday", "placed > 'yesterday'"],
+            &["order.placed during today - 7 days to yesterday", "placed between today - 7 days and yesterday"],
+            &["order.placed during last year", "placed in last year", "placed = 'last year'", "placed = last year"],
             &[
                 "order.placed during 2013-07",
                 "placed in 2013-07",
                 "placed = 2013-07",
                 "date_trunc('month', placed) = '2013-07-01'",
                 "placed during '2013-07'",
+                "placed = '2013-07'",
             ],
             &[
                 "order.placed during 2013",
@@ -228,9 +244,11 @@ fn times() {
                 "'2013'",
                 "from 2013-01-01 to 2013-12-31",
                 "2013-01-01..2013-12-31",
+                "2013-01-01 - 2013-12-31",
+                "2013-01-01/2013-12-31",
                 "between 2013-01-01 and 2013-12-31",
             ],
-            &["2013-Q3", "2013Q3", "2013-07-01 to 2013-09-30", "2013-q3", "2013-7 to 2013-9"],
+            &["2013-Q3", "2013Q3", "2013 Q3", "2013-07-01 to 2013-09-30", "2013-q3", "2013-7 to 2013-9"],
             &["2013-W05", "2013-01-28 to 2013-02-03"],
             &["since 2020-01-01", "since 2020", "from 2020", "after 2019", "since '2020-01-01'"],
             &["before 2020-01-01", "before 2020", "until 2019", "up to 2019-12-31"],
@@ -253,6 +271,7 @@ fn times() {
         ("today - 7 days to today", "2026-11-15", "2026-11-23"),
         ("Q3 2013", "2013-07-01", "2013-10-01"),
         ("July 2013", "2013-07-01", "2013-08-01"),
+        ("July 2013 to September 2013", "2013-07-01", "2013-10-01"),
         ("last weekend", "2026-11-14", "2026-11-16"),
     ] {
         let window = told(text);
@@ -270,12 +289,13 @@ fn other_times() {
     same(
         r#"{"measures": ["revenue"], "time": "2013-07", "compare_to": ?}"#,
         &[
-            &["2013-06", "previous period", "the previous period", "previous", "mom"],
+            &["2013-06", "previous period", "the previous period", "previous", "mom", "previous_period"],
             &[
                 "2012-07",
                 "same period last year",
                 "previous year",
                 "last year",
+                "last_year",
                 "the same month of the previous year",
                 "yoy",
             ],
@@ -292,16 +312,17 @@ fn other_times() {
 fn columns() {
     let around = |order: &str| {
         format!(
-            r#"{{"measures": ["revenue as \"Money in\"", "count(order)"], "dimensions": ["order.placed by month", "order.status"], "order": [{order}]}}"#
+            r#"{{"measures": ["revenue as \"Money made\"", "count(order)"], "dimensions": ["order.placed by month", "order.status"], "order": [{order}]}}"#
         )
     };
     for group in [
         &[
             r##""#3 desc""##,
             r#""revenue desc""#,
-            r#""\"Money in\" desc""#,
+            r#""\"Money made\" desc""#,
             r#""-revenue""#,
-            r#""'money in' DESC""#,
+            r#""'money made' DESC""#,
+            r#""Money made desc""#,
             r#""3 desc""#,
             r#""revenue:desc nulls last""#,
         ][..],
