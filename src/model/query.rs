@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Query {
     /// Numbers: `"revenue"` (a metric), `"count(flight)"`, `"avg(flight.dep_delay)"`, `"revenue / orders as average"`,
-    /// `"share(revenue)"`, `"count(flight) filter (where flight.cancelled)"`.
+    /// `"share(revenue)"`, `"change_percent(revenue)"` (from row to row in time), `"avg(days(order.placed, order.paid))"`,
+    /// `"count(flight) filter (where flight.cancelled)"`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<String>,
     /// What to group by: `"flight.carrier"`, `"flight.scheduled_departure by month"`, `"flight.distance by 500"`.
@@ -19,17 +20,19 @@ pub struct Query {
     /// Instead of measures: the fields of rows to show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub list: Vec<String>,
-    /// The dataset of which each row is a row of the answer, also one without any measure: `"customer"`.
+    /// The dataset of which each row is a row of the answer, also one without any measure: `"customer"`. What to show of
+    /// it is named in dimensions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each: Option<String>,
-    /// Conditions that all hold: `"flight.origin = 'JFK' and flight.distance > 1000"`.
+    /// Conditions that all hold: `"flight.origin = 'JFK' and flight.distance > 1000"`, `"customer has no order where
+    /// (order.total > 9)"`, `"count(order) per customer = 0"`, `"day_of_week(flight.departure) in ('Sunday')"`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<String>,
     /// Named conditions of the ontology; `"not late"` for the others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<String>,
     /// `"2013-07"`, `"2013-Q3"`, `"2013-01-01 to 2013-03-31"` with its last day (a time of day as the end is not part
-    /// of it), `"last 3 months"`, `"since 2020"`; of a certain field: `"order.shipped_at in 2013-07"`.
+    /// of it), `"last year"` (of the calendar), `"last 3 months"`, `"since 2020"`; of a certain field: `"order.shipped_at in 2013-07"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
     /// Every measure beside itself at another time: `"previous period"`, `"same period last year"`, `"2012"`.

@@ -76,19 +76,6 @@ pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
     object
 }
 
-/// The schema of a reply in short: which members there are, and of what type. A list of tools is read, whole, before
-/// anything is asked; what is within a member the reply itself shows, and the OpenAPI document says.
-pub fn of_reply_in_short<T: JsonSchema>() -> Map<String, Value> {
-    let mut object = of_reply::<T>();
-    object.shift_remove("required");
-    if let Some(Value::Object(members)) = object.get_mut("properties") {
-        for member in members.values_mut() {
-            *member = member.get("type").map_or(json!({}), |kind| json!({ "type": kind }));
-        }
-    }
-    object
-}
-
 /// Characters of all texts of arguments whose length has an end.
 pub fn texts(schema: &Map<String, Value>) -> usize {
     let all = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values);

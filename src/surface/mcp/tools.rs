@@ -51,11 +51,15 @@ fn tool<O: Operation>(info: &Info) -> Tool {
         .destructive(false)
         .idempotent(info.read_only)
         .open_world(false);
-    let reply = if O::EXACT { schema::of::<O::Reply>() } else { schema::of_reply_in_short::<O::Reply>() };
     let tool = Tool::new(info.name, info.description, Arc::new(schema::of::<O>()))
         .with_title(info.title)
-        .with_raw_output_schema(Arc::new(reply))
         .with_annotations(hints);
+    // A list of tools is read, whole, before anything is asked, and the reply shows what it holds: its schema is in the
+    // OpenAPI document, and here only where a client checks the shape.
+    let tool = match O::EXACT {
+        true => tool.with_raw_output_schema(Arc::new(schema::of::<O::Reply>())),
+        false => tool,
+    };
     match info.view {
         Some(view) => tool.with_meta(apps::of_tool(view)),
         None => tool,
@@ -175,6 +179,7 @@ mod tests {
         let sizes: Vec<(String, usize)> = Tools::collect()
             .0
             .values()
+            .filter(|entry| Offered::by_default(false).any(entry.toolsets))
             .map(|entry| (entry.tool.name.to_string(), serde_json::to_string(&entry.tool).unwrap().len()))
             .collect();
         let all: usize = sizes.iter().map(|(_, size)| size + 1).sum();
@@ -204,7 +209,7 @@ mod tests {
             let hints = tool.annotations.as_ref().unwrap();
             let all = [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint];
             assert!(all.iter().all(Option::is_some) && tool.title.is_some(), "{}", tool.name);
-            for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
+            for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten() {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
                 for word in ["anyOf", "oneOf", "allOf", "$schema", "$ref", "$defs"] {
                     assert!(!schema.contains_key(word), "{} has {word} at the root", tool.name);

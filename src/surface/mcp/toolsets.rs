@@ -55,7 +55,7 @@ impl Offered {
         Error::invalid("name", message)
     }
 
-    fn by_default(of_openai: bool) -> Self {
+    pub(super) fn by_default(of_openai: bool) -> Self {
         let sets = Toolset::ALL.into_iter().filter(|set| of_openai || *set != Toolset::Chatgpt);
         sets.fold(Self::default(), |all, set| all.with(Self(Self::bit(set))))
     }

@@ -246,7 +246,7 @@ pub async fn judged(set: &str, with: With, played: &[Played]) -> Vec<(Played, Ve
             Said::Asked(_) => Err(question.kind.asked_back()),
             Said::Declined(_) => Err(question.kind.declined()),
             Said::Rows(rows) => Ok(rows.clone()),
-            Said::Call(number) => Ok(replayed(&place, &one.calls[*number]).await),
+            Said::Call(number) => replayed(&place, &one.calls[*number]).await.ok_or(Verdict::Silent),
         };
         let verdict = match answer {
             Err(verdict) => verdict,
@@ -261,9 +261,10 @@ pub async fn judged(set: &str, with: With, played: &[Played]) -> Vec<(Played, Ve
     all
 }
 
-/// The rows of a call that is made again. Ids are of the service that it was made to: here there is one ontology.
-async fn replayed(place: &Place, call: &Call) -> Vec<Vec<Value>> {
-    type Again<'a> = futures_util::future::BoxFuture<'a, Value>;
+/// The rows of a call that is made again; `None` where it was refused. Ids are of the service that it was made to: here
+/// there is one ontology.
+async fn replayed(place: &Place, call: &Call) -> Option<Vec<Vec<Value>>> {
+    type Again<'a> = futures_util::future::BoxFuture<'a, Option<Value>>;
     struct Named<'a>(&'a Place, &'a Call, Option<Again<'a>>);
     impl dragoman::ops::Visitor for Named<'_> {
         fn visit<O: Operation>(&mut self) {
@@ -276,7 +277,7 @@ async fn replayed(place: &Place, call: &Call) -> Vec<Vec<Value>> {
                 let (place, op) = (*place, serde_json::from_value::<O>(arguments));
                 *again = Some(Box::pin(async move {
                     match op {
-                        Ok(op) => place.call(op).await.unwrap_or_else(|error| panic!("{error}")),
+                        Ok(op) => place.call(op).await.ok(),
                         Err(problem) => panic!("{}: {problem}", O::INFO.name),
                     }
                 }));
@@ -285,9 +286,9 @@ async fn replayed(place: &Place, call: &Call) -> Vec<Vec<Value>> {
     }
     let mut named = Named(place, call, None);
     dragoman::ops::each(&mut named);
-    let reply = named.2.unwrap_or_else(|| panic!("no tool is called {}", call.tool)).await;
+    let reply = named.2.unwrap_or_else(|| panic!("no tool is called {}", call.tool)).await?;
     let table = if reply["table"].is_null() { &reply } else { &reply["table"] };
-    rows(&table["rows"])
+    table["rows"].is_array().then(|| rows(&table["rows"]))
 }
 
 /// A workspace with the flights and their ontology.

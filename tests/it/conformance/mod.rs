@@ -81,6 +81,7 @@ const SETS: [Set; 3] = [
         product: &[
             "completion-complete",
             "dns-rebinding-protection",
+            "logging-set-level",
             "ping",
             "prompts-list",
             "resources-list",
@@ -97,6 +98,7 @@ const SETS: [Set; 3] = [
         left: &[],
         product: &[
             "completion-complete",
+            "logging-set-level",
             "ping",
             "prompts-list",
             "resources-list",
@@ -108,11 +110,12 @@ const SETS: [Set; 3] = [
 ];
 
 /// The checks of `server-stateless` that need a tool of the suite's own. Of the scenario the product passes all others.
-const STATELESS_TOOLS: [&str; 4] = [
+const STATELESS_TOOLS: [&str; 5] = [
     "sep-2575-http-server-no-independent-requests-on-stream",
     "sep-2575-missing-capability-http-400",
     "sep-2575-server-no-log-without-loglevel",
     "sep-2575-server-rejects-undeclared-capability",
+    "sep-2575-server-sends-tools-list-changed-on-subscription",
 ];
 
 /// Adds a bearer token to whatever passes, and leaves the rest as it is: a gateway that signs in for its clients.

@@ -16,6 +16,9 @@ use super::subject::{Subject, subject_of, whole};
 use super::work::Work;
 use crate::model::source::quoted;
 
+/// How numbers of several datasets stand beside each other, where one of them has no row.
+pub const GAPS: &str = "Groups without a row of one number show it as 0 where it counts, and as empty otherwise.";
+
 /// Rows by groups: what follows FROM, and SQL over it.
 pub(super) struct Block {
     pub from: String,
@@ -113,7 +116,7 @@ pub(super) fn groups(
         None => Vec::new(),
     };
     if joined && parts.len() > 1 {
-        work.note("Groups without a row of one number show it as 0 where it counts, and as empty otherwise.");
+        work.note(GAPS);
     }
     Ok(Block { dims: names.iter().map(|name| of(name)).collect(), from, names: names.to_vec(), values, ties })
 }

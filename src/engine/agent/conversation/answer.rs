@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::reword::{names_personal, reword};
 use super::{Body, Made, Open, Questions, Refused, Steps};
 use crate::config::Budgets;
-use crate::engine::agent::compiler::{CompileError, Compiled, OutputColumn, compile, with_way};
+use crate::engine::agent::compiler::{CompileError, Compiled, GAPS, OutputColumn, compile, with_way};
 use crate::engine::agent::explainer::{Column, Facts, Told, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
@@ -243,7 +243,10 @@ fn of_result(verdict: &Verdict, compiled: &Compiled, table: &Table, total: Optio
     );
     let failed = verdict.findings.iter().filter(|finding| !finding.passed);
     caveats.extend(failed.map(|finding| CaveatKind::Unverified.says(&finding.says)));
-    caveats.extend(compiled.notes.iter().map(|note| CaveatKind::Method.says(note)));
+    let is_gap = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
+    let has_gaps = table.rows.iter().any(|row| row.iter().any(is_gap));
+    let notes = compiled.notes.iter().filter(|note| has_gaps || *note != GAPS);
+    caveats.extend(notes.map(|note| CaveatKind::Method.says(note)));
     caveats
 }
 

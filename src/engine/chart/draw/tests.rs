@@ -198,14 +198,3 @@ fn an_axis_that_does_not_begin_at_zero_says_so() {
     assert!(value(json!([27_004, 28_000, 29_425])).contains(">Flights · axis begins at 27.0k<"));
     assert!(value(json!([4, 28, 9])).contains(">Flights<"));
 }
-
-#[test]
-fn the_view_of_a_chart_knows_the_colours_on_dark_ground() {
-    let page = include_str!("../../../surface/mcp/apps/chart.css");
-    for rule in dark_rules().split_inclusive('}') {
-        let (name, rest) = rule.split_once('{').unwrap();
-        let (property, colour) = rest.trim_end_matches('}').split_once(':').unwrap();
-        let spaced = format!("{name} {{ {property}: {colour}; }}");
-        assert!(page.contains(&spaced), "{spaced}");
-    }
-}

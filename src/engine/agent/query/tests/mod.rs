@@ -6,7 +6,8 @@ mod wrong;
 
 use jiff::civil::{DateTime, date};
 
-use super::{Problem, read};
+use super::problem::Problem;
+use super::read;
 use crate::model::ontology::{Additivity, DataType, Entity, Field, FieldRole, Metric, Ontology, Relationship, Segment};
 use crate::model::plan::Plan;
 use crate::model::query::Query;
