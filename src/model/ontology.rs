@@ -1,9 +1,15 @@
 //! The semantic model of a workspace's data: an Apache Ossie document with our keys in `custom_extensions`, as typed
 //! values. [`crate::engine::ontology`] reads, checks, drafts and writes it; planners and the compiler only read it.
 
+mod problem;
+mod reference;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use problem::{Problem, Severity};
+pub use reference::OntologyRef;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -26,49 +32,6 @@ pub struct StoredOntology {
     pub field_count: i64,
     pub created_at: Millis,
     pub updated_at: Millis,
-}
-
-/// Which ontology somebody means, by its id or by its name.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "String")]
-pub enum OntologyRef {
-    Id(Id<StoredOntology>),
-    Name(String),
-}
-
-impl From<String> for OntologyRef {
-    fn from(text: String) -> Self {
-        text.parse().map_or(OntologyRef::Name(text), OntologyRef::Id)
-    }
-}
-
-impl From<Id<StoredOntology>> for OntologyRef {
-    fn from(id: Id<StoredOntology>) -> Self {
-        OntologyRef::Id(id)
-    }
-}
-
-impl OntologyRef {
-    /// What a record that is never erased keeps of it: an id, and no text of the caller's.
-    pub fn recorded(of: Option<&Self>) -> String {
-        match of {
-            Some(OntologyRef::Id(id)) => id.to_string(),
-            Some(OntologyRef::Name(_)) => "by name".into(),
-            None => "the only one".into(),
-        }
-    }
-}
-
-impl schemars::JsonSchema for OntologyRef {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "OntologyRef".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string" })
-    }
 }
 
 /// Whether an ontology can be asked. Saving makes a `draft`, or a `failed` one; what comes of comparing it with the data
@@ -95,65 +58,6 @@ impl Status {
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == text)
-    }
-}
-
-/// What is wrong with a document, or doubtful in it, and where.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Problem {
-    pub severity: Severity,
-    /// Into the model, such as `datasets[2].fields[0].expression`; empty for the whole.
-    pub path: String,
-    /// In the text, from 1; `None` where there is no text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// In characters, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub column: Option<u32>,
-    pub message: String,
-    /// What to do; may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub hint: String,
-}
-
-/// Whether an ontology with a problem can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// It cannot.
-    Error,
-    /// It can; a person should look.
-    Warning,
-}
-
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
-        }
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        write!(f, "{}", self.message)?;
-        if self.hint.is_empty() { Ok(()) } else { write!(f, " {}", self.hint) }
-    }
-}
-
-impl Problem {
-    pub fn error(path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::new(Severity::Error, path.into(), message.into(), hint.into())
-    }
-
-    pub fn warning(path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, path.into(), message.into(), hint.into())
-    }
-
-    fn new(severity: Severity, path: String, message: String, hint: String) -> Self {
-        Self { severity, path, line: None, column: None, message, hint }
-    }
-
-    pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
     }
 }
 

@@ -130,7 +130,8 @@ async fn foreign_unpublished_and_absent_datasets_are_the_same_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn i19_j11_a_viewer_does_not_run_sql_and_a_client_without_the_scope_is_told_how_to_ask() {
     let (service, acme, _) = two_workspaces().await;
-    let viewer = service.access_token(&acme, Role::Viewer, &[Scope::DataRead, Scope::DataWrite]).await;
+    let scopes = [Scope::DataRead, Scope::DataWrite, Scope::OntologiesRead];
+    let viewer = service.access_token(&acme, Role::Viewer, &scopes).await;
     let (failed, body) = service.tool(&viewer, "dragoman_sql", json!({ "sql": "SELECT 1" })).await;
     assert!(failed);
     assert_eq!(body["error"]["code"], "scope_denied");

@@ -10,14 +10,13 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
-use tokio::sync::mpsc;
 
 use super::compat::is_modern;
 use super::complete::complete;
@@ -25,9 +24,7 @@ use super::news::{Before, Ear, Event, MOST};
 use super::resources::{self, protocol_error};
 use super::tools::failure;
 use super::toolsets::Offered;
-use super::{Shared, asking, logs, params, prompts};
-use crate::engine::job::Progress;
-use crate::gateway::Via;
+use super::{Shared, asking, logs, params, progress, prompts};
 use crate::gateway::operation::Operation as _;
 use crate::model::access::Rights;
 use crate::model::caller::Caller;
@@ -84,39 +81,6 @@ impl Handler {
 /// What the layers before the library put beside a request.
 fn extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
     context.extensions.get::<http::request::Parts>()?.extensions.get()
-}
-
-/// A call's way in, with cancellation, and progress where the client asked for it.
-fn via(action: &'static str, context: &RequestContext<RoleServer>) -> Via {
-    let on_progress = context.meta.get_progress_token().map(|token| {
-        let (send, mut receive) = mpsc::unbounded_channel::<Progress>();
-        let peer = context.peer.clone();
-        tokio::spawn(async move {
-            let mut reached = 0.0;
-            while let Some(progress) = receive.recv().await {
-                let Some(step) = risen(reached, progress.fraction) else { continue };
-                reached = step;
-                let mut param = ProgressNotificationParam::new(token.clone(), step).with_message(progress.message);
-                param.total = progress.fraction.map(|_| 1.0);
-                if peer.notify_progress(param).await.is_err() {
-                    break;
-                }
-            }
-        });
-        let on_progress: crate::engine::job::OnProgress = Arc::new(move |progress| {
-            let _nobody_listens = send.send(progress);
-        });
-        on_progress
-    });
-    Via { action, cancel: context.ct.clone(), on_progress }
-}
-
-/// The next value of progress, in parts of one. Values must rise: a known fraction that is further leads, any other news
-/// is a small step towards the end. `None` when there is nothing left to rise to.
-fn risen(reached: f64, fraction: Option<f64>) -> Option<f64> {
-    let further = fraction.filter(|fraction| *fraction > reached);
-    let next = further.map_or(reached + (1.0 - reached) / 1000.0, |fraction| fraction.min(1.0));
-    (next > reached).then_some(next)
 }
 
 /// Who answers. In the era of sessions `initialize` has said it; later every result does (2026-07-28, SHOULD).
@@ -190,7 +154,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let via = via("mcp.tool.call", &context);
+        let via = progress::via("mcp.tool.call", &context);
         let known = self.shared.tools.get(&request.name);
         let Some(entry) = known.filter(|entry| self.offered.any(entry.toolsets)) else {
             let error = self.offered.refusal(known.map(|entry| entry.toolsets));
@@ -216,7 +180,8 @@ impl ServerHandler for Handler {
         let gateway = || self.shared.gateway.clone();
         let (started, ear) = (Instant::now(), self.ear(&caller));
         let result = entry.call(gateway(), caller.clone(), arguments.clone(), via).await;
-        let again = |arguments| entry.call(gateway(), caller.clone(), arguments, self::via("mcp.tool.call", &context));
+        let again =
+            |arguments| entry.call(gateway(), caller.clone(), arguments, progress::via("mcp.tool.call", &context));
         let mut response = match asks_back {
             true => asking::settled(result, &arguments, &context, &state, again).await,
             false => result.into(),
@@ -251,7 +216,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let via = via("mcp.prompt.get", &context);
+        let via = progress::via("mcp.prompt.get", &context);
         let arguments = request.arguments.unwrap_or_default();
         let Shared { gateway, endpoint, .. } = &*self.shared;
         let prompt = prompts::get(gateway, &caller, &request.name, &arguments, endpoint, via).await;
@@ -266,7 +231,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let via = via("mcp.complete", &context);
+        let via = progress::via("mcp.complete", &context);
         let known = |name: &str| request.context.as_ref()?.arguments.as_ref()?.get(name).cloned();
         let (name, typed) = (request.argument.name.as_str(), request.argument.value.as_str());
         let found = complete(&self.shared.gateway, &caller, &request.r#ref, (name, typed), known, via).await;
@@ -282,7 +247,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let caller = self.caller(&context)?;
         let cursor = request.and_then(|page| page.cursor);
-        let via = via("mcp.resource.list", &context);
+        let via = progress::via("mcp.resource.list", &context);
         let listed = resources::list(&self.shared.gateway, &caller, cursor, via).await;
         let (items, next) = listed.map_err(|error| protocol_error(&error, &caller.request_id))?;
         let mut result = ListResourcesResult::with_all_items(items);
@@ -310,7 +275,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let via = via("mcp.resource.read", &context);
+        let via = progress::via("mcp.resource.read", &context);
         let contents = resources::read(&self.shared.gateway, &caller, &request.uri, via).await;
         let contents = contents.map_err(|error| resources::unread(&error, &request.uri, &caller.request_id))?;
         let mut result = ReadResourceResult::new(vec![contents]);
@@ -461,24 +426,5 @@ mod tests {
     #[test]
     fn the_instructions_are_no_longer_than_every_host_shows() {
         assert!(INSTRUCTIONS.chars().count() <= 512, "{}", INSTRUCTIONS.chars().count());
-    }
-
-    #[test]
-    fn progress_rises_and_never_passes_its_end() {
-        let said = [None, Some(0.5), Some(0.2), None, Some(0.9), Some(f64::NAN), Some(0.95), Some(0.1), None];
-        for last in [None, Some(7.0)] {
-            let mut reached = 0.0;
-            let news = std::iter::repeat_n(None, 5_000).chain(said).chain(std::iter::repeat_n(last, 100_000));
-            for fraction in news {
-                let Some(next) = risen(reached, fraction) else { continue };
-                assert!(next > reached && next <= 1.0, "{fraction:?}: {reached} {next}");
-                reached = next;
-            }
-            assert!(reached > 0.99, "{reached}");
-        }
-        for fraction in [0.2500001, 0.5, 1.0] {
-            assert_eq!(risen(0.25, Some(fraction)), Some(fraction), "what is further is told as it is");
-        }
-        assert_eq!(risen(1.0, None), None);
     }
 }

@@ -14,6 +14,7 @@ mod logs;
 mod message;
 mod news;
 mod params;
+mod progress;
 mod prompts;
 mod resources;
 mod sessions;

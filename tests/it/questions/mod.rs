@@ -9,6 +9,7 @@ mod leaving;
 mod mcp;
 mod memory;
 mod ontologies;
+mod played;
 mod prepared;
 mod quality;
 mod rights;
