@@ -60,7 +60,7 @@
 //! visit of a signed-in person (`surface/browser/visit.rs`), and for commands by the operator at the machine.
 
 #![warn(unreachable_pub)]
-#![cfg_attr(not(test), warn(clippy::unused_self, clippy::unnecessary_wraps))]
+#![cfg_attr(not(test), warn(clippy::unnecessary_wraps))]
 #![warn(clippy::indexing_slicing)]
 
 pub mod app;

@@ -33,7 +33,7 @@ pub(super) fn explained(mut error: Error, tables: &[&Dataset]) -> Error {
 
 /// The same for what a server says of a statement over `tables` (PostgreSQL's `undefined_column`).
 pub(super) fn of_server(error: Error, tables: &[&Dataset]) -> Error {
-    if error.code != Code::InvalidArgument || error.details["sqlstate"] != "42703" {
+    if error.code != Code::InvalidArgument || error.details.get("sqlstate").is_none_or(|state| state != "42703") {
         return error;
     }
     // `column f.carier does not exist`, `column "carier" does not exist`.

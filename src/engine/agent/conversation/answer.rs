@@ -35,6 +35,7 @@ pub(super) struct Answer {
 }
 
 /// What a plan is compiled to, or why not.
+#[expect(clippy::large_enum_variant, reason = "one a question, taken apart at once")]
 pub(super) enum Settled {
     Compiled(Box<Compiled>),
     Not(Made),

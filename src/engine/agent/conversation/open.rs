@@ -43,6 +43,7 @@ pub(super) struct Asking<'a> {
 }
 
 /// What reading once more comes to.
+#[expect(clippy::large_enum_variant, reason = "one a reading, taken apart at once")]
 enum Next {
     Plan(Plan),
     Ask(Vec<Clarification>),

@@ -188,7 +188,7 @@ fn fill(guide: Guide, picked: &Picked<'_>, sight: &Sight<'_>, bytes: usize) -> G
     let mut rest: Vec<(usize, &Item<'_>)> = Vec::new();
     // The best in brief in half of the room, others by their names in the next third; then names alone.
     for (detail, most) in [(BRIEF, bytes / 2), (NAMES, bytes * 5 / 6)] {
-        for (at, item) in std::mem::replace(&mut order, Vec::new()) {
+        for (at, item) in std::mem::take(&mut order) {
             let mut alone = Guide::default();
             add(&mut alone, item, sight, &detail);
             let bytes = size(&alone);

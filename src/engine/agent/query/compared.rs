@@ -191,7 +191,7 @@ impl Reader<'_> {
             match self.right(&field)? {
                 Right::Literal(value) => values.push(value),
                 Right::Window(window) => {
-                    windows.push(Condition::Within { field: field.clone(), window, negated: false })
+                    windows.push(Condition::Within { field: field.clone(), window, negated: false });
                 }
                 _ => return Err(self.wrong_here("`in` has values: texts in single quotes, numbers, dates")),
             }

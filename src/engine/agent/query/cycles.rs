@@ -78,7 +78,7 @@ impl Reader<'_> {
         let by_name = |name: &str| {
             let name = name.trim().to_lowercase();
             let is = |day: &&str| name.len() > 2 && day.to_lowercase().starts_with(&name);
-            DAYS.iter().position(|day| is(&day)).and_then(|at| u8::try_from(at + 1).ok())
+            DAYS.iter().position(is).and_then(|at| u8::try_from(at + 1).ok())
         };
         let day = match self.kind(0) {
             Some(Kind::Text(name) | Kind::Word(name) | Kind::Name(name)) => by_name(name),

@@ -1,5 +1,10 @@
 //! A query as a plan.
 
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a method of a reader of one lifetime is not what reads a text of any"
+)]
+
 use jiff::civil::DateTime;
 
 use super::cursor::{Around, Read, Reader, whole};

@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         if self.eat(&["latest"]) {
             return Ok(self.latest().map(|from| Stretch::at(Moment { from, then: Vec::new() })));
         }
-        if let Some(found) = self.to_date() {
+        if let Some(found) = self.up_to_now() {
             return Ok(Some(found));
         }
         Ok(self.day_by_name().or_else(|| self.counted()))
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `ytd`, `month to date`, `this year so far`: with today.
-    fn to_date(&mut self) -> Option<Stretch> {
+    fn up_to_now(&mut self) -> Option<Stretch> {
         let code = match self.word(0)?.as_str() {
             "ytd" => Some(TimeUnit::Year),
             "qtd" => Some(TimeUnit::Quarter),
@@ -297,5 +297,5 @@ impl<'a> Reader<'a> {
 /// A whole number that can be counted to.
 fn whole(number: f64) -> Option<i64> {
     let is = number.fract() == 0.0 && number.abs() < MOST;
-    is.then(|| number as i64)
+    is.then_some(number as i64)
 }

@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         let beyond = || Wrong::at(at, format!("{words} is beyond the calendar"));
         let is_moving = [&start, &end].into_iter().flatten().any(moves);
         let window = if is_moving {
-            let phrase = label.clone().unwrap_or_else(|| words.clone());
+            let phrase = label.unwrap_or_else(|| words.clone());
             let phrase = Some(phrase).filter(|phrase| !phrase.is_empty());
             window_at(&Relative { start, end }, self.now, &self.ontology.calendar, phrase).ok_or_else(beyond)?
         } else {

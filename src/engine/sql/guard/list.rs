@@ -53,7 +53,7 @@ impl List {
                     (None, Some(near)) => format!("Did you mean {near}?"),
                     (None, None) => self.otherwise.to_owned(),
                 };
-                Err(Refusal::new("function", name, format!("There is no function {name}."), hint).as_mistake())
+                Err(Refusal::new("function", name, format!("There is no function {name}."), hint).mistaken())
             }
         }
     }

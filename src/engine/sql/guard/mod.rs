@@ -58,7 +58,7 @@ impl Refusal {
     }
 
     /// The same for what nobody could be kept from: a name that is not there, a text that does not parse.
-    pub(super) fn as_mistake(self) -> Self {
+    pub(super) fn mistaken(self) -> Self {
         Self { is_mistake: true, ..self }
     }
 
@@ -342,7 +342,7 @@ fn unparsed(sql: &str, tree: &Value) -> Refusal {
         near => format!("The SQL cannot be parsed: syntax error at or near {near:?}{place}."),
     };
     let hint = habits::text(sql, quoted).unwrap_or("The dialect is DuckDB's; it is close to PostgreSQL's.");
-    Refusal::new("syntax", quoted, message, hint).as_mistake()
+    Refusal::new("syntax", quoted, message, hint).mistaken()
 }
 
 /// What to do instead of guessing names or reading `information_schema`.
@@ -360,7 +360,7 @@ pub(super) fn no_table<'n>(name: &str, tables: impl Iterator<Item = &'n str>) ->
     let lower = name.to_ascii_lowercase();
     let is_word = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-'));
     match is_word && !of_the_server.iter().any(|start| lower.starts_with(start)) {
-        true => refusal.as_mistake(),
+        true => refusal.mistaken(),
         false => refusal,
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::base::json;
 use crate::engine::sql::guard::functions::{MAX_AMPLIFICATION, TOO_MUCH};
 use crate::engine::sql::guard::habits;
 use crate::engine::sql::worker::zones;
@@ -88,8 +89,8 @@ pub(super) fn of_query(problem: &duckdb::Error) -> Error {
             return invalid(message, instead);
         }
         let mut error = invalid(message, "Read the schema to see the columns.");
-        error.details["missing_column"] = missing.into();
-        error.details["candidates"] = field("candidates").into();
+        json::put(&mut error.details, "missing_column", missing);
+        json::put(&mut error.details, "candidates", field("candidates"));
         return error;
     }
     match field("error_subtype") {
