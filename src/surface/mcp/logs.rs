@@ -82,32 +82,29 @@ fn name(severity: u8) -> Option<&'static str> {
 
 /// What there is to say of a call, with its severity: what its result says of itself, and nothing that it does not.
 fn of(tool: &str, result: &CallToolResult, took: Duration) -> Vec<(u8, Value)> {
-    let said = |message: &str| json!({ "tool": tool, "message": message });
     if result.is_error == Some(true) {
         let text = result.content.iter().find_map(|block| block.as_text()).map_or("", |text| text.text.as_str());
         let body: Value = serde_json::from_str(text).unwrap_or_default();
-        let mut data = said(body["error"]["message"].as_str().unwrap_or("The call failed."));
-        data["code"] = body["error"]["code"].clone();
-        data["request_id"] = body["request_id"].clone();
-        return vec![(ERROR, data)];
+        let error = body.get("error").unwrap_or(&Value::Null);
+        let message = error.get("message").and_then(Value::as_str).unwrap_or("The call failed.");
+        let (code, request) = (error.get("code"), body.get("request_id"));
+        return vec![(ERROR, json!({ "tool": tool, "message": message, "code": code, "request_id": request }))];
     }
     let reply = result.structured_content.as_ref().unwrap_or(&Value::Null);
+    let request = reply.get("request_id");
     let mut messages = Vec::new();
-    let mut add = |level, mut data: Value| {
-        data["request_id"] = reply["request_id"].clone();
-        messages.push((level, data));
-    };
-    if reply["truncated"] == true {
-        add(WARNING, said("The result was cut; there is more."));
+    if reply.get("truncated") == Some(&Value::Bool(true)) {
+        let message = "The result was cut; there is more.";
+        messages.push((WARNING, json!({ "tool": tool, "message": message, "request_id": request })));
     }
     if let Some(degraded) = reply.get("degraded").filter(|it| !it.is_null() && **it != false) {
-        let mut data = said("The result is not as good as it should be.");
-        data["degraded"] = degraded.clone();
-        add(WARNING, data);
+        let message = "The result is not as good as it should be.";
+        let data = json!({ "tool": tool, "message": message, "degraded": degraded, "request_id": request });
+        messages.push((WARNING, data));
     }
-    let mut data = said("The call was answered.");
-    data["duration_ms"] = u64::try_from(took.as_millis()).unwrap_or(u64::MAX).into();
-    add(INFO, data);
+    let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let message = "The call was answered.";
+    messages.push((INFO, json!({ "tool": tool, "message": message, "duration_ms": took, "request_id": request })));
     messages
 }
 

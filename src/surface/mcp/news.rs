@@ -206,7 +206,10 @@ impl Listener {
 /// A listener who has looked before the client hears that its subscription holds: nothing that changes from then on is
 /// missed. Taken once.
 #[derive(Clone)]
-pub(super) struct Before(Arc<Mutex<Option<(Listener, Ear, Arc<Sight>)>>>);
+pub(super) struct Before(Arc<Mutex<Option<Looked>>>);
+
+/// Who looked, who is to hear of it, and what was there.
+type Looked = (Listener, Ear, Arc<Sight>);
 
 impl Before {
     /// `None` when the credential is no more.
@@ -217,7 +220,7 @@ impl Before {
         Some(Self(Arc::new(Mutex::new(Some((listener, ear, sight))))))
     }
 
-    pub(super) fn take(&self) -> Option<(Listener, Ear, Arc<Sight>)> {
+    pub(super) fn take(&self) -> Option<Looked> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

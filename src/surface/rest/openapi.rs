@@ -112,12 +112,14 @@ fn operation<O: Operation>(info: &Info) -> Value {
             let place = if in_path { "path" } else { "query" };
             let needed = in_path || !schema::is_optional(&schema, &name);
             let is_list = property.get("type").and_then(Value::as_str) == Some("array");
-            let mut parameter = json!({ "name": name, "in": place, "required": needed, "schema": property });
+            let mut parameter = Map::new();
             if is_list {
                 // With commas between its parts.
-                parameter["explode"] = false.into();
+                parameter.insert("explode".into(), false.into());
             }
-            parameters.push(parameter);
+            let all = [("name", name.into()), ("in", place.into()), ("required", needed.into()), ("schema", property)];
+            parameter.extend(all.map(|(key, value)| (key.to_owned(), value)));
+            parameters.push(Value::Object(parameter));
         } else {
             members.insert(name, property);
         }

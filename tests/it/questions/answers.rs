@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Bakery, in_store};
 use crate::support::service::{Service, json_of};
 
-fn texts<'v>(list: &'v Value) -> Vec<&'v str> {
+fn texts(list: &Value) -> Vec<&str> {
     list.as_array().map(|all| all.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
 }
 
