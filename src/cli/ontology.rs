@@ -40,6 +40,9 @@ pub(super) enum Ontology {
         /// Let the workspace's language model add descriptions and synonyms
         #[arg(long)]
         improve: bool,
+        /// Say what speaks for each key and each relationship
+        #[arg(long)]
+        explain: bool,
         /// Tables that it is about; all of them when absent
         #[arg(value_name = "TABLE")]
         tables: Vec<String>,
@@ -132,11 +135,16 @@ impl Ontology {
         let org = org.with_context(|| format!("there is no workspace {slug:?}"))?;
         let door = Door { gateway: &app.gateway, caller: operator(app, &org) };
         match self {
-            Self::Draft { name, timezone, dictionary, improve, tables, .. } => {
+            Self::Draft { name, timezone, dictionary, improve, explain, tables, .. } => {
                 let dataset_ids = door.datasets(&tables).await?;
                 let dictionary = dictionary.as_deref().map(text).transpose()?.unwrap_or_default();
                 let op = DraftOntology { name, dataset_ids, timezone, dictionary, improve };
                 let made = door.call(op).await?;
+                for evidence in each(&made, "/evidence").filter(|_| explain) {
+                    let because: Vec<&str> = each(evidence, "/because").filter_map(Value::as_str).collect();
+                    let sure = if evidence.get("sure") == Some(&Value::Bool(true)) { "" } else { " (look at this)" };
+                    eprintln!("{}{sure}: {}", said(evidence, "/decided"), because.join(" "));
+                }
                 for note in each(&made, "/notes").filter_map(Value::as_str) {
                     eprintln!("{note}");
                 }

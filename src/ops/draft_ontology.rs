@@ -2,13 +2,14 @@
 //! and, when somebody asks for it, better words by the workspace's language model.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::ontology_texts::{Made, WRITE, long};
+use super::ontology_texts::{WRITE, long};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::llm::Models;
 use crate::engine::ontology::describe::describe;
+pub use crate::engine::ontology::draft::Evidence;
 use crate::engine::ontology::draft::Wanted;
 use crate::engine::ontology::draft::declared::declared;
 use crate::engine::ontology::draft::dictionary::Dictionary;
@@ -43,6 +44,17 @@ pub struct DraftOntology {
     pub improve: bool,
 }
 
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Drafted {
+    /// Ossie 0.2 in YAML. It is not saved.
+    pub text: String,
+    /// What is to be looked at, and what could not be measured.
+    pub notes: Vec<String>,
+    /// Why keys and relationships are what they are.
+    pub evidence: Vec<Evidence>,
+}
+
 impl Operation for DraftOntology {
     const INFO: Info = Info {
         name: "draft_ontology",
@@ -56,13 +68,13 @@ impl Operation for DraftOntology {
         example: r#"{"name":"sales","timezone":"Europe/Berlin"}"#,
         ..WRITE
     };
-    type Reply = Made;
+    type Reply = Drafted;
 
     fn want(&self) -> Want {
         Want::All
     }
 
-    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Made> {
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Drafted> {
         let timezone = self.timezone.map(|zone| zone.trim().to_owned()).filter(|zone| !zone.is_empty());
         if let Some(zone) = timezone.as_ref().filter(|zone| jiff::tz::TimeZone::get(zone).is_err()) {
             let message = format!("{zone:?} is not a time zone. Write an IANA name such as Europe/Berlin or UTC.");
@@ -88,7 +100,7 @@ impl Operation for DraftOntology {
             draft.ontology = ontology;
             draft.notes.push(note);
         }
-        Ok(Made { text: write::flat_yaml(&draft.ontology), notes: draft.notes })
+        Ok(Drafted { text: write::flat_yaml(&draft.ontology), notes: draft.notes, evidence: draft.evidence })
     }
 }
 

@@ -80,6 +80,9 @@ impl Operation for RunQuery {
     }
 }
 
+/// Said of a query without a word in it.
+const NOTHING: &str = "nothing is asked: give measures, dimensions, or list";
+
 const ONTOLOGY: &str = "ontologyId";
 const IMAGE: &str = "image";
 
@@ -145,6 +148,9 @@ impl<'de> Visitor<'de> for Arguments {
             }
         }
         let query = Query::deserialize(Value::Object(query)).map_err(A::Error::custom)?;
+        if query == Query::default() {
+            return Err(A::Error::custom(NOTHING));
+        }
         Ok(RunQuery { ontology_id, image, query })
     }
 }
@@ -217,6 +223,13 @@ mod tests {
         assert_eq!(read.ontology_id, Some(OntologyRef::Name("bakery".into())));
         let query = Query { measures: vec!["revenue".into()], limit: Some(3), with_ties: true, ..Query::default() };
         assert_eq!((read.query, read.image), (query, true));
+    }
+
+    #[test]
+    fn a_query_asks_for_something() {
+        for nothing in [json!({}), json!({ "ontologyId": "bakery" }), json!({ "measures": null, "image": true })] {
+            assert_eq!(read(nothing).unwrap_err(), NOTHING);
+        }
     }
 
     #[test]

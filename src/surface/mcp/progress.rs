@@ -7,8 +7,7 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use tokio::sync::mpsc;
 
-use crate::engine::job::{OnProgress, Progress};
-use crate::gateway::Via;
+use crate::gateway::{OnProgress, Progress, Via};
 
 /// A call's way in, with cancellation, and progress where the client asked for it.
 pub(super) fn via(action: &'static str, context: &RequestContext<RoleServer>) -> Via {

@@ -112,13 +112,12 @@ fn operation<O: Operation>(info: &Info) -> Value {
             let place = if in_path { "path" } else { "query" };
             let needed = in_path || !schema::is_optional(&schema, &name);
             let is_list = property.get("type").and_then(Value::as_str) == Some("array");
-            let mut parameter = Map::new();
+            let all = [("name", name.into()), ("in", place.into()), ("required", needed.into()), ("schema", property)];
+            let mut parameter = Map::from_iter(all.map(|(key, value)| (key.to_owned(), value)));
             if is_list {
                 // With commas between its parts.
                 parameter.insert("explode".into(), false.into());
             }
-            let all = [("name", name.into()), ("in", place.into()), ("required", needed.into()), ("schema", property)];
-            parameter.extend(all.map(|(key, value)| (key.to_owned(), value)));
             parameters.push(Value::Object(parameter));
         } else {
             members.insert(name, property);

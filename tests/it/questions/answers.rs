@@ -184,6 +184,8 @@ datasets:
       - {name: size, expression: {dialects: [{dialect: ANSI_SQL, expression: id}]}, datatype: Integer}
 relationships:
   - {name: left_to_right, from: left, to: right, from_columns: [same], to_columns: [same]}
+metrics:
+  - {name: total_amount, expression: {dialects: [{dialect: ANSI_SQL, expression: SUM(left.amount)}]}}
 ";
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1282,7 +1282,7 @@ table	PIVOT secret ON s USING count(*)
 table	PIVOT (SELECT * FROM flights, secret) ON s USING count(*)
 table	PIVOT main.secret ON s USING count(*)
 table_function	PIVOT read_csv('/etc/passwd') ON a USING count(*)
-function	PIVOT flights ON version() USING count(*)
+function	PIVOT flights ON origin || version() USING count(*)
 function	PIVOT flights ON carrier USING max(version())
 qualified_name	PIVOT d0.main.data ON a USING count(*)
 statement	PIVOT flights ON carrier; PIVOT flights ON origin

@@ -77,7 +77,9 @@ impl Program {
                 status => panic!("{status}: {}", response.text().await.unwrap()),
             }
         };
-        let answer = browser.answer(&page, "approve", &[]).await;
+        // What is ticked stays so.
+        let ticked = ["data_agent:read", "data_agent:write", "ontologies:read"].map(|scope| ("scope", scope));
+        let answer = browser.answer(&page, "approve", &ticked).await;
         (page, crate::site::refresh(&answer))
     }
 

@@ -4,6 +4,7 @@ use crate::engine::ontology::draft::DraftTable;
 use crate::engine::ontology::draft::fields::{self, About};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds::is_audit;
+use crate::engine::ontology::draft::labels;
 use crate::engine::ontology::draft::metrics;
 use crate::engine::ontology::draft::names::{Vocabulary, ends_with, key_stem, noun, plural, same, spelt_out};
 use crate::engine::ontology::draft::sales::many;
@@ -49,9 +50,7 @@ fn entity(
     let about = About { joins: &joins, refers: &refers, key: &keys.primary, referred: incoming().count() > 0, zoned };
     let mut fields = fields::fields(table, vocabulary, &about);
     note_empty(table, &fields, notes);
-    let label_field = fields::label_field(&fields, &words, &nouns)
-        .or_else(|| text_key(&fields, keys))
-        .or_else(|| number(&fields, &words, &nouns, keys));
+    let label_field = labels::label_field(table, &fields, &words, &nouns, keys);
     if let Some(name) = &label_field
         && let Some((field, words)) = fields.iter_mut().zip(&words).find(|(field, _)| field.name == *name)
     {
@@ -160,22 +159,6 @@ fn note_empty(table: &DraftTable, fields: &[Field], notes: &mut Vec<String>) {
     if !rare.is_empty() {
         notes.push(format!("Hardly a row of {} has a value in {rare}: hidden.", table.name));
     }
-}
-
-/// A key that people can read.
-fn text_key(fields: &[Field], keys: &Keys) -> Option<String> {
-    let [key] = keys.primary.as_slice() else { return None };
-    let field = fields.iter().find(|field| field.name == *key)?;
-    let uuid = field.native_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("uuid"));
-    (field.datatype == DataType::String && !uuid).then(|| key.clone())
-}
-
-/// A number or code that people gave the rows, beside the key that the database gave: "policy number".
-fn number(fields: &[Field], words: &[Vec<String>], nouns: &[String], keys: &Keys) -> Option<String> {
-    let unique = |field: &Field| keys.unique.iter().any(|key| matches!(key.as_slice(), [only] if *only == field.name));
-    let named = |words: &[String]| key_stem(words).is_some_and(|stem| stem.is_empty() || ends_with(stem, nouns));
-    let found = fields.iter().zip(words).find(|(field, words)| !field.hidden && unique(field) && named(words));
-    found.map(|(field, _)| field.name.clone())
 }
 
 /// What a label is called for short: a "company claim number" is the "claim number" of a claim.

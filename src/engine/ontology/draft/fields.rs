@@ -278,12 +278,34 @@ fn is_looked_up(column: &ColumnInfo, figures: Option<&ColumnProfile>, words: &[S
 
 /// First and last name together, where both are there and the whole is not.
 fn full_name(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
-    let find = |names: &[&str]| {
-        let at = words.iter().position(|words| names.contains(&words.join(" ").as_str()))?;
-        fields.get(at).filter(|field| field.datatype == DataType::String)
+    const FIRST: &[&str] =
+        &["first name", "name first", "given name", "fname", "forename", "fore name", "nombre", "prenom", "vorname"];
+    const LAST: &[&str] = &[
+        "last name",
+        "name last",
+        "family name",
+        "surname",
+        "lname",
+        "sur name",
+        "apellido",
+        "apellido1",
+        "apellido 1",
+        "apellidos",
+        "nom",
+        "nachname",
+    ];
+    // "customer first name" too, as long as the last name has the same in front.
+    let called = |words: &[String], names: &[&str]| {
+        let text = words.join(" ");
+        names
+            .iter()
+            .find_map(|name| text.strip_suffix(name).filter(|front| front.is_empty() || front.ends_with(' ')))
+            .map(str::to_owned)
     };
-    let first = find(&["first name", "given name", "fname", "forename", "fore name"])?;
-    let last = find(&["last name", "family name", "surname", "lname", "sur name"])?;
+    let texts = || fields.iter().zip(words).filter(|(field, _)| field.datatype == DataType::String);
+    let (front, first) = texts().find_map(|(field, words)| Some((called(words, FIRST)?, field)))?;
+    let last = texts().find(|(_, words)| called(words, LAST).as_ref() == Some(&front)).map(|(field, _)| field)?;
+    let find = |names: &[&str]| texts().find(|(_, words)| names.contains(&words.join(" ").as_str()));
     if find(&["name", "full name", "display name"]).is_some() {
         return None;
     }
@@ -332,29 +354,6 @@ fn free_name(wanted: &str, fields: &[Field]) -> String {
         name.push('_');
     }
     name
-}
-
-/// What people call a row by: its name or title.
-pub(super) fn label_field(fields: &[Field], words: &[Vec<String>], nouns: &[String]) -> Option<String> {
-    let made = fields.iter().skip(words.len()).find(|field| field.label == "full name");
-    let texts = || fields.iter().zip(words).filter(|(field, _)| field.datatype == DataType::String);
-    let noun = noun(nouns);
-    let exact =
-        |wanted: &[String]| texts().find(|(_, words)| wanted.contains(&words.join(" "))).map(|(field, _)| field);
-    let ends = || {
-        const PARTS: &[&str] = &["first", "last", "middle", "given", "family", "user", "file", "sur", "fore"];
-        let names = texts().filter(|(_, words)| words.last().is_some_and(|word| word == "name" || word == "title"));
-        let whole = names.filter(|(field, words)| {
-            field.role != FieldRole::Key && !words.iter().any(|word| PARTS.contains(&word.as_str()))
-        });
-        whole.map(|(field, _)| field).next()
-    };
-    exact(&["name".into(), "full name".into()])
-        .or(made)
-        .or_else(|| exact(&["title".into(), format!("{noun} name"), format!("{noun} title"), "display name".into()]))
-        .or_else(|| exact(std::slice::from_ref(&noun)).filter(|field| field.role != FieldRole::Key))
-        .or_else(ends)
-        .map(|field| field.name.clone())
 }
 
 /// When a row happened: of its times the one that is called so, and how sure that is, 1 to 4.

@@ -1,213 +1,356 @@
 //! Which columns identify a row.
+//!
+//! Whether columns are unique is declared, in the profile, or measured. In a small table nearly every column is, so
+//! what a column is called, where it stands and what others call theirs decide which of them is the key.
 
-use crate::engine::ontology::draft::kinds::is_audit;
-use crate::engine::ontology::draft::names::{Vocabulary, ends_with, key_stem, noun, same};
-use crate::engine::ontology::draft::{DraftTable, Facts, KeyCandidate};
-use crate::engine::ontology::read::datatype_of;
-use crate::model::dataset::ColumnInfo;
-use crate::model::ontology::DataType;
-use crate::model::profile::Figure;
+use crate::engine::ontology::draft::called::SHORT_KEYS;
+use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
+use crate::engine::ontology::draft::names::{Vocabulary, abbreviates, ends_with, key_stem, noun, same};
+use crate::engine::ontology::draft::relate::Reference;
+use crate::engine::ontology::draft::{DraftTable, Facts, KeyCandidate, kinds};
 
-/// Pairs of columns that are tried per table when no single one is a key.
-const PAIRS: usize = 12;
+/// Columns of which keys of several are made, and sets of them that are tried for one table.
+const PARTS: usize = 7;
+const SETS: usize = 60;
+/// Columns that a key has at most.
+const MOST_PARTS: usize = 4;
 
 /// Rows from which chance no longer makes a column unique.
 const MANY: i64 = 50;
+/// Rows below which it means nothing that a column is unique.
+const FEW: i64 = 5;
 
 /// How well a column is called for a key that is called like another table's.
 const FOREIGN: u8 = 10;
+/// What a column must be called to be the key because it is unique, and in a table of a few rows.
+const ENOUGH: u8 = 35;
+const ENOUGH_OF_FEW: u8 = 58;
 /// What a column must be called to be said unique because it happens to be.
 const OWN: u8 = 50;
+/// What a column must be called to be the key where that could not be measured.
+const SURELY: u8 = 95;
+/// What a column must be called for others to refer to it.
+const REFERRED: u8 = 12;
 
 /// The keys of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Keys {
     pub primary: Vec<String>,
     pub unique: Vec<Vec<String>>,
+    /// Every column that tells rows apart, with how well it is called for it: others may refer to any of them.
+    pub singles: Vec<(u8, String)>,
 }
 
-/// The columns whose uniqueness must be measured still: of a table without a declared key the single columns that are
-/// called like one, then, if none of these is a key, pairs. Ask again with what was found until there are none.
+/// The columns whose uniqueness must be measured still: of a table without a declared key the single columns that may
+/// be one, then, where none of these is, sets of two, and of more. Ask again with what was found until there are none.
 pub fn key_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate> {
     let vocabulary = Vocabulary::new(tables);
     let mut asked = Vec::new();
-    for table in tables.iter().filter(|table| table.primary_key.is_empty()) {
+    for table in seen(tables, &vocabulary).iter().filter(|it| it.table.primary_key.is_empty()) {
         let singles = singles(table, &vocabulary);
-        let unknown = |columns: &Vec<String>| is_key(table, columns, facts).is_none();
-        let candidate = |columns: Vec<String>| KeyCandidate { table: table.name.clone(), columns };
-        let open: Vec<_> = singles.iter().map(|(_, name)| vec![name.clone()]).filter(unknown).collect();
-        if !open.is_empty() {
-            asked.extend(open.into_iter().map(candidate));
-        } else if !singles.iter().any(|(_, name)| is_key(table, std::slice::from_ref(name), facts) == Some(true)) {
-            asked.extend(pairs(table, &vocabulary).into_iter().filter(unknown).map(candidate));
+        let candidate =
+            |columns: &Vec<String>| KeyCandidate { table: table.table.name.clone(), columns: columns.clone() };
+        let open = |columns: &&Vec<String>| {
+            is_key(table, columns, facts).is_none() && !facts.unknown.contains(&candidate(columns))
+        };
+        // Without a profile each costs a look at all rows.
+        let worth = |score: u8| score >= OWN || table.table.profile.is_some();
+        let ones: Vec<Vec<String>> =
+            singles.iter().filter(|(score, _)| worth(*score)).map(|(_, name)| vec![name.clone()]).collect();
+        let unknown: Vec<KeyCandidate> = ones.iter().filter(open).map(candidate).collect();
+        if !unknown.is_empty() {
+            asked.extend(unknown);
+            continue;
+        }
+        if primary_single(table, &singles, facts).is_some() {
+            continue;
+        }
+        for count in 2..=MOST_PARTS {
+            let sets = sets(table, count, &vocabulary);
+            let unknown: Vec<KeyCandidate> = sets.iter().filter(open).map(candidate).collect();
+            let found = sets.iter().any(|columns| is_key(table, columns, facts) == Some(true));
+            let wait = !unknown.is_empty();
+            asked.extend(unknown);
+            if found || wait {
+                break;
+            }
         }
     }
     asked
 }
 
-pub(super) fn keys(table: &DraftTable, vocabulary: &Vocabulary, facts: &Facts) -> Keys {
+pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> Keys {
     let mut singles = singles(table, vocabulary);
+    singles.retain(|(score, name)| {
+        let columns = std::slice::from_ref(name);
+        is_key(table, columns, facts).unwrap_or_else(|| *score >= SURELY && is_nearly(table, name, facts))
+    });
     // The best name first; the order of the columns among equals.
     singles.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    let unique: Vec<(u8, Vec<String>)> = singles
-        .into_iter()
-        .map(|(score, name)| (score, vec![name]))
-        .filter(|(_, columns)| is_key(table, columns, facts) == Some(true))
-        .collect();
-    let mut keys = Keys { primary: table.primary_key.clone(), unique: table.unique_keys.clone() };
-    // Two rows differ in nearly everything: only names tell.
-    let least = if table.rows() >= 5 { FOREIGN } else { 60 };
-    let foreign = unique.first().is_none_or(|(score, _)| *score == FOREIGN);
-    let bridge = bridge(table, vocabulary).filter(|pair| {
-        foreign
-            && (unique.iter().flat_map(|(_, columns)| columns).any(|column| pair.contains(column))
-                || is_key(table, pair, facts) == Some(true))
-    });
-    let mut told: Vec<(u8, Vec<String>)> = unique.into_iter().filter(|(score, _)| *score >= least).collect();
+    let declared = table.table;
+    let mut keys = Keys {
+        primary: declared.primary_key.clone(),
+        unique: declared.unique_keys.clone(),
+        singles: singles.iter().filter(|(score, _)| *score >= REFERRED).cloned().collect(),
+    };
+    let best = primary_single(table, &singles, facts);
     // A bridge between two tables has a pair for its key, also while one side is there only once.
-    if keys.primary.is_empty()
-        && let Some(bridge) = bridge
-    {
-        keys.primary = bridge;
-    } else if keys.primary.is_empty() && !told.is_empty() {
-        keys.primary = told.remove(0).1;
-    }
+    let foreign = singles.first().is_none_or(|(score, _)| *score == FOREIGN);
+    let bridge = bridge(table, vocabulary).filter(|pair| {
+        let one = |name: &String| singles.iter().any(|(_, single)| single == name);
+        foreign && (pair.iter().any(one) || is_key(table, pair, facts) == Some(true))
+    });
     if keys.primary.is_empty() {
-        keys.primary = pairs(table, vocabulary)
-            .into_iter()
-            .find(|columns| is_key(table, columns, facts) == Some(true))
-            .unwrap_or_default();
+        let several = || {
+            let mut all = (2..=MOST_PARTS).flat_map(|count| sets(table, count, vocabulary));
+            let found = all.find(|columns| is_key(table, columns, facts) == Some(true));
+            found.map(|columns| whole(table, columns, vocabulary))
+        };
+        let only = singles.first().filter(|_| table.table.rows() >= FEW && foreign).map(|(_, name)| vec![name.clone()]);
+        keys.primary = bridge.or_else(|| best.map(|name| vec![name])).or_else(several).or(only).unwrap_or_default();
     }
     // With many rows, a side of a bridge that is there only once is there at most once.
-    if keys.primary.len() == 2 && table.rows() >= MANY && table.columns.len() <= 4 {
+    if keys.primary.len() == 2 && table.table.rows() >= MANY && table.columns.len() <= 4 {
         let once = keys.primary.iter().map(|name| vec![name.clone()]);
-        keys.unique.extend(once.filter(|columns| is_key(table, columns, facts) == Some(true)).collect::<Vec<_>>());
+        let once: Vec<Vec<String>> = once.filter(|columns| is_key(table, columns, facts) == Some(true)).collect();
+        keys.unique.extend(once);
     }
-    let other = |columns: &Vec<String>| !table.unique_keys.contains(columns) && *columns != keys.primary;
-    let own: Vec<Vec<String>> =
-        told.into_iter().filter(|(score, _)| *score >= OWN).map(|(_, columns)| columns).collect();
-    keys.unique.extend(own.into_iter().filter(other));
+    let own = singles.into_iter().filter(|(score, _)| *score >= OWN && table.table.rows() >= FEW);
+    let other = |columns: &Vec<String>| !declared.unique_keys.contains(columns) && *columns != keys.primary;
+    let own: Vec<Vec<String>> = own.map(|(_, name)| vec![name]).filter(other).collect();
+    keys.unique.extend(own);
     keys
 }
 
+/// What others refer to is a key, and the key of a table that has none of its own.
+pub(super) fn referred(keys: &mut [Keys], seen: &[Seen<'_>], references: &[Reference]) {
+    for (keys, table) in keys.iter_mut().zip(seen) {
+        for reference in references.iter().filter(|it| it.candidate.to == table.table.name) {
+            let columns = &reference.candidate.to_columns;
+            if keys.primary == *columns || keys.unique.contains(columns) {
+                continue;
+            }
+            match keys.primary.is_empty() {
+                true => keys.primary.clone_from(columns),
+                false => keys.unique.push(columns.clone()),
+            }
+        }
+    }
+}
+
+/// Whether nobody could measure it, and an estimate says that it is a key.
+fn is_nearly(table: &Seen<'_>, column: &str, facts: &Facts) -> bool {
+    let rows = table.table.rows();
+    let distinct = table.column(column).and_then(Column::distinct);
+    facts.unknown.contains(&table.candidate(&[column])) && distinct.is_none_or(|distinct| distinct >= rows / 20 * 19)
+}
+
+/// The column that is the key by itself.
+fn primary_single(table: &Seen<'_>, singles: &[(u8, String)], facts: &Facts) -> Option<String> {
+    let least = if table.table.rows() >= FEW { ENOUGH } else { ENOUGH_OF_FEW };
+    let unique = singles.iter().filter(|(score, name)| {
+        let known = is_key(table, std::slice::from_ref(name), facts);
+        *score >= least && known.unwrap_or_else(|| *score >= SURELY && is_nearly(table, name, facts))
+    });
+    // The first of the best.
+    let best = unique.min_by_key(|(score, _)| std::cmp::Reverse(*score));
+    best.map(|(_, name)| name.clone())
+}
+
 /// Whether columns are a key, as far as it is declared, measured or in the profile.
-fn is_key(table: &DraftTable, columns: &[String], facts: &Facts) -> Option<bool> {
-    if table.primary_key == columns || table.unique_keys.iter().any(|key| key == columns) {
+fn is_key(table: &Seen<'_>, columns: &[String], facts: &Facts) -> Option<bool> {
+    let declared = table.table;
+    if declared.primary_key == columns || declared.unique_keys.iter().any(|key| key == columns) {
         return Some(true);
     }
-    let candidate = KeyCandidate { table: table.name.clone(), columns: columns.to_vec() };
-    if let Some(known) = facts.keys.get(&candidate) {
+    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+    if let Some(known) = facts.keys.get(&table.candidate(&names)) {
         return Some(*known);
     }
     let [column] = columns else { return None };
-    let figures = table.figures(column)?;
-    let exact =
-        !figures.approximate.iter().chain(&figures.not_computed).any(|f| matches!(f, Figure::Distinct | Figure::Nulls));
-    if figures.nulls > 0 {
-        return Some(false);
-    }
-    // An estimate that is far away is enough to say no.
-    let far = figures.distinct < table.rows() * 9 / 10;
-    if exact || far { Some(table.rows() > 0 && figures.distinct == table.rows()) } else { None }
+    table.column(column)?.is_unique(declared.rows())
 }
 
 /// Single columns that may be a key, with how well they are called for it.
-fn singles(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<(u8, String)> {
-    let noun_of_table = vocabulary.table(&table.name);
-    let scored = table
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(at, column)| (score(table, &noun_of_table, at, column, vocabulary), column));
-    scored.filter(|(score, _)| *score > 0).map(|(score, column)| (score, column.name.clone())).collect()
+fn singles(table: &Seen<'_>, vocabulary: &Vocabulary) -> Vec<(u8, String)> {
+    let scored = table.columns.iter().map(|column| (called(table, column, vocabulary), column));
+    scored.filter(|(score, _)| *score > 0).map(|(score, column)| (score, column.info.name.clone())).collect()
 }
 
-fn score(table: &DraftTable, noun_of_table: &[String], at: usize, column: &ColumnInfo, vocabulary: &Vocabulary) -> u8 {
-    let datatype = datatype_of(&column.r#type);
-    if !matches!(datatype, DataType::String | DataType::Integer) && !is_whole(datatype) {
+/// How well a column is called for a key of its table, 0 to 100.
+fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 {
+    if column.kind == Kind::Other || long(column) {
         return 0;
     }
-    let words = vocabulary.words(&column.name);
-    let words = match words.as_slice() {
-        // "l_orderkey"
-        [first, rest @ ..] if first.len() <= 2 && first != "id" && !rest.is_empty() => rest.to_vec(),
-        _ => words,
-    };
-    let Some(stem) = key_stem(&words) else {
-        let named = words.len() == 1 && same(&words, noun_of_table);
-        let leading = at == 0 && datatype == DataType::String && !is_prose(&words);
-        return if named {
-            60
-        } else if leading {
-            50
-        } else {
-            0
+    let (words, nouns) = (&column.words, &table.words);
+    let id = |word: &str| matches!(word, "id" | "key" | "sk" | "pk" | "identifier" | "uuid" | "guid" | "oid" | "rowid");
+    let last_is_id = words.last().is_some_and(|last| id(last));
+    if let Some(stem) = key_stem(words) {
+        // "company claim number" of a claim, and "detail id" of a coverage detail
+        let own = ends_with(stem, nouns) || noun(nouns).ends_with(&stem.join(" "));
+        if !stem.is_empty() && vocabulary.names_another(stem, nouns) {
+            // A table of nothing else is a kind of the other.
+            return if table.columns.len() == 1 { 60 } else { FOREIGN };
+        }
+        return match (stem.is_empty(), own, last_is_id) {
+            (true, _, true) => 100,
+            (_, true, true) => 95,
+            (true, _, false) => 80,
+            (_, true, false) => 75,
+            _ if stem.len() == 1 && stem.first().is_some_and(|stem| abbreviates(stem, nouns)) => 85,
+            _ if table.columns.len() > 1 && column.at > 0 => 20,
+            _ => 60,
         };
-    };
-    // "company claim number" of a claim, and "detail id" of a coverage detail
-    let own = ends_with(stem, noun_of_table) || noun(noun_of_table).ends_with(&stem.join(" "));
-    let id =
-        matches!(words.last().map(String::as_str), Some("id" | "key" | "sk" | "pk" | "identifier" | "uuid" | "guid"));
-    if !stem.is_empty() && vocabulary.names_another(stem, noun_of_table) {
-        // A table of nothing else is a kind of the other.
-        return if table.columns.len() == 1 { 60 } else { FOREIGN };
     }
-    match (stem.is_empty(), own, id) {
-        (true, _, true) => 100,
-        (_, true, true) => 95,
-        (true, _, false) => 80,
-        (_, true, false) => 75,
-        // Of another table, when it is there; otherwise maybe of this one by another name.
-        _ if table.columns.len() > 1 && at > 0 => 20,
-        _ => 60,
+    if column.kind == Kind::Day {
+        return if column.at == 0 { ENOUGH } else { 0 };
     }
+    if let [only] = words.as_slice() {
+        if same(words, nouns) {
+            return 78;
+        }
+        // "aid" of an author, "mid" of a merchant
+        if let Some(short) = SHORT_KEYS.iter().find_map(|end| only.strip_suffix(end))
+            && !short.is_empty()
+            && abbreviates(short, nouns)
+        {
+            return 88;
+        }
+        // "ssn", where others have an "essn" and a "super ssn"
+        let plain = !kinds::is_amount(words) && !kinds::is_prose(words);
+        if only.len() >= 3 && plain && vocabulary.ends_others(only) {
+            return 72;
+        }
+        // "com" of communes
+        if only.len() >= 2 && plain && abbreviates(only, nouns) {
+            return 76;
+        }
+    }
+    // Others have a column of that name: "period" of a trapping, and of the periods of the moon.
+    if column.kind == Kind::Whole
+        && !kinds::is_amount(words)
+        && !kinds::is_naming(words)
+        && vocabulary.is_shared(&column.info.name)
+    {
+        return 60;
+    }
+    if column.kind != Kind::Text {
+        let amount = kinds::is_amount(words);
+        return if column.at == 0 && column.kind == Kind::Whole && !amount { 45 } else { 0 };
+    }
+    const CODES: &[&str] = &[
+        "code",
+        "abbr",
+        "abbrev",
+        "abbreviation",
+        "symbol",
+        "iso",
+        "iso2",
+        "iso3",
+        "iata",
+        "icao",
+        "slug",
+        "sku",
+        "isbn",
+        "issn",
+        "ticker",
+        "callsign",
+        "acronym",
+        "short",
+        "handle",
+        "username",
+        "login",
+        "vin",
+    ];
+    let ends = |list: &[&str]| words.last().is_some_and(|last| list.contains(&last.as_str()));
+    if ends(CODES) {
+        return 65;
+    }
+    if ends(&["name", "title"]) {
+        let of_table = ends_with(words.get(..words.len() - 1).unwrap_or_default(), nouns);
+        return match (column.at, words.len() == 1 || of_table) {
+            (0, _) => 58,
+            (_, true) => 48,
+            _ => REFERRED,
+        };
+    }
+    if kinds::is_prose(words) {
+        return 0;
+    }
+    if column.at == 0 { 50 } else { REFERRED }
 }
 
-/// Numeric types that hold whole numbers in some engines.
-fn is_whole(datatype: DataType) -> bool {
-    datatype == DataType::Decimal
-}
-
-fn is_prose(words: &[String]) -> bool {
-    words
-        .iter()
-        .any(|word| matches!(word.as_str(), "name" | "title" | "description" | "comment" | "note" | "text" | "email"))
+/// Texts that nobody would refer by.
+fn long(column: &Column<'_>) -> bool {
+    const LONGEST: usize = 60;
+    let samples = &column.info.sample_values;
+    let long = samples.iter().filter(|value| value.chars().count() > LONGEST).count();
+    column.kind == Kind::Text && long * 2 > samples.len()
 }
 
 /// Two columns called like keys of other tables, beside which nothing is but when a row was written.
-fn bridge(table: &DraftTable, vocabulary: &Vocabulary) -> Option<Vec<String>> {
-    let own = vocabulary.table(&table.name);
-    let foreign = |column: &&ColumnInfo| {
-        let words = vocabulary.words(&column.name);
-        key_stem(&words).is_some_and(|stem| vocabulary.names_another(stem, &own))
-    };
-    let (keys, rest): (Vec<&ColumnInfo>, Vec<&ColumnInfo>) = table.columns.iter().partition(foreign);
-    let audit = rest.iter().all(|column| is_audit(&vocabulary.words(&column.name)));
-    (keys.len() == 2 && audit).then(|| keys.iter().map(|column| column.name.clone()).collect())
+fn bridge(table: &Seen<'_>, vocabulary: &Vocabulary) -> Option<Vec<String>> {
+    let foreign =
+        |column: &&Column<'_>| key_stem(&column.words).is_some_and(|stem| vocabulary.names_another(stem, &table.words));
+    let (keys, rest): (Vec<&Column<'_>>, Vec<&Column<'_>>) = table.columns.iter().partition(foreign);
+    let audit = rest.iter().all(|column| kinds::is_audit(&column.words));
+    (keys.len() == 2 && audit).then(|| keys.iter().map(|column| column.info.name.clone()).collect())
 }
 
-/// Pairs that may be a key: of columns called like keys, and of a key with a time or a line number.
-fn pairs(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
-    let mut parts: Vec<&ColumnInfo> = Vec::new();
-    let mut times: Vec<&ColumnInfo> = Vec::new();
-    for (at, column) in table.columns.iter().enumerate() {
-        let datatype = datatype_of(&column.r#type);
-        let words = vocabulary.words(&column.name);
-        let key_like = key_stem(&words).is_some()
-            || words.last().is_some_and(|word| matches!(word.as_str(), "line" | "sequence" | "seq"));
-        let short_text = datatype == DataType::String && !is_prose(&words) && at < 3;
-        if matches!(datatype, DataType::String | DataType::Integer) && (key_like || short_text) {
-            parts.push(column);
-        } else if datatype.is_calendar() && !is_audit(&words) {
-            times.push(column);
+/// A key with the columns between its own that are called like other tables: a town is told by its name and province,
+/// and people write its country between them.
+fn whole(table: &Seen<'_>, columns: Vec<String>, vocabulary: &Vocabulary) -> Vec<String> {
+    let at = |name: &String| table.column(name).map(|column| column.at);
+    let (Some(first), Some(last)) = (columns.iter().filter_map(at).min(), columns.iter().filter_map(at).max()) else {
+        return columns;
+    };
+    let between = |column: &&Column<'_>| {
+        let named = || vocabulary.names_another(&column.words, &[]);
+        columns.contains(&column.info.name) || (first..=last).contains(&column.at) && named()
+    };
+    table.columns.iter().filter(between).map(|column| column.info.name.clone()).collect()
+}
+
+/// Sets of columns that may be a key together: of those called like keys and tables, short texts, days, and numbers
+/// that only name something (a line, a season, a year). Those that come first in the table are tried first.
+fn sets(table: &Seen<'_>, count: usize, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
+    let rows = table.table.rows();
+    let part = |column: &&Column<'_>| {
+        let words = &column.words;
+        let names = key_stem(words).is_some() || kinds::is_naming(words) || vocabulary.names_another(words, &[]);
+        let constant = column.distinct().is_some_and(|distinct| distinct <= 1) && rows > 1;
+        // What numbers things within others has few values that come again and again: a lap, a stint, a plot.
+        let again = column.at < PARTS && column.distinct().is_some_and(|distinct| distinct.saturating_mul(4) <= rows);
+        let fits = match column.kind {
+            Kind::Whole => names || (column.at < 2 || again) && !kinds::is_amount(words),
+            Kind::Text => !long(column) && !kinds::is_prose(words),
+            Kind::Uuid => true,
+            Kind::Day => !kinds::is_audit(words),
+            Kind::Other => {
+                crate::engine::ontology::read::datatype_of(&column.info.r#type).is_calendar() && !kinds::is_audit(words)
+            }
+        };
+        fits && !constant
+    };
+    let parts: Vec<&Column<'_>> = table.columns.iter().filter(part).take(PARTS).collect();
+    let mut sets: Vec<Vec<&Column<'_>>> = vec![vec![]];
+    for _ in 0..count {
+        let mut longer = Vec::new();
+        for set in &sets {
+            let after = set.last().map_or(0, |last| last.at + 1);
+            for part in parts.iter().filter(|part| part.at >= after) {
+                let mut set = set.clone();
+                set.push(part);
+                longer.push(set);
+            }
         }
+        sets = longer;
     }
-    let mut pairs = Vec::new();
-    for (at, first) in parts.iter().enumerate() {
-        for second in parts.iter().skip(at + 1).chain(&times) {
-            pairs.push(vec![first.name.clone(), second.name.clone()]);
-        }
-    }
-    pairs.truncate(PAIRS);
-    pairs
+    // So many different combinations there cannot be.
+    let product = |set: &Vec<&Column<'_>>| {
+        let counts = set.iter().map(|column| column.distinct().unwrap_or(i64::MAX));
+        counts.fold(1, i64::saturating_mul) >= rows
+    };
+    let names = |set: Vec<&Column<'_>>| set.iter().map(|column| column.info.name.clone()).collect();
+    sets.into_iter().filter(product).map(names).take(SETS).collect()
 }

@@ -5,9 +5,52 @@ use crate::model::ontology::Aggregation;
 
 /// Of numbers that only name something.
 const NAMING: &[&str] = &[
-    "year", "quarter", "month", "week", "day", "hour", "minute", "weekday", "zip", "postcode", "phone", "code",
-    "number", "no", "num", "nr", "id", "key", "tz", "version", "rank", "level", "class", "priority", "position",
-    "sequence", "seq", "line", "type", "flag", "status", "group", "floor", "ordinal", "index", "decade", "grade",
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "weekday",
+    "zip",
+    "postcode",
+    "phone",
+    "code",
+    "number",
+    "no",
+    "num",
+    "nr",
+    "id",
+    "key",
+    "tz",
+    "version",
+    "rank",
+    "level",
+    "class",
+    "priority",
+    "position",
+    "sequence",
+    "sequential",
+    "seq",
+    "line",
+    "lap",
+    "round",
+    "stop",
+    "slot",
+    "semester",
+    "trimester",
+    "order",
+    "extension",
+    "type",
+    "flag",
+    "status",
+    "group",
+    "floor",
+    "ordinal",
+    "index",
+    "decade",
+    "grade",
 ];
 
 /// Of places on the earth and of directions: no sum or mean of them says anything.
@@ -65,6 +108,8 @@ const AVERAGED: &[&str] = &[
     "interval",
     "index",
     "elevation",
+    "area",
+    "gdp",
     "capacity",
     "limit",
     "stars",
@@ -265,7 +310,13 @@ fn starts_as_count(words: &[String]) -> bool {
 pub(super) fn is_naming(words: &[String]) -> bool {
     // "Number of orders" and "order count" are amounts, "order number" is a name.
     let counts = starts_as_count(words) && !last_is(words, NAMING);
-    last_is(words, NAMING) && !counts || any(words, &["zip", "postcode", "phone"])
+    let run_together = |word: &String| word.len() > 6 && (word.ends_with("number") || word.ends_with("code"));
+    let first =
+        words.len() > 1 && words.first().is_some_and(|first| matches!(first.as_str(), "codigo" | "code" | "cod"));
+    last_is(words, NAMING) && !counts
+        || any(words, &["zip", "postcode", "phone"])
+        || words.last().is_some_and(run_together)
+        || first
 }
 
 pub(super) fn is_prose(words: &[String]) -> bool {

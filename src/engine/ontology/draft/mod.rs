@@ -5,13 +5,18 @@
 //! [`relationship_candidates`], runs their SQL, and gives the results back as [`Facts`]; then [`draft`] decides. What
 //! was not measured is decided by names alone and said in the notes.
 
+mod called;
+mod columns;
 pub mod declared;
 pub mod dictionary;
 mod entities;
+mod evidence;
 mod fields;
 mod flags;
 mod keys;
 mod kinds;
+mod labels;
+mod made;
 pub mod measure;
 mod metrics;
 mod names;
@@ -21,14 +26,16 @@ mod sales;
 mod subtypes;
 #[cfg(test)]
 mod tests;
+mod weigh;
 
 use crate::model::source::quoted;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{DataType, Ontology, Term};
 use crate::model::profile::{ColumnProfile, Profile};
 
+pub use evidence::Evidence;
 pub use keys::key_candidates;
 pub use relate::relationship_candidates;
 
@@ -66,17 +73,6 @@ pub struct KeyCandidate {
     pub columns: Vec<String>,
 }
 
-/// Why rows of a table may refer to rows of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum By {
-    /// The database says so.
-    Declared,
-    /// Names of columns and tables.
-    Naming,
-    /// A text with few different values, each of which may be a key there: `origin` and `airports.code`.
-    Values,
-}
-
 /// Columns of a table that may hold keys of another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
@@ -84,9 +80,6 @@ pub struct Candidate {
     pub from_columns: Vec<String>,
     pub to: String,
     pub to_columns: Vec<String>,
-    pub by: By,
-    /// How sure the names are, 0 to 100.
-    pub score: u8,
 }
 
 /// How many of the different values of a candidate there are, and how many of them are keys of the other table.
@@ -96,11 +89,16 @@ pub struct Overlap {
     pub found: i64,
 }
 
+/// Rows of a huge table that are looked at for what it refers to.
+pub(crate) const SAMPLE: usize = 1_000_000;
+
 /// What was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// Whether columns are a key: no two rows agree in all of them, and none is NULL.
     pub keys: BTreeMap<KeyCandidate, bool>,
+    /// Of which it could not be measured.
+    pub unknown: BTreeSet<KeyCandidate>,
     pub overlaps: BTreeMap<Candidate, Overlap>,
 }
 
@@ -109,6 +107,8 @@ pub struct Facts {
 pub struct Draft {
     pub ontology: Ontology,
     pub notes: Vec<String>,
+    /// Why its keys and relationships are what they are.
+    pub evidence: Vec<Evidence>,
 }
 
 /// What a person says of the ontology that is wanted.
@@ -126,8 +126,13 @@ pub struct Wanted {
 pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let vocabulary = names::Vocabulary::new(tables);
     let mut notes = Vec::new();
-    let found: Vec<keys::Keys> = tables.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
-    let relationships = relate::relationships(tables, &vocabulary, &found, facts, &mut notes);
+    let seen = columns::seen(tables, &vocabulary);
+    let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
+    let references = relate::references(tables, &seen, &found, facts, &mut notes);
+    keys::referred(&mut found, &seen, &references);
+    let evidence = evidence::of(&seen, &found, &references);
+    notes.extend(doubts(&evidence));
+    let relationships = made::relationships(&references, tables, &vocabulary, &found);
     let zoned = wanted.timezone.is_some();
     let made = entities::entities(tables, &vocabulary, &found, &relationships, zoned, &mut notes);
     let (datasets, sure): (Vec<_>, Vec<_>) = made.into_iter().unzip();
@@ -152,7 +157,13 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     flags::name_states(tables, &mut ontology, &vocabulary);
     subtypes::metrics(&mut ontology, tables);
     wanted.dictionary.name(&mut ontology);
-    Draft { ontology, notes }
+    Draft { ontology, notes, evidence }
+}
+
+/// What somebody should look at.
+fn doubts(evidence: &[Evidence]) -> impl Iterator<Item = String> + '_ {
+    let refers = |it: &&Evidence| !it.sure && it.decided.contains(" refers to ");
+    evidence.iter().filter(refers).map(|it| format!("Look at this: {}. {}", it.decided, it.because.join(" ")))
 }
 
 impl KeyCandidate {
@@ -170,19 +181,23 @@ impl KeyCandidate {
 }
 
 impl Candidate {
-    /// How many different values there are, and how many of them are keys of the other table.
-    pub fn sql(&self) -> String {
+    /// How many different values there are, and how many of them are keys of the other table; of [`SAMPLE`] rows where
+    /// they are `huge`.
+    pub fn sql(&self, huge: bool) -> String {
         let names = |columns: &[String], prefix: &str| {
             let named = columns.iter().enumerate().map(|(at, name)| format!("{} AS {prefix}{at}", quoted(name)));
             named.collect::<Vec<_>>().join(", ")
         };
         let given = self.from_columns.iter().map(|name| format!("{} IS NOT NULL", quoted(name))).collect::<Vec<_>>();
+        let from = match (quoted(&self.from), huge) {
+            (from, false) => from,
+            (from, true) => format!("(SELECT * FROM {from} LIMIT {SAMPLE}) AS some"),
+        };
         let joined = (0..self.from_columns.len()).map(|at| format!("a{at} = b{at}")).collect::<Vec<_>>();
         format!(
-            "SELECT count(*) AS values_there, count(b0) AS found FROM (SELECT DISTINCT {} FROM {} WHERE {}) AS a \
+            "SELECT count(*) AS values_there, count(b0) AS found FROM (SELECT DISTINCT {} FROM {from} WHERE {}) AS a \
              LEFT JOIN (SELECT DISTINCT {} FROM {}) AS b ON {}",
             names(&self.from_columns, "a"),
-            quoted(&self.from),
             given.join(" AND "),
             names(&self.to_columns, "b"),
             quoted(&self.to),

@@ -1,6 +1,6 @@
 //! Names of tables and columns as words: parted, in the singular and plural, with their abbreviations spelt out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::ontology::draft::DraftTable;
 use crate::model::ontology::in_words;
@@ -208,6 +208,52 @@ pub(super) struct Vocabulary {
     words_of_tables: BTreeSet<String>,
     tables: Vec<Vec<String>>,
     of_columns: BTreeSet<String>,
+    /// Of all columns, in lower case, with how many tables have one.
+    names: BTreeMap<String, usize>,
+    common: Common,
+}
+
+/// Words that the names of most tables of a schema begin and end with.
+#[derive(Default)]
+struct Common {
+    first: Option<String>,
+    last: Option<String>,
+}
+
+impl Common {
+    /// Tables from which it is no chance that all of them share a word.
+    const ENOUGH: usize = 3;
+
+    fn of(tables: &[Vec<String>]) -> Self {
+        if tables.len() < Self::ENOUGH {
+            return Self::default();
+        }
+        let first = shared(tables, |table| table.split_first().map(|(first, rest)| (first, rest.len())));
+        let last = shared(tables, |table| table.split_last().map(|(last, rest)| (last, rest.len())));
+        Self { first, last }
+    }
+
+    fn drop_from(&self, table: &mut Vec<String>) {
+        if table.len() > 1 && table.first() == self.first.as_ref() {
+            table.remove(0);
+        }
+        if table.len() > 1 && table.last() == self.last.as_ref() {
+            table.pop();
+        }
+    }
+}
+
+/// The word that most tables have in a place, with others beside it.
+fn shared<'a>(
+    tables: &'a [Vec<String>],
+    place: impl Fn(&'a Vec<String>) -> Option<(&'a String, usize)>,
+) -> Option<String> {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for (word, _) in tables.iter().filter_map(&place).filter(|(_, beside)| *beside > 0) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let (word, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count * 10 >= tables.len() * 7).then(|| word.clone())
 }
 
 impl Vocabulary {
@@ -230,8 +276,14 @@ impl Vocabulary {
                 of_columns.extend(name.split(' ').filter(|word| word.len() > 3).map(str::to_owned));
             }
         }
-        let tables = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
-        Self { words_of_tables: words, tables, of_columns }
+        let mut names = BTreeMap::new();
+        for name in tables.clone().flat_map(|(_, columns)| columns) {
+            *names.entry(name.to_lowercase()).or_default() += 1;
+        }
+        let mut tables: Vec<Vec<String>> = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
+        let common = Common::of(&tables);
+        tables.iter_mut().for_each(|table| common.drop_from(table));
+        Self { words_of_tables: words, tables, of_columns, names, common }
     }
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
@@ -243,7 +295,19 @@ impl Vocabulary {
 
     /// The words of a table's name without what it is for: `dim_customers` is "customers".
     pub(super) fn table(&self, name: &str) -> Vec<String> {
-        of_table(name, &self.of_columns)
+        let mut words = of_table(name, &self.of_columns);
+        self.common.drop_from(&mut words);
+        words
+    }
+
+    /// Whether several columns are called by a word and by more in front of it.
+    pub(super) fn ends_others(&self, word: &str) -> bool {
+        self.names.keys().filter(|name| name.len() > word.len() && name.ends_with(word)).count() > 1
+    }
+
+    /// Whether more than one table has a column of this name.
+    pub(super) fn is_shared(&self, column: &str) -> bool {
+        self.names.get(&column.to_lowercase()).is_some_and(|tables| *tables > 1)
     }
 
     /// Whether words are the name of a table other than this.
@@ -291,7 +355,15 @@ fn parted(word: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
 /// Whether the last word says that the name identifies something, and the words before it.
 pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
     let (last, stem) = words.split_last()?;
-    KEY_WORDS.contains(&last.as_str()).then_some(stem)
+    if KEY_WORDS.contains(&last.as_str()) {
+        return Some(stem);
+    }
+    // "id cliente", "codigo cliente"
+    const KINDS: &[&str] = &["type", "card", "status", "proof", "document", "name", "postal"];
+    const FIRST: &[&str] = &["id", "codigo", "cod", "clave", "pk", "fk", "sk"];
+    let (first, rest) = words.split_first()?;
+    let kind = rest.last().is_none_or(|last| KINDS.contains(&last.as_str()));
+    (!kind && FIRST.contains(&first.as_str())).then_some(rest)
 }
 
 /// Whether words end with a noun, in the singular or plural.
@@ -344,6 +416,12 @@ pub(super) fn singular(noun: &str) -> String {
     let ending = |many: &str, one: &str| noun.strip_suffix(many).map(|stem| format!("{stem}{one}"));
     if noun.ends_with("ss") || noun.ends_with("us") || noun.ends_with("is") {
         return noun.to_owned();
+    }
+    // "campuses", and not "houses"
+    if let Some(stem) = noun.strip_suffix("es").filter(|stem| stem.ends_with("us") && stem.len() > 3)
+        && !["ouses", "auses", "buses", "cuses", "fuses", "muses"].iter().any(|end| noun.ends_with(end))
+    {
+        return stem.to_owned();
     }
     ending("ies", "y")
         .or_else(|| ending("sses", "ss"))
@@ -404,6 +482,31 @@ pub(super) fn canonical(word: &str) -> String {
 pub(super) fn same(first: &[String], second: &[String]) -> bool {
     let each = first.len() == second.len() && first.iter().zip(second).all(|(a, b)| canonical(a) == canonical(b));
     each || singular(&first.concat()) == singular(&second.concat())
+}
+
+/// Whether a few letters stand for a noun: its first ones, those that its words begin with, or some of it in their order
+/// ("mgr" for a manager).
+pub(super) fn abbreviates(short: &str, noun: &[String]) -> bool {
+    let initials: String = noun.iter().filter_map(|word| word.chars().next()).collect();
+    let of_word = |word: &String| {
+        let mut letters = word.chars();
+        let in_order = short.chars().all(|letter| letters.any(|other| other == letter));
+        word.starts_with(short) || short.len() >= 3 && in_order && word.chars().next() == short.chars().next()
+    };
+    !short.is_empty() && short.len() < 6 && (short == initials || noun.first().is_some_and(of_word))
+}
+
+/// Words without the digits that tell several of a kind apart: "sea 1" and "sea2" are a "sea".
+pub(super) fn without_number(words: &[String]) -> Vec<String> {
+    let mut words = words.to_vec();
+    if let Some(last) = words.last_mut() {
+        let kept = last.trim_end_matches(|c: char| c.is_ascii_digit());
+        match kept.is_empty() {
+            true => drop(words.pop()),
+            false => *last = kept.to_owned(),
+        }
+    }
+    words
 }
 
 #[cfg(test)]

@@ -1,438 +1,386 @@
-//! Which tables refer to which.
+//! Which tables refer to which: of all that may refer to all, what names and values together make likely.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::engine::ontology::draft::called::{Called, Names, Says};
+use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::keys::{Keys, keys};
-use crate::engine::ontology::draft::names::{Vocabulary, canonical, common_prefix, ends_with, key_stem, last, same};
-use crate::engine::ontology::draft::roles::{STAFF, name_by_start, names_of_role, role};
-use crate::engine::ontology::draft::{By, Candidate, DraftTable, Facts, Overlap};
-use crate::engine::ontology::read;
-use crate::model::dataset::ColumnInfo;
-use crate::model::ontology::{AiContext, Cardinality, Confidence, DataType, Entity, Relationship};
+use crate::engine::ontology::draft::kinds;
+use crate::engine::ontology::draft::names::{Vocabulary, canonical, key_stem, last, same};
+use crate::engine::ontology::draft::weigh::{ENOUGH, SURE, of_names, weigh};
+use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
 
-/// Different values that a column may have to be tried against keys by its values alone.
-const FEW_VALUES: i64 = 1_000;
-/// Rows of a table whose keys are tried.
-const SMALL_TABLE: i64 = 50_000;
-/// Candidates that are tried by values alone.
-const BY_VALUES: usize = 60;
-/// Part of the different values that must be keys, by why a candidate is one.
-const ENOUGH_BY_NAME: f64 = 0.5;
-const ENOUGH_BY_VALUES: f64 = 0.9;
+/// References that are measured for one draft, the best called first.
+const MOST_MEASURED: usize = 2_000;
+/// Of these, references that only values may speak for.
+const MOST_BY_VALUES: usize = 600;
+/// Different values that a text has at least to be tried by its values alone.
+const LEAST_VALUES: i64 = 3;
 
-/// Tables of people who work on something.
-const STAFF_TABLES: &[&str] = &["employee", "staff", "user", "person", "worker"];
-
-/// Words in front of a table's name that say which of its rows is meant.
-const LEADING: &[&str] = &[
-    "from",
-    "to",
-    "origin",
-    "destination",
-    "source",
-    "target",
-    "start",
-    "end",
-    "home",
-    "billing",
-    "shipping",
-    "delivery",
-    "departure",
-    "arrival",
-    "sending",
-    "receiving",
-    "parent",
-    "primary",
-    "secondary",
-    "default",
-    "original",
-];
-
-/// What may refer to what: declared keys, names, and texts that could be keys by their values. The facts say which
-/// tables have keys at all.
-pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Candidate> {
-    let vocabulary = Vocabulary::new(tables);
-    let keys: Vec<Keys> = tables.iter().map(|table| keys(table, &vocabulary, facts)).collect();
-    candidates(tables, &vocabulary, &keys)
-}
-
-/// A table with its names in words.
-struct Named<'a> {
-    table: &'a DraftTable,
-    words: Vec<String>,
-    /// Of each column, without the common prefix.
-    columns: Vec<(&'a ColumnInfo, Vec<String>)>,
-    keys: &'a Keys,
-}
-
-fn named<'a>(tables: &'a [DraftTable], vocabulary: &Vocabulary, keys: &'a [Keys]) -> Vec<Named<'a>> {
-    let named = tables.iter().zip(keys).map(|(table, keys)| {
-        let words = vocabulary.table(&table.name);
-        let columns: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
-        let initial = columns.first().and_then(|words| words.first()).is_some_and(|first| first.len() <= 2);
-        let skip = if initial { common_prefix(&words, &columns) } else { 0 };
-        let columns = table
-            .columns
-            .iter()
-            .zip(columns)
-            .map(|(column, words)| (column, words.into_iter().skip(skip).collect()))
-            .collect();
-        Named { table, words, columns, keys }
-    });
-    named.collect()
-}
-
-fn candidates(tables: &[DraftTable], vocabulary: &Vocabulary, keys: &[Keys]) -> Vec<Candidate> {
-    let named = named(tables, vocabulary, keys);
-    let mut found: Vec<Candidate> = Vec::new();
-    for from in &named {
-        for declared in &from.table.foreign_keys {
-            found.push(Candidate {
-                from: from.table.name.clone(),
-                from_columns: declared.columns.clone(),
-                to: declared.to.clone(),
-                to_columns: declared.to_columns.clone(),
-                by: By::Declared,
-                score: 100,
-            });
-        }
-        for to in named.iter().filter(|to| to.table.place == from.table.place) {
-            found.extend(by_name(from, to, &named));
-            found.extend(composite(from, to));
-        }
-    }
-    found.retain(|candidate| tables.iter().any(|table| table.name == candidate.to));
-    let covered: Vec<(String, String)> = found
-        .iter()
-        .flat_map(|found| found.from_columns.iter().map(|column| (found.from.clone(), column.clone())))
-        .collect();
-    let mut by_values: Vec<Candidate> = Vec::new();
-    for from in &named {
-        for (column, words) in &from.columns {
-            let single =
-                found.iter().any(|found| found.from == from.table.name && found.from_columns == [column.name.clone()]);
-            let declared = single && covered.contains(&(from.table.name.clone(), column.name.clone()));
-            if !declared {
-                by_values.extend(named.iter().filter_map(|to| by_value(from, column, words, to)));
-            }
-        }
-    }
-    by_values.truncate(BY_VALUES);
-    found.extend(by_values);
-    found
-}
-
-/// Whether values of two columns can be equal.
-fn comparable(first: &ColumnInfo, second: &ColumnInfo) -> bool {
-    let class = |column: &ColumnInfo| match read::datatype_of(&column.r#type) {
-        DataType::String if column.r#type.eq_ignore_ascii_case("uuid") => 4,
-        DataType::String => 1,
-        DataType::Integer => 2,
-        DataType::Decimal => 3,
-        _ => 0,
-    };
-    class(first) != 0 && class(first) == class(second)
-}
-
-fn by_name(from: &Named<'_>, to: &Named<'_>, all: &[Named<'_>]) -> Vec<Candidate> {
-    let mut found = Vec::new();
-    for (column, words) in &from.columns {
-        let own_key = from.keys.primary == [column.name.clone()];
-        for key in std::iter::once(&to.keys.primary).chain(&to.keys.unique) {
-            let [name] = key.as_slice() else { continue };
-            let Some((target, key_words)) = to.columns.iter().find(|(other, _)| other.name == *name) else { continue };
-            let itself = std::ptr::eq(from.table, to.table);
-            // A second key of a table does not refer to the first.
-            let unique = from.keys.unique.iter().any(|key| *key == [column.name.clone()]);
-            if !comparable(column, target) || itself && (column.name == target.name || unique) {
-                continue;
-            }
-            let primary = to.keys.primary == *key;
-            let score = name_score(words, key_words, to, from, all).filter(|score| primary || *score >= 80);
-            // Two tables with the same key: the one that is called after the other refers to it.
-            let names = key_stem(words).is_some_and(|stem| same(stem, &to.words) && !same(stem, &from.words));
-            let lesser = own_key && !names && !is_called_after(from, to);
-            let score = score.filter(|_| !(lesser || itself && words.len() < 2));
-            if let Some(score) = score {
-                found.push(Candidate {
-                    from: from.table.name.clone(),
-                    from_columns: vec![column.name.clone()],
-                    to: to.table.name.clone(),
-                    to_columns: key.clone(),
-                    by: By::Naming,
-                    score: if primary { score } else { score - 5 },
-                });
-                break;
-            }
-        }
-    }
-    found
-}
-
-/// Whether a table is a kind or a part of another, by its name: "fire claim" of "claim".
-fn is_called_after(from: &Named<'_>, to: &Named<'_>) -> bool {
-    let is_called = |part: Option<&[String]>| part.is_some_and(|part| same(part, &to.words));
-    match (from.words.as_slice(), to.words.as_slice()) {
-        ([from], [to]) => from.len() > to.len() && from.ends_with(&canonical(to)),
-        (from, to) => from.len() > to.len() && (is_called(last(from, to.len())) || is_called(from.get(..to.len()))),
-    }
-}
-
-/// How sure the names are that a column holds keys of a table.
-fn name_score(
-    words: &[String],
-    key_words: &[String],
-    to: &Named<'_>,
-    from: &Named<'_>,
-    all: &[Named<'_>],
-) -> Option<u8> {
-    let stem = key_stem(words);
-    if let Some(stem) = stem.filter(|stem| !stem.is_empty()) {
-        // A key of something else that this table has too is not meant: "agreement type code" for "agreement id".
-        let fits = key_stem(key_words).is_none_or(|key| key.is_empty() || same(key, &to.words) || same(key, stem));
-        if same(stem, &to.words) && fits {
-            return Some(90);
-        }
-        // "original language id", "billing address id"
-        let longer = stem.len() > to.words.len();
-        if fits && longer && last(stem, to.words.len()).is_some_and(|last| same(last, &to.words)) {
-            return Some(80);
-        }
-    }
-    // The same name as the key there, when it says more than "id": also "manager staff id" for "staff id".
-    let telling =
-        key_words.len() > 1 || key_words.first().is_some_and(|word| key_stem(std::slice::from_ref(word)).is_none());
-    let generic = matches!(key_words, [word] if matches!(word.as_str(), "name" | "type" | "date" | "year" | "title" | "status" | "code"));
-    if telling && !generic {
-        if same(words, key_words) {
-            return Some(70);
-        }
-        if key_words.len() > 1 && words.len() > key_words.len() && ends_with(words, key_words) {
-            return Some(65);
-        }
-    }
-    // The column is called like the table: "customer" for customers.
-    if stem.is_none() && !std::ptr::eq(to.table, from.table) && same(words, &to.words) {
-        return Some(60);
-    }
-    // "from town", "billing country"
-    let led = words.first().is_some_and(|first| LEADING.contains(&first.as_str()));
-    if stem.is_none() && led && words.len() > to.words.len() && ends_with(words, &to.words) {
-        return Some(58);
-    }
-    let staff =
-        |named: &Named<'_>| named.words.last().is_some_and(|word| STAFF_TABLES.contains(&canonical(word).as_str()));
-    if staff(to) && all.iter().filter(|named| staff(named)).count() == 1 {
-        let role = stem.and_then(<[String]>::last).is_some_and(|word| STAFF.contains(&word.as_str()));
-        let reports = std::ptr::eq(to.table, from.table) && words.join(" ").starts_with("reports to");
-        return (role || reports).then_some(55);
-    }
-    let parent = stem.is_some_and(|stem| matches!(stem, [word] if word == "parent")) || words == ["parent".to_owned()];
-    (std::ptr::eq(to.table, from.table) && parent).then_some(55)
-}
-
-/// A key of several columns, each of which is there under the same name.
-fn composite(from: &Named<'_>, to: &Named<'_>) -> Option<Candidate> {
-    let key = &to.keys.primary;
-    if key.len() < 2 || std::ptr::eq(from.table, to.table) || from.keys.primary.len() == key.len() && same_key(from, to)
-    {
-        return None;
-    }
-    let columns: Option<Vec<String>> = key
-        .iter()
-        .map(|name| {
-            let (target, words) = to.columns.iter().find(|(column, _)| column.name == *name)?;
-            let alike = |(column, other): &&(&ColumnInfo, Vec<String>)| {
-                let types = read::datatype_of(&column.r#type) == read::datatype_of(&target.r#type);
-                types && other == words
-            };
-            from.columns.iter().find(alike).map(|(column, _)| column.name.clone())
-        })
-        .collect();
-    Some(Candidate {
-        from: from.table.name.clone(),
-        from_columns: columns?,
-        to: to.table.name.clone(),
-        to_columns: key.clone(),
-        by: By::Naming,
-        score: 75,
-    })
-}
-
-/// Both tables have the same key: neither is said to be the other's.
-fn same_key(from: &Named<'_>, to: &Named<'_>) -> bool {
-    let words = |named: &Named<'_>| {
-        let mut all: Vec<Vec<String>> = named
-            .columns
-            .iter()
-            .filter(|(column, _)| named.keys.primary.contains(&column.name))
-            .map(|(_, words)| words.clone())
-            .collect();
-        all.sort();
-        all
-    };
-    words(from) == words(to)
-}
-
-/// A text with few values against the texts that are keys of a small table.
-fn by_value(from: &Named<'_>, column: &ColumnInfo, words: &[String], to: &Named<'_>) -> Option<Candidate> {
-    let [key] = to.keys.primary.as_slice() else { return None };
-    let target = to.table.column(key)?;
-    let text = |column: &ColumnInfo| read::datatype_of(&column.r#type) == DataType::String;
-    let few = from.table.figures(&column.name).is_some_and(|figures| (2..=FEW_VALUES).contains(&figures.distinct));
-    let known = to.table.profile.is_some() && (2..=SMALL_TABLE).contains(&to.table.rows());
-    let own = from.keys.primary == [column.name.clone()] || std::ptr::eq(from.table, to.table);
-    let prose = words
-        .iter()
-        .any(|word| matches!(word.as_str(), "name" | "description" | "comment" | "text" | "email" | "title"));
-    if !text(column) || !text(target) || !few || !known || own || prose || from.table.place != to.table.place {
-        return None;
-    }
-    // Codes of one kind have the same lengths.
-    let lengths = |column: &ColumnInfo| {
-        let all = column.sample_values.iter().map(|value| value.chars().count());
-        all.clone().min().zip(all.max())
-    };
-    let ((least, most), (key_least, key_most)) = (lengths(column)?, lengths(target)?);
-    (key_least <= least && most <= key_most).then(|| Candidate {
-        from: from.table.name.clone(),
-        from_columns: vec![column.name.clone()],
-        to: to.table.name.clone(),
-        to_columns: vec![key.clone()],
-        by: By::Values,
-        score: 40,
-    })
+/// A reference that is drafted.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    pub candidate: Candidate,
+    pub overlap: Option<Overlap>,
+    pub declared: bool,
+    pub weight: f64,
+    pub says: Option<Says>,
 }
 
 impl Overlap {
-    fn part(self) -> Option<f64> {
+    /// The part of the values that are keys, 0 to 1; `None` where there are no values.
+    pub(super) fn part(self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "counts of values, of which only the ratio matters")]
         (self.values > 0).then(|| self.found as f64 / self.values as f64)
     }
 }
 
-/// The candidates that hold: one target for each list of columns, the surest.
-pub(super) fn relationships(
+/// What may refer to what, to be measured: what is declared, what names say, and what could be by its values. The
+/// facts say which columns are keys at all.
+pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Candidate> {
+    let vocabulary = Vocabulary::new(tables);
+    let seen = seen(tables, &vocabulary);
+    let keys: Vec<Keys> = seen.iter().map(|table| keys(table, &vocabulary, facts)).collect();
+    let mut singles = singles(&seen, &keys);
+    singles.sort_by(|a, b| b.called.score.cmp(&a.called.score));
+    let (named, by_values): (Vec<_>, Vec<_>) = singles.into_iter().partition(|single| single.called.score > 0);
+    let all = named.into_iter().chain(by_values.into_iter().take(MOST_BY_VALUES)).map(|single| single.candidate());
+    let mut asked: Vec<Candidate> = declared(tables);
+    asked.extend(several(&seen, &keys).into_iter().map(|(candidate, _)| candidate));
+    asked.extend(all);
+    let mut once = BTreeSet::new();
+    asked.retain(|candidate| once.insert(candidate.clone()));
+    asked.truncate(MOST_MEASURED);
+    asked
+}
+
+fn declared(tables: &[DraftTable]) -> Vec<Candidate> {
+    let of = |table: &DraftTable| {
+        let made = table.foreign_keys.iter().map(|declared| Candidate {
+            from: table.name.clone(),
+            from_columns: declared.columns.clone(),
+            to: declared.to.clone(),
+            to_columns: declared.to_columns.clone(),
+        });
+        made.collect::<Vec<_>>()
+    };
+    let mut all: Vec<Candidate> = tables.iter().flat_map(of).collect();
+    all.retain(|candidate| tables.iter().any(|table| table.name == candidate.to));
+    all
+}
+
+/// A column that may refer to a key of one column.
+struct Single<'a> {
+    from: &'a Seen<'a>,
+    column: &'a Column<'a>,
+    to: &'a Seen<'a>,
+    key: &'a Column<'a>,
+    called: Called,
+    own: u8,
+    primary: bool,
+}
+
+impl Single<'_> {
+    fn candidate(&self) -> Candidate {
+        Candidate {
+            from: self.from.table.name.clone(),
+            from_columns: vec![self.column.info.name.clone()],
+            to: self.to.table.name.clone(),
+            to_columns: vec![self.key.info.name.clone()],
+        }
+    }
+}
+
+fn singles<'a>(seen: &'a [Seen<'a>], keys: &'a [Keys]) -> Vec<Single<'a>> {
+    let names = Names::new(seen);
+    let mut found = Vec::new();
+    for (from, from_keys) in seen.iter().zip(keys) {
+        for column in from.columns.iter().filter(|column| column.kind != Kind::Other) {
+            for (to, to_keys) in seen.iter().zip(keys).filter(|(to, _)| to.table.place == from.table.place) {
+                found.extend(single(&names, (from, from_keys), column, (to, to_keys)));
+            }
+        }
+    }
+    found
+}
+
+/// The keys of a table that a column may refer to.
+fn single<'a>(
+    names: &Names<'_>,
+    (from, from_keys): (&'a Seen<'a>, &'a Keys),
+    column: &'a Column<'a>,
+    (to, to_keys): (&'a Seen<'a>, &'a Keys),
+) -> Vec<Single<'a>> {
+    let itself = from.is(to);
+    let own_key = from_keys.primary == [column.info.name.clone()];
+    let unique = from_keys.singles.iter().any(|(_, name)| *name == column.info.name);
+    let of_key = |(own, name): &'a (u8, String)| {
+        let key = to.column(name)?;
+        if itself && (key.at == column.at || unique) || !column.may_be_in(key) {
+            return None;
+        }
+        let called = names.called(from, column, to, key, *own);
+        // Two tables with the same key: the one that is called after the other refers to it.
+        let names_it = called.says == Says::Table && !same(&column.words, &from.words)
+            || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from));
+        let same_name = matches!(called.says, Says::SameName | Says::SameNameWithRole);
+        let equals = own_key && !names_it || unique && same_name;
+        if equals && !(called.score >= 70 && is_lesser(from, to)) {
+            return None;
+        }
+        // Nothing but values speaks for it: numbers from 1 on have most small numbers among them.
+        let telling = match key.kind {
+            Kind::Text | Kind::Uuid => {
+                let some = column.distinct().is_some_and(|count| count >= LEAST_VALUES);
+                some && !prose(column) && like_codes(column, key)
+            }
+            Kind::Whole => {
+                key.density().is_some_and(|density| density < 0.001)
+                    && column.distinct().is_some_and(|count| count >= 20)
+            }
+            Kind::Day | Kind::Other => false,
+        };
+        let tried = called.score > 0 || called.says == Says::Nothing && telling && !itself;
+        let primary = to_keys.primary == [name.clone()];
+        tried.then_some(Single { from, column, to, key, called, own: *own, primary })
+    };
+    to_keys.singles.iter().filter_map(of_key).collect()
+}
+
+/// Codes of one kind are equally long.
+fn like_codes(column: &Column<'_>, key: &Column<'_>) -> bool {
+    let lengths = |column: &Column<'_>| {
+        let all = column.info.sample_values.iter().map(|value| value.chars().count());
+        all.clone().min().zip(all.max())
+    };
+    match (lengths(column), lengths(key)) {
+        (Some(own), Some((least, most))) => least != most || own == (least, most),
+        _ => true,
+    }
+}
+
+fn prose(column: &Column<'_>) -> bool {
+    let words: Vec<&str> = column.words.iter().map(String::as_str).collect();
+    words.iter().any(|word| {
+        matches!(
+            *word,
+            "name" | "title" | "description" | "comment" | "comments" | "text" | "email" | "url" | "note" | "notes"
+        )
+    })
+}
+
+/// Whether all the words are among those of a table.
+fn is_about(stem: &[String], table: &Seen<'_>) -> bool {
+    !stem.is_empty() && stem.iter().all(|word| table.words.iter().any(|other| canonical(other) == canonical(word)))
+}
+
+/// Whether a table is a kind or a part of another, by its name and rows: "fire claim" of "claim".
+fn is_lesser(from: &Seen<'_>, to: &Seen<'_>) -> bool {
+    let is_called = |part: Option<&[String]>| part.is_some_and(|part| same(part, &to.words));
+    let after = match (from.words.as_slice(), to.words.as_slice()) {
+        ([from], [to]) => from.len() > to.len() && from.ends_with(&canonical(to)),
+        (from, to) => from.len() > to.len() && (is_called(last(from, to.len())) || is_called(from.get(..to.len()))),
+    };
+    after
+}
+
+/// References by several columns at once, with how surely they are called so, 0 to 100: each column of a table's key
+/// is there under the same name, or under the table's.
+fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)> {
+    let mut found = Vec::new();
+    for (to, to_keys) in seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() > 1) {
+        for (from, from_keys) in seen.iter().zip(keys) {
+            if from.is(to) || from.table.place != to.table.place || is_bridge(to, to_keys) && !is_lesser(from, to) {
+                continue;
+            }
+            found.extend(together(from, from_keys, to, to_keys));
+            found.extend(together_with_role(from, to, to_keys));
+        }
+    }
+    found
+}
+
+/// Whether a table has nothing but its key.
+fn is_bridge(table: &Seen<'_>, keys: &Keys) -> bool {
+    table.columns.iter().all(|column| keys.primary.contains(&column.info.name) || kinds::is_audit(&column.words))
+}
+
+fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) -> Option<(Candidate, i16)> {
+    let mut named = false;
+    let mut columns: Vec<String> = Vec::new();
+    for name in &to_keys.primary {
+        let key = to.column(name)?;
+        let fits = |column: &&Column<'_>| column.kind == key.kind && !columns.contains(&column.info.name);
+        // The table's own name stands for what its rows are called by: "province" for the name of a province.
+        let generic = matches!(key.words.as_slice(), [only] if matches!(only.as_str(), "name" | "code" | "id" | "no" | "number" | "title"));
+        let called = |column: &&Column<'_>| {
+            let stem = key_stem(&column.words).filter(|stem| !stem.is_empty()).unwrap_or(&column.words);
+            same(stem, &to.words)
+        };
+        let alike = |column: &&Column<'_>| column.words == key.words;
+        let by_table = from.columns.iter().filter(fits).find(called).filter(|_| generic);
+        let column = by_table.or_else(|| from.columns.iter().filter(fits).find(alike).filter(|_| !generic))?;
+        named |= by_table.is_some();
+        columns.push(column.info.name.clone());
+    }
+    // Both have the same key: neither is said to be the other's, unless one is called after the other.
+    let has = |key: &[String]| !key.is_empty() && key.iter().all(|name| columns.contains(name));
+    let same_key = has(&from_keys.primary) || from_keys.singles.iter().any(|(_, name)| columns.contains(name));
+    if same_key && !named && !is_lesser(from, to) {
+        return None;
+    }
+    let candidate = Candidate {
+        from: from.table.name.clone(),
+        from_columns: columns,
+        to: to.table.name.clone(),
+        to_columns: to_keys.primary.clone(),
+    };
+    Some((candidate, if named { 85 } else { 60 }))
+}
+
+/// References by a key of several columns of which one has a role here: the season's team that won, and the one that
+/// lost.
+fn together_with_role(from: &Seen<'_>, to: &Seen<'_>, to_keys: &Keys) -> Vec<(Candidate, i16)> {
+    let mut found = Vec::new();
+    for (at, name) in to_keys.primary.iter().enumerate() {
+        let Some(key) = to.column(name) else { continue };
+        let with_role = |column: &&Column<'_>| {
+            let (own, words) = (&column.words, &key.words);
+            column.kind == key.kind
+                && own.len() > words.len()
+                && key_stem(words).is_some_and(|stem| !stem.is_empty())
+                && !to_keys.primary.iter().any(|other| to.column(other).is_some_and(|other| other.words == *own))
+                && (own.starts_with(words) || own.ends_with(words))
+        };
+        let others: Option<Vec<String>> = to_keys
+            .primary
+            .iter()
+            .enumerate()
+            .map(|(place, name)| {
+                let key = to.column(name)?;
+                let alike = |column: &&Column<'_>| column.kind == key.kind && column.words == key.words;
+                match place == at {
+                    true => Some(String::new()),
+                    false => from.columns.iter().find(alike).map(|column| column.info.name.clone()),
+                }
+            })
+            .collect();
+        let Some(others) = others else { continue };
+        for column in from.columns.iter().filter(with_role) {
+            let mut columns = others.clone();
+            if let Some(place) = columns.get_mut(at) {
+                place.clone_from(&column.info.name);
+            }
+            let candidate = Candidate {
+                from: from.table.name.clone(),
+                from_columns: columns,
+                to: to.table.name.clone(),
+                to_columns: to_keys.primary.clone(),
+            };
+            found.push((candidate, 60));
+        }
+    }
+    found
+}
+
+/// The references that hold: one target for each list of columns, the likeliest.
+pub(super) fn references(
     tables: &[DraftTable],
-    vocabulary: &Vocabulary,
+    seen: &[Seen<'_>],
     keys: &[Keys],
     facts: &Facts,
     notes: &mut Vec<String>,
-) -> Vec<Relationship> {
-    let mut chosen: BTreeMap<(usize, Vec<String>), (Candidate, Option<f64>)> = BTreeMap::new();
-    for candidate in candidates(tables, vocabulary, keys) {
-        let overlap = facts.overlaps.get(&candidate).copied();
+) -> Vec<Reference> {
+    let measured = |candidate: &Candidate| facts.overlaps.get(candidate).copied();
+    let mut chosen: BTreeMap<(String, Vec<String>), Reference> = BTreeMap::new();
+    for candidate in declared(tables) {
+        let place = (candidate.from.clone(), candidate.from_columns.clone());
+        let overlap = measured(&candidate);
+        chosen.insert(place, Reference { candidate, overlap, declared: true, weight: 100.0, says: None });
+    }
+    for (candidate, score) in several(seen, keys) {
+        let overlap = measured(&candidate);
         let part = overlap.and_then(Overlap::part);
-        let columns = || format!("{}.{}", candidate.from, candidate.from_columns.join(", "));
-        let holds = match candidate.by {
-            By::Declared => true,
-            By::Naming => part.is_none_or(|part| part >= ENOUGH_BY_NAME),
-            By::Values => part.is_some_and(|part| part >= ENOUGH_BY_VALUES),
-        };
-        if !holds {
-            if candidate.by == By::Naming
-                && let Some(part) = part
-            {
-                notes.push(format!(
-                    "{} is called like a key of {}, but only {:.0} % of its values are there: no relationship.",
-                    columns(),
-                    candidate.to,
-                    part * 100.0
-                ));
-            }
+        let place = (candidate.from.clone(), candidate.from_columns.clone());
+        let weight = f64::from(score) / 20.0;
+        if part.is_none_or(|part| part >= 0.9) && !chosen.contains_key(&place) {
+            chosen.insert(place, Reference { candidate, overlap, declared: false, weight, says: None });
+        }
+    }
+    let mut by_column: BTreeMap<(String, String), Vec<(Single<'_>, Option<Overlap>, f64)>> = BTreeMap::new();
+    for single in singles(seen, keys) {
+        let candidate = single.candidate();
+        let overlap = measured(&candidate);
+        // A column without a value refers to nothing yet.
+        if overlap.is_some_and(|overlap| overlap.values == 0) && single.from.table.rows() > 0 {
             continue;
         }
-        let Some(at) = tables.iter().position(|table| table.name == candidate.from) else { continue };
-        let place = (at, candidate.from_columns.clone());
-        let rank = |candidate: &Candidate, part: Option<f64>| (candidate.score, part.map_or(0, thousandths));
-        match chosen.get(&place) {
-            Some((kept, kept_part)) if rank(kept, *kept_part) >= rank(&candidate, part) => {
-                if kept.to != candidate.to && rank(kept, *kept_part) == rank(&candidate, part) {
-                    notes.push(format!("{} may also refer to {}; {} was taken.", columns(), candidate.to, kept.to));
-                }
-            }
-            _ => {
-                chosen.insert(place, (candidate, part));
-            }
+        // Where only values can speak and nobody asked them, nothing does.
+        if overlap.is_none() && single.called.score < 50 {
+            continue;
         }
+        let weight = weigh(single.column, single.key, single.called, overlap, single.own, single.primary).sum();
+        let place = (single.from.table.name.clone(), single.column.info.name.clone());
+        by_column.entry(place).or_default().push((single, overlap, weight));
     }
-    let all: Vec<(Candidate, Option<f64>)> = chosen.into_values().collect();
-    // In the order of the tables and their columns.
-    let order = |candidate: &Candidate| {
+    for ((table, column), mut found) in by_column {
+        let place = (table, vec![column]);
+        if chosen.contains_key(&place) {
+            continue;
+        }
+        found.sort_by(|a, b| b.2.total_cmp(&a.2));
+        let Some((single, overlap, weight)) = found.first() else { continue };
+        if *weight < ENOUGH {
+            note_refused(single, *overlap, notes);
+            continue;
+        }
+        let says = Some(single.called.says);
+        let made =
+            Reference { candidate: single.candidate(), overlap: *overlap, declared: false, weight: *weight, says };
+        chosen.insert(place, made);
+    }
+    let mut all: Vec<Reference> = chosen.into_values().collect();
+    without_circles(&mut all);
+    in_order(&mut all, tables);
+    all
+}
+
+/// What is called like a key and holds none is worth a look.
+fn note_refused(single: &Single<'_>, overlap: Option<Overlap>, notes: &mut Vec<String>) {
+    let part = overlap.and_then(Overlap::part);
+    if let Some(part) = part.filter(|_| of_names(single.called) > SURE - 1.0) {
+        notes.push(format!(
+            "{}.{} is called like a key of {}, but only {:.0} % of its values are there: no relationship.",
+            single.from.table.name,
+            single.column.info.name,
+            single.to.table.name,
+            part * 100.0
+        ));
+    }
+}
+
+/// Of two tables that refer to each other by the same columns, the likelier way stays.
+fn without_circles(all: &mut Vec<Reference>) {
+    let back: Vec<(Candidate, f64)> = all.iter().map(|it| (it.candidate.clone(), it.weight)).collect();
+    all.retain(|it| {
+        let reverse = back.iter().find(|(other, _)| {
+            other.from == it.candidate.to
+                && other.to == it.candidate.from
+                && other.from_columns == it.candidate.to_columns
+                && other.to_columns == it.candidate.from_columns
+        });
+        reverse.is_none_or(|(other, weight)| (it.weight, &other.from) > (*weight, &it.candidate.from))
+    });
+}
+
+/// In the order of the tables and their columns.
+fn in_order(all: &mut [Reference], tables: &[DraftTable]) {
+    all.sort_by_key(|reference| {
+        let candidate = &reference.candidate;
         let (place, table) = tables.iter().enumerate().find(|(_, table)| table.name == candidate.from).unzip();
         let first = candidate.from_columns.first();
-        let is_first = |column: &ColumnInfo| Some(&column.name) == first;
-        let column = table.and_then(|table: &DraftTable| table.columns.iter().position(is_first));
+        let column =
+            table.and_then(|table: &DraftTable| table.columns.iter().position(|column| Some(&column.name) == first));
         (place, column, candidate.from_columns.len())
-    };
-    let mut all = all;
-    all.sort_by_key(|(candidate, _)| order(candidate));
-    let mut made: Vec<Relationship> = Vec::new();
-    for (candidate, part) in &all {
-        let parallel: Vec<&Candidate> = all
-            .iter()
-            .map(|(other, _)| other)
-            .filter(|other| other.from == candidate.from && other.to == candidate.to)
-            .collect();
-        made.push(relationship(candidate, *part, &parallel, tables, vocabulary, keys, &made));
-    }
-    name_by_start(&mut made, vocabulary);
-    made
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of 0 to 1")]
-fn thousandths(part: f64) -> u32 {
-    (part * 1_000.0) as u32
-}
-
-fn relationship(
-    candidate: &Candidate,
-    part: Option<f64>,
-    parallel: &[&Candidate],
-    tables: &[DraftTable],
-    vocabulary: &Vocabulary,
-    keys: &[Keys],
-    made: &[Relationship],
-) -> Relationship {
-    let entity = |name: &str| {
-        let of_table = tables.iter().zip(keys).find(|(table, _)| table.name == name);
-        let keys = of_table.map(|(_, keys)| keys.clone()).unwrap_or_default();
-        Entity { name: name.to_owned(), primary_key: keys.primary, unique_keys: keys.unique, ..Entity::default() }
-    };
-    let from = tables.iter().find(|table| table.name == candidate.from);
-    let nulls = candidate.from_columns.iter().any(|name| {
-        let column = from.and_then(|table| table.column(name)).is_some_and(|column| column.nullable);
-        from.and_then(|table| table.figures(name)).map_or(column, |figures| figures.nulls > 0)
     });
-    let single = candidate.from_columns.len() == 1;
-    let role = (parallel.len() > 1 || single).then(|| role(candidate, from, vocabulary)).flatten();
-    // What is called like the table itself is meant when nobody says which.
-    let plain = parallel.len() > 1 && role.is_none();
-    let base = format!("{}_to_{}", candidate.from, candidate.to);
-    let name = match &role {
-        Some(role) => format!("{}_{}_to_{}", candidate.from, role.replace(' ', "_"), candidate.to),
-        None => base,
-    };
-    let taken = |name: &str| made.iter().any(|other| other.name.eq_ignore_ascii_case(name));
-    let name =
-        if taken(&name) { format!("{name}_by_{}", candidate.from_columns.join("_").to_lowercase()) } else { name };
-    let synonyms =
-        role.as_deref().map(|role| names_of_role(role, &vocabulary.table(&candidate.to))).unwrap_or_default();
-    let mut made = Relationship {
-        name,
-        from: candidate.from.clone(),
-        to: candidate.to.clone(),
-        from_columns: candidate.from_columns.clone(),
-        to_columns: candidate.to_columns.clone(),
-        ai: AiContext { synonyms, ..AiContext::default() },
-        role,
-        cardinality: Cardinality::ManyToOne,
-        optional: nulls || part.is_some_and(|part| part < 1.0),
-        preferred: plain,
-        confidence: if candidate.by == By::Declared { Confidence::Declared } else { Confidence::Inferred },
-    };
-    // Where the keys say nothing, what refers is many.
-    let cardinality = read::cardinality(&made, &entity(&candidate.from), &entity(&candidate.to));
-    made.cardinality = cardinality.unwrap_or(Cardinality::ManyToOne);
-    made
 }

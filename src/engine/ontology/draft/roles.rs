@@ -9,7 +9,7 @@ use crate::model::ontology::{DataType, Field, Ontology, Relationship};
 
 /// Words for people who work on something; where a table of such people is the only one, they refer to it.
 pub(super) const STAFF: &[&str] =
-    &["rep", "manager", "supervisor", "boss", "agent", "owner", "assignee", "approver", "salesperson", "seller"];
+    &["rep", "manager", "mgr", "supervisor", "boss", "agent", "owner", "assignee", "approver", "salesperson", "seller"];
 
 /// What the other side is: the words of the columns without those of the other table and of keys.
 pub(super) fn role(candidate: &Candidate, from: Option<&DraftTable>, vocabulary: &Vocabulary) -> Option<String> {

@@ -19,9 +19,10 @@ const COLUMNS: usize = 1_000;
 /// Characters of all values of a list: they become names of columns.
 const CHARS: usize = 16_000;
 
-/// What a question for values is made of: `x.c` stands for the expression, `t` for the table.
-const TEMPLATE: &str =
-    "SELECT CAST(x.c AS VARCHAR) AS v FROM t WHERE x.c IS NOT NULL GROUP BY x.c ORDER BY x.c LIMIT 201";
+/// What a question for values is made of: `x.c` stands for the expression, `t` for the table. Grouped would be several
+/// columns where the expression is a row of them.
+const TEMPLATE: &str = "SELECT CAST(c AS VARCHAR) AS v FROM (SELECT DISTINCT x.c AS c FROM t WHERE x.c IS NOT NULL) \
+                        AS d ORDER BY c LIMIT 201";
 
 /// A column of a `PIVOT` whose values are not listed.
 pub(super) struct Column {
@@ -105,12 +106,12 @@ impl Column {
     /// The question for the values, in the order of the expression; nothing when the engine cannot write it.
     pub(super) fn query(&self, connection: &Connection) -> Option<String> {
         let mut tree = json_tree::parse(&edit::parse(connection, TEMPLATE).ok()?).ok()?;
-        let node = tree.pointer_mut("/statements/0/node")?;
-        put(node, &self.expression);
-        node["from_table"] = self.source.clone();
         if !self.with.is_empty() {
-            node["cte_map"] = json!({ "map": self.with });
+            *tree.pointer_mut("/statements/0/node/cte_map")? = json!({ "map": self.with });
         }
+        let node = tree.pointer_mut("/statements/0/node/from_table/subquery/node")?;
+        put(node, &self.expression);
+        *node.get_mut("from_table")? = self.source.clone();
         // The values of another PIVOT would have to be known first.
         if tree.to_string().contains(MARK) {
             return None;

@@ -10,6 +10,7 @@ use super::{EDIT, Head, id, standing};
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Problem, StoredOntology};
+use crate::ops::draft_ontology::Evidence;
 use crate::ops::ontology_texts::{Format, GetOntologyText, Saved, Standing, Text, UpdateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
@@ -39,6 +40,8 @@ pub struct Sheet {
     pub problems: Vec<Marked>,
     /// What to know of a text that was made.
     pub notes: Vec<String>,
+    /// Why a draft says what it says.
+    pub evidence: Vec<Evidence>,
 }
 
 #[derive(Template)]

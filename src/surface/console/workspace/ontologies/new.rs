@@ -100,7 +100,8 @@ async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {
     let made = room.ask(DraftOntology { name, dataset_ids, timezone, dictionary, improve }).await?;
     let notice = "A draft of what the tables show. Nothing is saved yet: look through it, then save it.";
     let summary = "Drafted from tables".to_owned();
-    let sheet = Sheet { text: made.text, notes: made.notes, notice: notice.into(), summary, ..Sheet::default() };
+    let (text, notes, evidence) = (made.text, made.notes, made.evidence);
+    let sheet = Sheet { text, notes, evidence, notice: notice.into(), summary, ..Sheet::default() };
     edit::page(room, None, sheet).await
 }
 

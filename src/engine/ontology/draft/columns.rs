@@ -1,0 +1,138 @@
+//! Tables as the draft looks at them: columns with their words, what their values can be compared with, and which of
+//! them tell rows apart.
+
+use crate::engine::ontology::draft::names::{Vocabulary, common_prefix};
+use crate::engine::ontology::draft::{DraftTable, KeyCandidate};
+use crate::engine::ontology::read::datatype_of;
+use crate::model::dataset::ColumnInfo;
+use crate::model::ontology::DataType;
+use crate::model::profile::{ColumnProfile, Figure};
+
+/// Values of two columns can be equal only when they are of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Whole,
+    Uuid,
+    Day,
+    Other,
+}
+
+/// A column.
+pub(super) struct Column<'a> {
+    pub info: &'a ColumnInfo,
+    pub at: usize,
+    /// Without the prefix that all columns of its table have.
+    pub words: Vec<String>,
+    pub kind: Kind,
+    pub figures: Option<&'a ColumnProfile>,
+    /// Least and greatest of whole numbers.
+    pub range: Option<(f64, f64)>,
+}
+
+/// A table.
+pub(super) struct Seen<'a> {
+    pub table: &'a DraftTable,
+    pub words: Vec<String>,
+    pub columns: Vec<Column<'a>>,
+}
+
+pub(super) fn seen<'a>(tables: &'a [DraftTable], vocabulary: &Vocabulary) -> Vec<Seen<'a>> {
+    tables.iter().map(|table| look(table, vocabulary)).collect()
+}
+
+fn look<'a>(table: &'a DraftTable, vocabulary: &Vocabulary) -> Seen<'a> {
+    let words = vocabulary.table(&table.name);
+    let all: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
+    // "l_orderkey", and not "customer_id" of a table whose columns all say so.
+    let initial = all.first().and_then(|words| words.first()).is_some_and(|first| first.len() <= 2);
+    let skip = if initial { common_prefix(&words, &all) } else { 0 };
+    let column = |((at, info), words): ((usize, &'a ColumnInfo), Vec<String>)| {
+        let figures = table.figures(&info.name);
+        let range = figures.and_then(range);
+        let words = words.into_iter().skip(skip).collect();
+        Column { info, at, words, kind: kind(info, range), figures, range }
+    };
+    let columns = table.columns.iter().enumerate().zip(all).map(column).collect();
+    Seen { table, words, columns }
+}
+
+fn range(figures: &ColumnProfile) -> Option<(f64, f64)> {
+    let number = |text: &Option<String>| text.as_ref()?.parse::<f64>().ok();
+    number(&figures.min).zip(number(&figures.max))
+}
+
+fn kind(column: &ColumnInfo, range: Option<(f64, f64)>) -> Kind {
+    match datatype_of(&column.r#type) {
+        DataType::String if column.r#type.eq_ignore_ascii_case("uuid") => Kind::Uuid,
+        DataType::String => Kind::Text,
+        DataType::Integer => Kind::Whole,
+        // Whole numbers are read as others where a tool wrote them with a point, because some are missing.
+        DataType::Decimal | DataType::Float => {
+            let whole = |text: &String| text.parse::<f64>().is_ok_and(|number| number.fract() == 0.0);
+            let bounds = range.is_none_or(|(least, most)| least.fract() == 0.0 && most.fract() == 0.0);
+            let samples = !column.sample_values.is_empty() && column.sample_values.iter().all(whole);
+            let decimal = datatype_of(&column.r#type) == DataType::Decimal && range.is_none();
+            if bounds && samples || decimal { Kind::Whole } else { Kind::Other }
+        }
+        DataType::Date => Kind::Day,
+        _ => Kind::Other,
+    }
+}
+
+impl Seen<'_> {
+    pub(super) fn column(&self, name: &str) -> Option<&Column<'_>> {
+        self.columns.iter().find(|column| column.info.name == name)
+    }
+
+    pub(super) fn is(&self, other: &Seen<'_>) -> bool {
+        std::ptr::eq(self.table, other.table)
+    }
+
+    /// Columns that may be asked for as a key of it.
+    pub(super) fn candidate(&self, columns: &[&str]) -> KeyCandidate {
+        KeyCandidate { table: self.table.name.clone(), columns: columns.iter().map(|&name| name.to_owned()).collect() }
+    }
+}
+
+impl Column<'_> {
+    /// How many different values there are; `None` where nobody counted.
+    pub(super) fn distinct(&self) -> Option<i64> {
+        self.figures.map(|figures| figures.distinct)
+    }
+
+    /// Whether no two rows agree in it and none is empty, as far as the profile says.
+    pub(super) fn is_unique(&self, rows: i64) -> Option<bool> {
+        let figures = self.figures?;
+        let open = figures.approximate.iter().chain(&figures.not_computed);
+        let exact = !open.into_iter().any(|figure| matches!(figure, Figure::Distinct | Figure::Nulls));
+        if figures.nulls > 0 || rows == 0 {
+            return Some(false);
+        }
+        // An estimate that is far away is enough to say no.
+        let far = figures.distinct < rows / 10 * 9;
+        (exact || far).then(|| figures.distinct == rows)
+    }
+
+    /// How many of the whole numbers between the least and the greatest there are, 0 to 1.
+    pub(super) fn density(&self) -> Option<f64> {
+        let ((least, most), distinct) = self.range.zip(self.distinct())?;
+        #[expect(clippy::cast_precision_loss, reason = "only the ratio matters")]
+        let distinct = distinct as f64;
+        (self.kind == Kind::Whole).then(|| (distinct / (most - least + 1.0)).clamp(0.0, 1.0))
+    }
+
+    /// Whether its values may be among the other's, as far as bounds and kinds say.
+    pub(super) fn may_be_in(&self, key: &Self) -> bool {
+        let alike = self.kind == key.kind && self.kind != Kind::Other;
+        let within = match (self.range, key.range) {
+            // A few may be missing there, and 0 or -1 may stand for none.
+            (Some((least, most)), Some((first, last))) if self.kind == Kind::Whole => {
+                let room = (last - first) * 0.1;
+                least.max(1.0) >= first.min(1.0) - room && most <= last + room
+            }
+            _ => true,
+        };
+        alike && within
+    }
+}

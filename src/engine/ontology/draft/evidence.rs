@@ -1,0 +1,84 @@
+//! Why the draft says what it says: for each key and each reference what speaks for it, and whether somebody should look
+//! at it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engine::ontology::draft::Overlap;
+use crate::engine::ontology::draft::called::Says;
+use crate::engine::ontology::draft::columns::Seen;
+use crate::engine::ontology::draft::keys::Keys;
+use crate::engine::ontology::draft::relate::Reference;
+use crate::engine::ontology::draft::weigh::SURE;
+
+/// A decision of a draft, and what speaks for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Evidence {
+    /// The decision: "orders.cust_id refers to customers.customer_id".
+    pub decided: String,
+    pub because: Vec<String>,
+    /// Whether it needs no second look.
+    pub sure: bool,
+}
+
+/// What speaks for the keys and the references, in the order of the tables.
+pub(super) fn of(seen: &[Seen<'_>], keys: &[Keys], references: &[Reference]) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = seen.iter().zip(keys).map(|(table, keys)| of_key(table, keys)).collect();
+    all.extend(references.iter().map(of_reference));
+    all
+}
+
+fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
+    let name = &table.table.name;
+    if keys.primary.is_empty() {
+        let because = vec!["No column, and no few of them together, tell its rows apart.".into()];
+        return Evidence { decided: format!("{name} has no key"), because, sure: false };
+    }
+    let declared = table.table.primary_key == keys.primary;
+    let rows = table.table.rows();
+    let because = match declared {
+        true => "Its database declares it.".to_owned(),
+        false => format!("No two of its {rows} rows agree there, and none is empty."),
+    };
+    let others: Vec<String> = keys.unique.iter().map(|columns| columns.join(", ")).collect();
+    let others = (!others.is_empty()).then(|| format!("Keys too: {}.", others.join("; ")));
+    let decided = format!("{name} is told apart by {}", keys.primary.join(", "));
+    Evidence { decided, because: std::iter::once(because).chain(others).collect(), sure: declared || rows >= 5 }
+}
+
+fn of_reference(reference: &Reference) -> Evidence {
+    let candidate = &reference.candidate;
+    let columns = |table: &str, columns: &[String]| format!("{table}.{}", columns.join(", "));
+    let decided = format!(
+        "{} refers to {}",
+        columns(&candidate.from, &candidate.from_columns),
+        columns(&candidate.to, &candidate.to_columns)
+    );
+    let names = match (reference.declared, reference.says) {
+        (true, _) => "Its database declares it.",
+        (false, Some(says)) => said(says),
+        (false, None) => "Every column of the key is there under its name.",
+    };
+    let values = reference.overlap.map_or_else(
+        || "Its values were not compared.".to_owned(),
+        |Overlap { values, found }| format!("{found} of its {values} different values are there."),
+    );
+    let sure = reference.declared || reference.weight >= SURE;
+    Evidence { decided, because: vec![names.into(), values], sure }
+}
+
+fn said(says: Says) -> &'static str {
+    match says {
+        Says::Table => "It is called like the table.",
+        Says::TableWithRole => "It is called like the table, with a role before it.",
+        Says::SameName => "It is called like the key there.",
+        Says::SameNameWithRole => "It is called like the key there, with a role beside it.",
+        Says::ShortForm => "Its name is short for the table's.",
+        Says::PartOfTable => "Its name is a part of the table's.",
+        Says::People => "It is about people, and these are the people here.",
+        Says::OwnRole => "It says which other row of its own table is meant.",
+        Says::SomeId => "It is called like a key of something.",
+        Says::Role => "It says which one is meant, and not of what.",
+        Says::Nothing | Says::Another | Says::Amount => "No name says so.",
+    }
+}
