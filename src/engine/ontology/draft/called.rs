@@ -1,4 +1,7 @@
 //! What names say of a reference: how surely a column is called for the keys of a table.
+//!
+//! The readings are tried in order, and the first that fits is taken: what the table is called, what its key is called,
+//! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
 use crate::engine::ontology::draft::kinds;
@@ -6,180 +9,7 @@ use crate::engine::ontology::draft::names::{
     abbreviates, canonical, ends_with, key_stem, last, same, singular, without_number,
 };
 use crate::engine::ontology::draft::roles::STAFF;
-
-/// People, of whom there is often one table, whatever a column calls them there.
-const PEOPLE: &[&str] = &[
-    "person",
-    "people",
-    "user",
-    "customer",
-    "client",
-    "member",
-    "employee",
-    "staff",
-    "account",
-    "contact",
-    "worker",
-    "student",
-    "patient",
-    "guest",
-    "individual",
-    "player",
-    "author",
-    "actor",
-];
-
-/// What people are to something.
-const ROLES: &[&str] = &[
-    "rep",
-    "manager",
-    "mgr",
-    "supervisor",
-    "boss",
-    "agent",
-    "owner",
-    "assignee",
-    "approver",
-    "salesperson",
-    "seller",
-    "buyer",
-    "sender",
-    "receiver",
-    "recipient",
-    "creator",
-    "reviewer",
-    "reporter",
-    "author",
-    "editor",
-    "teacher",
-    "instructor",
-    "driver",
-    "host",
-    "lead",
-    "leader",
-    "head",
-    "chair",
-    "director",
-    "coach",
-    "captain",
-    "winner",
-    "loser",
-    "giver",
-    "taker",
-    "follower",
-    "followed",
-    "friend",
-];
-
-/// Which of the rows of the same table is meant.
-const OWN_ROLES: &[&str] = &[
-    "parent",
-    "manager",
-    "mgr",
-    "boss",
-    "supervisor",
-    "child",
-    "previous",
-    "prev",
-    "next",
-    "original",
-    "root",
-    "super",
-    "reply",
-    "predecessor",
-    "successor",
-    "ancestor",
-    "leader",
-    "reports",
-    "spouse",
-    "father",
-    "mother",
-    "duplicate",
-    "prerequisite",
-    "prereq",
-    "replaces",
-    "jefe",
-    "padre",
-    "superior",
-    "chef",
-    "eltern",
-    "vorgesetzter",
-];
-
-/// Which of several rows is meant, with no word for what they are.
-const ENDS: &[&str] = &[
-    "from",
-    "to",
-    "source",
-    "target",
-    "src",
-    "dst",
-    "dest",
-    "orig",
-    "origin",
-    "destination",
-    "start",
-    "end",
-    "citing",
-    "cited",
-    "home",
-    "away",
-    "winner",
-    "loser",
-    "departure",
-    "arrival",
-    "left",
-    "right",
-    "first",
-    "second",
-];
-
-/// Names that say what a value is, and not of what.
-const GENERIC: &[&str] = &[
-    "name",
-    "title",
-    "type",
-    "kind",
-    "date",
-    "year",
-    "month",
-    "day",
-    "time",
-    "status",
-    "code",
-    "email",
-    "phone",
-    "description",
-    "comment",
-    "label",
-    "address",
-    "city",
-    "value",
-    "number",
-    "id",
-    "key",
-    "rank",
-    "note",
-    "url",
-    "notes",
-    "text",
-    "level",
-    "category",
-    "gender",
-    "sex",
-    "age",
-    "identifier",
-    "slug",
-    "position",
-    "round",
-    "season",
-];
-
-/// Keys that go without another word.
-const BARE_KEYS: &[&str] = &["id", "key", "identifier", "uuid", "guid", "number", "no", "code"];
-
-/// Endings of one word that say that it is a key.
-pub(super) const SHORT_KEYS: [&str; 7] = ["number", "num", "code", "key", "id", "no", "nr"];
+use crate::engine::ontology::draft::words::{BARE_KEYS, ENDS, GENERIC, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any};
 
 /// How surely a column is called for keys of a table, and what says so.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -247,178 +77,232 @@ impl<'a> Names<'a> {
         key: &Column<'_>,
         own: u8,
     ) -> Called {
-        let is = |score: i16, says: Says| Called { score, says };
-        let itself = from.is(to);
         let words = without_number(&column.words);
         let (stem, bare) = match key_stem(&words) {
             Some(stem) if !stem.is_empty() => (stem, false),
             _ => (words.as_slice(), true),
         };
-        let kw = &key.words;
-        let generic = |words: &[String]| matches!(words, [word] if GENERIC.contains(&word.as_str()));
-        // A key of something else that this table has too is not meant: "agreement type code" for "agreement id".
-        let fits = key_stem(kw).is_none_or(|of| of.is_empty() || same(of, &to.words) || same(of, stem))
-            || matches!(kw.as_slice(), [only] if !generic(std::slice::from_ref(only)));
-        if !itself && fits {
-            if same(stem, &to.words) {
-                return is(if bare { 85 } else { 92 }, Says::Table);
-            }
-            // "airport iata", "country name"
-            let longer = words.len() == to.words.len() + kw.len()
-                && words.get(..to.words.len()).is_some_and(|first| same(first, &to.words))
-                && ends_with(&words, kw);
-            if longer {
-                return is(90, Says::Table);
-            }
+        let names = |table: &&Seen<'_>| !table.is(to) && !table.is(from) && same(stem, &table.words);
+        let another = !same(stem, &to.words) && self.seen.iter().any(|table| names(&table));
+        let pair = Pair { from, column, to, key, own, itself: from.is(to), words: &words, stem, bare, another };
+        pair.table()
+            .or_else(|| pair.letters())
+            .or_else(|| pair.part_of_table())
+            .or_else(|| pair.same_name())
+            .or_else(|| pair.something_else())
+            .or_else(|| pair.own_role())
+            .or_else(|| pair.short_form())
+            .or_else(|| self.people(&pair))
+            .unwrap_or_else(|| pair.of_something())
+    }
+
+    /// People, whatever a column calls them: the "user id" where there are only customers.
+    fn people(&self, pair: &Pair<'_>) -> Option<Called> {
+        let person = pair.stem.iter().any(|word| PEOPLE.contains(&canonical(word).as_str())) || any(pair.stem, ROLES);
+        if !person || !is_people(&pair.to.words) {
+            return None;
         }
-        let own_letters = |only: &str| {
-            own >= 60
-                && kw.len() == 1
-                && kw
-                    .first()
-                    .is_some_and(|key| key.len() >= 3 && only.len() > key.len() && only.ends_with(key.as_str()))
+        let score = match (any(pair.stem, STAFF), is_staff(&pair.to.words)) {
+            (true, true) => 75,
+            (true, false) if self.staff => 0,
+            _ if self.people == 1 => 55,
+            _ => 38,
         };
-        // "com av" and "com"
-        let begins = words.len() > 1 && kw.len() == 1 && own >= 70 && telling_word(kw) && words.first() == kw.first();
-        if begins {
+        Some(Called { score, says: Says::People })
+    }
+}
+
+/// A column, and a key that it may refer to.
+struct Pair<'a> {
+    from: &'a Seen<'a>,
+    column: &'a Column<'a>,
+    to: &'a Seen<'a>,
+    key: &'a Column<'a>,
+    own: u8,
+    /// Whether both are of one table.
+    itself: bool,
+    /// The column's.
+    words: &'a [String],
+    /// These without what says that it is a key.
+    stem: &'a [String],
+    /// Whether nothing says so.
+    bare: bool,
+    /// Whether it is called like a third table.
+    another: bool,
+}
+
+fn is(score: i16, says: Says) -> Option<Called> {
+    Some(Called { score, says })
+}
+
+impl Pair<'_> {
+    /// Whether the key's name says more than that it is one.
+    fn telling(&self) -> bool {
+        !matches!(self.key.words.as_slice(), [only] if GENERIC.contains(&only.as_str()))
+    }
+
+    /// A key of something else that this table has too is not meant: "agreement type code" for "agreement id".
+    fn fits(&self) -> bool {
+        let of_table = |of: &[String]| of.is_empty() || same(of, &self.to.words) || same(of, self.stem);
+        key_stem(&self.key.words).is_none_or(of_table) || self.key.words.len() == 1 && self.telling()
+    }
+
+    /// "customer id", "customer", "airport iata", "country name"
+    fn table(&self) -> Option<Called> {
+        let (words, table, key) = (self.words, &self.to.words, &self.key.words);
+        if self.itself || !self.fits() {
+            return None;
+        }
+        if same(self.stem, table) {
+            return is(if self.bare { 85 } else { 92 }, Says::Table);
+        }
+        let first = words.get(..table.len()).is_some_and(|first| same(first, table));
+        let both = words.len() == table.len() + key.len() && first && ends_with(words, key);
+        both.then_some(Called { score: 90, says: Says::Table })
+    }
+
+    /// Names that are alike in their letters: "essn" and "ssn", "dno" and "dnumber" of departments, "com av" and "com".
+    fn letters(&self) -> Option<Called> {
+        let [key] = self.key.words.as_slice() else { return None };
+        if self.words.len() > 1 && self.own >= 70 && self.telling() && self.words.first() == Some(key) {
             return is(62, Says::SameNameWithRole);
         }
-        if let [only] = words.as_slice() {
-            // "essn" and "ssn"
-            if own_letters(only) {
-                return is(65, Says::SameNameWithRole);
-            }
-            // "dno" and "dnumber" of departments
-            let short = |word: &str| SHORT_KEYS.iter().find_map(|end| word.strip_suffix(end)).map(str::to_owned);
-            let both = short(only).zip(kw.first().filter(|_| kw.len() == 1).and_then(|key| short(key)));
-            if own >= 75
-                && both.is_some_and(|(one, other)| !one.is_empty() && one == other && abbreviates(&one, &to.words))
-            {
-                return is(78, Says::ShortForm);
-            }
+        let [only] = self.words else { return None };
+        if self.own >= 60 && key.len() >= 3 && only.len() > key.len() && only.ends_with(key.as_str()) {
+            return is(65, Says::SameNameWithRole);
         }
+        let short = |word: &String| SHORT_KEYS.iter().find_map(|end| word.strip_suffix(end)).map(str::to_owned);
+        let (one, other) = short(only).zip(short(key))?;
+        let alike = !one.is_empty() && one == other && abbreviates(&one, &self.to.words);
+        (self.own >= 75 && alike).then_some(Called { score: 78, says: Says::ShortForm })
+    }
+
+    /// Names that share words with the table's.
+    fn part_of_table(&self) -> Option<Called> {
+        let (words, table, from) = (self.words, &self.to.words, &self.from.words);
         // The zip code of a customer and that of a place, each with the table's noun before it.
-        let (mine, theirs) = (without_noun(&words, &from.words), without_noun(kw, &to.words));
-        if !itself && mine.len() > 1 && mine == theirs && words != *kw {
+        let (mine, theirs) = (without_noun(words, from), without_noun(&self.key.words, table));
+        if !self.itself && mine.len() > 1 && mine == theirs && words != self.key.words {
             return is(70, Says::SameName);
         }
         // "up votes" are counted.
-        let many = bare && column.kind == Kind::Whole && words.last().is_some_and(|last| singular(last) != *last);
-        if many && !same(&words, kw) {
+        let many = self.bare && self.column.kind == Kind::Whole && words.last().is_some_and(|it| singular(it) != *it);
+        if many && !same(words, &self.key.words) {
             return is(-1, Says::Amount);
         }
         // "category id" of an item and item categories, "colour id" of a kind of animal and animal colours
-        let shared = to.words.iter().zip(&from.words).take_while(|(a, b)| canonical(a) == canonical(b)).count();
-        let rest = to.words.get(shared..).filter(|rest| shared > 0 && !rest.is_empty());
-        if fits && !itself && rest.is_some_and(|rest| same(rest, stem)) {
-            return is(if shared == from.words.len() { 90 } else { 80 }, Says::Table);
+        let shared = table.iter().zip(from).take_while(|(a, b)| canonical(a) == canonical(b)).count();
+        let rest = table.get(shared..).filter(|rest| shared > 0 && !rest.is_empty());
+        if self.fits() && !self.itself && rest.is_some_and(|rest| same(rest, self.stem)) {
+            return is(if shared == from.len() { 90 } else { 80 }, Says::Table);
         }
-        let longer = stem.len() > to.words.len();
-        if fits && longer && last(stem, to.words.len()).is_some_and(|last| same(last, &to.words)) {
-            return is(if bare { 72 } else { 82 }, Says::TableWithRole);
-        }
-        let another = self.another(stem, from, to);
-        let telling = kw.len() > 1 || !generic(kw);
-        // "year" of a race, and of the seasons, of which it is the key
-        let unique = column.is_unique(from.table.rows());
-        if !itself && same(&words, kw) && key_stem(kw).is_some_and(<[String]>::is_empty) && unique == Some(false) {
-            return is(20, Says::SomeId);
-        }
-        let plain =
-            matches!(kw.as_slice(), [only] if BARE_KEYS.contains(&only.as_str()) || only == "name" || only == "title");
-        if !telling && !plain && own >= 45 && key.kind != Kind::Text && same(&words, kw) && !itself {
-            return is(50, Says::SameName);
-        }
-        if telling && same(&words, kw) && !itself {
-            let score = if own >= 75 { 88 } else { 70 };
-            return if another && own < 75 { is(30, Says::Another) } else { is(score, Says::SameName) };
-        }
-        let around = ends_with(&words, kw) || kw.len() > 1 && words.get(..kw.len()).is_some_and(|first| first == kw);
-        if telling && words.len() > kw.len() && around && (kw.len() > 1 || own >= 70) {
-            return is(70, Says::SameNameWithRole);
-        }
-        if another {
-            return is(-1, Says::Another);
-        }
-        // The river that a river flows into is called "river", too.
-        if itself && bare && same(stem, &to.words) && unique == Some(false) {
-            return is(65, Says::OwnRole);
-        }
-        // What identifies the table's own rows refers to no other.
-        let own_role = stem.iter().any(|word| OWN_ROLES.contains(&word.as_str()));
-        if !itself && !bare && !own_role && same(stem, &from.words) {
-            return is(-1, Says::Another);
-        }
-        if itself && own_role {
-            return is(65, Says::OwnRole);
-        }
-        if !itself && let [only] = stem {
-            let short = if bare { only.len() >= 3 } else { !only.is_empty() };
-            if short && abbreviates(only, &to.words) {
-                return is(if bare { 40 } else { 65 }, Says::ShortForm);
-            }
-        }
-        // "evolves from species id" of animal species themselves
-        let ends = || stem.last().zip(to.words.last()).is_some_and(|(a, b)| canonical(a) == canonical(b));
-        if itself && !bare && stem.len() > 1 && ends() {
-            return is(60, Says::OwnRole);
-        }
-        if !itself && !bare && to.words.len() > 1 {
-            let part = last(&to.words, stem.len()).is_some_and(|last| same(last, stem))
-                || to.words.get(..stem.len()).is_some_and(|first| same(first, stem));
-            if part {
-                return is(60, Says::PartOfTable);
-            }
-            // "evolved species id" of animal species
-            // "link type id" of links is their own, and of no other types
-            let own = stem.iter().any(|word| from.words.iter().any(|of| canonical(of) == canonical(word)));
-            if ends() && stem.len() > 1 && !own {
-                return is(55, Says::PartOfTable);
-            }
-        }
-        let person =
-            stem.iter().any(|word| PEOPLE.contains(&canonical(word).as_str()) || ROLES.contains(&word.as_str()));
-        if person && is_people(&to.words) {
-            let role = stem.iter().any(|word| STAFF.contains(&word.as_str()));
-            let score = match (role, is_staff(&to.words)) {
-                (true, true) => 75,
-                (true, false) if self.staff => 0,
-                _ if self.people == 1 => 55,
-                _ => 38,
-            };
-            return is(score, Says::People);
-        }
-        if kinds::is_amount(&words) && bare || column.kind == Kind::Other {
-            return is(-1, Says::Amount);
-        }
-        // Codes of one kind are soon among themselves.
-        if itself && (bare || key.kind == Kind::Text) {
-            return is(0, Says::Nothing);
-        }
-        if !bare {
-            return is(12, Says::SomeId);
-        }
-        if words.iter().any(|word| ENDS.contains(&word.as_str()) || ROLES.contains(&word.as_str())) {
-            return is(28, Says::Role);
-        }
-        // "ship via" of shippers
-        let alike = |word: &String| {
-            to.words.iter().any(|other| word.len() >= 4 && other.starts_with(word.as_str()) && other != word)
-        };
-        if !itself && words.iter().any(alike) {
-            return is(35, Says::ShortForm);
-        }
-        if matches!(words.as_slice(), [only] if only.len() > 2 && (only.ends_with("id") || only.ends_with("no")) && column.kind == Kind::Whole)
-        {
-            return is(8, Says::SomeId);
-        }
-        is(0, Says::Nothing)
+        let longer = self.stem.len() > table.len();
+        let with_role = self.fits() && longer && last(self.stem, table.len()).is_some_and(|last| same(last, table));
+        with_role.then_some(Called { score: if self.bare { 72 } else { 82 }, says: Says::TableWithRole })
     }
 
-    /// Whether words are the name of a table other than `to`.
-    fn another(&self, stem: &[String], from: &Seen<'_>, to: &Seen<'_>) -> bool {
-        let names = |table: &&Seen<'_>| !table.is(to) && !table.is(from) && same(stem, &table.words);
-        !same(stem, &to.words) && self.seen.iter().any(|table| names(&table))
+    /// Whether several rows have the same value in it.
+    fn repeats(&self) -> bool {
+        self.column.is_unique(self.from.table.rows()) == Some(false)
+    }
+
+    /// The key's own name, alone or with a role.
+    fn same_name(&self) -> Option<Called> {
+        let (words, key, telling) = (self.words, &self.key.words, self.telling());
+        let alike = same(words, key) && !self.itself;
+        // An "id" that is no key of its own table is another's.
+        if alike && key_stem(key).is_some_and(<[String]>::is_empty) && self.repeats() {
+            return is(20, Says::SomeId);
+        }
+        // "year" of a race, and of the seasons, of which it is the key
+        if alike && !telling && !any(key, BARE_KEYS) && self.own >= 45 && self.key.kind != Kind::Text {
+            return is(50, Says::SameName);
+        }
+        if alike && telling {
+            return match (self.another, self.own) {
+                (true, ..75) => is(30, Says::Another),
+                (_, 75..) => is(88, Says::SameName),
+                _ => is(70, Says::SameName),
+            };
+        }
+        let first = key.len() > 1 && words.get(..key.len()).is_some_and(|first| first == key);
+        let around = words.len() > key.len() && (first || ends_with(words, key));
+        let with_role = telling && around && (key.len() > 1 || self.own >= 70);
+        with_role.then_some(Called { score: 70, says: Says::SameNameWithRole })
+    }
+
+    /// What is called like another table, or identifies the rows of its own.
+    fn something_else(&self) -> Option<Called> {
+        let own = !self.itself && !self.bare && !any(self.stem, OWN_ROLES) && same(self.stem, &self.from.words);
+        (self.another || own).then_some(Called { score: -1, says: Says::Another })
+    }
+
+    /// Which other row of the table is meant: its parent, what it evolved from, the river that a river flows into.
+    fn own_role(&self) -> Option<Called> {
+        let flows = self.bare && same(self.stem, &self.to.words) && self.repeats();
+        let score = match self.itself {
+            true if flows || any(self.stem, OWN_ROLES) => 65,
+            true if !self.bare && self.stem.len() > 1 && self.ends_alike() => 60,
+            _ => return None,
+        };
+        is(score, Says::OwnRole)
+    }
+
+    fn ends_alike(&self) -> bool {
+        let lasts = self.stem.last().zip(self.to.words.last());
+        lasts.is_some_and(|(one, other)| canonical(one) == canonical(other))
+    }
+
+    /// "dept no" of departments, "series id" of conference series
+    fn short_form(&self) -> Option<Called> {
+        let (stem, table) = (self.stem, &self.to.words);
+        if self.itself {
+            return None;
+        }
+        if let [only] = stem
+            && abbreviates(only, table)
+            && (!self.bare || only.len() >= 3)
+        {
+            return is(if self.bare { 40 } else { 65 }, Says::ShortForm);
+        }
+        if self.bare || table.len() < 2 {
+            return None;
+        }
+        let ends = last(table, stem.len()).is_some_and(|last| same(last, stem));
+        if ends || table.get(..stem.len()).is_some_and(|first| same(first, stem)) {
+            return is(60, Says::PartOfTable);
+        }
+        // "evolved species id" of animal species; the "link type id" of links is their own, and of no other types.
+        let own = stem.iter().any(|word| self.from.words.iter().any(|of| canonical(of) == canonical(word)));
+        let part = self.ends_alike() && stem.len() > 1 && !own;
+        part.then_some(Called { score: 55, says: Says::PartOfTable })
+    }
+
+    /// What is left: an id of something, or a word for one of two ends.
+    fn of_something(&self) -> Called {
+        let words = self.words;
+        let run_together = |only: &String| only.len() > 2 && (only.ends_with("id") || only.ends_with("no"));
+        // "ship via" of shippers
+        let begins = |word: &String| {
+            self.to.words.iter().any(|other| word.len() >= 4 && other.starts_with(word.as_str()) && other != word)
+        };
+        let (score, says) = if kinds::is_amount(words) && self.bare {
+            (-1, Says::Amount)
+        } else if self.itself && (self.bare || self.key.kind == Kind::Text) {
+            // Codes of one kind are soon among themselves.
+            (0, Says::Nothing)
+        } else if !self.bare {
+            (12, Says::SomeId)
+        } else if any(words, ENDS) || any(words, ROLES) {
+            (28, Says::Role)
+        } else if !self.itself && words.iter().any(begins) {
+            (35, Says::ShortForm)
+        } else if matches!(words, [only] if run_together(only)) && self.column.kind == Kind::Whole {
+            (8, Says::SomeId)
+        } else {
+            (0, Says::Nothing)
+        };
+        Called { score, says }
     }
 }
 
@@ -428,10 +312,6 @@ fn without_noun<'a>(words: &'a [String], table: &[String]) -> &'a [String] {
         [first, rest @ ..] if table.iter().any(|word| canonical(word) == canonical(first)) => rest,
         words => words,
     }
-}
-
-fn telling_word(words: &[String]) -> bool {
-    !matches!(words, [word] if GENERIC.contains(&word.as_str()))
 }
 
 fn is_people(words: &[String]) -> bool {

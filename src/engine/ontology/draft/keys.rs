@@ -3,10 +3,10 @@
 //! Whether columns are unique is declared, in the profile, or measured. In a small table nearly every column is, so
 //! what a column is called, where it stands and what others call theirs decide which of them is the key.
 
-use crate::engine::ontology::draft::called::SHORT_KEYS;
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::names::{Vocabulary, abbreviates, ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::relate::Reference;
+use crate::engine::ontology::draft::words::SHORT_KEYS;
 use crate::engine::ontology::draft::{DraftTable, Facts, KeyCandidate, kinds};
 
 /// Columns of which keys of several are made, and sets of them that are tried for one table.

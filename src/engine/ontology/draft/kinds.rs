@@ -42,6 +42,9 @@ const NAMING: &[&str] = &[
     "trimester",
     "order",
     "extension",
+    "date",
+    "datum",
+    "fecha",
     "type",
     "flag",
     "status",
@@ -349,8 +352,31 @@ pub(super) fn is_money(words: &[String]) -> bool {
 /// What has neither kind of word is averaged where things are only described (`described`) and where it is a
 /// measurement by its type (`floating`), and added up otherwise.
 pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> Aggregation {
-    let per_unit =
-        any(words, &["unit", "per", "rate", "average", "avg", "mean", "pct", "percent", "percentage", "ratio"]);
+    const PER_UNIT: &[&str] = &[
+        "unit",
+        "unidad",
+        "per",
+        "rate",
+        "average",
+        "avg",
+        "mean",
+        "pct",
+        "percent",
+        "percentage",
+        "ratio",
+        "min",
+        "minimum",
+        "max",
+        "maximum",
+        "growth",
+        "factor",
+        "reorder",
+        "threshold",
+        "target",
+        "reputation",
+        "installments",
+    ];
+    let per_unit = any(words, PER_UNIT);
     let whole = any(words, SUMMED) || starts_as_count(words);
     // Minutes and miles are measured on each thing; bytes and money are added up.
     let measured = unit(words, "").is_some_and(|unit| unit != "bytes" && unit.len() != 3);

@@ -27,6 +27,7 @@ mod subtypes;
 #[cfg(test)]
 mod tests;
 mod weigh;
+mod words;
 
 use crate::model::source::quoted;
 use std::collections::{BTreeMap, BTreeSet};
