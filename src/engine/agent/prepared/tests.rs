@@ -17,6 +17,7 @@ fn prepared(is_partial: bool) -> Prepared {
         left_out: Vec::new(),
         extents: HashMap::new(),
         is_partial,
+        tried: Tried::default(),
         ontology,
     }
 }
