@@ -139,22 +139,25 @@ fn written(sight: &Sight<'_>, graph: &Graph, unknown: &[String], (wish, runs): (
     fill(guide, &picked, sight, (details, wish.bytes))
 }
 
-/// The words that neither a name nor a stored value has, in a sentence.
+/// The words that neither a name nor a value has, in a sentence. Where a value is spelt nearly so, that says it.
 fn not_found(sought: &Sought, found: &[Found<'_>], sight: &Sight<'_>) -> Option<String> {
     let of_values = found.iter().flat_map(|it| [Some(it.value), it.called]).flatten();
     let unknown = sought.unknown(texts_of(sight.ontology).chain(of_values));
     let fields = sight.datasets().flat_map(|entity| &entity.fields);
     let has_people = fields.into_iter().any(|field| !field.hidden && is_personal(field));
     let people = match has_people {
-        true => " Personal values are looked up by all of their words, and not all of them: a filter may find more.",
+        true => {
+            " Names of people are found by the whole of them only, if at all: a filter on their field may find more."
+        }
         false => "",
     };
     let words = one_line(&unknown.join(", "), 80);
-    (!unknown.is_empty()).then(|| format!("No name and no stored value here has: {words}.{people}"))
+    let is_said = !unknown.is_empty() && !found.iter().any(Found::is_slip);
+    is_said.then(|| format!("Neither a name nor a known value here has: {words}.{people}"))
 }
 
-/// Everything that was picked in the greatest of some details that there is room for; what does not fit then is named as far as
-/// there is room, and counted.
+/// Everything that was picked in the greatest of some details that there is room for; what does not fit then is named
+/// as far as there is room, and counted.
 fn fill(guide: Guide, picked: &Picked<'_>, sight: &Sight<'_>, (details, bytes): (&[Detail], usize)) -> Guide {
     let narrowed = picked.left_out(sight);
     for detail in details {

@@ -160,12 +160,12 @@ fn what_nothing_is_called_is_said_and_everything_shown() {
 #[test]
 fn words_that_nothing_is_called_come_first_beside_what_was_found() {
     let guide = told(&ontology(0), Some("average takings of Kenji in Ghent by month"), ROOM);
-    assert_eq!(guide.not_found.as_deref(), Some("No name and no stored value here has: kenji."));
+    assert_eq!(guide.not_found.as_deref(), Some("Neither a name nor a known value here has: kenji."));
     assert_eq!(guide.values, ["shop.town = 'Ghent'"]);
     let mut of_people = ontology(0);
     of_people.datasets[1].fields.push(Field { pii: Some("name".into()), ..field("owner", DataType::String) });
     let said = told(&of_people, Some("takings of Kenji"), ROOM).not_found.unwrap();
-    assert!(said.contains("kenji") && said.contains("Personal values are looked up by all of their words"), "{said}");
+    assert!(said.contains("kenji") && said.contains("Names of people are found by the whole of them only"), "{said}");
 }
 
 #[test]

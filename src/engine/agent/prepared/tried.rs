@@ -14,7 +14,7 @@ use crate::model::query::Query;
 use crate::model::source::Dialect;
 
 /// Bytes of the queries that are kept.
-const ROOM: usize = 256 << 10;
+const ROOM: usize = 64 << 10;
 
 /// Queries as JSON, and whether they can be asked.
 #[derive(Debug)]
@@ -23,6 +23,14 @@ pub(super) struct Tried(Mutex<Bounded<String, bool>>);
 impl Default for Tried {
     fn default() -> Self {
         Self(Mutex::new(Bounded::new(ROOM)))
+    }
+}
+
+#[cfg(test)]
+impl Tried {
+    /// How many queries are kept.
+    pub(super) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).size().0
     }
 }
 

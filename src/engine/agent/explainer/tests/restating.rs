@@ -236,8 +236,8 @@ fn a_way_through_another_dataset_is_said_by_that_dataset() {
     let more = [relationship("rider", "trips", "people"), relationship("lives_at", "people", "stops")];
     ontology.relationships.extend(more);
     for (path, way, words) in [
-        ("stops.code", "rider", "Number of trips by person IATA code, all time"),
-        ("stops.code", "lives_at", "Number of trips by person IATA code, all time"),
+        ("stops.code", "rider", "Number of trips by person stop IATA code, all time"),
+        ("stops.code", "lives_at", "Number of trips by person stop IATA code, all time"),
         ("people.name", "rider", "Number of trips by trip person name, all time"),
         ("people.name", "made_by", "Number of trips by complaint person name, all time"),
     ] {
