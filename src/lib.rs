@@ -62,6 +62,7 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(not(test), warn(clippy::unnecessary_wraps))]
 #![warn(clippy::indexing_slicing)]
+#![warn(clippy::unused_self)]
 
 pub mod app;
 pub mod base;

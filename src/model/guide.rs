@@ -9,6 +9,9 @@ use crate::model::query::Query;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Guide {
+    /// Words that nothing is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_found: Option<String>,
     /// What holds for all of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -42,7 +45,7 @@ pub struct Described {
 impl Guide {
     /// The same as one text.
     pub fn text(&self) -> String {
-        let mut lines: Vec<String> = self.notes.clone();
+        let mut lines: Vec<String> = self.not_found.iter().chain(&self.notes).cloned().collect();
         let mut part = |title: &str, of: &[String]| {
             lines.push(format!("\n{title}"));
             lines.extend(of.iter().map(|line| format!("- {line}")));

@@ -408,6 +408,18 @@ impl Field {
     pub fn words(&self) -> String {
         if self.label.is_empty() { in_words(&self.name) } else { self.label.clone() }
     }
+
+    /// Whether its numbers are years of the calendar, by its name: `release_year`, `year_built`.
+    pub fn is_year(&self) -> bool {
+        let words = in_words(&self.name).to_lowercase();
+        let words: Vec<&str> = words.split(' ').collect();
+        let is_called = match words.as_slice() {
+            [.., "per" | "last" | "this" | "previous" | "prior", "year"] => false,
+            [.., "year"] | ["year", _] => true,
+            _ => false,
+        };
+        is_called && self.datatype.is_number() && self.unit.is_none() && self.format.is_none()
+    }
 }
 
 /// A name as words: `company_claim_number` and `CompanyClaimNumber` are "company claim number".

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
 use crate::base::json;
-use crate::engine::agent::guide::{questions, relevance};
+use crate::engine::agent::guide::questions;
+use crate::engine::agent::near::relevance;
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
 use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};

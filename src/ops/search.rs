@@ -69,7 +69,14 @@ pub struct Reply {
     /// Present when a part of the search failed: which, and what it means.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
+    /// Why there can be no matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
 }
+
+/// Said where there is nothing to search.
+const NO_DOCUMENTS: &str = "There are no documents here. Tables are listed by dragoman_list_datasets, and asked with \
+                            dragoman_query or dragoman_sql.";
 
 impl Operation for Search {
     const INFO: Info = Info {
@@ -114,7 +121,9 @@ impl Operation for Search {
         }
         let found = on.engines.search.search(job, &self.query, self.top_k as usize).await?;
         let matches: Vec<Passage> = found.matches.into_iter().map(passage).collect();
-        Ok(Reply { count: matches.len(), matches, truncated: found.truncated, degraded: found.degraded })
+        let has_documents = job.pass.datasets().iter().any(|dataset| dataset.kind == Kind::Documents);
+        let note = (!has_documents).then_some(NO_DOCUMENTS);
+        Ok(Reply { count: matches.len(), matches, truncated: found.truncated, degraded: found.degraded, note })
     }
 }
 

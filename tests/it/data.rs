@@ -57,6 +57,7 @@ async fn from_upload_to_answer(service: Service) {
     let (status, notes) = upload(&service, &token, texts).await;
     assert_eq!((status, &notes["type"]), (200, &json!("documents")), "{notes}");
     let (failed, found) = service.tool(&token, "dragoman_search", json!({ "query": "refund period" })).await;
+    assert_eq!(found["note"], serde_json::Value::Null, "{found}");
     assert!(!failed);
     assert_eq!(found["matches"][0]["metadata"]["source_file"], "a.md", "{found}");
 

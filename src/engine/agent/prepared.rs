@@ -2,6 +2,7 @@
 
 mod figures;
 mod period;
+mod tried;
 mod values;
 
 use std::collections::HashMap;
@@ -12,6 +13,8 @@ use jiff::civil::Date;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
+use self::tried::Tried;
+pub(super) use self::tried::has_statement;
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
 use crate::engine::agent::planner::{Extent, FieldValues, Learnt, Planner, Planners, View};
@@ -60,6 +63,7 @@ pub(super) struct Prepared {
     extents: HashMap<String, (Date, Date)>,
     /// Something could not be read, and may be the next time.
     is_partial: bool,
+    tried: Tried,
 }
 
 impl Prepared {
@@ -237,6 +241,7 @@ async fn make(
         left_out,
         extents: figures.extents,
         is_partial: is_partial || figures.is_partial,
+        tried: Tried::default(),
         ontology,
     })
 }

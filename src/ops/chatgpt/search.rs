@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Thing, slug};
-use crate::engine::agent::guide;
+use crate::engine::agent::near::{fit, fit_of};
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
 use crate::engine::search::Match;
@@ -141,7 +141,7 @@ fn of_ontology(visible: Visible) -> Candidate {
     Candidate {
         thing: Thing::Ontology(visible.stored.id),
         title: format!("{} (ontology)", visible.stored.name),
-        fit: Box::new(move |query| guide::fit(query, &[], ONTOLOGIES).max(guide::fit_of(&ontology, query))),
+        fit: Box::new(move |query| fit(query, &[], ONTOLOGIES).max(fit_of(&ontology, query))),
     }
 }
 
@@ -156,6 +156,6 @@ fn of_dataset(dataset: &Dataset, with_columns: bool) -> Candidate {
     Candidate {
         thing: Thing::Dataset(dataset.id),
         title: format!("{} ({})", dataset.name, dataset.kind.name()),
-        fit: Box::new(move |query| guide::fit(query, &names, &written)),
+        fit: Box::new(move |query| fit(query, &names, &written)),
     }
 }

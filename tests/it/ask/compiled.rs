@@ -81,7 +81,9 @@ fn judged(
     table: &Table,
     checks: Option<&Table>,
 ) -> Option<String> {
-    let Verdict { findings, caveats, passed } = verify(compiled, plan, ontology, table, checks, &[]);
+    let Verdict { findings, caveats, passed, cut } = verify(compiled, plan, ontology, table, checks, &[]);
+    let caveats: Vec<String> = caveats.into_iter().chain(cut).collect();
+    let notes: Vec<String> = compiled.notes.iter().map(|note| note.says.clone()).collect();
     let failed: Vec<&str> = findings.iter().filter(|f| !f.passed).map(|f| f.says.as_str()).collect();
     match &question.distrusted {
         None if !passed => return Some(format!("not trusted: {failed:?}")),
@@ -90,7 +92,7 @@ fn judged(
         }
         _ => {}
     }
-    for (wanted, said) in [(&question.caveat, &caveats), (&question.note, &compiled.notes)] {
+    for (wanted, said) in [(&question.caveat, &caveats), (&question.note, &notes)] {
         if let Some(wanted) = wanted
             && !said.iter().any(|sentence| sentence.contains(wanted))
         {

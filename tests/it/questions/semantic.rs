@@ -112,10 +112,53 @@ async fn words_narrow_an_ontology_and_find_stored_values() {
     let mill = bakery.about("Old Mil").await;
     assert!(mill["values"].to_string().contains("shop.shop_name = 'Old Mill'"), "{mill}");
     let nothing = bakery.about("xyzzy").await;
-    assert!(nothing["leftOut"].as_str().unwrap().starts_with("Nothing here is called so"), "{nothing}");
+    assert!(nothing["notFound"].as_str().unwrap().starts_with("Nothing here is called so"), "{nothing}");
     assert_eq!(nothing["datasets"].as_array().unwrap().len(), 2, "{nothing}");
     let (failed, refused) = bakery.tool("dragoman_get_ontology", json!({ "about": "x".repeat(501) })).await;
     assert!(failed && refused["error"]["details"]["field"] == "about", "{refused}");
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_says_what_a_model_would_stumble_over() {
+    let bakery = Bakery::start().await;
+    let caveats = |reply: &Value| reply["caveats"].to_string();
+    let narrative = |reply: &Value| reply["narrative"].as_str().unwrap().to_owned();
+    let headings = |reply: &Value| -> Vec<String> {
+        let columns = reply["table"]["columns"].as_array().unwrap().iter();
+        columns.map(|column| column["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let misspelt = json!({ "list": ["shop.shop_name"], "each": "shop", "filters": ["shop.town = 'Gent'"] });
+    let reply = bakery.query(misspelt).await;
+    assert!(caveats(&reply).contains("No shop.town is 'Gent'; nearest: 'Ghent'."), "{reply}");
+    assert!(narrative(&reply).starts_with("**There are no shops** that meet the conditions."), "{reply}");
+    let stored = bakery.query(json!({ "measures": ["revenue"], "filters": ["shop.town = 'Ghent'"] })).await;
+    assert!(!caveats(&stored).contains("No shop.town"), "{stored}");
+
+    let compared = |with: &str| json!({ "measures": ["revenue"], "time": "2025-02", "compare_to": with });
+    let reply = bakery.query(compared("2019-02")).await;
+    assert!(caveats(&reply).contains("There is nothing to compare with in Feb 2019."), "{reply}");
+    let reply = bakery.query(compared("2025-01")).await;
+    assert!(!caveats(&reply).contains("nothing to compare"), "{reply}");
+
+    let shares = json!({ "measures": ["revenue", "share(revenue)"], "dimensions": ["shop.town"] });
+    let reply = bakery.query(shares).await;
+    assert_eq!(headings(&reply), ["Town", "Revenue", "Share of revenue"], "{reply}");
+
+    let ordered = json!({ "each": "shop", "measures": ["pieces_sold"], "dimensions": ["shop.shop_name"],
+        "order": ["shop.town desc", "shop.shop_name"] });
+    let reply = bakery.query(ordered).await;
+    let rows = json!([["Closed", "Ghent", null], ["Old Mill", "Ghent", 12], ["Corner", "Bruges", 8]]);
+    assert_eq!(reply["table"]["rows"], rows, "{reply}");
+
+    let told = bakery.about("turnover of Kenji").await;
+    assert!(told["notFound"].as_str().unwrap().contains("kenji"), "{told}");
+    assert_eq!(bakery.about("turnover").await["notFound"], Value::Null);
+    let (_, told) = bakery.tool("dragoman_get_ontology", json!({})).await;
+    assert_eq!(told["relationships"], json!(["sale to shop: write shop.shop_name"]), "{told}");
+
+    let (failed, found) = bakery.tool("dragoman_search", json!({ "query": "opening hours" })).await;
+    assert!(!failed && found["note"].as_str().unwrap().starts_with("There are no documents here."), "{found}");
     bakery.service.stop().await;
 }
 
@@ -224,7 +267,9 @@ async fn nobody_is_told_names_or_values_of_what_they_do_not_see() {
     let bakery = Bakery::start().await;
     bakery.withdraw("shops").await;
     for about in ["", "Ghent", "shop town", "revenue by town"] {
-        let told = bakery.about(about).await;
+        let mut told = bakery.about(about).await;
+        // What the caller said.
+        told.as_object_mut().unwrap().remove("notFound");
         let all = told.to_string().replace(about, "");
         assert!(!all.contains("shop") && !all.contains("town") && !all.contains("Ghent"), "{about}: {all}");
         assert!(all.contains("revenue"), "{about}: {all}");

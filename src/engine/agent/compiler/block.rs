@@ -4,6 +4,7 @@ use crate::model::plan::{Comparison, Measure};
 
 use super::calc::Calc;
 use super::check::Total;
+use super::compiled::NoteKind;
 use super::dialect::{aggregate, same};
 use super::error::CompileError;
 use super::layout::{clause, group_by, list};
@@ -17,7 +18,7 @@ use super::work::Work;
 use crate::model::source::quoted;
 
 /// How numbers of several datasets stand beside each other, where one of them has no row.
-pub const GAPS: &str = "Groups without a row of one number show it as 0 where it counts, and as empty otherwise.";
+const GAPS: &str = "Groups without a row of one number show it as 0 where it counts, and as empty otherwise.";
 
 /// Rows by groups: what follows FROM, and SQL over it.
 pub(super) struct Block {
@@ -116,7 +117,7 @@ pub(super) fn groups(
         None => Vec::new(),
     };
     if joined && parts.len() > 1 {
-        work.note(GAPS);
+        work.note_of(NoteKind::Gaps, GAPS);
     }
     Ok(Block { dims: names.iter().map(|name| of(name)).collect(), from, names: names.to_vec(), values, ties })
 }

@@ -51,15 +51,28 @@ pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<Out
     (columns, select)
 }
 
-/// What a number is called: its change beside itself is told from it, as in a comparison.
+/// What a number is called. A share is called so; what else is shown of a number is told from the number itself where
+/// that is beside it, as in a comparison.
 fn heading(work: &Work<'_>, measure: &Measure) -> String {
     let words = words(work, measure);
     let itself =
         |other: &Measure| other.shown_as.is_none() && other.value == measure.value && other.filters == measure.filters;
     let said = match &measure.shown_as {
+        Some(Shown::Share { within }) if measure.label.is_none() => {
+            let of = words.trim_start_matches("Number of ").to_lowercase();
+            let dimensions = within.iter().filter_map(|at| Some((*at, work.plan.dimensions.get(*at)?)));
+            let groups: Vec<String> =
+                dimensions.map(|(at, dimension)| of_dimension(work, dimension, at).0.to_lowercase()).collect();
+            return match groups.is_empty() {
+                true => format!("Share of {of}"),
+                false => format!("Share of {of} within {}", groups.join(" and ")),
+            };
+        }
         Some(Shown::Change) => "difference",
         Some(Shown::ChangePercent) => "change",
-        _ => return words,
+        Some(Shown::Cumulative) => "running total",
+        Some(Shown::MovingAverage { .. }) => "moving average",
+        Some(Shown::Share { .. }) | None => return words,
     };
     if work.plan.measures.iter().any(itself) { format!("{words}, {said}") } else { words }
 }
@@ -81,6 +94,8 @@ pub(super) fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) ->
         Some(grain) if grain.is_cycle() => DataType::Integer,
         Some(_) => DataType::Date,
         None if dimension.bucket.is_some() => DataType::Float,
+        // Also one that was read as a float because some rows have none.
+        None if field.is_some_and(Field::is_year) => DataType::Integer,
         None => field.map(|field| field.datatype).unwrap_or_default(),
     };
     let keeps = dimension.grain.is_none();
@@ -89,7 +104,10 @@ pub(super) fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) ->
         role: Role::Dimension(at),
         datatype,
         unit: field.filter(|_| keeps).and_then(|field| field.unit.clone()),
-        format: field.filter(|_| keeps).and_then(|field| field.format.clone()),
+        format: field.filter(|_| keeps).and_then(|field| match dimension.bucket {
+            Some(_) => format_of(field),
+            None => field.format.clone(),
+        }),
         nullable: true,
     };
     (dimension.label.clone().unwrap_or_else(|| capital(&heading)), column)
@@ -110,7 +128,9 @@ fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> Ou
             let field = work.ontology.field(&field.dataset, &field.field);
             let same = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max);
             let datatype = field.filter(|_| same).map_or(DataType::Float, |field| field.datatype);
-            (datatype, field.and_then(|field| field.unit.clone()), field.and_then(|field| field.format.clone()))
+            let adds = matches!(function, Aggregation::Sum | Aggregation::Stddev);
+            let format = field.and_then(|field| if adds { field.format.clone() } else { format_of(field) });
+            (datatype, field.and_then(|field| field.unit.clone()), format)
         }
         Value::Days { function, .. } => {
             let whole = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max);
@@ -140,6 +160,11 @@ fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> Ou
     };
     let nullable = !counts || measure.shown_as.is_some();
     OutputColumn { heading: String::new(), role: Role::Measure(at), datatype, unit, format, nullable }
+}
+
+/// How values of a field are written. Years are no amounts: their thousands are not told apart.
+fn format_of(field: &Field) -> Option<String> {
+    field.format.clone().or_else(|| field.is_year().then(|| "0.##".to_owned()))
 }
 
 fn grain_words(grain: Grain) -> &'static str {

@@ -18,14 +18,30 @@ pub struct Compiled {
     pub count_sql: Option<String>,
     /// What it reads, whatever engine it is written for.
     pub reads: Reads,
-    /// How the numbers are made, as sentences for people.
-    pub notes: Vec<String>,
+    /// How the numbers are made.
+    pub notes: Vec<Note>,
     /// What one row of the answer is.
     pub grain: String,
     /// What the statement relies on in the data.
     pub checks: Vec<Check>,
     /// One SELECT that gives one row with the numbers of the checks; none when there is nothing to look up.
     pub checks_sql: Option<String>,
+}
+
+/// How numbers are made, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub kind: NoteKind,
+    /// A sentence.
+    pub says: String,
+}
+
+/// When a note is worth telling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    Always,
+    /// Where the answer has gaps: groups for which one of its numbers has no row.
+    Gaps,
 }
 
 /// What a statement reads, in names of the ontology.

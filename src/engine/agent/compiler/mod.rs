@@ -60,9 +60,8 @@ mod watch;
 mod words;
 mod work;
 
-pub use block::GAPS;
 pub use check::{Check, CheckKind};
-pub use compiled::{Compiled, OutputColumn, Reads, Role};
+pub use compiled::{Compiled, Note, NoteKind, OutputColumn, Reads, Role};
 pub use error::{CompileError, MAX_BYTES, with_way};
 
 use crate::engine::ontology::graph::Graph;

@@ -1,6 +1,8 @@
 use super::*;
+use crate::engine::agent::explainer::Column;
+use crate::engine::render::number::Style;
 use crate::model::lineage::ColumnPair;
-use crate::model::ontology::{Confidence, DataType, Entity, Field, Metric, Relationship};
+use crate::model::ontology::{Aggregation, Confidence, DataType, Entity, Field, Metric, Relationship};
 use crate::model::plan::{
     Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Shown, TimeFilter, Value,
     Window,
@@ -300,6 +302,92 @@ fn columns_say_what_they_are() {
     assert_eq!(compiled.reads.joins.len(), 2);
     assert_eq!(compiled.reads.joins[0].relationship, "from");
     assert_eq!(compiled.reads.joins[0].on, [ColumnPair { left: "origin".into(), right: "code".into() }]);
+}
+
+#[test]
+fn a_share_is_called_one_and_what_is_shown_of_a_number_is_told_from_it() {
+    let shown = |shown_as: Shown| Measure { shown_as: Some(shown_as), ..Measure::of(Value::Count("flights".into())) };
+    let mut ontology = ontology();
+    ontology.metrics[0].additivity = crate::model::ontology::Additivity::Additive;
+    let plan = Plan {
+        measures: vec![
+            Measure::metric("flights"),
+            Measure { shown_as: Some(Shown::Share { within: vec![] }), ..Measure::metric("flights") },
+            shown(Shown::Share { within: vec![] }),
+            shown(Shown::Share { within: vec![1] }),
+            Measure { label: Some("Part".into()), ..shown(Shown::Share { within: vec![] }) },
+            shown(Shown::Cumulative),
+            Measure::of(Value::Count("flights".into())),
+        ],
+        ..count(&[("flights", "day", &[]), ("flights", "dest", &[])])
+    };
+    let compiled = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
+    let headings: Vec<&str> = compiled.columns.iter().skip(2).map(|column| column.heading.as_str()).collect();
+    assert_eq!(
+        headings,
+        [
+            "Flights",
+            "Share of flights",
+            "Share of flights (2)",
+            "Share of flights within dest",
+            "Part",
+            "Number of flights, running total",
+            "Number of flights"
+        ]
+    );
+}
+
+#[test]
+fn a_reference_is_expected_to_lead_somewhere_and_a_subtype_is_not() {
+    let mut ontology = ontology();
+    ontology.datasets.push(Entity {
+        name: "heliports".into(),
+        primary_key: vec!["code".into()],
+        fields: vec![field("code", DataType::String), field("pads", DataType::Integer)],
+        ..Entity::default()
+    });
+    ontology.relationships.push(relationship("is_airport", "heliports", "code", "airports", ""));
+    let partners = |counted: &str, by: (&str, &str)| {
+        let plan = Plan {
+            dimensions: vec![Dimension::of(FieldRef::new(by.0, by.1))],
+            measures: vec![Measure::of(Value::Count(counted.into()))],
+            ..Plan::default()
+        };
+        let compiled = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
+        assert!(compiled.sql.contains("LEFT JOIN"), "{}", compiled.sql);
+        compiled.checks.iter().filter(|check| matches!(check.kind, CheckKind::Partners { .. })).count()
+    };
+    assert_eq!(partners("heliports", ("airports", "city")), 1);
+    assert_eq!(partners("airports", ("heliports", "pads")), 0);
+}
+
+#[test]
+fn years_are_no_amounts() {
+    let mut ontology = ontology();
+    ontology.datasets[0]
+        .fields
+        .extend([field("built_year", DataType::Float), field("miles_per_year", DataType::Float)]);
+    let of = |function: Aggregation, name: &str| {
+        Measure::of(Value::Aggregate { function, field: FieldRef::new("flights", name) })
+    };
+    let mut plan = count(&[("flights", "built_year", &[]), ("flights", "built_year", &[])]);
+    plan.dimensions[1].bucket = Some(10.into());
+    plan.measures = vec![
+        of(Aggregation::Max, "built_year"),
+        of(Aggregation::Avg, "built_year"),
+        of(Aggregation::CountDistinct, "built_year"),
+        of(Aggregation::Max, "miles_per_year"),
+    ];
+    let compiled = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
+    let shown: Vec<String> = compiled
+        .columns
+        .iter()
+        .map(|it| {
+            let style = Style { datatype: it.datatype, format: it.format.clone(), ..Style::default() };
+            Column::new(it.heading.clone(), it.role, &plan, style).bare(&serde_json::json!(1960.0))
+        })
+        .collect();
+    assert_eq!(shown, ["1960", "1960", "1960", "1960", "1,960", "1,960"]);
 }
 
 #[test]

@@ -130,6 +130,8 @@ impl Work<'_> {
                 continue;
             }
             let relationship = self.relationship(step);
+            // A reference is expected to lead somewhere; not the way back, as from a claim down to its subtypes.
+            let optional = relationship.optional || !step.forward;
             let from = self.entity(scope.node(*parent).dataset).noun();
             let to = self.entity(node.dataset).noun();
             let check = format!("partners:{base}:{}:{}", relationship.name, node.alias);
@@ -138,7 +140,7 @@ impl Work<'_> {
                 conditions.iter().filter(|condition| condition.contains(&alias)).map(String::as_str).collect();
             // What asks for rows without a partner is about nothing else.
             let missing = asking.iter().any(|condition| condition.ends_with(" IS NULL"));
-            if relationship.optional && (asking.is_empty() || missing) || !self.checks.is_new(check.clone()) {
+            if optional && (asking.is_empty() || missing) || !self.checks.is_new(check.clone()) {
                 continue;
             }
             let (orphans, without, of) = (self.checks.column(), self.checks.column(), self.checks.column());
@@ -175,7 +177,7 @@ impl Work<'_> {
                     without,
                     of,
                     lost,
-                    optional: relationship.optional,
+                    optional,
                     rows: plural(&base),
                     from: from.clone(),
                     to: to.clone(),

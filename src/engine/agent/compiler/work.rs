@@ -8,7 +8,7 @@ use crate::model::plan::{FieldRef, Measure, Plan};
 use crate::model::source::Dialect;
 
 use super::check::Checks;
-use super::compiled::Reads;
+use super::compiled::{Note, NoteKind, Reads};
 use super::error::CompileError;
 use super::names::Names;
 
@@ -37,7 +37,7 @@ pub(super) struct Work<'a> {
     pub names: Names,
     /// The parts of the statement (WITH): names and bodies.
     pub parts: Vec<(String, String)>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     pub reads: Reads,
     pub checks: Checks,
     /// The datasets of the numbers that are being put together.
@@ -85,8 +85,12 @@ impl<'a> Work<'a> {
     }
 
     /// Adds a sentence once.
-    pub(super) fn note(&mut self, note: impl Into<String>) {
-        let note = note.into();
+    pub(super) fn note(&mut self, says: impl Into<String>) {
+        self.note_of(NoteKind::Always, says);
+    }
+
+    pub(super) fn note_of(&mut self, kind: NoteKind, says: impl Into<String>) {
+        let note = Note { kind, says: says.into() };
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

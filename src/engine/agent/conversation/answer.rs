@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::reword::{names_personal, reword};
 use super::{Body, Made, Open, Questions, Refused, Steps};
 use crate::config::Budgets;
-use crate::engine::agent::compiler::{CompileError, Compiled, GAPS, OutputColumn, compile, with_way};
+use crate::engine::agent::compiler::{CompileError, Compiled, NoteKind, OutputColumn, compile, with_way};
 use crate::engine::agent::explainer::{Column, Facts, Told, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
+use crate::engine::agent::near::unstored;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
 use crate::engine::agent::query::write;
 use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxations, verify};
@@ -42,8 +43,7 @@ pub(super) enum Settled {
 }
 
 impl Questions {
-    /// Compiles, runs, checks and tells a plan. `chosen` settles which way is meant where there are several; `question` is
-    /// empty where nobody asked in words, and then no language model is asked for better ones.
+    /// Compiles, runs, checks and tells a plan. `chosen` settles which way is meant where there are several.
     pub(super) async fn answer(
         &self,
         job: &Job<'_>,
@@ -54,13 +54,6 @@ impl Questions {
         steps: &mut Steps,
     ) -> Result<Made> {
         job.says(0.3, "Finding the way through the data");
-        let budget = Budgets {
-            sql_chars: MAX_CHARS,
-            sql_rows: job.budget.ask_rows,
-            sql_time: job.budget.ask_sql_time,
-            ..job.budget.clone()
-        };
-        let job = &job.within(&budget);
         let compiled = match settled(prepared, &mut reading.plan, chosen, job.budget.ask_rows) {
             Settled::Compiled(compiled) => compiled,
             Settled::Not(made) => {
@@ -72,10 +65,31 @@ impl Questions {
                 });
             }
         };
+        let answer = self.computed(job, prepared, question, (reading, &compiled), steps).await?;
+        Ok(Made::Answer(Box::new(answer)))
+    }
+
+    /// Runs, checks and tells a plan by its statement. `question` is empty where nobody asked in words, and then no
+    /// language model is asked for better ones.
+    pub(super) async fn computed(
+        &self,
+        job: &Job<'_>,
+        prepared: &Prepared,
+        question: &str,
+        (reading, compiled): (Reading, &Compiled),
+        steps: &mut Steps,
+    ) -> Result<Answer> {
+        let budget = Budgets {
+            sql_chars: MAX_CHARS,
+            sql_rows: job.budget.ask_rows,
+            sql_time: job.budget.ask_sql_time,
+            ..job.budget.clone()
+        };
+        let job = &job.within(&budget);
         steps.done("compile", format!("{} bytes of SQL", compiled.sql.len()));
         steps.record.add("sql", || compiled.sql.clone());
         steps.trace.sql = Some(compiled.sql.clone());
-        steps.trace.notes.extend(compiled.notes.iter().cloned());
+        steps.trace.notes.extend(compiled.notes.iter().map(|note| note.says.clone()));
 
         job.says(0.5, "Running the query");
         let mut ran = self.sql.query(job, &compiled.sql).await?;
@@ -88,11 +102,11 @@ impl Questions {
         steps.done("run", format!("{} rows", ran.table.rows.len()));
 
         job.says(0.7, "Checking the result");
-        let verdict = self.checked(job, prepared, &compiled, &reading.plan, &ran.table).await?;
+        let verdict = self.checked(job, prepared, compiled, &reading.plan, &ran.table).await?;
         steps.record.add("verification", || said(&verdict));
         let passed = verdict.passed && steps.caveats.is_empty();
         let mut caveats = steps.caveats.clone();
-        caveats.extend(of_result(&verdict, &compiled, &ran.table, total));
+        caveats.extend(of_result(&verdict, compiled, &ran.table, total));
         steps.trace.verified = Some(passed);
         steps.done("check", format!("{} checks", verdict.findings.len()));
         let found = verdict.findings.into_iter();
@@ -104,6 +118,10 @@ impl Questions {
             steps.done("relax", "which condition leaves nothing");
         }
 
+        let unstored = unstored(&reading.plan, &prepared.ontology, &prepared.values);
+        caveats.extend(unstored.into_iter().map(|says| CaveatKind::Empty.says(says)));
+        caveats.extend(prepared.compared_outside(&reading.plan).map(|says| CaveatKind::Empty.says(says)));
+
         job.says(0.9, "Writing the answer");
         let columns = columns(&compiled.columns, &reading.plan);
         let warned: Vec<String> = caveats.iter().map(|caveat| caveat.says.clone()).collect();
@@ -112,6 +130,7 @@ impl Questions {
             ontology: &prepared.ontology,
             columns: &columns,
             table: &ran.table,
+            joins: &compiled.reads.joins,
             total,
             caveats: &warned,
             verified: passed,
@@ -119,7 +138,7 @@ impl Questions {
         let told = tell(&facts);
         let charts = choose(&reading.plan, &columns, &ran.table, &told.read_as);
         let svg = charts.iter().map(|chart| draw::svg(chart, Theme::Auto)).collect();
-        let lineage = lineage::of(&reading.plan, &compiled, &prepared.ontology, ran.table.rows.len());
+        let lineage = lineage::of(&reading.plan, compiled, &prepared.ontology, ran.table.rows.len());
         steps.done("tell", format!("{} characters", told.narrative.len()));
         steps.record.add("narrative", || told.narrative.clone());
         let narrative = match question.is_empty() || names_personal(&reading.plan, &prepared.ontology) {
@@ -139,7 +158,7 @@ impl Questions {
             query: Some(write(&reading.plan, &prepared.ontology)),
             ..Body::default()
         };
-        Ok(Made::Answer(Box::new(Answer { reading, body })))
+        Ok(Answer { reading, body })
     }
 
     /// Looks up what the statement relies on. What cannot be looked up is not verified.
@@ -232,22 +251,15 @@ impl Questions {
 
 /// What is to be known of a result: how the data are, what is left out, what failed, how its numbers are made.
 fn of_result(verdict: &Verdict, compiled: &Compiled, table: &Table, total: Option<usize>) -> Vec<Caveat> {
-    let is_cut = |says: &&String| says.starts_with("There are more rows");
-    let of_data = verdict.caveats.iter().filter(|says| !is_cut(says));
-    let mut caveats: Vec<Caveat> = of_data.map(|says| CaveatKind::Data.says(says)).collect();
-    caveats.extend(
-        match total {
-            Some(total) => Some(format!("The first {} of {total} rows are shown.", table.rows.len())),
-            None => verdict.caveats.iter().find(is_cut).cloned(),
-        }
-        .map(|says| CaveatKind::Incomplete.says(says)),
-    );
+    let mut caveats: Vec<Caveat> = verdict.caveats.iter().map(|says| CaveatKind::Data.says(says)).collect();
+    let counted = total.map(|total| format!("The first {} of {total} rows are shown.", table.rows.len()));
+    caveats.extend(counted.or_else(|| verdict.cut.clone()).map(|says| CaveatKind::Incomplete.says(says)));
     let failed = verdict.findings.iter().filter(|finding| !finding.passed);
     caveats.extend(failed.map(|finding| CaveatKind::Unverified.says(&finding.says)));
     let is_gap = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
     let has_gaps = table.rows.iter().any(|row| row.iter().any(is_gap));
-    let notes = compiled.notes.iter().filter(|note| has_gaps || *note != GAPS);
-    caveats.extend(notes.map(|note| CaveatKind::Method.says(note)));
+    let notes = compiled.notes.iter().filter(|note| has_gaps || note.kind != NoteKind::Gaps);
+    caveats.extend(notes.map(|note| CaveatKind::Method.says(&note.says)));
     caveats
 }
 
@@ -291,7 +303,7 @@ fn said(verdict: &Verdict) -> String {
         let how = if it.passed { "passed" } else { "failed" };
         format!("{how} {}: {}\n", it.check, it.says)
     };
-    let caveats = verdict.caveats.iter().map(|caveat| format!("caveat: {caveat}\n"));
+    let caveats = verdict.caveats.iter().chain(&verdict.cut).map(|caveat| format!("caveat: {caveat}\n"));
     verdict.findings.iter().map(finding).chain(caveats).collect()
 }
 

@@ -1,22 +1,19 @@
 //! A question from its words to its answer: which conversation it belongs to, how it is read, what is asked back, and
 //! what is kept of it. [`super::answer`] makes the answer of a plan.
 
-use std::time::Instant;
-
 use serde_json::json;
 
 use super::memory::{Known, still_fits};
 use super::open::{Asking, as_verified};
+use super::opened::Opened;
 use super::{Answered, Ask, Body, Made, Open, Questions, Refused, Steps, civil};
-use crate::base::id::Id;
 use crate::engine::agent::planner::{Planners, Worded, assumption};
-use crate::engine::agent::prepared::{Prepared, tables};
+use crate::engine::agent::prepared::Prepared;
 use crate::engine::job::Job;
 use crate::engine::ontology::visible::has_any;
-use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Error, Result};
 use crate::model::reading::{Chosen, Outcome, Turn};
-use crate::model::run::{CaveatKind, Conversation, Ending, MOST_ROUNDS, Pending, Run, Trace, Understood};
+use crate::model::run::{Conversation, Ending, MOST_ROUNDS, Pending, Trace, Understood};
 
 /// Longest question in characters.
 const MOST_CHARS: usize = 2_000;
@@ -26,10 +23,6 @@ const MOST_TURNS: usize = 10;
 
 /// Datasets that are named where there is no answer.
 const MOST_NAMED: usize = 12;
-
-/// Said of an answer over data that were not compared with the ontology.
-pub(super) const NOT_COMPARED: &str = "The data changed, and were not yet compared again with what the ontology says of them (keys, \
-                            references, types).";
 
 impl Questions {
     /// Answers, asks back, or says why it cannot.
@@ -43,20 +36,13 @@ impl Questions {
     }
 
     async fn asked(&self, job: &Job<'_>, ask: Ask) -> Result<Answered> {
-        let started = Instant::now();
+        let mut steps = Steps::new(ask.record);
         let text = ask.question.trim();
         if text.is_empty() || text.chars().count() > MOST_CHARS {
             return Err(Error::invalid("question", format!("A question has 1 to {MOST_CHARS} characters.")));
         }
         let mut conversation = self.conversation(job, ask.ontology, ask.conversation).await?;
-        let visible = self.library.ready(job, ask.ontology).await?;
-        let prepared = self.ready.get(&self.sql, job, &visible).await?;
-        let over: Vec<Id<Dataset>> =
-            tables(&visible.ontology, job.pass.datasets()).iter().map(|table| table.id).collect();
-        let mut steps = Steps::new(ask.record);
-        if !visible.compared {
-            steps.caveats.push(CaveatKind::Unverified.says(NOT_COMPARED));
-        }
+        let Opened { visible, prepared, over } = self.opened(job, ask.ontology, &mut steps).await?;
         job.says(0.1, "Understanding the question");
 
         let may_know = visible.whole || !job.pass.is_external();
@@ -74,26 +60,13 @@ impl Questions {
         let made = self.made(job, &prepared, &known, &question, round, &mut conversation, &mut steps).await;
         // A planner that was given up is no planner that found nothing.
         let made = made.and_then(|made| job.check().map(|()| made));
-        let conversation_id = conversation.id;
-        let run = |ending: Ending, trace: Trace| Run {
-            id: Id::new(&self.clock),
-            org: job.pass.org(),
-            ontology: ask.ontology,
-            conversation: conversation_id,
-            credential: job.pass.credential().to_owned(),
-            asked_by: job.pass.user().map(|user| user.to_string()),
-            question: question.clone(),
-            ending,
-            trace,
-            duration_ms: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
-            asked_at: self.clock.now(),
-        };
         steps.trace.chosen = conversation.state.chosen.clone();
         let made = match made {
             Ok(made) => made,
             Err(error) => {
                 steps.trace.notes.push(error.message.clone());
-                self.keep(&mut conversation, run(Ending::Failed, steps.trace), &over).await?;
+                let run = self.ended(job, &conversation, &question, Ending::Failed, steps);
+                self.keep(&mut conversation, run, &over).await?;
                 return Err(error);
             }
         };
@@ -106,7 +79,7 @@ impl Questions {
             conversation.state.turns.drain(..surplus);
         }
         conversation.updated_at = self.clock.now();
-        let run = run(ending, steps.trace);
+        let run = self.ended(job, &conversation, &question, ending, steps);
         let id = run.id;
         self.keep(&mut conversation, run, &over).await?;
         Ok(Answered { conversation: conversation.id, run: id, ending, body: told.body })

@@ -6,8 +6,8 @@ mod ask;
 mod erase;
 mod guided;
 mod memory;
-mod near;
 mod open;
+mod opened;
 mod preferences;
 mod query;
 pub mod reword;
@@ -129,12 +129,15 @@ struct Steps {
     /// What is uncertain whatever the answer is: with any of them it is not verified.
     caveats: Vec<Caveat>,
     record: Record,
+    begun: Instant,
+    /// When the step before ended.
     since: Instant,
 }
 
 impl Steps {
     fn new(record: Record) -> Self {
-        Self { trace: Trace::default(), caveats: Vec::new(), record, since: Instant::now() }
+        let begun = Instant::now();
+        Self { trace: Trace::default(), caveats: Vec::new(), record, begun, since: begun }
     }
 
     /// Ends a step.

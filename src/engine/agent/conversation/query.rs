@@ -1,28 +1,26 @@
 //! A query in the place of a question: read as a plan, and answered as the plan of a question is.
 
-use std::time::Instant;
-
 use serde_json::json;
 
-use super::ask::{NOT_COMPARED, is_late, late};
-use super::{Answered, Made, Questions, Steps, civil};
+use super::ask::{is_late, late};
+use super::opened::Opened;
+use super::{Answered, Questions, Steps, civil};
 use crate::base::id::Id;
-use crate::engine::agent::compiler::{CompileError, compile};
+use crate::engine::agent::compiler::{CompileError, Compiled, compile};
 use crate::engine::agent::explainer::restate;
 use crate::engine::agent::guide::by_way;
 use crate::engine::agent::plan::validate::validate;
-use crate::engine::agent::prepared::{Prepared, tables};
+use crate::engine::agent::prepared::Prepared;
 use crate::engine::agent::query::{read, refusal};
 use crate::engine::agent::record::Record;
 use crate::engine::job::Job;
 use crate::engine::render::nouns::capital;
-use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Ontology, StoredOntology};
 use crate::model::plan::Plan;
 use crate::model::query::Query;
 use crate::model::reading::{Reading, Turn};
-use crate::model::run::{CaveatKind, Ending, Run};
+use crate::model::run::Ending;
 
 /// Longest query as JSON, in bytes.
 const MOST_BYTES: usize = 16 << 10;
@@ -45,51 +43,29 @@ impl Questions {
     }
 
     async fn queried(&self, job: &Job<'_>, ontology: Id<StoredOntology>, query: &Query) -> Result<Answered> {
-        let started = Instant::now();
+        let mut steps = Steps::new(Record::default());
         let text = serde_json::to_string(query).map_err(Error::internal)?;
         if text.len() > MOST_BYTES {
             return Err(Error::invalid("query", format!("A query has at most {MOST_BYTES} bytes.")));
         }
-        let visible = self.library.ready(job, ontology).await?;
-        let prepared = self.ready.get(&self.sql, job, &visible).await?;
-        let over: Vec<Id<Dataset>> =
-            tables(&visible.ontology, job.pass.datasets()).iter().map(|table| table.id).collect();
-        let mut steps = Steps::new(Record::default());
-        if !visible.compared {
-            steps.caveats.push(CaveatKind::Unverified.says(NOT_COMPARED));
-        }
+        let Opened { prepared, over, .. } = self.opened(job, ontology, &mut steps).await?;
         job.says(0.1, "Reading the query");
         let now = civil(&prepared.ontology, self.clock.now())?;
         let plan = read(query, &prepared.ontology, now).map_err(|problems| refusal(&problems, query))?;
-        let plan = computable(plan, &prepared)?;
+        let plan = without_rank(plan);
+        let compiled = computable(&plan, &prepared, job.budget.ask_rows)?;
         steps.trace.planner = PLANNER.into();
         steps.trace.notes.clone_from(&prepared.left_out);
         steps.done("plan", "read from a query");
 
         let mut conversation = self.conversation(job, ontology, None).await?;
         let reading = Reading { plan, ..Reading::default() };
-        let made = self.answer(job, &prepared, "", reading, &[], &mut steps).await;
-        let conversation_id = conversation.id;
-        let run = |ending, trace| Run {
-            id: Id::new(&self.clock),
-            org: job.pass.org(),
-            ontology,
-            conversation: conversation_id,
-            credential: job.pass.credential().to_owned(),
-            asked_by: job.pass.user().map(|user| user.to_string()),
-            question: text.clone(),
-            ending,
-            trace,
-            duration_ms: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
-            asked_at: self.clock.now(),
-        };
-        let answer = match made {
-            Ok(Made::Answer(answer)) => answer,
-            // What can be compiled has an answer.
-            Ok(_) => return Err(Error::internal("a plan that can be compiled was not answered")),
+        let answer = match self.computed(job, &prepared, "", (reading, &compiled), &mut steps).await {
+            Ok(answer) => answer,
             Err(error) => {
                 steps.trace.notes.push(error.message.clone());
-                self.keep(&mut conversation, run(Ending::Failed, steps.trace), &over).await?;
+                let run = self.ended(job, &conversation, &text, Ending::Failed, steps);
+                self.keep(&mut conversation, run, &over).await?;
                 return Err(error);
             }
         };
@@ -98,21 +74,20 @@ impl Questions {
         conversation.state.turns.push(Turn { question: said, plan: answer.reading.plan.clone() });
         conversation.updated_at = self.clock.now();
         steps.trace.reading = Some(answer.reading);
-        let run = run(Ending::Answer, steps.trace);
+        let run = self.ended(job, &conversation, &text, Ending::Answer, steps);
         let id = run.id;
         self.keep(&mut conversation, run, &over).await?;
-        Ok(Answered { conversation: conversation_id, run: id, ending: Ending::Answer, body: answer.body })
+        Ok(Answered { conversation: conversation.id, run: id, ending: Ending::Answer, body: answer.body })
     }
 }
 
-/// A plan that has a statement.
+/// The statement of a plan, for so many rows.
 ///
 /// # Errors
 /// `invalid_argument`: what would mean nothing, what cannot be computed, and which ways there are where it is open.
-fn computable(plan: Plan, prepared: &Prepared) -> Result<Plan> {
-    let plan = without_rank(plan);
+fn computable(plan: &Plan, prepared: &Prepared, rows: usize) -> Result<Compiled> {
     let ontology = &prepared.ontology;
-    let problems = validate(&plan, ontology);
+    let problems = validate(plan, ontology);
     if let Some(first) = problems.first() {
         let place = first.split([':', '[', '.']).next().filter(|place| *place != "plan");
         let told: Vec<&str> = problems.iter().map(|problem| problem.trim_start_matches("plan: ")).collect();
@@ -121,10 +96,8 @@ fn computable(plan: Plan, prepared: &Prepared) -> Result<Plan> {
             format!("This query cannot be answered. {}", told.join(" ")),
         ));
     }
-    match compile(&plan, ontology, &prepared.graph, prepared.dialect, 1) {
-        Ok(_) => Ok(plan),
-        Err(problem) => Err(not_compiled(&problem, ontology)),
-    }
+    let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+    compile(plan, ontology, &prepared.graph, prepared.dialect, rows).map_err(|problem| not_compiled(&problem, ontology))
 }
 
 /// One number has no order and no first: what says so all the same says nothing.

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::near::{datasets, near};
 use super::{Made, Questions};
 use crate::base::id::Id;
 use crate::engine::agent::explainer::restate;
+use crate::engine::agent::near::{datasets, near};
 use crate::engine::agent::prepared::Prepared;
 use crate::engine::agent::query::write;
 use crate::model::error::{Error, Result};
@@ -30,7 +30,9 @@ impl Questions {
         let words = if unknown.is_empty() { self.telling(question) } else { unknown.clone() };
         let looked_in = prepared.clone();
         // Many values are compared.
-        let near = tokio::task::spawn_blocking(move || near(&words, &looked_in)).await.map_err(Error::internal)?;
+        let near = tokio::task::spawn_blocking(move || near(&words, &looked_in.ontology, &looked_in.values))
+            .await
+            .map_err(Error::internal)?;
         Ok(Some(Understood {
             query: plan.map(|plan| write(plan, &prepared.ontology)),
             read_as: plan.map(|plan| restate(plan, &prepared.ontology)),

@@ -56,7 +56,8 @@ pub fn one(condition: &Condition, ontology: &Ontology) -> String {
         }
         Condition::IsNull { field: at, negated } if is_key(at, ontology) => {
             // There is a row by this key, or none.
-            let noun = noun(&at.dataset, ontology);
+            let roles = roles(&at.via, &at.dataset, ontology);
+            let noun = [roles, vec![noun(&at.dataset, ontology)]].concat().join(" ");
             let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
             format!("it is {} {noun}", if *negated { article } else { "no" })
         }
@@ -83,7 +84,7 @@ pub fn one(condition: &Condition, ontology: &Ontology) -> String {
         Condition::Segment { name, negated: false } => format!("in the segment “{name}”"),
         Condition::Segment { name, negated: true } => format!("not in the segment “{name}”"),
         Condition::Exists { of, dataset, via, filters, negated } => {
-            let way = match roles(via, ontology) {
+            let way = match roles(via, dataset, ontology) {
                 roles if roles.is_empty() => String::new(),
                 roles => format!(" as {}", listed(&roles, "and")),
             };

@@ -7,6 +7,7 @@ pub mod names;
 mod restate;
 mod support;
 mod tell;
+mod ways;
 mod window;
 
 pub use column::{Column, Role};

@@ -12,7 +12,7 @@ pub fn field(at: &FieldRef, ontology: &Ontology) -> String {
         None => in_words(&at.field),
     };
     let noun = noun(&at.dataset, ontology);
-    let roles = roles(&at.via, ontology);
+    let roles = roles(&at.via, &at.dataset, ontology);
     let with_noun = if roles.is_empty() && !is_shared(at, &words, ontology) || says(&words, &noun) {
         words
     } else {
@@ -24,19 +24,27 @@ pub fn field(at: &FieldRef, ontology: &Ontology) -> String {
         .fold(with_noun, |words, role| if says(&words, &role) { words } else { format!("{role} {words}") })
 }
 
-/// The roles of relationships. One without a role needs no name where it is the only way between its datasets.
-pub fn roles(via: &[String], ontology: &Ontology) -> Vec<String> {
+/// The roles of relationships that lead to a dataset. One without a role is said by the dataset on the way, "customer
+/// city"; it needs no name where it is the only one that leads to the dataset.
+pub fn roles(via: &[String], dataset: &str, ontology: &Ontology) -> Vec<String> {
     let role = |name: &String| match ontology.relationship(name) {
         Some(Relationship { role: Some(role), .. }) => Some(in_words(role)),
-        Some(one) => {
-            let joins = |other: &&Relationship| {
-                other.from.eq_ignore_ascii_case(&one.from) && other.to.eq_ignore_ascii_case(&one.to)
-            };
-            (ontology.relationships.iter().filter(joins).count() > 1).then(|| in_words(name))
+        Some(one) if has_others(one, ontology) => Some(in_words(name)),
+        Some(one) if one.to.eq_ignore_ascii_case(dataset) => {
+            let leads = |other: &&Relationship| other.to.eq_ignore_ascii_case(dataset);
+            (ontology.relationships.iter().filter(leads).count() > 1).then(|| noun(&one.from, ontology))
         }
+        Some(one) => (!one.from.eq_ignore_ascii_case(dataset)).then(|| noun(&one.to, ontology)),
         None => Some(in_words(name)),
     };
     via.iter().filter_map(role).collect()
+}
+
+/// Whether another relationship leads from the same dataset to the same one.
+pub(super) fn has_others(one: &Relationship, ontology: &Ontology) -> bool {
+    let same =
+        |other: &&Relationship| other.from.eq_ignore_ascii_case(&one.from) && other.to.eq_ignore_ascii_case(&one.to);
+    ontology.relationships.iter().filter(same).count() > 1
 }
 
 /// Whether another dataset that people see has a field called the same.

@@ -3,12 +3,14 @@
 use serde_json::Value;
 
 use super::column::{Column, Role};
-use super::names::sentence_case;
+use super::names::{nouns, sentence_case};
 use super::restate::restate;
+use super::ways::preferred;
 use crate::engine::render::digits::Digits;
 use crate::engine::render::markdown::{escaped, table};
 use crate::engine::render::nouns::capital;
 use crate::engine::render::number::{self, NO_VALUE};
+use crate::model::lineage::JoinUse;
 use crate::model::ontology::Ontology;
 use crate::model::plan::{By, Plan};
 use crate::model::reading::Reading;
@@ -24,6 +26,8 @@ pub struct Facts<'a> {
     /// One for each column of the table.
     pub columns: &'a [Column],
     pub table: &'a Table,
+    /// Those of its statement.
+    pub joins: &'a [JoinUse],
     /// How many rows there are, where the table has not all of them and they were counted.
     pub total: Option<usize>,
     /// What makes the numbers less than they seem, as sentences.
@@ -46,7 +50,9 @@ pub struct Told {
 /// Tells a result. Every number in the text is one of the result, of the reading, or a count of rows.
 pub fn tell(facts: &Facts<'_>) -> Told {
     let answer = answer(facts);
-    let read_as = restate(&facts.reading.plan, facts.ontology);
+    let plan = &facts.reading.plan;
+    let ways = preferred(plan, facts.joins, facts.ontology);
+    let read_as = [restate(plan, facts.ontology)].into_iter().chain(ways).collect::<Vec<_>>().join(", ");
     let mut parts = vec![answer.clone()];
     if !is_one_line(facts) {
         parts.push(rows(facts));
@@ -95,12 +101,12 @@ fn is_one_line(facts: &Facts<'_>) -> bool {
 fn answer(facts: &Facts<'_>) -> String {
     let plan = &facts.reading.plan;
     match facts.table.rows.as_slice() {
-        [] => nothing(plan),
+        [] => nothing(plan, facts.ontology),
         [row] => one_row(row, facts),
         rows if plan.is_listing() => {
             let least = if facts.table.truncated && facts.total.is_none() { "at least " } else { "" };
             let count = facts.total.unwrap_or(rows.len());
-            let nouns = plan.subject.as_deref().map(|subject| super::names::nouns(subject, facts.ontology));
+            let nouns = plan.subject.as_deref().map(|subject| nouns(subject, facts.ontology));
             match nouns.filter(|_| !plan.distinct) {
                 Some(nouns) => format!("**{least}{} {}.**", group(count), escaped_words(&nouns)),
                 None => format!("**{least}{}.**", count_of_rows(count)),
@@ -110,7 +116,8 @@ fn answer(facts: &Facts<'_>) -> String {
     }
 }
 
-fn nothing(plan: &Plan) -> String {
+/// What there is none of: the rows of a list by their noun.
+fn nothing(plan: &Plan, ontology: &Ontology) -> String {
     let narrowed: Vec<&str> = [
         plan.time.as_ref().map(|_| "the time"),
         (!plan.filters.is_empty()).then_some("the conditions"),
@@ -120,6 +127,14 @@ fn nothing(plan: &Plan) -> String {
     .into_iter()
     .flatten()
     .collect();
+    let listed = plan.subject.as_deref().filter(|_| plan.is_listing());
+    if let Some(dataset) = listed {
+        let nouns = escaped_words(&nouns(dataset, ontology));
+        return match narrowed.as_slice() {
+            [] => format!("**There are no {nouns}.**"),
+            narrowed => format!("**There are no {nouns}** that meet {}.", narrowed.join(" and ")),
+        };
+    }
     match narrowed.as_slice() {
         [] => "**No rows.** The data hold nothing that this question is about.".into(),
         narrowed => format!("**No rows.** Nothing in the data meets {}.", narrowed.join(" and ")),

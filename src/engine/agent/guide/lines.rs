@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use jiff::civil::Date;
 
+use crate::engine::agent::near::known;
 use crate::engine::agent::planner::FieldValues;
 pub(super) use crate::engine::agent::query::name;
 use crate::engine::ontology::expression::{Reference, Scalar};
@@ -32,10 +33,7 @@ impl Sight<'_> {
 
     /// What is known of the values of a field. Of one that holds personal data nothing is told.
     pub(super) fn told_values(&self, entity: &Entity, field: &Field) -> Option<&FieldValues> {
-        let is_this = |it: &&FieldValues| {
-            it.dataset.eq_ignore_ascii_case(&entity.name) && it.field.eq_ignore_ascii_case(&field.name)
-        };
-        self.values.iter().find(is_this).filter(|_| !is_personal(field))
+        known(self.values, entity, field).filter(|_| !is_personal(field))
     }
 }
 
@@ -169,12 +167,17 @@ fn values(entity: &Entity, field: &Field, sight: &Sight<'_>, most: usize) -> Opt
 
 pub(super) fn relationship(one: &Relationship, on: &Ontology, detail: &Detail) -> String {
     let mut line = format!("{} to {}", name(&one.from), name(&one.to));
-    if let Some(way) = way(one, on) {
-        let entity = on.entity(&one.to);
-        let seen = |field: &&String| is_seen(&format!("{}.{field}", one.to), on);
-        let label = entity.and_then(|entity| entity.label_field.iter().chain(&entity.primary_key).find(seen));
-        let field = label.map_or("…".into(), |label| name(label));
-        line += &format!(", by {way}: write {way}.{}.{field}", name(&one.to));
+    let entity = on.entity(&one.to);
+    let seen = |field: &&String| is_seen(&format!("{}.{field}", one.to), on);
+    let label = entity.and_then(|entity| entity.label_field.iter().chain(&entity.primary_key).find(seen));
+    let field = format!("{}.{}", name(&one.to), label.map_or("…".into(), |label| name(label)));
+    let leads = |other: &&Relationship| other.to.eq_ignore_ascii_case(&one.to);
+    match way(one, on) {
+        Some(way) => line += &format!(", by {way}: write {way}.{field}"),
+        None if on.relationships.iter().filter(leads).count() > 1 => {
+            line += &format!(": write {field}, or {}.{field} where several ways lead there", way_name(one, on));
+        }
+        None => line += &format!(": write {field}"),
     }
     also(&mut line, &one.ai.synonyms, detail);
     line

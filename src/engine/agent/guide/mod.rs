@@ -8,23 +8,20 @@ mod pick;
 #[cfg(test)]
 mod tests;
 mod values;
-mod words;
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
 
 use self::lines::{BRIEF, Detail, FULL, NAMES, Sight, one_line};
 use self::pick::{Item, Picked, Thing};
-use self::words::{Sought, stems};
 use crate::base::json;
-use crate::engine::agent::compiler::compile;
-use crate::engine::agent::prepared::Prepared;
-use crate::engine::agent::query::read;
+use crate::engine::agent::near::{Found, Sought, find, names_of, open_terms, texts_of};
+use crate::engine::agent::prepared::{Prepared, has_statement};
 use crate::engine::ontology::graph::Graph;
 use crate::model::guide::{Described, Guide};
 use crate::model::ontology::{Ontology, Relationship, in_words};
+use crate::model::personal::is_personal;
 use crate::model::query::Query;
 use crate::model::source::Dialect;
 
@@ -79,10 +76,9 @@ pub(super) fn guide(ontology: &Ontology, prepared: Option<&Prepared>, why: Optio
     let unread = prepared.into_iter().flat_map(|prepared| &prepared.left_out).map(String::as_str);
     let unknown: Vec<String> = why.into_iter().chain(unread).take(MOST_UNKNOWN).map(str::to_owned).collect();
     let graph = prepared.map_or_else(|| Arc::new(Graph::new(ontology)), |prepared| prepared.graph.clone());
-    let dialect = prepared.map_or(Dialect::DuckDb, |prepared| prepared.dialect);
-    let runs = |query: &Query| {
-        let plan = read(query, ontology, wish.now);
-        plan.is_ok_and(|plan| compile(&plan, ontology, &graph, dialect, 1).is_ok())
+    let runs = |query: &Query| match prepared {
+        Some(prepared) => prepared.runs(query, wish.now),
+        None => has_statement(query, ontology, (&graph, Dialect::DuckDb), wish.now),
     };
     written(&sight, &graph, &unknown, (wish, &runs))
 }
@@ -92,36 +88,6 @@ pub fn by_way(names: &[String], dataset: &str, ontology: &Ontology) -> String {
     let ways = names.iter().filter_map(|name| ontology.relationship(name));
     let ways = ways.map(|one| lines::way_name(one, ontology)).chain([lines::name(dataset)]);
     ways.collect::<Vec<_>>().join(".")
-}
-
-/// How much an ontology has to do with some words: 0 is nothing.
-pub fn relevance(ontology: &Ontology, about: &str) -> usize {
-    let sight = Sight { ontology, values: &[], extents: HashMap::new() };
-    let terms: Vec<(String, String)> = open_terms(&sight).collect();
-    let names = all_names(&sight);
-    let sought = Sought::new(about, &terms, &names);
-    let named: Vec<&str> = names.iter().map(String::as_str).collect();
-    let own: Vec<&str> =
-        [ontology.name.as_str()].into_iter().chain(ontology.ai.synonyms.iter().map(String::as_str)).collect();
-    2 * sought.hits(&own, &ontology.description) + sought.hits(&named, "")
-}
-
-/// How well an ontology fits some words, from 0 to 1: 1 has them all among its names.
-pub fn fit_of(ontology: &Ontology, about: &str) -> f64 {
-    share(relevance(ontology, about), about)
-}
-
-/// As [`fit_of`], for whatever has some names and a description, in which a word counts less.
-pub fn fit(about: &str, names: &[String], description: &str) -> f64 {
-    let known = names.iter().flat_map(|name| stems(name)).collect();
-    let named: Vec<&str> = names.iter().map(String::as_str).collect();
-    share(Sought::new(about, &[], &known).hits(&named, description), about)
-}
-
-/// Hits as a share of those that the words could have in names.
-fn share(hits: usize, about: &str) -> f64 {
-    let most = words::IN_NAME * stems(about).len();
-    if most == 0 { 0.0 } else { (hits as f64 / most as f64).min(1.0) }
 }
 
 /// Questions that can be asked: those that an author wrote, or some that its metrics suggest.
@@ -149,33 +115,54 @@ type Runs<'a> = dyn Fn(&Query) -> bool + 'a;
 
 /// The guide itself.
 fn written(sight: &Sight<'_>, graph: &Graph, unknown: &[String], (wish, runs): (&Wish<'_>, &Runs<'_>)) -> Guide {
-    let names = all_names(sight);
-    let terms: Vec<(String, String)> = open_terms(sight).collect();
+    let ontology = sight.ontology;
+    let names = names_of(ontology);
+    let terms: Vec<(String, String)> = open_terms(ontology).collect();
     let sought = wish.about.map(|about| Sought::new(about, &terms, &names));
-    let (values, places) = sought.as_ref().map(|sought| values::find(sought, &names, sight)).unwrap_or_default();
+    let found = sought.as_ref().map(|sought| find(sought, &names, (ontology, sight.values))).unwrap_or_default();
+    let (values, places) = values::lines(&found, sight);
     let mut picked = Picked::new(sight, sought.as_ref(), &places);
     let nothing = sought.is_some() && picked.is_empty();
     if nothing {
         picked = Picked::new(sight, None, &[]);
     }
-    let mut guide = Guide { notes: notes(sight, wish.now, &terms), values, ..Guide::default() };
+    let not_found = match sought.filter(|_| !nothing) {
+        Some(sought) => not_found(&sought, &found, sight),
+        None => wish
+            .about
+            .map(|about| format!("Nothing here is called so: {}. This is what there is.", one_line(about, 80))),
+    };
+    let mut guide = Guide { not_found, notes: notes(sight, wish.now, &terms), values, ..Guide::default() };
     guide.examples = shown_examples(&picked, sight, graph, runs);
-    let mut left = unknown.to_vec();
-    if nothing {
-        let about = one_line(wish.about.unwrap_or_default(), 80);
-        left.insert(0, format!("Nothing here is called so: {about}. This is what there is."));
-    }
-    guide.left_out = Some(left.join(" ")).filter(|left| !left.is_empty());
-    fill(guide, &picked, sight, wish.bytes)
+    guide.left_out = Some(unknown.join(" ")).filter(|left| !left.is_empty());
+    let details: &[Detail] = if nothing { &[NAMES] } else { &[FULL, BRIEF] };
+    fill(guide, &picked, sight, (details, wish.bytes))
 }
 
-/// Everything that was picked in the greatest detail that there is room for; what does not fit then is named as far as
-/// there is room, and counted.
-fn fill(guide: Guide, picked: &Picked<'_>, sight: &Sight<'_>, bytes: usize) -> Guide {
+/// The words that neither a name nor a value has, in a sentence. Where a value is spelt nearly so, that says it.
+fn not_found(sought: &Sought, found: &[Found<'_>], sight: &Sight<'_>) -> Option<String> {
+    let of_values = found.iter().flat_map(|it| [Some(it.value), it.called]).flatten();
+    let unknown = sought.unknown(texts_of(sight.ontology).chain(of_values));
+    let fields = sight.datasets().flat_map(|entity| &entity.fields);
+    let has_people = fields.into_iter().any(|field| !field.hidden && is_personal(field));
+    let people = match has_people {
+        true => {
+            " Names of people are found by the whole of them only, if at all: a filter on their field may find more."
+        }
+        false => "",
+    };
+    let words = one_line(&unknown.join(", "), 80);
+    let is_said = !unknown.is_empty() && !found.iter().any(Found::is_slip);
+    is_said.then(|| format!("Neither a name nor a known value here has: {words}.{people}"))
+}
+
+/// Everything that was picked in the greatest of some details that there is room for; what does not fit then is named
+/// as far as there is room, and counted.
+fn fill(guide: Guide, picked: &Picked<'_>, sight: &Sight<'_>, (details, bytes): (&[Detail], usize)) -> Guide {
     let narrowed = picked.left_out(sight);
-    for detail in [FULL, BRIEF] {
+    for detail in details {
         let mut whole = guide.clone();
-        picked.items.iter().for_each(|item| add(&mut whole, item, sight, &detail));
+        picked.items.iter().for_each(|item| add(&mut whole, item, sight, detail));
         add_sentence(&mut whole, narrowed.as_deref());
         if size(&whole) <= bytes {
             return whole;
@@ -320,38 +307,6 @@ fn notes(sight: &Sight<'_>, now: DateTime, terms: &[(String, String)]) -> Vec<St
         notes.push(format!("Words: {}.", terms.join("; ")));
     }
     notes
-}
-
-/// Words of the house that stand for nothing that is kept from people.
-fn open_terms<'a>(sight: &'a Sight<'_>) -> impl Iterator<Item = (String, String)> + 'a {
-    let ontology = sight.ontology;
-    let is_hidden = |means: &str| {
-        let field = means.split_once('.').is_some_and(|(dataset, field)| ontology.field(dataset, field).is_some());
-        field && !lines::is_seen(means, ontology) || ontology.entity(means).is_some_and(|entity| entity.hidden)
-    };
-    let open = ontology.glossary.iter().filter(move |term| !is_hidden(term.means.trim()));
-    open.map(|term| (term.term.clone(), term.means.clone()))
-}
-
-/// The words of all names that people are offered.
-fn all_names(sight: &Sight<'_>) -> BTreeSet<String> {
-    let ontology = sight.ontology;
-    let mut names = BTreeSet::new();
-    let mut take = |name: &str, synonyms: &[String]| {
-        names.extend(stems(name));
-        synonyms.iter().for_each(|synonym| names.extend(stems(synonym)));
-    };
-    ontology.metrics.iter().for_each(|metric| take(&metric.name, &metric.ai.synonyms));
-    ontology.segments.iter().for_each(|segment| take(&segment.name, &segment.synonyms));
-    for entity in sight.datasets() {
-        take(&entity.name, &entity.ai.synonyms);
-        take(entity.grain.as_deref().unwrap_or_default(), &[]);
-        for field in entity.fields.iter().filter(|field| !field.hidden) {
-            take(&field.name, &field.ai.synonyms);
-            take(&field.label, &[]);
-        }
-    }
-    names
 }
 
 /// Queries that somebody verified, and some about what was picked.

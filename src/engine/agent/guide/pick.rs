@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::examples::base;
 use super::lines::Sight;
-use super::words::Sought;
+use crate::engine::agent::near::Sought;
 use crate::model::ontology::{Entity, Field, FieldRole, Metric, Relationship, Segment};
 
 /// One thing of an ontology.

@@ -111,7 +111,7 @@ fn all_that_may_be_named_is_told_with_what_it_takes_to_name_it() {
     let sale = &guide.datasets[0];
     assert_eq!(sale.dataset, "sale; time sold_on, 2025-01-10 to 2025-02-28");
     assert_eq!(sale.fields, ["sold_on date", "euros number [EUR]", "product text; one of 'Bun', 'Rye'"]);
-    assert_eq!(guide.relationships, ["sale to shop"]);
+    assert_eq!(guide.relationships, ["sale to shop: write shop.town"]);
     assert!(guide.notes.iter().any(|note| note.contains("2025-03-01 10:00, Saturday")), "{:?}", guide.notes);
     assert!(guide.notes.iter().any(|note| note.contains("takings = revenue")), "{:?}", guide.notes);
     assert_eq!(guide.left_out, None);
@@ -152,7 +152,20 @@ fn words_narrow_it_to_what_has_to_do_with_them() {
 fn what_nothing_is_called_is_said_and_everything_shown() {
     let guide = told(&ontology(0), Some("xyzzy"), ROOM);
     assert_eq!(guide.metrics.len(), 2);
-    assert!(guide.left_out.unwrap().starts_with("Nothing here is called so: xyzzy."));
+    assert!(guide.not_found.as_ref().unwrap().starts_with("Nothing here is called so: xyzzy."));
+    assert!(guide.text().starts_with("Nothing here is called so"), "{}", guide.text());
+    assert!(guide.text().len() < told(&ontology(0), None, ROOM).text().len(), "names alone");
+}
+
+#[test]
+fn words_that_nothing_is_called_come_first_beside_what_was_found() {
+    let guide = told(&ontology(0), Some("average takings of Kenji in Ghent by month"), ROOM);
+    assert_eq!(guide.not_found.as_deref(), Some("Neither a name nor a known value here has: kenji."));
+    assert_eq!(guide.values, ["shop.town = 'Ghent'"]);
+    let mut of_people = ontology(0);
+    of_people.datasets[1].fields.push(Field { pii: Some("name".into()), ..field("owner", DataType::String) });
+    let said = told(&of_people, Some("takings of Kenji"), ROOM).not_found.unwrap();
+    assert!(said.contains("kenji") && said.contains("Names of people are found by the whole of them only"), "{said}");
 }
 
 #[test]
@@ -179,6 +192,7 @@ fn one_of_a_thousand_datasets_is_found_by_its_name() {
 #[test]
 fn an_ontology_is_found_by_the_words_of_its_names() {
     let ontology = ontology(0);
+    use crate::engine::agent::near::relevance;
     assert!(relevance(&ontology, "turnover by town") > relevance(&ontology, "salary"));
     assert!(relevance(&ontology, "salary") > 0);
     assert_eq!(relevance(&ontology, "weather"), 0);

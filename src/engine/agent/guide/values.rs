@@ -1,152 +1,21 @@
-//! Stored values that a text names, as conditions: "Kennedy" is `flight.origin = 'JFK'`.
+//! Stored values that were found, as conditions: "Kennedy" is `flight.origin = 'JFK'`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::lines::{Sight, literal, name, one_line, way};
-use super::words::{Sought, is_telling, split, stems};
-use crate::engine::agent::planner::FieldValues;
-use crate::model::ontology::{DataType, Entity, Field};
-use crate::model::personal::is_personal;
+use crate::engine::agent::near::Found;
+use crate::model::ontology::Relationship;
 
 /// Most conditions, and most of one field.
 const MOST: usize = 20;
 const MOST_OF_A_FIELD: usize = 5;
 
-/// Fewest letters of a word that is looked for within values, and of one that may be misspelt.
-const FEWEST_OF_A_PART: usize = 3;
-const FEWEST_OF_A_SLIP: usize = 5;
-
-/// A value that was found.
-struct Found<'a> {
-    entity: &'a Entity,
-    field: &'a Field,
-    value: &'a str,
-    /// What people call it, where it was found by that.
-    called: Option<&'a str>,
-    fit: Fit,
-}
-
-/// How a value was found; the better first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
-    /// The text names it, with so many letters; the longer one is the more telling.
-    Named(std::cmp::Reverse<usize>),
-    /// Words of the text are words of it.
-    Part(std::cmp::Reverse<usize>),
-    /// It is spelt nearly so.
-    Near(usize),
-}
-
-/// What is found of a text, as lines, and the datasets of it. `names` are the words of all names of the ontology: what
-/// is one of them alone is no part of a value that somebody looks for. Values that are personal data are found by those
-/// who name them in full, as questions find them, and by nobody else.
-pub(super) fn find(
-    sought: &Sought,
-    names: &BTreeSet<String>,
-    sight: &Sight<'_>,
-) -> (Vec<String>, Vec<(String, String)>) {
-    let parts: Vec<&str> = sought
-        .words
-        .iter()
-        .map(String::as_str)
-        .filter(|word| word.chars().count() >= FEWEST_OF_A_PART && is_telling(word))
-        .filter(|word| stems(word).iter().all(|stem| !names.contains(stem)))
-        .collect();
-    let mut found = Vec::new();
-    for entity in sight.datasets() {
-        for field in entity.fields.iter().filter(|field| !field.hidden) {
-            let known = sight.values.iter().find(|it| is_of(it, entity, field));
-            of_field(entity, field, known, sought, &parts, &mut found);
-        }
-    }
-    if found.is_empty() {
-        found = misspelt(&parts, sight);
-    }
-    lines(found, sight)
-}
-
-fn is_of(known: &FieldValues, entity: &Entity, field: &Field) -> bool {
-    known.dataset.eq_ignore_ascii_case(&entity.name) && known.field.eq_ignore_ascii_case(&field.name)
-}
-
-fn of_field<'a>(
-    entity: &'a Entity,
-    field: &'a Field,
-    known: Option<&'a FieldValues>,
-    sought: &Sought,
-    parts: &[&str],
-    found: &mut Vec<Found<'a>>,
-) {
-    let personal = is_personal(field);
-    let add = |value: &'a str, called: Option<&'a str>, found: &mut Vec<Found<'a>>| {
-        let words = split(called.unwrap_or(value));
-        let fit = named(&words, sought, field).or_else(|| if personal { None } else { part(&words, parts) });
-        found.extend(fit.map(|fit| Found { entity, field, value, called, fit }));
-    };
-    for value in known.into_iter().flat_map(|known| &known.values) {
-        add(value, None, found);
-    }
-    for (value, synonyms) in &field.value_synonyms {
-        if known.is_none_or(|known| !known.complete) {
-            add(value, None, found);
-        }
-        synonyms.iter().for_each(|called| add(value, Some(called), found));
-    }
-}
-
-/// Whether the text has all words of a value, one after the other. Of one letter, or a number, it has to be the text.
-fn named(value: &[String], sought: &Sought, field: &Field) -> Option<Fit> {
-    let letters: usize = value.iter().map(|word| word.chars().count()).sum();
-    let is_short = letters < 2 || field.datatype.is_number() || !value.iter().any(|word| is_telling(word));
-    let is_named = match is_short {
-        true => sought.words == value,
-        false => sought.words.windows(value.len().max(1)).any(|words| words == value),
-    };
-    (is_named && !value.is_empty()).then_some(Fit::Named(std::cmp::Reverse(letters)))
-}
-
-fn part(value: &[String], parts: &[&str]) -> Option<Fit> {
-    let hits = parts.iter().filter(|part| value.iter().any(|word| word == *part)).count();
-    (hits > 0).then_some(Fit::Part(std::cmp::Reverse(hits)))
-}
-
-/// Values that are spelt nearly like one of the words.
-fn misspelt<'a>(parts: &[&str], sight: &'a Sight<'_>) -> Vec<Found<'a>> {
-    let mut found = Vec::new();
-    let words: Vec<&&str> = parts.iter().filter(|word| word.chars().count() >= FEWEST_OF_A_SLIP).collect();
-    for entity in sight.datasets() {
-        let fields = entity.fields.iter().filter(|field| !field.hidden && field.datatype == DataType::String);
-        for field in fields.filter(|field| !is_personal(field)) {
-            let known = sight.told_values(entity, field).into_iter().flat_map(|known| &known.values);
-            for value in known {
-                let near = split(value).iter().flat_map(|one| words.iter().filter_map(|word| slip(word, one))).min();
-                found.extend(near.map(|apart| Found { entity, field, value, called: None, fit: Fit::Near(apart) }));
-            }
-        }
-    }
-    found
-}
-
-/// How many letters apart two words are that begin alike: one, from eight letters on two.
-fn slip(word: &str, other: &str) -> Option<usize> {
-    let length = word.chars().count();
-    let most = if length < 8 { 1 } else { 2 };
-    if word.chars().next() != other.chars().next() || other.chars().count().abs_diff(length) > most {
-        return None;
-    }
-    Some(strsim::osa_distance(word, other)).filter(|apart| *apart <= most)
-}
-
-/// The best of what was found; of each value once, and of each field a few. What people name outdoes what has a word of
-/// it.
-fn lines(mut found: Vec<Found<'_>>, sight: &Sight<'_>) -> (Vec<String>, Vec<(String, String)>) {
-    found.sort_by(|a, b| (a.fit, a.value.len(), a.value).cmp(&(b.fit, b.value.len(), b.value)));
-    let mut seen = BTreeSet::new();
-    found.retain(|it| seen.insert((&it.entity.name, &it.field.name, it.value)));
+/// The first of what was found as lines, of each field a few, and the fields that they are of.
+pub(super) fn lines(found: &[Found<'_>], sight: &Sight<'_>) -> (Vec<String>, Vec<(String, String)>) {
     let mut of_fields: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let (mut lines, mut places) = (Vec::new(), Vec::new());
     let mut more = 0;
-    for it in &found {
+    for it in found {
         let count = of_fields.entry((&it.entity.name, &it.field.name)).or_default();
         *count += 1;
         if *count > MOST_OF_A_FIELD || lines.len() == MOST {
@@ -170,10 +39,10 @@ fn condition(found: &Found<'_>, sight: &Sight<'_>) -> String {
     let (dataset, field) = (name(&found.entity.name), name(&found.field.name));
     let line = format!("{dataset}.{field} = {}", literal(found.value, found.field.datatype));
     let mut notes: Vec<String> = found.called.iter().map(|called| format!("called {}", one_line(called, 60))).collect();
-    if matches!(found.fit, Fit::Near(_)) {
+    if found.is_slip() {
         notes.push("spelt nearly so".into());
     }
-    let leads = |it: &&crate::model::ontology::Relationship| it.to.eq_ignore_ascii_case(&found.entity.name);
+    let leads = |it: &&Relationship| it.to.eq_ignore_ascii_case(&found.entity.name);
     let ways: Vec<String> = sight
         .ontology
         .relationships
@@ -189,8 +58,12 @@ fn condition(found: &Found<'_>, sight: &Sight<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::model::ontology::{Cardinality, Ontology, Relationship};
+    use crate::engine::agent::near::{Sought, find};
+    use crate::engine::agent::planner::FieldValues;
+    use crate::model::ontology::{Cardinality, DataType, Entity, Field, Ontology};
 
     fn field(name: &str) -> Field {
         Field { name: name.into(), expression: name.into(), datatype: DataType::String, ..Field::default() }
@@ -240,7 +113,7 @@ mod tests {
         ];
         let sight = Sight { ontology: &ontology, values: &values, extents: Default::default() };
         let names: BTreeSet<String> = ["flight", "airport"].map(str::to_owned).into();
-        find(&Sought::new(text, &[], &names), &names, &sight).0
+        lines(&find(&Sought::new(text, &[], &names), &names, (&ontology, &values)), &sight).0
     }
 
     #[test]

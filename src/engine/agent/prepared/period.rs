@@ -3,6 +3,7 @@
 use jiff::civil::{Date, DateTime};
 
 use super::Prepared;
+use crate::engine::agent::explainer::describe;
 use crate::engine::render::nouns::plural;
 use crate::model::ontology::Entity;
 use crate::model::plan::{Measure, Plan, Value, Window};
@@ -11,8 +12,19 @@ impl Prepared {
     /// That a plan asks for a time before or after all data that it is about, and which time these are from: "The data
     /// on flights are from 2013-01-01 to 2013-12-31." None where the time has data, or is not known to have none.
     pub(crate) fn outside(&self, plan: &Plan) -> Option<String> {
-        let time = plan.time.as_ref()?;
-        let placed = match &time.field {
+        self.without_data(plan, &plan.time.as_ref()?.window)
+    }
+
+    /// The same of the time that a plan compares with: "There is nothing to compare with in 2012. …".
+    pub(crate) fn compared_outside(&self, plan: &Plan) -> Option<String> {
+        let with = &plan.comparison.as_ref()?.with;
+        let data = self.without_data(plan, with)?;
+        Some(format!("There is nothing to compare with in {}. {data}", describe(with)))
+    }
+
+    /// Which times the data are from that a plan is about, where none are of a window.
+    fn without_data(&self, plan: &Plan, window: &Window) -> Option<String> {
+        let placed = match plan.time.as_ref()?.field.as_ref() {
             Some(field) => vec![(field.dataset.clone(), Some(field.field.clone()))],
             None => self.times(plan),
         };
@@ -22,7 +34,7 @@ impl Prepared {
                 Some(field) => self.extent_of(&dataset, &field),
                 None => self.extent(&dataset),
             }?;
-            if !is_outside(&time.window, first, last) {
+            if !is_outside(window, first, last) {
                 return None;
             }
             let noun = self.ontology.entity(&dataset).map_or(dataset, Entity::noun);

@@ -1,6 +1,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use jiff::civil::DateTime;
+
 use super::*;
+use crate::model::query::Query;
 
 fn id<T>(number: u128) -> Id<T> {
     uuid::Uuid::from_u128(number).hyphenated().to_string().parse().unwrap()
@@ -17,6 +20,7 @@ fn prepared(is_partial: bool) -> Prepared {
         left_out: Vec::new(),
         extents: HashMap::new(),
         is_partial,
+        tried: Tried::default(),
         ontology,
     }
 }
@@ -119,4 +123,15 @@ async fn what_is_old_is_made_anew() {
     assert!(!made_by(1, false).await && made_by(2, true).await, "a part is tried again sooner");
     age(LIFE);
     assert!(made_by(1, false).await);
+}
+
+#[test]
+fn a_query_is_tried_once() {
+    let prepared = prepared(false);
+    let of = |measure: &str| Query { measures: vec![measure.into()], ..Query::default() };
+    let now = DateTime::default();
+    assert!(!prepared.runs(&of("revenue"), now) && !prepared.runs(&of("revenue"), now));
+    assert_eq!(prepared.tried.count(), 1);
+    assert!(!prepared.runs(&of("orders"), now));
+    assert_eq!(prepared.tried.count(), 2);
 }

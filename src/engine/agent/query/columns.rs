@@ -177,7 +177,27 @@ impl Reader<'_> {
             self.need_sign(")", "after the measure")?;
             return Ok(if is_change { By::Change(measure) } else { By::Difference(measure) });
         }
+        if let Some(column) = self.beside_others() {
+            return Ok(By::Dimension(column));
+        }
         Err(self.no_column(at, "dimensions and measures"))
+    }
+
+    /// A field of the rows that are shown, which then is a column after the other dimensions.
+    fn beside_others(&mut self) -> Option<usize> {
+        let rows = self.around.rows.clone()?;
+        let place = self.place();
+        let named = self.quietly(|reader| reader.dimension().map(Some));
+        let Some(named) = named.filter(|it| it.field.dataset == rows && it.field.via.is_empty()) else {
+            self.back_to(place);
+            return None;
+        };
+        let all = || self.around.beside.iter().chain(&self.beside);
+        let column = all().position(|it| *it == named).unwrap_or_else(|| all().count());
+        if column == all().count() {
+            self.beside.push(named);
+        }
+        Some(self.around.dimensions.len() + column)
     }
 
     /// A measure of the query, by its position among them.
@@ -225,7 +245,10 @@ impl Reader<'_> {
     }
 
     fn no_column(&self, at: usize, what: &str) -> Wrong {
-        let message = format!("{} is none of the query's {what}: add it there, or name one of them", self.what());
+        let rows = self.around.rows.as_ref().filter(|_| what == "dimensions and measures");
+        let field = rows.map(|rows| format!(", or a field of {rows}")).unwrap_or_default();
+        let message =
+            format!("{} is none of the query's {what}: add it there, or name one of them{field}", self.what());
         let (dimensions, measures) = (&self.around.texts.0, &self.around.texts.1);
         let near = match what {
             "dimensions" => dimensions.clone(),

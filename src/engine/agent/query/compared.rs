@@ -3,6 +3,7 @@
 use jiff::civil::DateTime;
 
 use super::cursor::{Read, Reader};
+use super::cycles::NO_CYCLE;
 use super::lexer::Kind;
 use super::names::aggregation;
 use super::problem::Wrong;
@@ -45,6 +46,11 @@ impl Reader<'_> {
             return self.cut_compared(field, grain, at);
         }
         let field = self.left()?;
+        // As a dimension is cut: what it means is plain here, too.
+        if self.eat(&["by"]) {
+            let grain = self.grain().map_err(|wrong| Wrong::at(wrong.at, NO_CYCLE))?;
+            return self.cut_compared(field, grain, at);
+        }
         let negated = self.is(0, &["not"]) && self.kind(1).is_some();
         self.skip(usize::from(negated));
         if self.is(0, &["is"]) && !negated {

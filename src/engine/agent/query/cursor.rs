@@ -26,6 +26,10 @@ pub(super) struct Around {
     /// How those are written.
     pub texts: (Vec<String>, Vec<String>),
     pub compares: bool,
+    /// The dataset each of whose rows is one of the answer, so that its fields can stand beside the others; and those
+    /// that do, because the order is by them.
+    pub rows: Option<String>,
+    pub beside: Vec<Dimension>,
     /// Names of several words, in lower case: they are read without quotes too.
     pub spaced: Vec<Vec<String>>,
 }
@@ -37,6 +41,8 @@ pub(super) struct Reader<'a> {
     pub around: &'a Around,
     /// Names that are not there.
     pub wrong: Vec<Wrong>,
+    /// Fields that the answer is ordered by and has no column of yet.
+    pub beside: Vec<Dimension>,
     text: &'a str,
     tokens: Vec<Token>,
     at: usize,
@@ -62,7 +68,7 @@ pub(super) fn whole<'a, T>(
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, (ontology, now, around): (&'a Ontology, DateTime, &'a Around)) -> Read<Self> {
         let tokens = joined(tokens(text)?, &around.spaced);
-        Ok(Self { ontology, now, around, wrong: Vec::new(), text, tokens, at: 0, depth: 0 })
+        Ok(Self { ontology, now, around, wrong: Vec::new(), beside: Vec::new(), text, tokens, at: 0, depth: 0 })
     }
 
     pub(super) fn kind(&self, ahead: usize) -> Option<&Kind> {

@@ -7,7 +7,7 @@ use super::times::in_time;
 use super::words::DAYS;
 use crate::model::plan::{Comparator, Condition, FieldRef, Grain};
 
-const NO_CYCLE: &str = "of the parts of a time, conditions are on the day of the week and the hour of the day: \
+pub(super) const NO_CYCLE: &str = "of the parts of a time, conditions are on the day of the week and the hour of the day: \
                         `day_of_week(f) in ('Saturday', 'Sunday')`, `hour_of_day(f) between 8 and 17`; months and years are times: `f during 2013-07`";
 
 impl Reader<'_> {

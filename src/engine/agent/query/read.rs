@@ -197,6 +197,16 @@ impl Reading<'_> {
         }
     }
 
+    /// The dataset each of whose rows is one of the answer.
+    fn rows_shown(&self) -> Option<String> {
+        let plan = &self.plan;
+        let first = plan.dimensions.first().map(|dimension| &dimension.field);
+        let of_one = |field: &FieldRef| field.via.is_empty() && Some(&field.dataset) == first.map(|it| &it.dataset);
+        let is_list = plan.measures.is_empty() && plan.dimensions.iter().all(|dimension| of_one(&dimension.field));
+        let listed = first.filter(|_| is_list).map(|field| field.dataset.clone());
+        plan.subject.clone().or(listed).filter(|_| !plan.distinct)
+    }
+
     /// What is about the columns of the answer.
     fn finished(&mut self) {
         let query = self.query;
@@ -204,10 +214,16 @@ impl Reading<'_> {
             let having = self.text(&format!("having[{at}]"), text, |reader| reader.havings());
             self.plan.having.extend(having.into_iter().flatten());
         }
+        self.around.rows = self.rows_shown();
         for (at, text) in query.order.iter().enumerate() {
-            let order = self.text(&format!("order[{at}]"), text, |reader| reader.orders());
-            self.plan.order.extend(order.into_iter().flatten());
+            let read = self.text(&format!("order[{at}]"), text, |reader| {
+                Ok((reader.orders()?, std::mem::take(&mut reader.beside)))
+            });
+            let (order, beside) = read.unwrap_or_default();
+            self.plan.order.extend(order);
+            self.around.beside.extend(beside);
         }
+        self.plan.dimensions.append(&mut self.around.beside.clone());
         let mut per = Vec::new();
         for (at, text) in query.per.iter().enumerate() {
             per.extend(

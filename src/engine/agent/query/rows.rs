@@ -21,7 +21,7 @@ impl Reader<'_> {
                 }
                 _ => None,
             };
-            let unit = unit.filter(|unit| self.is_unit(unit));
+            let unit = unit.filter(|unit| is_unit(unit));
             if let Some(unit) = &unit {
                 if !["day", "days", "d", "dd"].contains(&unit.as_str()) {
                     return Err(self.wrong_here("times between two dates are counted in days: `days(from, to)`"));
@@ -48,14 +48,6 @@ impl Reader<'_> {
             self.back_to(place);
         }
         Ok(fields)
-    }
-
-    fn is_unit(&self, word: &str) -> bool {
-        [
-            "d", "dd", "day", "days", "week", "weeks", "month", "months", "year", "years", "hour", "hours", "minute",
-            "minutes", "second",
-        ]
-        .contains(&word)
     }
 
     /// `case when condition then x else y end` as a number of the rows that meet the condition.
@@ -107,4 +99,13 @@ impl Reader<'_> {
         let is_one = named.all(|dataset| Some(dataset) == first.as_ref());
         first.filter(|_| is_one).or_else(|| self.the_dataset()).ok_or_else(|| Wrong::at(at, CASE))
     }
+}
+
+/// Whether a word is a unit of what is between two dates.
+fn is_unit(word: &str) -> bool {
+    [
+        "d", "dd", "day", "days", "week", "weeks", "month", "months", "year", "years", "hour", "hours", "minute",
+        "minutes", "second",
+    ]
+    .contains(&word)
 }

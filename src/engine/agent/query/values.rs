@@ -207,27 +207,10 @@ impl Reader<'_> {
             self.looks()?
         } else {
             self.back_to(place);
-            return Err(self.no_function(function, at));
+            return Err(no_function(function, at));
         };
         self.need_sign(")", &format!("after `{function}(…`"))?;
         Ok(measure)
-    }
-
-    fn no_function(&self, function: &str, at: usize) -> Wrong {
-        let message = match function {
-            "days" | "date_diff" | "datediff" => {
-                "the days of many rows come together: `avg(days(from, to))`".to_owned()
-            }
-            "if" | "iff" | "iif" => {
-                "a number under a condition is written `count(dataset) filter (where …)`".to_owned()
-            }
-            _ => format!(
-                "there is no function {}: there are count, count(distinct …), sum, avg, median, min, max, stddev, share, cumulative, \
-                 change, change_percent, moving_average",
-                shown(function)
-            ),
-        };
-        Wrong::at(at, message)
     }
 
     /// What a function around it changes only in looks.
@@ -307,4 +290,18 @@ pub(super) fn showing(function: &str) -> Option<Shown> {
 
 fn is_one(measure: &Measure) -> bool {
     matches!(measure.value, Value::Number(one) if one.get() == 1.0) && measure.filters.is_empty()
+}
+
+/// What is called as a function and is none.
+fn no_function(function: &str, at: usize) -> Wrong {
+    let message = match function {
+        "days" | "date_diff" | "datediff" => "the days of many rows come together: `avg(days(from, to))`".to_owned(),
+        "if" | "iff" | "iif" => "a number under a condition is written `count(dataset) filter (where …)`".to_owned(),
+        _ => format!(
+            "there is no function {}: there are count, count(distinct …), sum, avg, median, min, max, stddev, share, cumulative, \
+             change, change_percent, moving_average",
+            shown(function)
+        ),
+    };
+    Wrong::at(at, message)
 }

@@ -3,7 +3,7 @@
 use super::lexer::{is_first, is_further};
 use crate::model::ontology::Aggregation;
 use crate::model::plan::f64bits::F64;
-use crate::model::plan::{Comparator, Grain, TimeUnit};
+use crate::model::plan::{Comparator, FieldRef, Grain, TimeUnit};
 
 /// Words that are no names unless they are in quotes.
 pub(super) const RESERVED: &[&str] = &[
@@ -95,6 +95,12 @@ pub(crate) fn name(name: &str) -> String {
     } else {
         quoted(name)
     }
+}
+
+/// A field with its dataset, and before it the relationships on the way.
+pub(super) fn field_name(field: &FieldRef) -> String {
+    let ways = field.via.iter().chain([&field.dataset, &field.field]);
+    ways.map(|part| name(part)).collect::<Vec<_>>().join(".")
 }
 
 pub(super) fn quoted(name: &str) -> String {

@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use super::cursor::{Around, Reader};
 use super::words::{self, function_name, name, quoted, sign_of};
 use super::write_times::{compared_with, window};
-use super::write_values::Writer;
+use super::write_values::{Writer, dimension};
 use crate::model::ontology::Ontology;
 use crate::model::plan::{Bound, By, Condition, Dimension, Having, Limit, Measure, Order, Plan};
 use crate::model::query::Query;
@@ -23,7 +23,7 @@ pub(crate) fn write(plan: &Plan, ontology: &Ontology) -> Query {
     let columns = Columns { ontology, around: &around };
     let dimension_name = |at: usize| columns.dimension(at);
     let writer = Writer { ontology, dimension_name: &dimension_name };
-    let texts = |dimensions: &[Dimension]| dimensions.iter().map(|it| writer.dimension(it)).collect::<Vec<_>>();
+    let texts = |dimensions: &[Dimension]| dimensions.iter().map(dimension).collect::<Vec<_>>();
     let is_list = plan.measures.is_empty();
     let segments = trailing_segments(&plan.filters);
     let (filters, named) = plan.filters.split_at(plan.filters.len() - segments);
@@ -37,7 +37,7 @@ pub(crate) fn write(plan: &Plan, ontology: &Ontology) -> Query {
         segments: named.iter().map(|condition| writer.condition(condition)).collect(),
         time: plan.time.as_ref().map(|time| {
             let window = window(&time.window, ontology);
-            time.field.as_ref().map_or(window.clone(), |field| format!("{} during {window}", writer.field(field)))
+            time.field.as_ref().map_or(window.clone(), |field| format!("{} during {window}", words::field_name(field)))
         }),
         compare_to: plan.comparison.as_ref().map(|comparison| compared_with(comparison, ontology)),
         having: plan.having.iter().map(|having| columns.having(having)).collect(),
@@ -105,7 +105,7 @@ impl Columns<'_> {
                 .around
                 .dimensions
                 .get(at)
-                .map(|it| (it.label.clone(), writer.dimension(&Dimension { label: None, ..it.clone() }))),
+                .map(|it| (it.label.clone(), dimension(&Dimension { label: None, ..it.clone() }))),
             By::Measure(at) | By::Difference(at) | By::Change(at) => self
                 .around
                 .measures

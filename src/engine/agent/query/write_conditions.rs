@@ -1,6 +1,6 @@
 //! Conditions, written.
 
-use super::words::{DAYS, function_name, name, number, sign_of, text};
+use super::words::{DAYS, field_name, function_name, name, number, sign_of, text};
 use super::write_times::window;
 use super::write_values::Writer;
 use crate::model::ontology::Aggregation;
@@ -32,14 +32,14 @@ impl Writer<'_> {
         let not = |negated: bool| if negated { "not " } else { "" };
         match condition {
             Condition::Compare { field, op, value } => {
-                format!("{} {} {}", self.field(field), sign_of(*op), literal(value))
+                format!("{} {} {}", field_name(field), sign_of(*op), literal(value))
             }
             Condition::CompareFields { left, op, right } => {
-                format!("{} {} {}", self.field(left), sign_of(*op), self.field(right))
+                format!("{} {} {}", field_name(left), sign_of(*op), field_name(right))
             }
             Condition::In { field, values, negated } => {
                 let values: Vec<String> = values.iter().map(literal).collect();
-                format!("{} {}in ({})", self.field(field), not(*negated), values.join(", "))
+                format!("{} {}in ({})", field_name(field), not(*negated), values.join(", "))
             }
             Condition::Like { field, pattern, text: part, negated } => {
                 let pattern = match pattern {
@@ -47,11 +47,11 @@ impl Writer<'_> {
                     Pattern::StartsWith => "starts with",
                     Pattern::EndsWith => "ends with",
                 };
-                format!("{} {}{pattern} {}", self.field(field), not(*negated), text(part))
+                format!("{} {}{pattern} {}", field_name(field), not(*negated), text(part))
             }
-            Condition::IsNull { field, negated } => format!("{} is {}null", self.field(field), not(*negated)),
+            Condition::IsNull { field, negated } => format!("{} is {}null", field_name(field), not(*negated)),
             Condition::Within { field, window: times, negated } => {
-                format!("{} {}during {}", self.field(field), not(*negated), window(times, self.ontology))
+                format!("{} {}during {}", field_name(field), not(*negated), window(times, self.ontology))
             }
             Condition::OnDays { field, days, negated } => {
                 let day = |day: &u8| {
@@ -59,11 +59,11 @@ impl Writer<'_> {
                     named.map_or_else(|| day.to_string(), |named| text(named))
                 };
                 let days: Vec<String> = days.iter().map(day).collect();
-                format!("day_of_week({}) {}in ({})", self.field(field), not(*negated), days.join(", "))
+                format!("day_of_week({}) {}in ({})", field_name(field), not(*negated), days.join(", "))
             }
             Condition::AtHours { field, from, to, negated } => {
                 let last = to.saturating_sub(1);
-                format!("hour_of_day({}) {}between {from} and {last}", self.field(field), not(*negated))
+                format!("hour_of_day({}) {}between {from} and {last}", field_name(field), not(*negated))
             }
             Condition::Segment { name: segment, negated } => format!("{}{}", not(*negated), name(segment)),
             Condition::Exists { of, dataset, via, filters, negated } => {
@@ -83,7 +83,7 @@ impl Writer<'_> {
                 format!("{} per {} {} {}", self.operand(measure), name(of), sign_of(*op), literal(value))
             }
             Condition::AgainstOverall { field, op, function } => {
-                let field = self.field(field);
+                let field = field_name(field);
                 let aggregate = match function {
                     Aggregation::CountDistinct => format!("count(distinct {field})"),
                     function => format!("{}({field})", function_name(*function)),

@@ -1,8 +1,8 @@
 //! Numbers and dimensions, written.
 
-use super::words::{function_name, grain_words, name, number, quoted};
+use super::words::{field_name, function_name, grain_words, name, number, quoted};
 use crate::model::ontology::{Aggregation, Ontology};
-use crate::model::plan::{Dimension, FieldRef, Measure, Shown, Value};
+use crate::model::plan::{Dimension, Measure, Shown, Value};
 
 /// Writes parts of a plan.
 pub(super) struct Writer<'a> {
@@ -56,14 +56,14 @@ impl Writer<'_> {
             Value::Metric(metric) => name(metric),
             Value::Count(dataset) => format!("count({})", name(dataset)),
             Value::Aggregate { function: Aggregation::CountDistinct, field } => {
-                format!("count(distinct {})", self.field(field))
+                format!("count(distinct {})", field_name(field))
             }
-            Value::Aggregate { function, field } => format!("{}({})", function_name(*function), self.field(field)),
+            Value::Aggregate { function, field } => format!("{}({})", function_name(*function), field_name(field)),
             Value::Ratio { numerator, denominator } => {
                 format!("{} / {}", self.operand(numerator), self.operand(denominator))
             }
             Value::Days { function, from, to } => {
-                format!("{}(days({}, {}))", function_name(*function), self.field(from), self.field(to))
+                format!("{}(days({}, {}))", function_name(*function), field_name(from), field_name(to))
             }
             Value::Sum(parts) => {
                 let parts: Vec<String> = parts.iter().map(|part| self.operand(part)).collect();
@@ -71,31 +71,27 @@ impl Writer<'_> {
             }
             Value::Difference(first, second) => format!("{} - {}", self.operand(first), self.operand(second)),
             Value::Over { function, measure, by } => {
-                let by: Vec<String> = by.iter().map(|dimension| self.dimension(dimension)).collect();
+                let by: Vec<String> = by.iter().map(dimension).collect();
                 format!("{}({} per {})", function_name(*function), self.operand(measure), by.join(", "))
             }
             Value::Number(value) => number(*value),
         }
     }
+}
 
-    pub(super) fn field(&self, field: &FieldRef) -> String {
-        let ways = field.via.iter().chain([&field.dataset, &field.field]);
-        ways.map(|part| name(part)).collect::<Vec<_>>().join(".")
+/// A dimension with its label.
+pub(super) fn dimension(dimension: &Dimension) -> String {
+    let mut text = field_name(&dimension.field);
+    if let Some(grain) = dimension.grain {
+        text.push_str(&format!(" by {}", grain_words(grain)));
     }
-
-    pub(super) fn dimension(&self, dimension: &Dimension) -> String {
-        let mut text = self.field(&dimension.field);
-        if let Some(grain) = dimension.grain {
-            text.push_str(&format!(" by {}", grain_words(grain)));
-        }
-        if let Some(width) = dimension.bucket {
-            text.push_str(&format!(" by {}", number(width)));
-        }
-        if let Some(label) = &dimension.label {
-            text.push_str(&format!(" as {}", quoted(label)));
-        }
-        text
+    if let Some(width) = dimension.bucket {
+        text.push_str(&format!(" by {}", number(width)));
     }
+    if let Some(label) = &dimension.label {
+        text.push_str(&format!(" as {}", quoted(label)));
+    }
+    text
 }
 
 /// Whether nothing beside it takes a part out of it.

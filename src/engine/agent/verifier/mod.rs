@@ -34,6 +34,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// What people should know although nothing is wrong.
     pub caveats: Vec<String>,
+    /// That not all rows are here.
+    pub cut: Option<String>,
 }
 
 /// The least and greatest value that a field is known to hold.
@@ -64,13 +66,12 @@ pub fn verify(
             judge.column(at, column, bounds);
         }
     }
-    if result.truncated {
-        judge.caveats.push(format!("There are more rows than the {} shown.", result.rows.len()));
-    }
+    let cut = result.truncated.then(|| format!("There are more rows than the {} shown.", result.rows.len()));
     Verdict {
         passed: judge.findings.iter().all(|finding| finding.passed),
         findings: judge.findings,
         caveats: judge.caveats,
+        cut,
     }
 }
 

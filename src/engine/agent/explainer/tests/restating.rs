@@ -224,6 +224,29 @@ fn measures_are_noun_phrases() {
 }
 
 #[test]
+fn a_way_through_another_dataset_is_said_by_that_dataset() {
+    let mut ontology = ontology();
+    let relationship = |name: &str, from: &str, to: &str| Relationship {
+        name: name.into(),
+        from: from.into(),
+        to: to.into(),
+        role: None,
+        ..ontology.relationships[2].clone()
+    };
+    let more = [relationship("rider", "trips", "people"), relationship("lives_at", "people", "stops")];
+    ontology.relationships.extend(more);
+    for (path, way, words) in [
+        ("stops.code", "rider", "Number of trips by person stop IATA code, all time"),
+        ("stops.code", "lives_at", "Number of trips by person stop IATA code, all time"),
+        ("people.name", "rider", "Number of trips by trip person name, all time"),
+        ("people.name", "made_by", "Number of trips by complaint person name, all time"),
+    ] {
+        let plan = Plan { dimensions: vec![Dimension::of(via(path, way))], ..trips() };
+        assert_eq!(restate(&plan, &ontology), words, "{way}");
+    }
+}
+
+#[test]
 fn dimensions_and_lists_name_their_columns() {
     let grouped = |dimensions: Vec<Dimension>| Plan { dimensions, ..trips() };
     let origin = Dimension::of(via("stops.name", "trip_from"));

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::super::{Column, Facts, Role, tell, unsupported_numbers};
 use super::restating::ontology;
 use crate::engine::render::number::Style;
+use crate::model::lineage::JoinUse;
 use crate::model::ontology::DataType;
 use crate::model::plan::{Value as Value_, *};
 use crate::model::reading::Reading;
@@ -29,11 +30,21 @@ struct Case {
     assumptions: Vec<String>,
     caveats: Vec<String>,
     verified: bool,
+    joins: Vec<JoinUse>,
 }
 
 impl Case {
     fn new(plan: Plan, columns: Vec<(&'static str, Role, Style)>, rows: Vec<Vec<Value>>) -> Self {
-        Self { plan, columns, rows, truncated: false, assumptions: vec![], caveats: vec![], verified: true }
+        Self {
+            plan,
+            columns,
+            rows,
+            truncated: false,
+            assumptions: vec![],
+            caveats: vec![],
+            verified: true,
+            joins: vec![],
+        }
     }
 
     fn narrative(&self) -> String {
@@ -57,6 +68,7 @@ impl Case {
             ontology: &ontology,
             columns: &columns,
             table: &table,
+            joins: &self.joins,
             total: None,
             caveats: &self.caveats,
             verified: self.verified,
@@ -170,6 +182,32 @@ fn an_empty_result_says_what_nothing_met() {
         text.starts_with("**No rows.** Nothing in the data meets the time and the conditions.\n\n_Read as"),
         "{text}"
     );
+}
+
+#[test]
+fn an_empty_list_says_what_there_is_none_of() {
+    let plan = Plan { subject: Some("people".into()), dimensions: vec![by("people", "name", None)], ..Plan::default() };
+    let mut case = Case::new(plan, vec![("Name", Role::Dimension(0), style(DataType::String, None))], vec![]);
+    assert!(case.narrative().starts_with("**There are no people.**\n\n"), "{}", case.narrative());
+    case.plan.filters = vec![Condition::IsNull { field: FieldRef::new("people", "name"), negated: false }];
+    assert!(case.narrative().starts_with("**There are no people** that meet the conditions.\n\n"));
+}
+
+#[test]
+fn the_way_that_was_taken_is_said_where_several_lead_there() {
+    let join = |relationship: &str| JoinUse {
+        left: "trips".into(),
+        right: "stops".into(),
+        relationship: relationship.into(),
+        on: vec![],
+    };
+    let mut case = Case { joins: vec![join("trip_from"), join("made_by")], ..firms(&[("Red", json!(5))]) };
+    case.plan.dimensions = vec![by("stops", "code", None)];
+    let text = case.narrative();
+    assert!(text.ends_with("_Read as: Number of trips by IATA code, all time, with stop as origin._"), "{text}");
+    case.plan.dimensions[0].field.via = vec!["trip_from".into()];
+    let text = case.narrative();
+    assert!(text.ends_with("_Read as: Number of trips by origin stop IATA code, all time._"), "said once: {text}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{now, plan, query, shop};
 use crate::engine::agent::query::{read, write};
-use crate::model::plan::{Condition, Measure, Value};
+use crate::model::plan::{By, Condition, Measure, Order, Value};
 
 /// Every text of a group is read as the first, in a query that has it in one place.
 fn same(around: &str, groups: &[&[&str]]) {
@@ -373,6 +373,37 @@ fn lists() {
     assert_eq!(all.dimensions.len(), 7, "all that are not hidden");
     let values = plan(r#"{"dimensions": ["order.status"]}"#);
     assert!(values.distinct && values.measures.is_empty(), "values to group by are each shown once");
+}
+
+#[test]
+fn a_condition_may_cut_a_time_as_a_dimension_does() {
+    let around = r#"{"measures": ["revenue"], "filters": [?]}"#;
+    same(
+        around,
+        &[
+            &["day_of_week(order.placed) = 'Saturday'", "order.placed by day of week = 'Saturday'"],
+            &["hour_of_day(order.placed) >= 22", "order.placed by hour of day >= 22"],
+            &["order.placed during 2013-07", "order.placed by month = 2013-07"],
+        ],
+    );
+}
+
+#[test]
+fn the_order_may_be_by_a_field_of_the_rows_that_are_shown() {
+    let beside = |json: &str, others: usize| {
+        let plan = plan(json);
+        let last = plan.dimensions.last().unwrap();
+        assert_eq!((last.field.dataset.as_str(), last.field.field.as_str()), ("customer", "joined"), "{json}");
+        assert_eq!(plan.dimensions.len(), others + 1, "{json}");
+        assert_eq!(plan.order.first().unwrap(), &Order { by: By::Dimension(others), descending: true }, "{json}");
+        let written = write(&plan, &shop());
+        assert_eq!(read(&written, &shop(), now()).unwrap(), plan, "{written:?}");
+    };
+    beside(r#"{"list": ["customer.name"], "order": ["customer.joined desc"]}"#, 1);
+    beside(r#"{"list": ["customer.name", "city"], "order": ["-joined", "name, customer.joined"]}"#, 2);
+    let of_each =
+        r##"{"each": "customer", "measures": ["orders"], "dimensions": ["name"], "order": ["joined desc", "#2"]}"##;
+    beside(of_each, 1);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Names of an ontology and stored values that come near some words: what to say instead of what means nothing. Within
 //! bounds, since both sides are written by others; personal values are told nobody who did not name them.
 
+use super::alike::{ALIKE, best, split};
 use crate::engine::agent::planner::FieldValues;
-use crate::engine::agent::prepared::Prepared;
-use crate::model::ontology::{Entity, Field, Ontology, in_words};
+use crate::model::ontology::{Entity, Field, Ontology};
 use crate::model::personal::is_personal;
 use crate::model::run::{Described, Near};
 
@@ -22,17 +22,10 @@ const MOST_VALUES: usize = 200_000;
 /// Longer values are not offered, in bytes.
 const LONGEST_VALUE: usize = 100;
 
-/// Longer words are not compared, in bytes: nobody misspells them.
-const LONGEST: usize = 64;
-
-/// How alike two words are that are taken for one another (Jaro-Winkler).
-const ALIKE: f64 = 0.88;
-
 /// What comes near some words, the nearest first; the fields of datasets that they name after those that they name
 /// themselves. Where no metric comes near, the first ones.
-pub(super) fn near(words: &[String], prepared: &Prepared) -> Near {
+pub(in crate::engine::agent) fn near(words: &[String], ontology: &Ontology, stored: &[FieldValues]) -> Near {
     let words: Vec<String> = words.iter().flat_map(|word| split(word)).collect();
-    let ontology = &prepared.ontology;
     let metrics = ontology.metrics.iter().map(|metric| {
         let names = std::iter::once(metric.name.as_str()).chain(metric.ai.synonyms.iter().map(String::as_str));
         (best(&words, names), metric.name.clone())
@@ -46,7 +39,7 @@ pub(super) fn near(words: &[String], prepared: &Prepared) -> Near {
         metrics: first(metrics.iter().cloned()),
         segments: first(segments),
         fields: first(fields(&words, ontology)),
-        values: first(values(&words, ontology, &prepared.values)),
+        values: first(values(&words, ontology, stored)),
     };
     if near.metrics.is_empty() {
         near.metrics = metrics.into_iter().take(MOST).map(|(_, name)| name).collect();
@@ -55,7 +48,7 @@ pub(super) fn near(words: &[String], prepared: &Prepared) -> Near {
 }
 
 /// The datasets that people may name.
-pub(super) fn datasets(ontology: &Ontology) -> Vec<Described> {
+pub(in crate::engine::agent) fn datasets(ontology: &Ontology) -> Vec<Described> {
     let shown = ontology.datasets.iter().filter(|entity| !entity.hidden).take(MOST_DATASETS);
     let described = |entity: &Entity| Described {
         name: entity.name.clone(),
@@ -114,38 +107,6 @@ fn condition(of: &FieldValues, field: &Field, value: &str) -> String {
     format!("{}.{} = '{}'", of.dataset, field.name, value.replace('\'', "''"))
 }
 
-/// How near the nearest of some names comes to one of the words.
-fn best<'n>(words: &[String], names: impl Iterator<Item = &'n str>) -> f64 {
-    let parts: Vec<String> = names.flat_map(split).collect();
-    let pairs = parts.iter().flat_map(|part| words.iter().map(move |word| alike(part, word)));
-    pairs.fold(0.0, f64::max)
-}
-
-/// From 0 to 1, which is the same word.
-fn alike(one: &str, other: &str) -> f64 {
-    if one == other {
-        return 1.0;
-    }
-    if one.len() > LONGEST || other.len() > LONGEST || one.len().min(other.len()) < 3 {
-        return 0.0;
-    }
-    // "Late" and "lateness", "order" and "orders".
-    if one.len().min(other.len()) >= 4 && (one.starts_with(other) || other.starts_with(one)) {
-        return 0.95;
-    }
-    // Whoever misspells a word begins it right.
-    if one.chars().next() != other.chars().next() {
-        return 0.0;
-    }
-    strsim::jaro_winkler(one, other)
-}
-
-/// The words of a text or a name, in small letters.
-fn split(text: &str) -> Vec<String> {
-    let words = in_words(text).to_lowercase();
-    words.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).map(str::to_owned).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,12 +163,5 @@ mod tests {
         assert_eq!(of("ghent"), ["shop.town = 'Ghent'", "shop.town = 'O''Ghent'"]);
         assert_eq!(of("kennedy"), ["shop.town = 'JFK'"]);
         assert_eq!(of("bsoch"), ["shop.town = 'Den Bosch'"], "a slip");
-    }
-
-    #[test]
-    fn words_are_alike_by_their_beginning_or_but_for_a_slip() {
-        assert!(alike("order", "orders") > ALIKE && alike("revenue", "revnue") > ALIKE);
-        assert!(alike("late", "gate") < ALIKE && alike("to", "tom") < ALIKE);
-        assert_eq!(alike(&"x".repeat(LONGEST + 1), &"x".repeat(LONGEST)), 0.0);
     }
 }
