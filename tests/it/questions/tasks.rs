@@ -1,0 +1,100 @@
+//! Questions as tasks, through a real client that knows them: what is asked back within a task, and the answer to it.
+
+use std::time::Duration;
+
+use dragoman::model::access::{Role, Scope};
+use rmcp::ClientHandler as _;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities, ClientConfig, GetTaskParams,
+    Implementation, InputRequest, TaskPayload, UpdateTaskParams,
+};
+use serde_json::{Value, json};
+
+use super::Bakery;
+use super::mcp::{connect, eras};
+use crate::support::databases::postgres_url;
+use crate::support::service::Service;
+use crate::tasks::{ONE_PLACE, endless};
+
+/// "best shop" does not say by what: revenue or pieces.
+const OPEN: &str = "Which is the best shop?";
+
+fn patient() -> ClientConfig {
+    let can = ClientCapabilities::builder().enable_elicitation().enable_tasks().build();
+    ClientConfig::new(can, Implementation::new("patient", "1"))
+}
+
+async fn a_question_asks_within_its_task(service: Service) {
+    let bakery = Bakery::open(service).await;
+    let scopes = [Scope::DataRead, Scope::DataWrite];
+    let other = bakery.service.access_token(&bakery.org, Role::Contributor, &scopes).await;
+    let [_, (_, stateless)] = eras();
+    let client = connect(&bakery, patient(), stateless).await;
+    let arguments = json!({ "ontologyId": bakery.ontology, "question": OPEN });
+    let ask = || {
+        let params = CallToolRequestParams::new("ask_question").with_arguments(arguments.as_object().unwrap().clone());
+        client.call_tool_once(params)
+    };
+    for answer in [Some("pieces"), None] {
+        let busy = endless(&bakery.service, &other);
+        // Whoever waits behind it knows that it has begun.
+        crate::tasks::waiting(&bakery.service, &bakery.client).await;
+        let CallToolResponse::Task(made) = ask().await.unwrap() else { panic!("the question did not wait") };
+        let id = made.task.task_id;
+        busy.abort();
+        let reached = async |is_it: fn(&TaskPayload) -> bool| {
+            loop {
+                let state = client.get_task(GetTaskParams::new(&id)).await.unwrap();
+                if is_it(&state.task.payload) {
+                    return state.task.payload;
+                }
+                assert_eq!(state.task.payload, TaskPayload::Working);
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let waits = reached(|payload| matches!(payload, TaskPayload::InputRequired { .. }));
+        let waits = tokio::time::timeout(Duration::from_secs(60), waits).await.unwrap();
+        let TaskPayload::InputRequired { input_requests } = waits else { unreachable!() };
+        let [(key, InputRequest::Elicitation(form))] = &input_requests.into_iter().collect::<Vec<_>>()[..] else {
+            panic!("one form")
+        };
+        let form = serde_json::to_value(form).unwrap();
+        let options = form["params"]["requestedSchema"]["properties"]["answer_1"]["enum"].as_array().unwrap().clone();
+        let update = |responses: Value| {
+            let responses = serde_json::from_value(responses).unwrap();
+            client.update_task(UpdateTaskParams::new(&id, responses))
+        };
+        // What it does not wait for is passed over, and what is no answer is refused.
+        update(json!({ "clarification": { "action": "decline" } })).await.unwrap();
+        let wrong = update(json!({ key: "pieces" })).await.unwrap_err();
+        assert!(wrong.to_string().contains("is the answer to a form"), "{wrong}");
+        let said = match answer {
+            Some(answer) => {
+                let option = options.iter().find(|option| option.as_str().unwrap().contains(answer)).unwrap();
+                json!({ "action": "accept", "content": { "answer_1": option } })
+            }
+            None => json!({ "action": "decline" }),
+        };
+        update(json!({ key: said })).await.unwrap();
+        let done = reached(|payload| matches!(payload, TaskPayload::Completed { .. }));
+        let TaskPayload::Completed { result } = tokio::time::timeout(Duration::from_secs(60), done).await.unwrap()
+        else {
+            unreachable!()
+        };
+        let reply = &result["structuredContent"];
+        assert_eq!(reply["outcome"], "answer", "{reply}");
+        assert!(reply["table"]["rows"].to_string().contains(r#""Old Mill""#) || answer.is_none(), "{reply}");
+        client.cancel_task(CancelTaskParams::new(&id)).await.unwrap();
+    }
+    assert_eq!(client.service().get_info().capabilities.supports_tasks(), true);
+    client.cancel().await.unwrap();
+    bakery.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_asked_back_within_a_task_is_answered_there() {
+    a_question_asks_within_its_task(Service::with(&ONE_PLACE).await).await;
+    let url = postgres_url().await;
+    let settings = [&ONE_PLACE[..], &[("DATABASE_URL", url.as_str())]].concat();
+    a_question_asks_within_its_task(Service::with(&settings).await).await;
+}
