@@ -104,17 +104,24 @@ impl Gateway {
         Ok(task)
     }
 
-    /// Whether the caller may still do what a task does: looked at again for as long as it goes on, and before what it came
-    /// to is shown.
+    /// Whether the caller, who was let in just now, may do what a task does: asked before anything of it is shown.
     ///
     /// # Errors
-    /// `auth_revoked` when what the caller was let in by is withdrawn, `scope_denied` when it no longer reaches so far,
-    /// `service_unavailable` while the workspace accepts no clients. A failure to find out takes nothing away.
+    /// `scope_denied` when they may not, `service_unavailable` while the workspace accepts no clients; the database fails.
+    pub async fn may(&self, caller: &Caller, action: Action) -> Result<()> {
+        self.authorize(caller, action, &Want::Nothing).await.map(drop)
+    }
+
+    /// The same of a caller who was let in some time ago: asked for as long as the work goes on. A failure to find out takes
+    /// nothing away.
+    ///
+    /// # Errors
+    /// As [`Gateway::may`], and `auth_revoked` when what they were let in by is withdrawn.
     pub async fn may_still(&self, caller: &Caller, action: Action) -> Result<()> {
         let Some(rights) = self.parts.identity.rights_left(caller).await else {
             return Err(Error::new(Code::AuthRevoked, "What this was begun with was withdrawn."));
         };
-        match self.authorize(&caller.clone().bounded(rights), action, &Want::Nothing).await {
+        match self.may(&caller.clone().bounded(rights), action).await {
             Err(refused) if refused.code != Code::InternalError => Err(refused),
             _ => Ok(()),
         }

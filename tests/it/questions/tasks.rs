@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use dragoman::model::access::{Role, Scope};
+use dragoman::store::Backend;
 use rmcp::ClientHandler as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities, ClientConfig, GetTaskParams,
     Implementation, InputRequest, TaskPayload, UpdateTaskParams,
 };
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use super::Bakery;
 use super::mcp::{connect, eras};
 use crate::support::databases::postgres_url;
 use crate::support::service::Service;
-use crate::tasks::{ONE_PLACE, endless};
 
 /// "best shop" does not say by what: revenue or pieces.
 const OPEN: &str = "Which is the best shop?";
@@ -24,10 +24,20 @@ fn patient() -> ClientConfig {
     ClientConfig::new(can, Implementation::new("patient", "1"))
 }
 
+/// Keeps what is asked from being written down for longer than a call needs to become a task.
+async fn slowed(service: &Service) -> JoinHandle<()> {
+    let mut tx = service.db.begin().await.unwrap();
+    if service.db.backend() == Backend::Postgres {
+        sqlx::query("LOCK TABLE conversations IN EXCLUSIVE MODE").execute(&mut *tx).await.unwrap();
+    }
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        drop(tx);
+    })
+}
+
 async fn a_question_asks_within_its_task(service: Service) {
     let bakery = Bakery::open(service).await;
-    let scopes = [Scope::DataRead, Scope::DataWrite];
-    let other = bakery.service.access_token(&bakery.org, Role::Contributor, &scopes).await;
     let [_, (_, stateless)] = eras();
     let client = connect(&bakery, patient(), stateless).await;
     let arguments = json!({ "ontologyId": bakery.ontology, "question": OPEN });
@@ -36,12 +46,10 @@ async fn a_question_asks_within_its_task(service: Service) {
         client.call_tool_once(params)
     };
     for answer in [Some("pieces"), None] {
-        let busy = endless(&bakery.service, &other);
-        // Whoever waits behind it knows that it has begun.
-        crate::tasks::waiting(&bakery.service, &bakery.client).await;
+        let slowed = slowed(&bakery.service).await;
         let CallToolResponse::Task(made) = ask().await.unwrap() else { panic!("the question did not wait") };
         let id = made.task.task_id;
-        busy.abort();
+        slowed.await.unwrap();
         let reached = async |is_it: fn(&TaskPayload) -> bool| {
             loop {
                 let state = client.get_task(GetTaskParams::new(&id)).await.unwrap();
@@ -93,8 +101,7 @@ async fn a_question_asks_within_its_task(service: Service) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_asked_back_within_a_task_is_answered_there() {
-    a_question_asks_within_its_task(Service::with(&ONE_PLACE).await).await;
+    a_question_asks_within_its_task(Service::start().await).await;
     let url = postgres_url().await;
-    let settings = [&ONE_PLACE[..], &[("DATABASE_URL", url.as_str())]].concat();
-    a_question_asks_within_its_task(Service::with(&settings).await).await;
+    a_question_asks_within_its_task(Service::with(&[("DATABASE_URL", &url)]).await).await;
 }

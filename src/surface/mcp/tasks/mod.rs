@@ -31,9 +31,11 @@ use super::asking::{FORM, resumed, shows_forms};
 use super::compat::is_modern;
 use super::resources::protocol_error;
 use crate::base::secret::random_token;
+use crate::gateway::operation::Operation as _;
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::model::task::{Status, Task};
+use crate::ops::ask_question::AskQuestion;
 
 /// How long a call may take before its client gets a handle for it. Nearly every call is over by then, and needs no second
 /// request; and no host that knows tasks has given up waiting.
@@ -99,7 +101,7 @@ pub(super) async fn begin(
         caller: caller.clone(),
         arguments,
         answered: None,
-        forms: shows_forms(context),
+        forms: shows_forms(context) && tool == AskQuestion::INFO.name,
         round: 1,
     };
     let mut work = Work::start(shared, call, Some(context));
@@ -201,6 +203,6 @@ pub(super) async fn told<T>(shared: &Shared, caller: &Caller, method: &str, answ
 async fn readable(shared: &Shared, caller: &Caller, id: &str) -> Result<Task> {
     let task = shared.gateway.task(caller, id).await?;
     let entry = shared.tools.get(&task.tool).ok_or_else(|| Error::not_found("tool"))?;
-    shared.gateway.may_still(caller, entry.action).await?;
+    shared.gateway.may(caller, entry.action).await?;
     Ok(task)
 }

@@ -89,3 +89,61 @@ pub(super) fn error(error: &Error, request_id: &str) -> JsonObject {
 fn whole(span: Millis) -> u64 {
     u64::try_from(span).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(status: Status, message: &str) -> Task {
+        Task {
+            org: "01936f2e-7c1a-7000-8000-000000000001".parse().unwrap(),
+            id: "t".into(),
+            credential: "c".into(),
+            tool: "dragoman_sql".into(),
+            status,
+            message: message.into(),
+            outcome: None,
+            node: "n".into(),
+            leased_until: 0,
+            created_at: 1_000,
+            updated_at: 2_000,
+            expires_at: 61_000,
+        }
+    }
+
+    #[test]
+    fn a_task_is_told_in_the_words_of_the_protocol() {
+        let told = serde_json::to_value(task(&state(Status::InputRequired, ""))).unwrap();
+        let expected = serde_json::json!({
+            "taskId": "t", "status": "input_required", "createdAt": "1970-01-01T00:00:01.000Z",
+            "lastUpdatedAt": "1970-01-01T00:00:02.000Z", "ttlMs": 60_000, "pollIntervalMs": 2_000,
+        });
+        assert_eq!(told, expected);
+    }
+
+    /// What was kept under another key, or was left by its process, is told as it is: there is nothing to show.
+    #[test]
+    fn what_cannot_be_shown_has_failed_and_says_why() {
+        for (status, code, said) in [
+            (Status::Failed, "service_unavailable", "Left."),
+            (Status::Completed, "internal_error", "failed to answer"),
+            (Status::InputRequired, "internal_error", "failed to answer"),
+        ] {
+            let told = detailed(&state(status, "Left."), None, "r-1");
+            let TaskPayload::Failed { error } = &told.payload else { panic!("{told:?}") };
+            assert_eq!(told.status(), TaskStatus::Failed);
+            let error = serde_json::to_value(error).unwrap();
+            assert_eq!((&error["code"], &error["data"]["error"]["code"]), (&Value::from(-32603), &Value::from(code)));
+            assert!(error["message"].as_str().unwrap().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_outcome_is_read_as_it_was_kept() {
+        let result = serde_json::json!({ "rows": [[0.30000000000000004, 9_007_199_254_740_993_i64]] });
+        let kept = Outcome::Result(result.as_object().unwrap().clone());
+        let text = serde_json::to_string(&kept).unwrap();
+        let Outcome::Result(read) = serde_json::from_str(&text).unwrap() else { panic!("{text}") };
+        assert_eq!(Value::Object(read).to_string(), result.to_string());
+    }
+}

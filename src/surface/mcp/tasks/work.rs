@@ -28,7 +28,7 @@ pub(super) struct Call {
     pub arguments: JsonObject,
     /// The same with a person's answer, where there is one.
     pub answered: Option<JsonObject>,
-    /// Whether the client shows forms.
+    /// Whether the tool asks back, and the client shows forms.
     pub forms: bool,
     /// Counts the calls of a task, from 1: each may end in a form.
     pub round: u32,
