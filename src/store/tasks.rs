@@ -76,7 +76,8 @@ pub async fn renew(
     now: Millis,
     until: Millis,
 ) -> sqlx::Result<Option<bool>> {
-    let sql = "UPDATE tasks SET leased_until = $5, message = $6, updated_at = CASE WHEN message = $6 THEN updated_at ELSE $4 END \
+    let sql = "UPDATE tasks SET leased_until = $5, message = $6, \
+                   updated_at = CASE WHEN message = $6 THEN updated_at ELSE $4 END \
                WHERE org_id = $1 AND id = $2 AND node = $3 AND status = 'working' AND leased_until > $4 \
                RETURNING cancelled";
     let query = sqlx::query_scalar::<_, i64>(sql)

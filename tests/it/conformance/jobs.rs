@@ -1,6 +1,6 @@
 //! The suite's tools that go on after their client was given a handle (SEP-2663). They run on the library's own tasks, in
-//! memory: the product's, which are kept and owned, have tests of their own. Here it is the way to them that is tried, through
-//! the same guards and settings.
+//! memory: the product's, which are kept and owned, have tests of their own. Here it is the way to them that is tried,
+//! through the same guards and settings.
 
 use std::time::Duration;
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use dragoman::store::Backend;
-use rmcp::ClientHandler as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities, ClientConfig, GetTaskParams,
     Implementation, InputRequest, TaskPayload, UpdateTaskParams,
@@ -14,7 +13,8 @@ use tokio::task::JoinHandle;
 use super::Bakery;
 use super::mcp::{connect, eras};
 use crate::support::databases::postgres_url;
-use crate::support::service::Service;
+use crate::support::service::{Service, json_of};
+use crate::tasks::{knows_tasks, reaches, request, told};
 
 /// "best shop" does not say by what: revenue or pieces.
 const OPEN: &str = "Which is the best shop?";
@@ -49,6 +49,7 @@ async fn a_question_asks_within_its_task(service: Service) {
         let slowed = slowed(&bakery.service).await;
         let CallToolResponse::Task(made) = ask().await.unwrap() else { panic!("the question did not wait") };
         let id = made.task.task_id;
+        assert_eq!(made.task.status_message.as_deref(), Some("Understanding the question"));
         slowed.await.unwrap();
         let reached = async |is_it: fn(&TaskPayload) -> bool| {
             loop {
@@ -94,7 +95,6 @@ async fn a_question_asks_within_its_task(service: Service) {
         assert!(reply["table"]["rows"].to_string().contains(r#""Old Mill""#) || answer.is_none(), "{reply}");
         client.cancel_task(CancelTaskParams::new(&id)).await.unwrap();
     }
-    assert_eq!(client.service().get_info().capabilities.supports_tasks(), true);
     client.cancel().await.unwrap();
     bakery.service.stop().await;
 }
@@ -104,4 +104,45 @@ async fn what_is_asked_back_within_a_task_is_answered_there() {
     a_question_asks_within_its_task(Service::start().await).await;
     let url = postgres_url().await;
     a_question_asks_within_its_task(Service::with(&[("DATABASE_URL", &url)]).await).await;
+}
+
+/// What waits for a person needs no process: another goes on with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_waits_for_its_answer_outlives_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [("DRAGOMAN_DATA_DIR", folder.path().to_str().unwrap())];
+    let Bakery { service, org, ontology, .. } = Bakery::open(Service::with(&settings).await).await;
+    let token = service.token(&org).await;
+    let mut can = knows_tasks();
+    can["elicitation"] = json!({});
+    let ask = json!({ "name": "ask_question", "arguments": { "ontologyId": ontology, "question": OPEN } });
+    let asks = async || {
+        let slowed = slowed(&service).await;
+        let sent = request(&service, &token, "tools/call", ask.clone(), &can).send().await.unwrap();
+        let (_, made) = json_of(sent).await;
+        slowed.await.unwrap();
+        made["result"]["taskId"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+    };
+    let given_up = asks().await;
+    reaches(&service, &token, &given_up, "input_required").await;
+    told(&service, &token, "tasks/cancel", json!({ "taskId": given_up })).await;
+    let ended = reaches(&service, &token, &given_up, "cancelled").await;
+    assert!(ended.get("inputRequests").is_none(), "{ended}");
+    let id = &asks().await;
+    let before = reaches(&service, &token, id, "input_required").await;
+    service.stop().await;
+
+    let service = Service::with(&settings).await;
+    let waits = reaches(&service, &token, id, "input_required").await;
+    assert_eq!(waits["inputRequests"], before["inputRequests"]);
+    let (key, form) = waits["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    let options = form["params"]["requestedSchema"]["properties"]["answer_1"]["enum"].as_array().unwrap();
+    let pieces = options.iter().find(|option| option.as_str().unwrap().contains("pieces")).unwrap();
+    let said = json!({ key: { "action": "accept", "content": { "answer_1": pieces } } });
+    told(&service, &token, "tasks/update", json!({ "taskId": id, "inputResponses": said })).await;
+    let done = reaches(&service, &token, id, "completed").await;
+    let reply = &done["result"]["structuredContent"];
+    // Old Mill sold 12 pieces, Corner 8.
+    assert!(reply["table"]["rows"].to_string().contains(r#""Old Mill""#), "{done}");
+    service.stop().await;
 }

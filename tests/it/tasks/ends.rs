@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::model::org::Org;
+use dragoman::store;
 use serde_json::json;
 
 use super::{ENDLESS, both, call, endless_task, knows_tasks, outcomes, reaches, request, told, waiting};
@@ -42,6 +43,9 @@ async fn a_task_that_is_cancelled_stops_its_query() {
         assert!(ended.get("result").is_none() && ended.get("error").is_none(), "{ended}");
         recorded(&service, &org, 1).await;
         is_free(&service, &other).await;
+        let entries = store::audit::newest(&service.db, Some(org.id), 10).await.unwrap();
+        let given_up = entries.iter().find(|(_, entry)| entry.action == "mcp.task.cancel").unwrap();
+        assert_eq!((given_up.1.target.as_str(), given_up.1.outcome.as_str()), ("dragoman_sql", "ok"));
         let again = told(&service, &token, "tasks/cancel", json!({ "taskId": id })).await;
         assert_eq!(again["result"], json!({ "resultType": "complete" }));
         service.stop().await;

@@ -19,6 +19,9 @@ use crate::surface::mcp::asking::{FORM, form};
 use crate::surface::mcp::progress::{Said, outliving};
 use crate::surface::mcp::tools::failure;
 
+/// Said of a task whose process is told to end.
+const STOPPED: &str = "The service was stopped before this was done, and nothing of it was kept. Call the tool again.";
+
 /// A call of a tool that may go on as a task.
 #[derive(Clone)]
 pub(super) struct Call {
@@ -100,8 +103,7 @@ async fn looked_after(shared: &Shared, work: &mut Work, task: &mut Task) -> (Cal
         tokio::select! {
             over = work.over() => return (over, stopped),
             () = shared.tasks.stop.cancelled(), if stopped.is_none() => {
-                let message = "The service was stopped before this was done, and nothing of it was kept. Call the tool again.";
-                stopped = Some(Error::unavailable(message));
+                stopped = Some(Error::unavailable(STOPPED));
                 cancel.cancel();
             }
             () = tokio::time::sleep(LOOK) => {
