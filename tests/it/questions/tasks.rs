@@ -110,7 +110,9 @@ async fn what_is_asked_back_within_a_task_is_answered_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_waits_for_its_answer_outlives_the_process() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = [("DRAGOMAN_DATA_DIR", folder.path().to_str().unwrap())];
+    // Where a table can be locked by itself: on SQLite a connectivity token would wait at the door.
+    let url = postgres_url().await;
+    let settings = [("DRAGOMAN_DATA_DIR", folder.path().to_str().unwrap()), ("DATABASE_URL", url.as_str())];
     let Bakery { service, org, ontology, .. } = Bakery::open(Service::with(&settings).await).await;
     let token = service.token(&org).await;
     let mut can = knows_tasks();
