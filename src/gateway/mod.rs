@@ -8,6 +8,7 @@ pub mod operation;
 pub mod record;
 mod repeats;
 pub mod sight;
+pub mod tasks;
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ pub use crate::engine::job::{OnProgress, Progress};
 use crate::gateway::audit::AuditLog;
 pub use crate::gateway::limit::Knock;
 use crate::gateway::limit::Limiter;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Surface};
+use crate::gateway::operation::{Cost, Operation, Parts, Surface};
 use crate::gateway::sight::Sights;
 use crate::model::access::{Action, Pass, Want, authorize, denied};
 use crate::model::audit::{Entry, clip};
@@ -248,7 +249,7 @@ impl Gateway {
         let _place = self.limiter.take(caller, O::INFO.cost)?;
         // From before the look at the metadata to the end: what it names must stay.
         let _reading = O::INFO.read_only.then(|| self.parts.engines.readers.enter());
-        let pass = self.authorize(caller, &O::INFO, &op.want()).await?;
+        let pass = self.authorize(caller, O::INFO.action, &op.want()).await?;
         let limits = &self.parts.config.limits;
         if O::INFO.sensitive {
             self.recently_proven(caller)?;
@@ -305,7 +306,7 @@ impl Gateway {
         Err(error.with(serde_json::json!({ "max_age": max_age })))
     }
 
-    async fn authorize(&self, caller: &Caller, info: &Info, want: &Want) -> Result<Pass> {
+    async fn authorize(&self, caller: &Caller, action: Action, want: &Want) -> Result<Pass> {
         let mut read = self.db.read_tenant(caller.org).await?;
         let org = store::orgs::active(&mut *read, caller.org).await?;
         let Some(org) = org else {
@@ -316,7 +317,7 @@ impl Gateway {
             Want::One(id) => store::datasets::by_id(&mut read, caller.org, *id).await?.into_iter().collect(),
             Want::All => store::datasets::list(&mut read, caller.org).await?,
         };
-        authorize(caller, &org, info.action, want, datasets)
+        authorize(caller, &org, action, want, datasets)
     }
 
     fn entry(&self, caller: &Caller, action: &str) -> Entry {

@@ -139,10 +139,11 @@ impl Identity {
         Ok((row, org))
     }
 
-    async fn connectivity_in_force(&self, id: &str) -> Result<Org, Refusal> {
+    async fn connectivity_in_force(&self, id: &str) -> Result<TokenRow, Refusal> {
         let mut all = self.0.db.read_everyone().await?;
         let row = tokens::by_public_id(&mut all, id).await?.ok_or(Refusal::Invalid)?;
-        in_force(&mut all, &row, self.0.clock.now()).await
+        in_force(&mut all, &row, self.0.clock.now()).await?;
+        Ok(row)
     }
 
     /// Proves the bearer of a connectivity token and counts the use.
@@ -185,15 +186,31 @@ impl Identity {
     /// Whether what a caller was let in by is in force: the grant, whatever became of its tokens, or the connectivity token.
     /// A failure to find out ends nothing.
     pub async fn stands(&self, caller: &Caller) -> bool {
-        let refused = match &caller.proof {
+        self.rights_left(caller).await.is_some()
+    }
+
+    /// What is left of a caller's rights, who may be less by now than they were; `None` when what they were let in by is
+    /// withdrawn. As [`Identity::stands`].
+    pub async fn rights_left(&self, caller: &Caller) -> Option<Rights> {
+        let now = match &caller.proof {
             Proof::AccessToken { family, .. } => match caller.user {
-                Some(user) => self.standing(caller.org, family, user, &caller.client.id).await.err(),
-                None => Some(Refusal::Invalid),
+                Some(user) => {
+                    let standing = self.standing(caller.org, family, user, &caller.client.id).await;
+                    standing.map(|(_, role)| Rights::of_role(role))
+                }
+                None => Err(Refusal::Invalid),
             },
-            Proof::ConnectivityToken { id } => self.connectivity_in_force(id).await.err(),
-            Proof::BrowserSession { .. } | Proof::Local => None,
+            Proof::ConnectivityToken { id } => {
+                let row = self.connectivity_in_force(id).await;
+                row.map(|row| Rights::of_ext_scopes(&parse_scopes(&row.scopes)))
+            }
+            Proof::BrowserSession { .. } | Proof::Local => Ok(caller.rights),
         };
-        refused.is_none_or(|refused| matches!(refused, Refusal::Internal(_)))
+        match now {
+            Ok(rights) => Some(caller.rights.and(rights)),
+            Err(Refusal::Internal(_)) => Some(caller.rights),
+            Err(_) => None,
+        }
     }
 }
 

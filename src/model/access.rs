@@ -168,7 +168,7 @@ impl Action {
 }
 
 /// A set of actions: what a credential, a role or a session allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rights(u16);
 
 impl Rights {

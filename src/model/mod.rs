@@ -23,4 +23,5 @@ pub mod reading;
 pub mod run;
 pub mod source;
 pub mod table;
+pub mod task;
 pub mod user;

@@ -28,6 +28,7 @@ pub mod sessions;
 pub mod sources;
 pub mod suspension;
 pub mod sweep;
+pub mod tasks;
 pub mod tenant;
 pub mod tokens;
 pub mod upstream;
@@ -62,6 +63,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (10, "ontology tables", include_str!("../../migrations/0010_ontology_tables.sql")),
     (11, "audit cuts", include_str!("../../migrations/0011_audit_cuts.sql")),
     (12, "what is left out of sources", include_str!("../../migrations/0012_source_left_out.sql")),
+    (13, "tasks", include_str!("../../migrations/0013_tasks.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.
@@ -70,6 +72,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1002, "row level security of sources", include_str!("../../migrations/postgres/1002_sources.sql")),
     (1003, "row level security of ontologies", include_str!("../../migrations/postgres/1003_ontologies.sql")),
     (1004, "row level security of tables", include_str!("../../migrations/postgres/1004_ontology_tables.sql")),
+    (1005, "row level security of tasks", include_str!("../../migrations/postgres/1005_tasks.sql")),
 ];
 
 /// Which engine holds the metadata.

@@ -25,7 +25,7 @@ pub enum After {
 }
 
 /// The kinds in their order: what points at a row goes before the row.
-pub const KINDS: [Kind; 11] = [
+pub const KINDS: [Kind; 12] = [
     Kind {
         name: "browser_sessions",
         sql: "DELETE FROM browser_sessions WHERE expires_at <= $1 AND id_hash IN (
@@ -106,6 +106,12 @@ pub const KINDS: [Kind; 11] = [
         sql: "DELETE FROM conversations WHERE updated_at <= $1 AND id IN (
                   SELECT id FROM conversations WHERE updated_at <= $1 LIMIT $2)",
         after: After::Month,
+    },
+    Kind {
+        name: "tasks",
+        sql: "DELETE FROM tasks WHERE expires_at <= $1 AND (org_id, id) IN (
+                  SELECT org_id, id FROM tasks WHERE expires_at <= $1 LIMIT $2)",
+        after: After::AtOnce,
     },
     Kind {
         name: "question_runs",

@@ -51,6 +51,7 @@ mod stopping;
 mod story;
 mod strict;
 mod support;
+mod tasks;
 mod tenancy;
 mod tools;
 mod upkeep;

@@ -131,7 +131,7 @@ async fn a_method_with_parameters_that_are_not_its_own_is_called_wrongly_not_mis
         assert_eq!(row, ("mcp.request", method, "invalid_argument"));
     }
     let (older, newer) = (["logging/setLevel", "resources/subscribe"], ["subscriptions/listen"]);
-    for method in ["nothing", "tasks/get"].into_iter().chain(older).chain(newer) {
+    for method in ["nothing", "tasks/list"].into_iter().chain(older).chain(newer) {
         let modern = service.rpc(&token, method, json!({ "x": 1 })).send().await.unwrap();
         let (status, body) = told(modern).await;
         let expected = if newer.contains(&method) { (200, &json!(-32602)) } else { (404, &json!(-32601)) };

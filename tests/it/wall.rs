@@ -13,15 +13,16 @@ use dragoman::model::ontology::{Status, StoredOntology};
 use dragoman::model::org::Org;
 use dragoman::model::run::{Conversation, Ending, Memory, Remembered, Run, State, Trace};
 use dragoman::model::source::{Source, SourceEngine};
+use dragoman::model::task::{self, Task};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
-use dragoman::store::{Db, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, tokens};
+use dragoman::store::{Db, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, tasks, tokens};
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 10] = [
+const WALLED: [&str; 11] = [
     "connectivity_tokens",
     "conversations",
     "datasets",
@@ -32,6 +33,7 @@ const WALLED: [&str; 10] = [
     "question_runs",
     "remembered",
     "sources",
+    "tasks",
 ];
 
 /// Tables with a tenant that are not, each with its reason. The first wall, the tenant in every statement, stands
@@ -117,7 +119,26 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     questions::keep_conversation(&mut tx, &conversation).await.unwrap();
     questions::keep_run(&mut tx, &run).await.unwrap();
     questions::remember(&mut tx, &remembered).await.unwrap();
+    let most = tasks::Most { of_credential: 1, of_workspace: 1 };
+    assert!(tasks::insert(&mut tx, &task(org), most).await.unwrap());
     tx.commit().await.unwrap();
+}
+
+fn task(org: Id<Org>) -> Task {
+    Task {
+        org,
+        id: "t".into(),
+        credential: "c".into(),
+        tool: "dragoman_sql".into(),
+        status: task::Status::Working,
+        message: String::new(),
+        outcome: None,
+        node: "n".into(),
+        leased_until: 1,
+        created_at: 0,
+        updated_at: 0,
+        expires_at: 1,
+    }
 }
 
 fn ontology(clock: &Clock, org: Id<Org>) -> StoredOntology {

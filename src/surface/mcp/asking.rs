@@ -22,7 +22,7 @@ use crate::model::error::{Error, Result};
 use crate::model::run::MOST_ROUNDS;
 
 /// The key of the one form in a result that asks.
-const FORM: &str = "clarification";
+pub(super) const FORM: &str = "clarification";
 
 /// The longest that a person may take for one form.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -76,8 +76,14 @@ fn canonical(value: &Value) -> String {
     }
 }
 
+/// Whether the client of a request shows forms. One that names no mode means these.
+pub(super) fn shows_forms(context: &RequestContext<RoleServer>) -> bool {
+    let can = context.client_capabilities().and_then(|it| it.elicitation);
+    can.is_some_and(|it| it.form.is_some() || it.url.is_none())
+}
+
 /// The form for what a result asks back, and the conversation that the answer belongs to.
-fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
+pub(super) fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
     let reply = result.structured_content.as_ref()?;
     let questions = reply.pointer("/clarificationRequest/questions")?.as_array()?;
     let mut properties = JsonObject::new();
@@ -144,9 +150,7 @@ pub(super) async fn settled<C>(
 where
     C: Future<Output = CallToolResult>,
 {
-    let can = context.client_capabilities().and_then(|it| it.elicitation);
-    // A client that names no mode means forms.
-    let forms = can.is_some_and(|it| it.form.is_some() || it.url.is_none());
+    let forms = shows_forms(context);
     let modern = is_modern(context);
     for _ in 0..MOST_ROUNDS {
         let Some((params, conversation)) = form(&result).filter(|_| forms) else { break };

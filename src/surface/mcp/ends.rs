@@ -1,4 +1,4 @@
-//! The ends of sessions, each on the record, whatever it was that ended them.
+//! The ends of sessions, each on the record, whatever it was that ended them; and of tasks that their processes left.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,12 @@ pub(super) const TERMINATED: &str = "mcp.session.terminated";
 const AT_ONCE: usize = 256;
 
 impl Mcp {
-    /// Ends idle sessions, and those whose owner's credential is no more; due from time to time.
+    /// Ends idle sessions, those whose owner's credential is no more, and tasks that nobody works on any more; due from time
+    /// to time.
     pub async fn sweep(&self) {
+        if let Err(problem) = self.shared.gateway.end_lost_tasks().await {
+            tracing::warn!(%problem, "tasks that their processes left could not be ended");
+        }
         self.end_all(self.sessions.sweep(), Why::Idle).await;
         let mut fallen = BTreeSet::new();
         for (credential, owner) in self.sessions.owners() {
@@ -36,8 +40,9 @@ impl Mcp {
         }
     }
 
-    /// Ends all sessions, for the end of the service.
+    /// Ends all sessions and tasks, for the end of the service.
     pub async fn finish(&self) {
+        self.shared.tasks.finish().await;
         self.end_all(self.sessions.clear(), Why::Stop).await;
     }
 

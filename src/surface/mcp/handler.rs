@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams, ClientCapabilities,
+    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
     ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -22,6 +23,7 @@ use super::compat::is_modern;
 use super::complete::complete;
 use super::news::{Before, Ear, Event, MOST};
 use super::resources::{self, protocol_error};
+use super::tasks::{self, Begun};
 use super::tools::failure;
 use super::toolsets::Offered;
 use super::{Shared, asking, logs, params, progress, prompts};
@@ -106,6 +108,7 @@ impl ServerHandler for Handler {
             .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
+            .enable_tasks()
             .build();
         // No icons: claude.ai drops a connector whose server info carries them.
         let server = Implementation::new(NAME, env!("CARGO_PKG_VERSION")).with_title(TITLE);
@@ -118,7 +121,10 @@ impl ServerHandler for Handler {
         let asked = &request.protocol_version;
         let newest = ProtocolVersion::LATEST_WITH_INITIALIZE;
         let known = ProtocolVersion::KNOWN_VERSIONS.contains(asked) && asked.as_str() <= newest.as_str();
-        Ok(self.get_info().with_protocol_version(if known { asked.clone() } else { newest }))
+        let mut info = self.get_info();
+        // Tasks are of the newer era.
+        info.capabilities.extensions = None;
+        Ok(info.with_protocol_version(if known { asked.clone() } else { newest }))
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
@@ -179,7 +185,16 @@ impl ServerHandler for Handler {
         }
         let gateway = || self.shared.gateway.clone();
         let (started, ear) = (Instant::now(), self.ear(&caller));
-        let result = entry.call(gateway(), caller.clone(), arguments.clone(), via).await;
+        let result = match tasks::are_known(&context) {
+            true => match tasks::begin(&self.shared, &caller, &entry.tool.name, arguments.clone(), &context).await {
+                Begun::Over(result) => result,
+                Begun::Task(mut task) => {
+                    task.meta = signed(task.meta, &context);
+                    return Ok(task.into());
+                }
+            },
+            false => entry.call(gateway(), caller.clone(), arguments.clone(), via).await,
+        };
         let again =
             |arguments| entry.call(gateway(), caller.clone(), arguments, progress::via("mcp.tool.call", &context));
         let mut response = match asks_back {
@@ -372,6 +387,39 @@ impl ServerHandler for Handler {
         }
     }
 
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = self.owner::<GetTaskMethod>(&context)?;
+        let got = tasks::get(&self.shared, &caller, &request.task_id).await;
+        let mut result = tasks::told(&self.shared, &caller, GetTaskMethod::VALUE, got).await?;
+        result.meta = signed(result.meta, &context);
+        Ok(result)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.owner::<UpdateTaskMethod>(&context)?;
+        let forms = asking::shows_forms(&context);
+        let updated = tasks::update(&self.shared, &caller, &request.task_id, &request.input_responses, forms).await;
+        tasks::told(&self.shared, &caller, UpdateTaskMethod::VALUE, updated).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.owner::<CancelTaskMethod>(&context)?;
+        let cancelled = tasks::cancel(&self.shared, &caller, &request.task_id).await;
+        tasks::told(&self.shared, &caller, CancelTaskMethod::VALUE, cancelled).await
+    }
+
     /// What the library could not read as any request that it knows: unknown methods, and known ones with parameters
     /// that are not theirs.
     async fn on_custom_request(
@@ -382,6 +430,11 @@ impl ServerHandler for Handler {
         let Some(error) = params::problem(&request.method, request.params.as_ref(), is_modern(&context)) else {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         };
+        // What the library says of those that it reads.
+        if request.method.starts_with("tasks/") && !tasks::are_known(&context) {
+            let needed = ClientCapabilities::builder().enable_tasks().build();
+            return Err(ErrorData::missing_required_client_capability(needed));
+        }
         let caller = self.caller(&context)?;
         let recorded = self.shared.gateway.refused(&caller, "mcp.request", &request.method, &error).await;
         recorded.map_err(|error| protocol_error(&error, &caller.request_id))?;
@@ -390,6 +443,14 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
+    /// The caller of a request about a task. The era of sessions has none, whatever its client says that it knows.
+    fn owner<M: ConstString>(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        if !tasks::are_known(context) {
+            return Err(ErrorData::method_not_found::<M>());
+        }
+        self.caller(context)
+    }
+
     /// What is listened to in the caller's session.
     fn ear(&self, caller: &Caller) -> Option<Arc<Ear>> {
         caller.session.as_deref().and_then(|id| self.shared.sessions.heard(id)).map(|heard| heard.ear)

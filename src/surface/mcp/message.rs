@@ -45,6 +45,8 @@ struct Params {
     name: Any,
     #[serde(default)]
     uri: Any,
+    #[serde(default, rename = "taskId")]
+    task_id: Any,
     #[serde(default)]
     cursor: Any,
     #[serde(default, rename = "requestId")]
@@ -145,6 +147,7 @@ impl Peek {
         match self.method()? {
             "tools/call" | "prompts/get" => params.name.text(),
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => params.uri.text(),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => params.task_id.text(),
             _ => None,
         }
     }

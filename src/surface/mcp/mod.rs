@@ -19,6 +19,7 @@ mod prompts;
 mod resources;
 mod sessions;
 mod streams;
+mod tasks;
 mod tools;
 mod toolsets;
 
@@ -46,6 +47,7 @@ use self::logs::Aside;
 use self::message::{Peek, Refused, error_body, rpc_error};
 use self::news::{Before, Listener};
 use self::sessions::{Sessions, Why};
+use self::tasks::Tasks;
 use self::tools::Tools;
 use self::toolsets::Offered;
 use crate::base::clock::Clock;
@@ -78,6 +80,7 @@ struct Shared {
     /// Where clients find the service.
     endpoint: String,
     sessions: Arc<Sessions>,
+    tasks: Tasks,
 }
 
 /// The MCP endpoint.
@@ -104,7 +107,13 @@ impl Mcp {
         let (most, instance) = (lifetimes.mcp_sessions, lifetimes.mcp_sessions_instance);
         let sessions = Arc::new(Sessions::new(clock, lifetimes.mcp_session, most, instance));
         Arc::new(Self {
-            shared: Arc::new(Shared { gateway, tools: Tools::collect(), endpoint, sessions: sessions.clone() }),
+            shared: Arc::new(Shared {
+                gateway,
+                tools: Tools::collect(),
+                endpoint,
+                sessions: sessions.clone(),
+                tasks: Tasks::new(),
+            }),
             sessions,
             manager: Arc::new(manager),
             answering: Shares::new(usize::MAX),

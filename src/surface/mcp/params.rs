@@ -16,7 +16,7 @@ enum Shape {
 type Param = (&'static str, Shape, bool);
 
 /// The methods that are served here and take parameters. An `initialize` is read whole before the library sees it.
-const SERVED: [(&str, &[Param]); 9] = [
+const SERVED: [(&str, &[Param]); 12] = [
     ("server/discover", &[("_meta", OBJECT, false)]),
     ("tools/call", &[("name", TEXT, false), ("arguments", OBJECT, true), STATE, RESPONSES]),
     ("prompts/get", &[("name", TEXT, false), ("arguments", OBJECT, true), STATE, RESPONSES]),
@@ -26,12 +26,16 @@ const SERVED: [(&str, &[Param]); 9] = [
     ("resources/unsubscribe", &[("uri", TEXT, false)]),
     ("logging/setLevel", &[("level", TEXT, false)]),
     ("subscriptions/listen", &[("notifications", OBJECT, false)]),
+    ("tasks/get", &[TASK]),
+    ("tasks/update", &[TASK, ("inputResponses", OBJECT, false)]),
+    ("tasks/cancel", &[TASK]),
 ];
 /// Those of the era of sessions, and those of the newer one.
 const OLDER: [&str; 3] = ["resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
-const NEWER: [&str; 1] = ["subscriptions/listen"];
+const NEWER: [&str; 4] = ["subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"];
 const TEXT: Shape = Shape::Text;
 const OBJECT: Shape = Shape::Object;
+const TASK: Param = ("taskId", TEXT, false);
 const STATE: Param = ("requestState", TEXT, true);
 const RESPONSES: Param = ("inputResponses", OBJECT, true);
 
@@ -91,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_method_that_there_is_not_has_no_parameters() {
-        for method in ["nothing", "initialize", "tasks/get", ""] {
+        for method in ["nothing", "initialize", "tasks/list", ""] {
             assert!(problem(method, None, false).is_none() && problem(method, None, true).is_none(), "{method}");
         }
     }

@@ -1,17 +1,54 @@
 //! How a call comes in through the protocol: with cancellation, and with progress where the client asked for it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::gateway::{OnProgress, Progress, Via};
 
+/// What a call said last of its progress, for whoever asks.
+#[derive(Clone, Default)]
+pub(super) struct Said(Arc<Mutex<String>>);
+
+impl Said {
+    pub(super) fn last(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn say(&self, message: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = message;
+    }
+}
+
 /// A call's way in, with cancellation, and progress where the client asked for it.
 pub(super) fn via(action: &'static str, context: &RequestContext<RoleServer>) -> Via {
-    let on_progress = context.meta.get_progress_token().map(|token| {
+    Via { action, cancel: context.ct.clone(), on_progress: notifying(context) }
+}
+
+/// The way in of a call that may go on when its request is answered: `cancel` ends it, and `said` keeps what it says of its
+/// progress. The client hears of that, where it asked for it, until the answer.
+pub(super) fn outliving(
+    action: &'static str,
+    context: Option<&RequestContext<RoleServer>>,
+    cancel: CancellationToken,
+    said: Said,
+) -> Via {
+    let notify = context.and_then(notifying);
+    let on_progress: OnProgress = Arc::new(move |progress: Progress| {
+        said.say(progress.message.clone());
+        if let Some(notify) = &notify {
+            notify(progress);
+        }
+    });
+    Via { action, cancel, on_progress: Some(on_progress) }
+}
+
+fn notifying(context: &RequestContext<RoleServer>) -> Option<OnProgress> {
+    context.meta.get_progress_token().map(|token| {
         let (send, mut receive) = mpsc::unbounded_channel::<Progress>();
         let peer = context.peer.clone();
         tokio::spawn(async move {
@@ -30,8 +67,7 @@ pub(super) fn via(action: &'static str, context: &RequestContext<RoleServer>) ->
             let _nobody_listens = send.send(progress);
         });
         on_progress
-    });
-    Via { action, cancel: context.ct.clone(), on_progress }
+    })
 }
 
 /// The next value of progress, in parts of one. Values must rise: a known fraction that is further leads, any other news

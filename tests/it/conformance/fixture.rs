@@ -9,19 +9,20 @@ use std::time::Duration;
 use dragoman::base::cursor::Cursors;
 use dragoman::model::caller::Caller;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, DiscoverResult, ElicitResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, InputRequiredResult, InputResponses, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam,
-    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CompletionInfo, DiscoverResult, ElicitResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, GetTaskParams, GetTaskResult, Implementation, InputRequiredResult, InputResponses,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
+    LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::jobs::Jobs;
 use super::schemas::{choices, defaults, tools};
 
 /// One red pixel.
@@ -44,11 +45,12 @@ pub struct Fixture {
 pub struct Shared {
     listeners: Mutex<Vec<SubscriptionSink>>,
     states: Cursors,
+    jobs: Jobs,
 }
 
 impl Shared {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { listeners: Mutex::default(), states: Cursors::new(vec![7; 32]) })
+        Arc::new(Self { listeners: Mutex::default(), states: Cursors::new(vec![7; 32]), jobs: Jobs::default() })
     }
 
     /// Tells every stream that listens for it; one that has ended is forgotten.
@@ -80,7 +82,7 @@ pub fn typed<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).unwrap_or_else(|problem| panic!("{problem}: {text}"))
 }
 
-fn text(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
+pub fn text(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
     content(json!([{ "type": "text", "text": text.into() }]))
 }
 
@@ -88,16 +90,16 @@ fn content(content: Value) -> Result<CallToolResponse, ErrorData> {
     Ok(typed::<CallToolResult>(json!({ "resultType": "complete", "content": content })).into())
 }
 
-fn failed(text: &str) -> Result<CallToolResponse, ErrorData> {
+pub fn failed(text: &str) -> Result<CallToolResponse, ErrorData> {
     Ok(CallToolResult::error(typed(json!([{ "type": "text", "text": text }]))).into())
 }
 
-fn asking(requests: Value, state: Option<String>) -> InputRequiredResult {
+pub fn asking(requests: Value, state: Option<String>) -> InputRequiredResult {
     InputRequiredResult::new(Some(typed(requests)), state)
 }
 
 /// A form with one required text or truth value.
-fn form(message: &str, field: &str, kind: &str) -> Value {
+pub fn form(message: &str, field: &str, kind: &str) -> Value {
     let schema = json!({ "type": "object", "properties": { field: { "type": kind } }, "required": [field] });
     json!({ "method": "elicitation/create", "params": { "message": message, "requestedSchema": schema } })
 }
@@ -108,7 +110,7 @@ fn sampling(question: &str) -> Value {
 }
 
 /// What the person filled in.
-fn filled(responses: Option<&InputResponses>, key: &str, field: &str) -> Option<Value> {
+pub fn filled(responses: Option<&InputResponses>, key: &str, field: &str) -> Option<Value> {
     let answer: ElicitResult = serde_json::from_value(responses?.get(key)?.clone()).ok()?;
     answer.content?.get(field).cloned()
 }
@@ -279,7 +281,7 @@ impl ServerHandler for Fixture {
     fn get_info(&self) -> ServerConfig {
         let can = json!({
             "tools": { "listChanged": true }, "prompts": { "listChanged": true }, "resources": { "subscribe": true },
-            "completions": {}, "logging": {},
+            "completions": {}, "logging": {}, "extensions": { "io.modelcontextprotocol/tasks": {} },
         });
         let can: ServerCapabilities = typed(can);
         ServerConfig::new(can).with_server_info(Implementation::new("conformance", "1.0.0"))
@@ -307,6 +309,9 @@ impl ServerHandler for Fixture {
 
     async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
         if let Some(answer) = Self::plain(&request.name).or_else(|| self.asks(&request, &context)) {
+            return answer;
+        }
+        if let Some(answer) = self.shared.jobs.call(&request, &context).await {
             return answer;
         }
         let argument = |name: &str| {
@@ -343,6 +348,18 @@ impl ServerHandler for Fixture {
             }
             name => Err(ErrorData::invalid_params(format!("Unknown tool: {name}"), None)),
         }
+    }
+
+    async fn get_task(&self, request: GetTaskParams, _: Context) -> Result<GetTaskResult, ErrorData> {
+        Ok(GetTaskResult::new(self.shared.jobs.0.get_task(&request.task_id)?))
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, _: Context) -> Result<(), ErrorData> {
+        self.shared.jobs.0.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, _: Context) -> Result<(), ErrorData> {
+        self.shared.jobs.0.cancel_task(&request.task_id)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

@@ -4,6 +4,7 @@ use rmcp::model::Tool;
 use serde_json::{Value, json};
 
 use super::fixture::typed;
+use super::jobs::NAMES;
 
 /// The schema whose every keyword has to arrive at the client (SEP-1613, SEP-2106).
 fn whole_schema() -> Value {
@@ -68,6 +69,8 @@ pub fn tools() -> Vec<Tool> {
         ("test_sampling", one("prompt")),
         ("test_header", json!({ "type": "object", "properties": { "region": region }, "required": ["region"] })),
     ]);
+    // What they take does not matter: they say nothing of it.
+    schemas.extend(NAMES.map(|name| (name, json!({ "type": "object" }))));
     schemas.sort_by_key(|(name, _)| *name);
     let tool = |(name, schema)| typed(json!({ "name": name, "description": name, "inputSchema": schema }));
     schemas.into_iter().map(tool).collect()

@@ -15,6 +15,7 @@ mod quality;
 mod rights;
 mod semantic;
 mod settings;
+mod tasks;
 mod views;
 
 use dragoman::base::id::Id;
