@@ -54,7 +54,7 @@ async fn drafted(house: &mut House, cancel: CancellationToken) -> (Result<Draft>
 async fn an_ontology_is_drafted_from_what_the_engine_measures() {
     let mut house = House::new(|_| {}).await;
     let (made, progress) = drafted(&mut house, CancellationToken::new()).await;
-    let Draft { ontology, notes } = made.unwrap();
+    let Draft { ontology, notes, .. } = made.unwrap();
     assert!(notes.is_empty(), "{notes:?}");
 
     let key = |name: &str| ontology.entity(name).unwrap().primary_key.clone();

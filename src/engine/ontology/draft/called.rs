@@ -19,6 +19,12 @@ pub(super) struct Called {
     pub says: Says,
 }
 
+impl Called {
+    fn of(score: i16, says: Says) -> Self {
+        Self { score, says }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Says {
     /// "customer id", "customer"
@@ -131,10 +137,6 @@ struct Pair<'a> {
     another: bool,
 }
 
-fn is(score: i16, says: Says) -> Option<Called> {
-    Some(Called { score, says })
-}
-
 impl Pair<'_> {
     /// Whether the key's name says more than that it is one.
     fn telling(&self) -> bool {
@@ -154,27 +156,27 @@ impl Pair<'_> {
             return None;
         }
         if same(self.stem, table) {
-            return is(if self.bare { 85 } else { 92 }, Says::Table);
+            return Some(Called::of(if self.bare { 85 } else { 92 }, Says::Table));
         }
         let first = words.get(..table.len()).is_some_and(|first| same(first, table));
         let both = words.len() == table.len() + key.len() && first && ends_with(words, key);
-        both.then_some(Called { score: 90, says: Says::Table })
+        both.then_some(Called::of(90, Says::Table))
     }
 
     /// Names that are alike in their letters: "essn" and "ssn", "dno" and "dnumber" of departments, "com av" and "com".
     fn letters(&self) -> Option<Called> {
         let [key] = self.key.words.as_slice() else { return None };
         if self.words.len() > 1 && self.own >= 70 && self.telling() && self.words.first() == Some(key) {
-            return is(62, Says::SameNameWithRole);
+            return Some(Called::of(62, Says::SameNameWithRole));
         }
         let [only] = self.words else { return None };
         if self.own >= 60 && key.len() >= 3 && only.len() > key.len() && only.ends_with(key.as_str()) {
-            return is(65, Says::SameNameWithRole);
+            return Some(Called::of(65, Says::SameNameWithRole));
         }
         let short = |word: &String| SHORT_KEYS.iter().find_map(|end| word.strip_suffix(end)).map(str::to_owned);
         let (one, other) = short(only).zip(short(key))?;
         let alike = !one.is_empty() && one == other && abbreviates(&one, &self.to.words);
-        (self.own >= 75 && alike).then_some(Called { score: 78, says: Says::ShortForm })
+        (self.own >= 75 && alike).then_some(Called::of(78, Says::ShortForm))
     }
 
     /// Names that share words with the table's.
@@ -183,18 +185,18 @@ impl Pair<'_> {
         // The zip code of a customer and that of a place, each with the table's noun before it.
         let (mine, theirs) = (without_noun(words, from), without_noun(&self.key.words, table));
         if !self.itself && mine.len() > 1 && mine == theirs && words != self.key.words {
-            return is(70, Says::SameName);
+            return Some(Called::of(70, Says::SameName));
         }
         // "up votes" are counted.
         let many = self.bare && self.column.kind == Kind::Whole && words.last().is_some_and(|it| singular(it) != *it);
         if many && !same(words, &self.key.words) {
-            return is(-1, Says::Amount);
+            return Some(Called::of(-1, Says::Amount));
         }
         // "category id" of an item and item categories, "colour id" of a kind of animal and animal colours
         let shared = table.iter().zip(from).take_while(|(a, b)| canonical(a) == canonical(b)).count();
         let rest = table.get(shared..).filter(|rest| shared > 0 && !rest.is_empty());
         if self.fits() && !self.itself && rest.is_some_and(|rest| same(rest, self.stem)) {
-            return is(if shared == from.len() { 90 } else { 80 }, Says::Table);
+            return Some(Called::of(if shared == from.len() { 90 } else { 80 }, Says::Table));
         }
         let longer = self.stem.len() > table.len();
         let with_role = self.fits() && longer && last(self.stem, table.len()).is_some_and(|last| same(last, table));
@@ -212,29 +214,30 @@ impl Pair<'_> {
         let alike = same(words, key) && !self.itself;
         // An "id" that is no key of its own table is another's.
         if alike && key_stem(key).is_some_and(<[String]>::is_empty) && self.repeats() {
-            return is(20, Says::SomeId);
+            return Some(Called::of(20, Says::SomeId));
         }
         // "year" of a race, and of the seasons, of which it is the key
         if alike && !telling && !any(key, BARE_KEYS) && self.own >= 45 && self.key.kind != Kind::Text {
-            return is(50, Says::SameName);
+            return Some(Called::of(50, Says::SameName));
         }
         if alike && telling {
-            return match (self.another, self.own) {
-                (true, ..75) => is(30, Says::Another),
-                (_, 75..) => is(88, Says::SameName),
-                _ => is(70, Says::SameName),
+            let (score, says) = match (self.another, self.own) {
+                (true, ..75) => (30, Says::Another),
+                (_, 75..) => (88, Says::SameName),
+                _ => (70, Says::SameName),
             };
+            return Some(Called::of(score, says));
         }
         let first = key.len() > 1 && words.get(..key.len()).is_some_and(|first| first == key);
         let around = words.len() > key.len() && (first || ends_with(words, key));
         let with_role = telling && around && (key.len() > 1 || self.own >= 70);
-        with_role.then_some(Called { score: 70, says: Says::SameNameWithRole })
+        with_role.then_some(Called::of(70, Says::SameNameWithRole))
     }
 
     /// What is called like another table, or identifies the rows of its own.
     fn something_else(&self) -> Option<Called> {
         let own = !self.itself && !self.bare && !any(self.stem, OWN_ROLES) && same(self.stem, &self.from.words);
-        (self.another || own).then_some(Called { score: -1, says: Says::Another })
+        (self.another || own).then_some(Called::of(-1, Says::Another))
     }
 
     /// Which other row of the table is meant: its parent, what it evolved from, the river that a river flows into.
@@ -245,7 +248,7 @@ impl Pair<'_> {
             true if !self.bare && self.stem.len() > 1 && self.ends_alike() => 60,
             _ => return None,
         };
-        is(score, Says::OwnRole)
+        Some(Called::of(score, Says::OwnRole))
     }
 
     fn ends_alike(&self) -> bool {
@@ -263,19 +266,19 @@ impl Pair<'_> {
             && abbreviates(only, table)
             && (!self.bare || only.len() >= 3)
         {
-            return is(if self.bare { 40 } else { 65 }, Says::ShortForm);
+            return Some(Called::of(if self.bare { 40 } else { 65 }, Says::ShortForm));
         }
         if self.bare || table.len() < 2 {
             return None;
         }
         let ends = last(table, stem.len()).is_some_and(|last| same(last, stem));
         if ends || table.get(..stem.len()).is_some_and(|first| same(first, stem)) {
-            return is(60, Says::PartOfTable);
+            return Some(Called::of(60, Says::PartOfTable));
         }
         // "evolved species id" of animal species; the "link type id" of links is their own, and of no other types.
         let own = stem.iter().any(|word| self.from.words.iter().any(|of| canonical(of) == canonical(word)));
         let part = self.ends_alike() && stem.len() > 1 && !own;
-        part.then_some(Called { score: 55, says: Says::PartOfTable })
+        part.then_some(Called::of(55, Says::PartOfTable))
     }
 
     /// What is left: an id of something, or a word for one of two ends.

@@ -111,7 +111,7 @@ impl Column<'_> {
         }
         // An estimate that is far away is enough to say no.
         let far = figures.distinct < rows / 10 * 9;
-        (exact || far).then(|| figures.distinct == rows)
+        (exact || far).then_some(figures.distinct == rows)
     }
 
     /// How many of the whole numbers between the least and the greatest there are, 0 to 1.

@@ -77,7 +77,7 @@ fn telling(table: &DraftTable, fields: &[Field], words: &[Vec<String>]) -> Optio
         let apart = figures.distinct.saturating_mul(10) >= table.rows().saturating_mul(9);
         let described = words.last().is_some_and(|last| matches!(last.as_str(), "description" | "desc"));
         let prose = kinds::is_prose(words) && !described;
-        let id = key_stem(words).is_some() && !words.last().is_some_and(|last| last == "identifier");
+        let id = key_stem(words).is_some() && words.last().is_none_or(|last| last != "identifier");
         let contact =
             words.iter().any(|word| matches!(word.as_str(), "email" | "mail" | "phone" | "address" | "street"));
         let fits = field.datatype == DataType::String && short && readable && apart && !prose && !id && !contact;

@@ -6,6 +6,7 @@
 //! was not measured is decided by names alone and said in the notes.
 
 mod called;
+mod choose;
 mod columns;
 pub mod declared;
 pub mod dictionary;
@@ -23,6 +24,7 @@ mod names;
 mod relate;
 mod roles;
 mod sales;
+mod several;
 mod subtypes;
 #[cfg(test)]
 mod tests;
@@ -129,7 +131,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let mut notes = Vec::new();
     let seen = columns::seen(tables, &vocabulary);
     let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
-    let references = relate::references(tables, &seen, &found, facts, &mut notes);
+    let references = choose::references(tables, &seen, &found, facts, &mut notes);
     keys::referred(&mut found, &seen, &references);
     let evidence = evidence::of(&seen, &found, &references);
     notes.extend(doubts(&evidence));
