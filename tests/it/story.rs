@@ -85,7 +85,7 @@ async fn questions(client: &RunningService<RoleClient, ClientConfig>) {
     let tools = client.list_all_tools().await.unwrap();
     assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), tools_of(Role::Admin));
     let resources = client.list_all_resources().await.unwrap();
-    assert_eq!(resources.len(), 7, "the catalogue and six datasets");
+    assert_eq!(resources.len(), 8, "the catalogue, the ontologies and six datasets");
 
     let listed = call(client, "dragoman_list_datasets", json!({})).await;
     let flights = listed["datasets"].as_array().unwrap().iter().find(|dataset| dataset["name"] == "flights").unwrap();

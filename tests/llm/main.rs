@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 const LONG: Duration = Duration::from_secs(300);
 
 /// An installation whose language model is this one.
-async fn models(office: &Office, protocol: &str, model: &str) -> Models {
+fn models(office: &Office, protocol: &str, model: &str) -> Models {
     let url = std::env::var("LLM_URL").expect("run tests/llm/run");
     let config = Config::read(|name| match name {
         "DRAGOMAN_LLM_PROVIDER" => Some(protocol.into()),
@@ -102,7 +102,7 @@ async fn the_client_and_the_planner_fit_a_real_model() {
     // The server is on this machine: that is all that the workspace allows.
     let change = Change { llm_egress: Some(Egress::Restricted), ..Change::default() };
     office.identity.change_settings(org.id, None, change).await.unwrap();
-    let (here, never) = (models(&office, "openai", "model.gguf").await, CancellationToken::new());
+    let (here, never) = (models(&office, "openai", "model.gguf"), CancellationToken::new());
 
     // A schema is held to: the member is there, and is one of the words.
     let colours = json!({ "type": "object", "properties": { "colour": { "enum": ["blue", "grey"] } },
@@ -116,10 +116,10 @@ async fn the_client_and_the_planner_fit_a_real_model() {
     assert!(reply.usage.is_some_and(|usage| usage.input > 0 && usage.output > 0));
 
     // What it cannot do has its kind.
-    let other = models(&office, "openai", "no-such-model").await;
+    let other = models(&office, "openai", "no-such-model");
     let problem = open(&other, &org, LONG, &never).await.complete(&request(colours.clone())).await.unwrap_err();
     assert!(matches!(problem, LlmError::Rejected(_)), "{problem:?}");
-    let other = models(&office, "anthropic", "model.gguf").await;
+    let other = models(&office, "anthropic", "model.gguf");
     let problem = open(&other, &org, LONG, &never).await.complete(&request(colours.clone())).await.unwrap_err();
     assert!(matches!(problem, LlmError::Rejected(_)), "{problem:?}");
     let hurried = open(&here, &org, Duration::from_millis(20), &never).await;

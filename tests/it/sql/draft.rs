@@ -55,7 +55,10 @@ async fn an_ontology_is_drafted_from_what_the_engine_measures() {
     let mut house = House::new(|_| {}).await;
     let (made, progress) = drafted(&mut house, CancellationToken::new()).await;
     let Draft { ontology, notes, .. } = made.unwrap();
-    assert!(notes.is_empty(), "{notes:?}");
+    // Two and four values may be codes of ports by chance.
+    let looked_at: Vec<&str> = notes.iter().filter_map(|note| note.split(". ").next()).collect();
+    let unsure = ["orig", "dest"].map(|column| format!("Look at this: trips.{column} refers to ports.code"));
+    assert_eq!(looked_at, unsure);
 
     let key = |name: &str| ontology.entity(name).unwrap().primary_key.clone();
     assert_eq!(key("people"), ["id"]);

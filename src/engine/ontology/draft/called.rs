@@ -4,12 +4,15 @@
 //! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
+use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{
     abbreviates, canonical, ends_with, key_stem, last, same, singular, without_number,
 };
 use crate::engine::ontology::draft::roles::STAFF;
-use crate::engine::ontology::draft::words::{BARE_KEYS, ENDS, GENERIC, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any};
+use crate::engine::ontology::draft::words::{
+    BARE_KEYS, ENDS, GENERIC, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any, is_done_by,
+};
 
 /// How surely a column is called for keys of a table, and what says so.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +61,8 @@ pub(super) enum Says {
 /// What names say of all tables.
 pub(super) struct Names<'a> {
     seen: &'a [Seen<'a>],
+    /// Those that have a key of one column.
+    keyed: Vec<&'a Seen<'a>>,
     /// Tables of people.
     people: usize,
     /// Whether there is one of who works here.
@@ -65,9 +70,11 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(seen: &'a [Seen<'a>]) -> Self {
+    pub(super) fn new(seen: &'a [Seen<'a>], keys: &[Keys]) -> Self {
+        let keyed = seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() == 1);
         Self {
             seen,
+            keyed: keyed.map(|(table, _)| table).collect(),
             people: seen.iter().filter(|table| is_people(&table.words)).count(),
             staff: seen.iter().any(|table| is_staff(&table.words)),
         }
@@ -82,6 +89,7 @@ impl<'a> Names<'a> {
         to: &Seen<'_>,
         key: &Column<'_>,
         own: u8,
+        primary: bool,
     ) -> Called {
         let words = without_number(&column.words);
         let (stem, bare) = match key_stem(&words) {
@@ -90,7 +98,20 @@ impl<'a> Names<'a> {
         };
         let names = |table: &&Seen<'_>| !table.is(to) && !table.is(from) && same(stem, &table.words);
         let another = !same(stem, &to.words) && self.seen.iter().any(|table| names(&table));
-        let pair = Pair { from, column, to, key, own, itself: from.is(to), words: &words, stem, bare, another };
+        let about = |table: &Seen<'_>| is_about(stem, table);
+        let elsewhere = another || !about(to) && self.keyed.iter().any(|table| !table.is(from) && about(table));
+        let itself = from.is(to);
+        let others: Vec<&String> = self
+            .seen
+            .iter()
+            .filter(|table| !table.is(from) && !table.is(to))
+            .filter_map(|table| matches!(table.words.as_slice(), [_]).then(|| table.words.first())?)
+            .collect();
+        let pair =
+            Pair { from, column, to, key, own, primary, itself, words: &words, stem, bare, another, elsewhere, others };
+        if pair.is_amount() {
+            return Called::of(-1, Says::Amount);
+        }
         pair.table()
             .or_else(|| pair.letters())
             .or_else(|| pair.part_of_table())
@@ -104,11 +125,12 @@ impl<'a> Names<'a> {
 
     /// People, whatever a column calls them: the "user id" where there are only customers.
     fn people(&self, pair: &Pair<'_>) -> Option<Called> {
-        let person = pair.stem.iter().any(|word| PEOPLE.contains(&canonical(word).as_str())) || any(pair.stem, ROLES);
-        if !person || !is_people(&pair.to.words) {
+        let role = any(pair.stem, STAFF) || any(pair.stem, ROLES) || is_done_by(pair.stem);
+        let person = pair.stem.iter().any(|word| PEOPLE.contains(&canonical(word).as_str()));
+        if !(person || role) || !is_people(&pair.to.words) {
             return None;
         }
-        let score = match (any(pair.stem, STAFF), is_staff(&pair.to.words)) {
+        let score = match (role, is_staff(&pair.to.words)) {
             (true, true) => 75,
             (true, false) if self.staff => 0,
             _ if self.people == 1 => 55,
@@ -125,6 +147,8 @@ struct Pair<'a> {
     to: &'a Seen<'a>,
     key: &'a Column<'a>,
     own: u8,
+    /// Whether it is its table's primary key.
+    primary: bool,
     /// Whether both are of one table.
     itself: bool,
     /// The column's.
@@ -133,8 +157,11 @@ struct Pair<'a> {
     stem: &'a [String],
     /// Whether nothing says so.
     bare: bool,
-    /// Whether it is called like a third table.
+    /// Whether it is called like a third table, and whether like a part of one.
     another: bool,
+    elsewhere: bool,
+    /// Tables of one word, of other things.
+    others: Vec<&'a String>,
 }
 
 impl Pair<'_> {
@@ -146,25 +173,52 @@ impl Pair<'_> {
     /// A key of something else that this table has too is not meant: "agreement type code" for "agreement id".
     fn fits(&self) -> bool {
         let of_table = |of: &[String]| of.is_empty() || same(of, &self.to.words) || same(of, self.stem);
-        key_stem(&self.key.words).is_none_or(of_table) || self.key.words.len() == 1 && self.telling()
+        let here = |key: &[String]| self.from.columns.iter().any(|column| column.words == key);
+        key_stem(&self.key.words).is_none_or(of_table)
+            || self.key.words.len() == 1 && self.telling()
+            || self.primary && !here(&self.key.words)
+    }
+
+    /// What is yes or no, and what says how many there are.
+    fn is_amount(&self) -> bool {
+        let switch = self.column.kind == Kind::Whole && self.column.range == Some((0.0, 1.0)) && self.bare;
+        let counts = self.bare
+            && self.words.len() > 1
+            && matches!(self.words.first().map(String::as_str), Some("num" | "number" | "count" | "total"));
+        switch || counts
     }
 
     /// "customer id", "customer", "airport iata", "country name"
     fn table(&self) -> Option<Called> {
         let (words, table, key) = (self.words, &self.to.words, &self.key.words);
-        if self.itself || !self.fits() {
+        if self.itself {
             return None;
         }
-        if same(self.stem, table) {
+        if self.fits() && same(self.stem, table) {
             return Some(Called::of(if self.bare { 85 } else { 92 }, Says::Table));
+        }
+        // "food id of sample food"
+        if words.len() > key.len() + table.len() && words.starts_with(key) && ends_with(words, table) {
+            // The longest name of a table that fits.
+            return Some(Called::of(if table.len() > 1 { 95 } else { 90 }, Says::TableWithRole));
         }
         let first = words.get(..table.len()).is_some_and(|first| same(first, table));
         let both = words.len() == table.len() + key.len() && first && ends_with(words, key);
         both.then_some(Called::of(90, Says::Table))
     }
 
-    /// Names that are alike in their letters: "essn" and "ssn", "dno" and "dnumber" of departments, "com av" and "com".
+    /// Names that are alike in their letters: "essn" and "ssn", "dno" and "dnumber" of departments, "com av" and "com",
+    /// "headnurse" of nurses.
     fn letters(&self) -> Option<Called> {
+        if let ([only], [table]) = (self.words, self.to.words.as_slice())
+            && self.primary
+            && !self.itself
+            && only.len() > table.len()
+            && only.ends_with(&canonical(table))
+            && canonical(table).len() >= 4
+        {
+            return Some(Called::of(60, Says::TableWithRole));
+        }
         let [key] = self.key.words.as_slice() else { return None };
         if self.words.len() > 1 && self.own >= 70 && self.telling() && self.words.first() == Some(key) {
             return Some(Called::of(62, Says::SameNameWithRole));
@@ -175,7 +229,7 @@ impl Pair<'_> {
         }
         let short = |word: &String| SHORT_KEYS.iter().find_map(|end| word.strip_suffix(end)).map(str::to_owned);
         let (one, other) = short(only).zip(short(key))?;
-        let alike = !one.is_empty() && one == other && abbreviates(&one, &self.to.words);
+        let alike = only != key && !one.is_empty() && one == other && abbreviates(&one, &self.to.words);
         (self.own >= 75 && alike).then_some(Called::of(78, Says::ShortForm))
     }
 
@@ -221,10 +275,13 @@ impl Pair<'_> {
             return Some(Called::of(50, Says::SameName));
         }
         if alike && telling {
-            let (score, says) = match (self.another, self.own) {
-                (true, ..75) => (30, Says::Another),
-                (_, 75..) => (88, Says::SameName),
-                _ => (70, Says::SameName),
+            let (score, says) = match (self.own, self.primary) {
+                _ if is_about(self.stem, self.to) => (90, Says::SameName),
+                (..75, _) if self.elsewhere => (30, Says::Another),
+                (75.., _) => (88, Says::SameName),
+                (45.., _) | (_, true) => (70, Says::SameName),
+                // Unique by chance there, and no key of anything.
+                _ => (30, Says::SameName),
             };
             return Some(Called::of(score, says));
         }
@@ -271,7 +328,9 @@ impl Pair<'_> {
         if self.bare || table.len() < 2 {
             return None;
         }
-        let ends = last(table, stem.len()).is_some_and(|last| same(last, stem));
+        // The categories of issues are none of documents.
+        let others = table.first().is_some_and(|first| self.others.iter().any(|it| canonical(it) == canonical(first)));
+        let ends = last(table, stem.len()).is_some_and(|last| same(last, stem)) && !others;
         if ends || table.get(..stem.len()).is_some_and(|first| same(first, stem)) {
             return Some(Called::of(60, Says::PartOfTable));
         }
@@ -309,6 +368,11 @@ impl Pair<'_> {
     }
 }
 
+/// Whether all the words are among those of a table.
+pub(super) fn is_about(stem: &[String], table: &Seen<'_>) -> bool {
+    !stem.is_empty() && stem.iter().all(|word| table.words.iter().any(|other| canonical(other) == canonical(word)))
+}
+
 /// Words without those of the table in front of them.
 fn without_noun<'a>(words: &'a [String], table: &[String]) -> &'a [String] {
     match words {
@@ -323,4 +387,13 @@ fn is_people(words: &[String]) -> bool {
 
 fn is_staff(words: &[String]) -> bool {
     words.last().is_some_and(|last| matches!(canonical(last).as_str(), "employee" | "staff" | "worker" | "user"))
+}
+
+/// Whether a table is a kind or a part of another, by its name and rows: "fire claim" of "claim".
+pub(super) fn is_lesser(from: &Seen<'_>, to: &Seen<'_>) -> bool {
+    let is_called = |part: Option<&[String]>| part.is_some_and(|part| same(part, &to.words));
+    match (from.words.as_slice(), to.words.as_slice()) {
+        ([from], [to]) => from.len() > to.len() && from.ends_with(&canonical(to)),
+        (from, to) => from.len() > to.len() && (is_called(last(from, to.len())) || is_called(from.get(..to.len()))),
+    }
 }

@@ -77,6 +77,22 @@ pub(super) fn references(
     all
 }
 
+/// What others refer to is a key, and the key of a table that has none of its own.
+pub(super) fn referred(keys: &mut [Keys], seen: &[Seen<'_>], references: &[Reference]) {
+    for (keys, table) in keys.iter_mut().zip(seen) {
+        for reference in references.iter().filter(|it| it.candidate.to == table.table.name) {
+            let columns = &reference.candidate.to_columns;
+            if keys.primary == *columns || keys.unique.contains(columns) {
+                continue;
+            }
+            match keys.primary.is_empty() {
+                true => keys.primary.clone_from(columns),
+                false => keys.unique.push(columns.clone()),
+            }
+        }
+    }
+}
+
 /// What is called like a key and holds none is worth a look.
 fn note_refused(single: &Single<'_>, overlap: Option<Overlap>, notes: &mut Vec<String>) {
     let part = overlap.and_then(Overlap::part);

@@ -80,7 +80,7 @@ fn field(
         _ => words.join(" "),
     };
     let pii = personal_data(column, figures, datatype);
-    let role = role(words, column, figures, datatype, is_key || numbers);
+    let role = role(words, column, (table.rows(), figures), datatype, is_key || numbers);
     let rare = role == FieldRole::Measure && figures.is_some_and(|figures| is_rare(table, figures));
     let mut field = Field {
         name: column.name.clone(),
@@ -128,7 +128,7 @@ fn field(
 fn role(
     words: &[String],
     column: &ColumnInfo,
-    figures: Option<&ColumnProfile>,
+    (rows, figures): (i64, Option<&ColumnProfile>),
     datatype: DataType,
     is_key: bool,
 ) -> FieldRole {
@@ -145,6 +145,7 @@ fn role(
                 || is_year(words, figures)
                 || is_switch(figures)
                 || is_clock(words, column, figures)
+                || tells_apart(words, rows, figures)
             {
                 FieldRole::Dimension
             } else {
@@ -194,6 +195,14 @@ pub(super) fn is_empty(figures: &ColumnProfile) -> bool {
 /// Whether hardly any row has a value: what they add up to says nothing of the rows.
 pub(super) fn is_rare(table: &DraftTable, figures: &ColumnProfile) -> bool {
     figures.nulls.saturating_mul(20) > table.rows().saturating_mul(19)
+}
+
+/// Long whole numbers of which no two rows have the same: whoever wrote them numbered the rows.
+fn tells_apart(words: &[String], rows: i64, figures: Option<&ColumnProfile>) -> bool {
+    const LONG: f64 = 1e7;
+    let least = |figures: &ColumnProfile| figures.min.as_ref().and_then(|least| least.parse::<f64>().ok());
+    let apart = |figures: &ColumnProfile| figures.distinct == rows && least(figures).is_some_and(|least| least >= LONG);
+    rows > 2 && !kinds::is_amount(words) && figures.is_some_and(apart)
 }
 
 /// 0 and 1 for no and yes.

@@ -5,7 +5,6 @@
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::names::{Vocabulary, abbreviates, ends_with, key_stem, noun, same};
-use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::words::SHORT_KEYS;
 use crate::engine::ontology::draft::{DraftTable, Facts, KeyCandidate, kinds};
 
@@ -122,22 +121,6 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
     keys
 }
 
-/// What others refer to is a key, and the key of a table that has none of its own.
-pub(super) fn referred(keys: &mut [Keys], seen: &[Seen<'_>], references: &[Reference]) {
-    for (keys, table) in keys.iter_mut().zip(seen) {
-        for reference in references.iter().filter(|it| it.candidate.to == table.table.name) {
-            let columns = &reference.candidate.to_columns;
-            if keys.primary == *columns || keys.unique.contains(columns) {
-                continue;
-            }
-            match keys.primary.is_empty() {
-                true => keys.primary.clone_from(columns),
-                false => keys.unique.push(columns.clone()),
-            }
-        }
-    }
-}
-
 /// Whether nobody could measure it, and an estimate says that it is a key.
 fn is_nearly(table: &Seen<'_>, column: &str, facts: &Facts) -> bool {
     let rows = table.table.rows();
@@ -232,7 +215,7 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
         && !kinds::is_naming(words)
         && vocabulary.is_shared(&column.info.name)
     {
-        return 60;
+        return 40;
     }
     if column.kind != Kind::Text {
         let amount = kinds::is_amount(words);

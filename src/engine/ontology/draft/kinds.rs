@@ -313,7 +313,10 @@ fn starts_as_count(words: &[String]) -> bool {
 pub(super) fn is_naming(words: &[String]) -> bool {
     // "Number of orders" and "order count" are amounts, "order number" is a name.
     let counts = starts_as_count(words) && !last_is(words, NAMING);
-    let run_together = |word: &String| word.len() > 6 && (word.ends_with("number") || word.ends_with("code"));
+    let run_together = |word: &String| {
+        let id = word.ends_with("id") && !word.ends_with("paid") && !word.ends_with("bid");
+        word.len() > 6 && (word.ends_with("number") || word.ends_with("code") || id)
+    };
     let first =
         words.len() > 1 && words.first().is_some_and(|first| matches!(first.as_str(), "codigo" | "code" | "cod"));
     last_is(words, NAMING) && !counts

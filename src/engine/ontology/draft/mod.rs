@@ -132,7 +132,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let seen = columns::seen(tables, &vocabulary);
     let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
     let references = choose::references(tables, &seen, &found, facts, &mut notes);
-    keys::referred(&mut found, &seen, &references);
+    choose::referred(&mut found, &seen, &references);
     let evidence = evidence::of(&seen, &found, &references);
     notes.extend(doubts(&evidence));
     let relationships = made::relationships(&references, tables, &vocabulary, &found);
@@ -196,9 +196,14 @@ impl Candidate {
             (from, false) => from,
             (from, true) => format!("(SELECT * FROM {from} LIMIT {SAMPLE}) AS some"),
         };
+        // 0 and -1 stand for none where there is no such key.
+        let values = match self.from_columns.len() {
+            1 => "sum(CASE WHEN b0 IS NULL AND CAST(a0 AS VARCHAR) IN ('0', '-1', '') THEN 0 ELSE 1 END)",
+            _ => "count(*)",
+        };
         let joined = (0..self.from_columns.len()).map(|at| format!("a{at} = b{at}")).collect::<Vec<_>>();
         format!(
-            "SELECT count(*) AS values_there, count(b0) AS found FROM (SELECT DISTINCT {} FROM {from} WHERE {}) AS a \
+            "SELECT {values} AS values_there, count(b0) AS found FROM (SELECT DISTINCT {} FROM {from} WHERE {}) AS a \
              LEFT JOIN (SELECT DISTINCT {} FROM {}) AS b ON {}",
             names(&self.from_columns, "a"),
             given.join(" AND "),

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::ontology::draft::called::{Called, Names, Says};
+use crate::engine::ontology::draft::called::{Called, Names, Says, is_about, is_lesser};
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::keys::{Keys, keys};
-use crate::engine::ontology::draft::names::{Vocabulary, canonical, key_stem, last, same};
+use crate::engine::ontology::draft::names::{Vocabulary, key_stem, same};
 use crate::engine::ontology::draft::several::several;
+use crate::engine::ontology::draft::words::any;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
 
 /// References that are measured for one draft, the best called first.
@@ -91,7 +92,7 @@ impl Single<'_> {
 }
 
 pub(super) fn singles<'a>(seen: &'a [Seen<'a>], keys: &'a [Keys]) -> Vec<Single<'a>> {
-    let names = Names::new(seen);
+    let names = Names::new(seen, keys);
     let mut found = Vec::new();
     for (from, from_keys) in seen.iter().zip(keys) {
         for column in from.columns.iter().filter(|column| column.kind != Kind::Other) {
@@ -118,13 +119,21 @@ fn single<'a>(
         if itself && (key.at == column.at || unique) || !column.may_be_in(key) {
             return None;
         }
-        let called = names.called(from, column, to, key, *own);
+        let primary = to_keys.primary == [name.clone()];
+        let called = names.called(from, column, to, key, *own, primary);
         // Two tables with the same key: the one that is called after the other refers to it.
         let names_it = called.says == Says::Table && !same(&column.words, &from.words)
             || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from));
         let same_name = matches!(called.says, Says::SameName | Says::SameNameWithRole);
         let equals = own_key && !names_it || unique && same_name;
-        if equals && !(called.score >= 70 && is_lesser(from, to)) {
+        // What is called like its own table is no other's, and of tables with one key the fullest is referred to.
+        let own_name = from_keys.singles.iter().any(|(own, name)| *own >= 75 && *name == column.info.name);
+        let lesser = is_lesser(from, to) && (!own_name || column.words == key.words);
+        let fuller = same(&column.words, &key.words)
+            && !any(&column.words, &["row", "record", "key", "surrogate"])
+            && to.table.rows() / 10 * 9 > from.table.rows()
+            && !own_name;
+        if equals && !(called.score >= 70 && (lesser || primary && fuller)) {
             return None;
         }
         // Nothing but values speaks for it: numbers from 1 on have most small numbers among them.
@@ -140,7 +149,6 @@ fn single<'a>(
             Kind::Day | Kind::Other => false,
         };
         let tried = called.score > 0 || called.says == Says::Nothing && telling && !itself;
-        let primary = to_keys.primary == [name.clone()];
         tried.then_some(Single { from, column, to, key, called, own: *own, primary })
     };
     to_keys.singles.iter().filter_map(of_key).collect()
@@ -166,18 +174,4 @@ fn prose(column: &Column<'_>) -> bool {
             "name" | "title" | "description" | "comment" | "comments" | "text" | "email" | "url" | "note" | "notes"
         )
     })
-}
-
-/// Whether all the words are among those of a table.
-fn is_about(stem: &[String], table: &Seen<'_>) -> bool {
-    !stem.is_empty() && stem.iter().all(|word| table.words.iter().any(|other| canonical(other) == canonical(word)))
-}
-
-/// Whether a table is a kind or a part of another, by its name and rows: "fire claim" of "claim".
-pub(super) fn is_lesser(from: &Seen<'_>, to: &Seen<'_>) -> bool {
-    let is_called = |part: Option<&[String]>| part.is_some_and(|part| same(part, &to.words));
-    match (from.words.as_slice(), to.words.as_slice()) {
-        ([from], [to]) => from.len() > to.len() && from.ends_with(&canonical(to)),
-        (from, to) => from.len() > to.len() && (is_called(last(from, to.len())) || is_called(from.get(..to.len()))),
-    }
 }

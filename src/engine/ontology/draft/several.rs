@@ -1,9 +1,9 @@
 //! References by several columns at once.
 
+use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::names::{key_stem, same};
-use crate::engine::ontology::draft::relate::is_lesser;
 use crate::engine::ontology::draft::{Candidate, kinds};
 
 /// References by several columns at once, with how surely they are called so, 0 to 100: each column of a table's key
@@ -12,7 +12,8 @@ pub(super) fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)>
     let mut found = Vec::new();
     for (to, to_keys) in seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() > 1) {
         for (from, from_keys) in seen.iter().zip(keys) {
-            if from.is(to) || from.table.place != to.table.place || is_bridge(to, to_keys) && !is_lesser(from, to) {
+            if from.is(to) || from.table.place != to.table.place || is_bridge(to, to_keys, seen) && !is_lesser(from, to)
+            {
                 continue;
             }
             found.extend(together(from, from_keys, to, to_keys));
@@ -22,9 +23,15 @@ pub(super) fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)>
     found
 }
 
-/// Whether a table has nothing but its key.
-fn is_bridge(table: &Seen<'_>, keys: &Keys) -> bool {
-    table.columns.iter().all(|column| keys.primary.contains(&column.info.name) || kinds::is_audit(&column.words))
+/// Whether a table has nothing but its key, and that names other tables.
+fn is_bridge(table: &Seen<'_>, keys: &Keys, seen: &[Seen<'_>]) -> bool {
+    let named = |column: &&Column<'_>| {
+        let stem = key_stem(&column.words).filter(|stem| !stem.is_empty()).unwrap_or(&column.words);
+        keys.primary.contains(&column.info.name)
+            && seen.iter().any(|other| !other.is(table) && same(stem, &other.words))
+    };
+    let only = |column: &Column<'_>| keys.primary.contains(&column.info.name) || kinds::is_audit(&column.words);
+    table.columns.iter().all(only) && table.columns.iter().filter(named).count() > 1
 }
 
 fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) -> Option<(Candidate, i16)> {

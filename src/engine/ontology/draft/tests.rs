@@ -818,3 +818,119 @@ fn declared_enumerations_are_texts_with_known_values() {
     assert_eq!((known.datatype, known.hidden, known.is_enum), (DataType::String, false, true));
     assert_eq!(known.expression, "CAST(mood AS VARCHAR)");
 }
+
+/// A paper is told apart by `pid`, and so on: the first letter and "id". Keys of few rows, one after the other.
+fn papers() -> Vec<DraftTable> {
+    let id = |name, distinct, most| Column(name, "BIGINT", distinct, 0, ["1", most], &["1", "2"]);
+    let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["Ada Lovelace", "Alan Turing"]);
+    vec![
+        table("author", 12, &[id("aid", 12, "12"), text("name", 12), id("oid", 4, "5")]),
+        table("organization", 5, &[id("oid", 5, "5"), text("name", 5)]),
+        table(
+            "paper",
+            30,
+            &[id("pid", 30, "30"), text("title", 30), Column("year", "BIGINT", 9, 0, ["1990", "1999"], &[])],
+        ),
+        table("writes", 40, &[id("aid", 12, "12"), id("pid", 30, "30")]),
+        table("cite", 60, &[id("citing", 25, "30"), id("cited", 28, "30")]),
+    ]
+}
+
+/// Measures candidates as if these columns held keys of these tables, and all others held none.
+fn measured_by(tables: &[DraftTable], refers: &[(&str, &str, &str)]) -> Facts {
+    let mut facts = Facts::default();
+    for _ in 0..5 {
+        for candidate in key_candidates(tables, &facts) {
+            facts.keys.insert(candidate, false);
+        }
+    }
+    for candidate in relationship_candidates(tables, &facts) {
+        let [column] = candidate.from_columns.as_slice() else { continue };
+        let holds = refers.contains(&(candidate.from.as_str(), column.as_str(), candidate.to.as_str()));
+        facts.overlaps.insert(candidate, Overlap { values: 25, found: if holds { 25 } else { 5 } });
+    }
+    facts
+}
+
+fn shown(draft: &Draft) -> Vec<String> {
+    let relationships = draft.ontology.relationships.iter();
+    relationships.map(|it| format!("{}.{} {}", it.from, it.from_columns.join("+"), it.to)).collect()
+}
+
+#[test]
+fn initials_are_keys_and_roles_refer_by_their_values() {
+    let tables = papers();
+    let refers = [
+        ("author", "oid", "organization"),
+        ("writes", "aid", "author"),
+        ("writes", "pid", "paper"),
+        ("cite", "citing", "paper"),
+        ("cite", "cited", "paper"),
+    ];
+    let made = draft(&wanted("papers"), &tables, &measured_by(&tables, &refers));
+    for (name, key) in [("author", "aid"), ("organization", "oid"), ("paper", "pid")] {
+        assert_eq!(made.ontology.entity(name).unwrap().primary_key, [key]);
+    }
+    assert_eq!(
+        shown(&made),
+        ["author.oid organization", "writes.aid author", "writes.pid paper", "cite.citing paper", "cite.cited paper"]
+    );
+    let measures =
+        made.ontology.datasets.iter().flat_map(|entity| &entity.fields).filter(|it| it.role == FieldRole::Measure);
+    assert_eq!(measures.map(|field| field.name.as_str()).collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[test]
+fn a_draft_says_what_speaks_for_it_and_what_to_look_at() {
+    let tables = papers();
+    let refers = [("writes", "aid", "author"), ("cite", "citing", "paper")];
+    let made = draft(&wanted("papers"), &tables, &measured_by(&tables, &refers));
+    let of =
+        |decided: &str| made.evidence.iter().find(|it| it.decided == decided).unwrap_or_else(|| panic!("{decided}"));
+    let named = of("writes.aid refers to author.aid");
+    assert!(named.sure, "{named:?}");
+    assert_eq!(named.because, ["It is called like the key there.", "25 of its 25 different values are there."]);
+    let weak = of("cite.citing refers to paper.pid");
+    assert!(!weak.sure, "{weak:?}");
+    assert!(made.notes.iter().any(|note| note.starts_with("Look at this: cite.citing refers to paper.pid.")));
+    assert!(of("paper is told apart by pid").sure);
+}
+
+#[test]
+fn nought_stands_for_none_and_a_column_without_values_for_nothing() {
+    let candidate = Candidate {
+        from: "a".into(),
+        from_columns: vec!["b_id".into()],
+        to: "b".into(),
+        to_columns: vec!["id".into()],
+    };
+    assert!(candidate.sql(false).contains("IN ('0', '-1', '')"), "{}", candidate.sql(false));
+    assert!(candidate.sql(true).contains(&format!("LIMIT {SAMPLE}")), "{}", candidate.sql(true));
+    let id = |name, distinct| Column(name, "BIGINT", distinct, 0, ["1", "20"], &["1"]);
+    let tables = vec![
+        table("shelf", 20, &[id("shelf_id", 20)]),
+        table("book", 90, &[id("book_id", 90), Column("shelf_id", "BIGINT", 0, 90, NONE, &[])]),
+    ];
+    let mut facts = Facts::default();
+    for candidate in relationship_candidates(&tables, &facts) {
+        facts.overlaps.insert(candidate, Overlap { values: 0, found: 0 });
+    }
+    assert!(draft(&wanted("books"), &tables, &facts).ontology.relationships.is_empty());
+}
+
+#[test]
+fn what_all_tables_are_called_by_is_no_word_of_theirs() {
+    let id = |name, distinct| Column(name, "BIGINT", distinct, 0, ["1", "900"], &["1"]);
+    let tables = vec![
+        table("shop_orders_dataset", 300, &[id("order_id", 300), id("customer_id", 200)]),
+        table("shop_customers_dataset", 250, &[id("customer_id", 250)]),
+        table("shop_sellers_dataset", 20, &[id("seller_id", 20)]),
+    ];
+    let made = draft(
+        &wanted("shop"),
+        &tables,
+        &measured_by(&tables, &[("shop_orders_dataset", "customer_id", "shop_customers_dataset")]),
+    );
+    assert_eq!(shown(&made), ["shop_orders_dataset.customer_id shop_customers_dataset"]);
+    assert_eq!(made.ontology.entity("shop_orders_dataset").unwrap().grain.as_deref(), Some("order"));
+}

@@ -91,6 +91,10 @@ pub(super) const OWN_ROLES: &[&str] = &[
     "prerequisite",
     "prereq",
     "replaces",
+    "inherited",
+    "inherits",
+    "copied",
+    "derived",
     "jefe",
     "padre",
     "superior",
@@ -174,6 +178,11 @@ pub(super) const BARE_KEYS: &[&str] =
 
 /// Endings of one word that say that it is a key.
 pub(super) const SHORT_KEYS: &[&str] = &["number", "num", "code", "key", "id", "no", "nr"];
+
+/// What somebody has done to something: "created by", "assigned to".
+pub(super) fn is_done_by(words: &[String]) -> bool {
+    matches!(words, [_, last] if last == "by") || matches!(words, [first, ..] if first == "assigned")
+}
 
 /// Whether one of the words is in a list.
 pub(super) fn any(words: &[String], list: &[&str]) -> bool {

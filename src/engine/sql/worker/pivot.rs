@@ -123,7 +123,11 @@ impl Column {
 /// Puts the expression in the places of `x.c`.
 fn put(value: &mut Value, expression: &Value) {
     if value.get("column_names") == Some(&json!(["x", "c"])) {
+        let alias = value.get("alias").cloned();
         *value = expression.clone();
+        if let (Some(map), Some(alias)) = (value.as_object_mut(), alias) {
+            map.insert("alias".into(), alias);
+        }
         return;
     }
     match value {
