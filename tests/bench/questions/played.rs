@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::bank::judge::Verdict;
 use super::bank::{Played, SETS, Said, With, judged};
 
+/// What was judged of an ontology, with some tools, in a set.
+type Rows = BTreeMap<(String, String, &'static str), Vec<(Played, Verdict)>>;
+
 /// Prints right, wrong, asked back and given up for each set and kind of tools, with calls and bytes a question, and each
 /// question that was not answered rightly.
 pub async fn print(files: &[String]) {
@@ -13,7 +16,7 @@ pub async fn print(files: &[String]) {
         let text = std::fs::read_to_string(file).unwrap_or_else(|problem| panic!("{file}: {problem}"));
         played.extend(text.lines().map(|line| serde_json::from_str::<Played>(line).unwrap()));
     }
-    let mut rows: BTreeMap<(String, String, &str), Vec<(Played, Verdict)>> = BTreeMap::new();
+    let mut rows = Rows::new();
     for with in [With::Steward, With::Draft] {
         for set in SETS.into_iter().filter(|set| played.iter().any(|it| it.set == *set && it.with == with)) {
             for (one, verdict) in judged(set, with, &played).await {

@@ -8,7 +8,7 @@ use super::bank::{self, With};
 /// Serves.
 pub async fn serve(arguments: &[String]) {
     let with = if arguments.iter().any(|it| it == "--draft") { With::Draft } else { With::Steward };
-    let set = arguments.iter().find(|it| !it.starts_with("--")).expect("the name of a set");
+    let Some(set) = arguments.iter().find(|it| !it.starts_with("--")) else { panic!("name a set") };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let folder = tempfile::tempdir().unwrap();

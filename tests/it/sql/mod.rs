@@ -8,6 +8,7 @@ pub mod house;
 mod imports;
 mod postgres;
 mod profiles;
+mod schemas;
 mod starts;
 mod tpch;
 mod walls;
