@@ -3,6 +3,9 @@
 //! The readings are tried in order, and the first that fits is taken: what the table is called, what its key is called,
 //! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds;
@@ -63,52 +66,81 @@ pub(super) struct Names<'a> {
     seen: &'a [Seen<'a>],
     /// Those that have a key of one column.
     keyed: Vec<&'a Seen<'a>>,
+    /// The nouns of tables that are called by one.
+    nouns: BTreeSet<String>,
     /// Tables of people.
     people: usize,
     /// Whether there is one of who works here.
     staff: bool,
 }
 
+/// What a column's name says, whatever it is held against.
+pub(super) struct Reading {
+    words: Vec<String>,
+    /// Where the words begin and end that are no mark of a key.
+    stem: Range<usize>,
+    /// Whether nothing marks a key.
+    bare: bool,
+    /// Whether another table is called so, and whether it is a part of what one with a key is called.
+    named: bool,
+    about: bool,
+}
+
+impl Reading {
+    fn stem(&self) -> &[String] {
+        self.words.get(self.stem.clone()).unwrap_or_default()
+    }
+}
+
 impl<'a> Names<'a> {
     pub(super) fn new(seen: &'a [Seen<'a>], keys: &[Keys]) -> Self {
         let keyed = seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() == 1);
+        let nouns = seen.iter().filter_map(|table| match table.words.as_slice() {
+            [only] => Some(canonical(only)),
+            _ => None,
+        });
         Self {
             seen,
             keyed: keyed.map(|(table, _)| table).collect(),
+            nouns: nouns.collect(),
             people: seen.iter().filter(|table| is_people(&table.words)).count(),
             staff: seen.iter().any(|table| is_staff(&table.words)),
         }
+    }
+
+    /// Reads the name of a column.
+    pub(super) fn read(&self, from: &Seen<'_>, column: &Column<'_>) -> Reading {
+        let words = without_number(&column.words);
+        let (stem, bare) = match key_stem(&words) {
+            // The mark comes last, or first.
+            Some(stem) if !stem.is_empty() && words.starts_with(stem) => (0..stem.len(), false),
+            Some(stem) if !stem.is_empty() => (words.len() - stem.len()..words.len(), false),
+            _ => (0..words.len(), true),
+        };
+        let own = words.get(stem.clone()).unwrap_or_default();
+        let named = self.seen.iter().any(|table| !table.is(from) && same(own, &table.words));
+        let about = self.keyed.iter().any(|table| !table.is(from) && is_about(own, table));
+        Reading { stem, bare, named, about, words }
     }
 
     /// How surely a column of `from` is called for the values of `key`, which `own` says how well is called for a key
     /// of its table.
     pub(super) fn called(
         &self,
-        from: &Seen<'_>,
-        column: &Column<'_>,
-        to: &Seen<'_>,
-        key: &Column<'_>,
+        reading: &Reading,
+        (from, column): (&Seen<'_>, &Column<'_>),
+        (to, key): (&Seen<'_>, &Column<'_>),
         own: u8,
         primary: bool,
     ) -> Called {
-        let words = without_number(&column.words);
-        let (stem, bare) = match key_stem(&words) {
-            Some(stem) if !stem.is_empty() => (stem, false),
-            _ => (words.as_slice(), true),
-        };
-        let names = |table: &&Seen<'_>| !table.is(to) && !table.is(from) && same(stem, &table.words);
-        let another = !same(stem, &to.words) && self.seen.iter().any(|table| names(&table));
-        let about = |table: &Seen<'_>| is_about(stem, table);
-        let elsewhere = another || !about(to) && self.keyed.iter().any(|table| !table.is(from) && about(table));
+        let (words, stem, bare) = (reading.words.as_slice(), reading.stem(), reading.bare);
+        let another = reading.named && !same(stem, &to.words);
+        let elsewhere = another || reading.about && !is_about(stem, to);
         let itself = from.is(to);
-        let others: Vec<&String> = self
-            .seen
-            .iter()
-            .filter(|table| !table.is(from) && !table.is(to))
-            .filter_map(|table| matches!(table.words.as_slice(), [_]).then(|| table.words.first())?)
-            .collect();
-        let pair =
-            Pair { from, column, to, key, own, primary, itself, words: &words, stem, bare, another, elsewhere, others };
+        let first = to.words.first().map(|first| canonical(first)).unwrap_or_default();
+        let here = matches!(from.words.as_slice(), [only] if canonical(only) == first);
+        let others = !here && self.nouns.contains(&first);
+        let pair = Pair { from, column, to, key, own, primary, itself, words, stem, bare, another, elsewhere, others };
         if pair.is_amount() {
             return Called::of(-1, Says::Amount);
         }
@@ -160,8 +192,8 @@ struct Pair<'a> {
     /// Whether it is called like a third table, and whether like a part of one.
     another: bool,
     elsewhere: bool,
-    /// Tables of one word, of other things.
-    others: Vec<&'a String>,
+    /// Whether what the table is called by first is what another one is about: the categories of issues.
+    others: bool,
 }
 
 impl Pair<'_> {
@@ -329,8 +361,7 @@ impl Pair<'_> {
             return None;
         }
         // The categories of issues are none of documents.
-        let others = table.first().is_some_and(|first| self.others.iter().any(|it| canonical(it) == canonical(first)));
-        let ends = last(table, stem.len()).is_some_and(|last| same(last, stem)) && !others;
+        let ends = last(table, stem.len()).is_some_and(|last| same(last, stem)) && !self.others;
         if ends || table.get(..stem.len()).is_some_and(|first| same(first, stem)) {
             return Some(Called::of(60, Says::PartOfTable));
         }
@@ -370,7 +401,11 @@ impl Pair<'_> {
 
 /// Whether all the words are among those of a table.
 pub(super) fn is_about(stem: &[String], table: &Seen<'_>) -> bool {
-    !stem.is_empty() && stem.iter().all(|word| table.words.iter().any(|other| canonical(other) == canonical(word)))
+    let is_one = |word: &String| {
+        let begins = |other: &&String| other.chars().next() == word.chars().next();
+        table.words.iter().filter(begins).any(|other| canonical(other) == canonical(word))
+    };
+    !stem.is_empty() && stem.iter().all(is_one)
 }
 
 /// Words without those of the table in front of them.

@@ -206,7 +206,8 @@ const TABLE_MARKS: &[&str] = &["dim", "fact", "fct", "tbl", "stg", "tb", "raw", 
 /// The words of a set of tables: names can be parted by them.
 pub(super) struct Vocabulary {
     words_of_tables: BTreeSet<String>,
-    tables: Vec<Vec<String>>,
+    /// What tables are called, as [`forms`] writes it.
+    nouns: BTreeSet<String>,
     of_columns: BTreeSet<String>,
     /// Of all columns, in lower case, with how many tables have one.
     names: BTreeMap<String, usize>,
@@ -283,7 +284,8 @@ impl Vocabulary {
         let mut tables: Vec<Vec<String>> = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
         let common = Common::of(&tables);
         tables.iter_mut().for_each(|table| common.drop_from(table));
-        Self { words_of_tables: words, tables, of_columns, names, common }
+        let nouns = tables.iter().flat_map(|table| forms(table)).collect();
+        Self { words_of_tables: words, nouns, of_columns, names, common }
     }
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
@@ -312,7 +314,8 @@ impl Vocabulary {
 
     /// Whether words are the name of a table other than this.
     pub(super) fn names_another(&self, words: &[String], own: &[String]) -> bool {
-        !same(words, own) && self.tables.iter().any(|table| same(words, table))
+        let known = forms(words).iter().any(|form| self.nouns.contains(form));
+        known && !same(words, own)
     }
 }
 
@@ -478,8 +481,22 @@ pub(super) fn canonical(word: &str) -> String {
     singular(long)
 }
 
+/// Two texts of words, of which one is equal wherever [`same`] says that they mean the same.
+fn forms(words: &[String]) -> [String; 2] {
+    let each: Vec<String> = words.iter().map(|word| canonical(word)).collect();
+    [each.join(" "), singular(&words.concat())]
+}
+
 /// Whether two lists of words mean the same, apart from short forms and number.
 pub(super) fn same(first: &[String], second: &[String]) -> bool {
+    // Short and long forms, one and many, begin alike.
+    let letter = |words: &[String]| words.first().and_then(|word| word.chars().next());
+    if letter(first) != letter(second) {
+        return false;
+    }
+    if first == second {
+        return true;
+    }
     let each = first.len() == second.len() && first.iter().zip(second).all(|(a, b)| canonical(a) == canonical(b));
     each || singular(&first.concat()) == singular(&second.concat())
 }

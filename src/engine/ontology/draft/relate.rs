@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::ontology::draft::called::{Called, Names, Says, is_about, is_lesser};
+use crate::engine::ontology::draft::called::{Called, Names, Reading, Says, is_about, is_lesser};
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::keys::{Keys, keys};
 use crate::engine::ontology::draft::names::{Vocabulary, key_stem, same};
@@ -96,8 +96,9 @@ pub(super) fn singles<'a>(seen: &'a [Seen<'a>], keys: &'a [Keys]) -> Vec<Single<
     let mut found = Vec::new();
     for (from, from_keys) in seen.iter().zip(keys) {
         for column in from.columns.iter().filter(|column| column.kind != Kind::Other) {
+            let reading = names.read(from, column);
             for (to, to_keys) in seen.iter().zip(keys).filter(|(to, _)| to.table.place == from.table.place) {
-                found.extend(single(&names, (from, from_keys), column, (to, to_keys)));
+                found.extend(single((&names, &reading), (from, from_keys), column, (to, to_keys)));
             }
         }
     }
@@ -106,7 +107,7 @@ pub(super) fn singles<'a>(seen: &'a [Seen<'a>], keys: &'a [Keys]) -> Vec<Single<
 
 /// The keys of a table that a column may refer to.
 fn single<'a>(
-    names: &Names<'_>,
+    (names, reading): (&Names<'_>, &Reading),
     (from, from_keys): (&'a Seen<'a>, &'a Keys),
     column: &'a Column<'a>,
     (to, to_keys): (&'a Seen<'a>, &'a Keys),
@@ -120,7 +121,7 @@ fn single<'a>(
             return None;
         }
         let primary = to_keys.primary == [name.clone()];
-        let called = names.called(from, column, to, key, *own, primary);
+        let called = names.called(reading, (from, column), (to, key), *own, primary);
         // Two tables with the same key: the one that is called after the other refers to it.
         let names_it = called.says == Says::Table && !same(&column.words, &from.words)
             || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from));
