@@ -198,7 +198,7 @@ impl Candidate {
         };
         // 0 and -1 stand for none where there is no such key.
         let values = match self.from_columns.len() {
-            1 => "sum(CASE WHEN b0 IS NULL AND CAST(a0 AS VARCHAR) IN ('0', '-1', '') THEN 0 ELSE 1 END)",
+            1 => "coalesce(sum(CASE WHEN b0 IS NULL AND CAST(a0 AS VARCHAR) IN ('0', '-1', '') THEN 0 ELSE 1 END), 0)",
             _ => "count(*)",
         };
         let joined = (0..self.from_columns.len()).map(|at| format!("a{at} = b{at}")).collect::<Vec<_>>();
