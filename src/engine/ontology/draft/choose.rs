@@ -52,7 +52,7 @@ pub(super) fn references(
         if overlap.is_none() && single.called.score < 50 {
             continue;
         }
-        let weight = weigh(single.column, single.key, single.called, overlap, single.own, single.primary).sum();
+        let weight = weigh(&single, overlap);
         let place = (single.from.table.name.clone(), single.column.info.name.clone());
         // The first of equals.
         if by_column.get(&place).is_none_or(|best| weight > best.weight) {

@@ -90,8 +90,8 @@ impl Seen<'_> {
     }
 
     /// Columns that may be asked for as a key of it.
-    pub(super) fn candidate(&self, columns: &[&str]) -> KeyCandidate {
-        KeyCandidate { table: self.table.name.clone(), columns: columns.iter().map(|&name| name.to_owned()).collect() }
+    pub(super) fn candidate(&self, columns: &[String]) -> KeyCandidate {
+        KeyCandidate { table: self.table.name.clone(), columns: columns.to_vec() }
     }
 }
 

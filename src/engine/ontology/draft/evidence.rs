@@ -21,14 +21,8 @@ pub struct Evidence {
     pub sure: bool,
 }
 
-/// What speaks for the keys and the references, in the order of the tables.
-pub(super) fn of(seen: &[Seen<'_>], keys: &[Keys], references: &[Reference]) -> Vec<Evidence> {
-    let mut all: Vec<Evidence> = seen.iter().zip(keys).map(|(table, keys)| of_key(table, keys)).collect();
-    all.extend(references.iter().map(of_reference));
-    all
-}
-
-fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
+/// What speaks for the keys of a table.
+pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
     let name = &table.table.name;
     if keys.primary.is_empty() {
         let because = vec!["No column, and no few of them together, tell its rows apart.".into()];
@@ -46,7 +40,8 @@ fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
     Evidence { decided, because: std::iter::once(because).chain(others).collect(), sure: declared || rows >= 5 }
 }
 
-fn of_reference(reference: &Reference) -> Evidence {
+/// What speaks for a reference.
+pub(super) fn of_reference(reference: &Reference) -> Evidence {
     let candidate = &reference.candidate;
     let columns = |table: &str, columns: &[String]| format!("{table}.{}", columns.join(", "));
     let decided = format!(

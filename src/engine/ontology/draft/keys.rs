@@ -7,6 +7,7 @@ use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::names::{Vocabulary, abbreviates, ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::words::SHORT_KEYS;
 use crate::engine::ontology::draft::{DraftTable, Facts, KeyCandidate, kinds};
+use crate::engine::ontology::read::datatype_of;
 
 /// Columns of which keys of several are made, and sets of them that are tried for one table.
 const PARTS: usize = 7;
@@ -47,8 +48,7 @@ pub fn key_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate>
     let mut asked = Vec::new();
     for table in seen(tables, &vocabulary).iter().filter(|it| it.table.primary_key.is_empty()) {
         let singles = singles(table, &vocabulary);
-        let candidate =
-            |columns: &Vec<String>| KeyCandidate { table: table.table.name.clone(), columns: columns.clone() };
+        let candidate = |columns: &Vec<String>| table.candidate(columns);
         let open = |columns: &&Vec<String>| {
             is_key(table, columns, facts).is_none() && !facts.unknown.contains(&candidate(columns))
         };
@@ -80,10 +80,7 @@ pub fn key_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate>
 
 pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> Keys {
     let mut singles = singles(table, vocabulary);
-    singles.retain(|(score, name)| {
-        let columns = std::slice::from_ref(name);
-        is_key(table, columns, facts).unwrap_or_else(|| *score >= SURELY && is_nearly(table, name, facts))
-    });
+    singles.retain(|single| tells_apart(table, single, facts));
     // The best name first; the order of the columns among equals.
     singles.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let declared = table.table;
@@ -121,20 +118,20 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
     keys
 }
 
-/// Whether nobody could measure it, and an estimate says that it is a key.
-fn is_nearly(table: &Seen<'_>, column: &str, facts: &Facts) -> bool {
-    let rows = table.table.rows();
-    let distinct = table.column(column).and_then(Column::distinct);
-    facts.unknown.contains(&table.candidate(&[column])) && distinct.is_none_or(|distinct| distinct >= rows / 20 * 19)
+/// Whether a column tells rows apart. Where that could not be measured, its name and an estimate say so.
+fn tells_apart(table: &Seen<'_>, (score, name): &(u8, String), facts: &Facts) -> bool {
+    let column = std::slice::from_ref(name);
+    is_key(table, column, facts).unwrap_or_else(|| {
+        let nearly = |distinct: i64| distinct >= table.table.rows() / 20 * 19;
+        let estimate = table.column(name).and_then(Column::distinct);
+        *score >= SURELY && facts.unknown.contains(&table.candidate(column)) && estimate.is_none_or(nearly)
+    })
 }
 
 /// The column that is the key by itself.
 fn primary_single(table: &Seen<'_>, singles: &[(u8, String)], facts: &Facts) -> Option<String> {
     let least = if table.table.rows() >= FEW { ENOUGH } else { ENOUGH_OF_FEW };
-    let unique = singles.iter().filter(|(score, name)| {
-        let known = is_key(table, std::slice::from_ref(name), facts);
-        *score >= least && known.unwrap_or_else(|| *score >= SURELY && is_nearly(table, name, facts))
-    });
+    let unique = singles.iter().filter(|single| single.0 >= least && tells_apart(table, single, facts));
     // The first of the best.
     let best = unique.min_by_key(|(score, _)| std::cmp::Reverse(*score));
     best.map(|(_, name)| name.clone())
@@ -146,8 +143,7 @@ fn is_key(table: &Seen<'_>, columns: &[String], facts: &Facts) -> Option<bool> {
     if declared.primary_key == columns || declared.unique_keys.iter().any(|key| key == columns) {
         return Some(true);
     }
-    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-    if let Some(known) = facts.keys.get(&table.candidate(&names)) {
+    if let Some(known) = facts.keys.get(&table.candidate(columns)) {
         return Some(*known);
     }
     let [column] = columns else { return None };
@@ -309,9 +305,7 @@ fn sets(table: &Seen<'_>, count: usize, vocabulary: &Vocabulary) -> Vec<Vec<Stri
             Kind::Text => !long(column) && !kinds::is_prose(words),
             Kind::Uuid => true,
             Kind::Day => !kinds::is_audit(words),
-            Kind::Other => {
-                crate::engine::ontology::read::datatype_of(&column.info.r#type).is_calendar() && !kinds::is_audit(words)
-            }
+            Kind::Other => datatype_of(&column.info.r#type).is_calendar() && !kinds::is_audit(words),
         };
         fits && !constant
     };

@@ -133,8 +133,12 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
     let references = choose::references(tables, &seen, &found, facts, &mut notes);
     choose::referred(&mut found, &seen, &references);
-    let evidence = evidence::of(&seen, &found, &references);
-    notes.extend(doubts(&evidence));
+    let mut evidence: Vec<Evidence> =
+        seen.iter().zip(&found).map(|(table, keys)| evidence::of_key(table, keys)).collect();
+    let refers: Vec<Evidence> = references.iter().map(evidence::of_reference).collect();
+    let doubts = refers.iter().filter(|it| !it.sure);
+    notes.extend(doubts.map(|it| format!("Look at this: {}. {}", it.decided, it.because.join(" "))));
+    evidence.extend(refers);
     let relationships = made::relationships(&references, tables, &vocabulary, &found);
     let zoned = wanted.timezone.is_some();
     let made = entities::entities(tables, &vocabulary, &found, &relationships, zoned, &mut notes);
@@ -161,12 +165,6 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     subtypes::metrics(&mut ontology, tables);
     wanted.dictionary.name(&mut ontology);
     Draft { ontology, notes, evidence }
-}
-
-/// What somebody should look at.
-fn doubts(evidence: &[Evidence]) -> impl Iterator<Item = String> + '_ {
-    let refers = |it: &&Evidence| !it.sure && it.decided.contains(" refers to ");
-    evidence.iter().filter(refers).map(|it| format!("Look at this: {}. {}", it.decided, it.because.join(" ")))
 }
 
 impl KeyCandidate {

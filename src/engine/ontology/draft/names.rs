@@ -369,6 +369,11 @@ pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
     (!kind && FIRST.contains(&first.as_str())).then_some(rest)
 }
 
+/// What a column is called for: its words without what says that it is a key, where there are others.
+pub(super) fn stem_of(words: &[String]) -> &[String] {
+    key_stem(words).filter(|stem| !stem.is_empty()).unwrap_or(words)
+}
+
 /// Whether words end with a noun, in the singular or plural.
 pub(super) fn ends_with(words: &[String], noun: &[String]) -> bool {
     !noun.is_empty() && last(words, noun.len()).is_some_and(|last| same(last, noun))

@@ -3,7 +3,7 @@
 use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
-use crate::engine::ontology::draft::names::{key_stem, same};
+use crate::engine::ontology::draft::names::{key_stem, same, stem_of};
 use crate::engine::ontology::draft::{Candidate, kinds};
 
 /// References by several columns at once, with how surely they are called so, 0 to 100: each column of a table's key
@@ -26,9 +26,8 @@ pub(super) fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)>
 /// Whether a table has nothing but its key, and that names other tables.
 fn is_bridge(table: &Seen<'_>, keys: &Keys, seen: &[Seen<'_>]) -> bool {
     let named = |column: &&Column<'_>| {
-        let stem = key_stem(&column.words).filter(|stem| !stem.is_empty()).unwrap_or(&column.words);
         keys.primary.contains(&column.info.name)
-            && seen.iter().any(|other| !other.is(table) && same(stem, &other.words))
+            && seen.iter().any(|other| !other.is(table) && same(stem_of(&column.words), &other.words))
     };
     let only = |column: &Column<'_>| keys.primary.contains(&column.info.name) || kinds::is_audit(&column.words);
     table.columns.iter().all(only) && table.columns.iter().filter(named).count() > 1
@@ -42,10 +41,7 @@ fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) ->
         let fits = |column: &&Column<'_>| column.kind == key.kind && !columns.contains(&column.info.name);
         // The table's own name stands for what its rows are called by: "province" for the name of a province.
         let generic = matches!(key.words.as_slice(), [only] if matches!(only.as_str(), "name" | "code" | "id" | "no" | "number" | "title"));
-        let called = |column: &&Column<'_>| {
-            let stem = key_stem(&column.words).filter(|stem| !stem.is_empty()).unwrap_or(&column.words);
-            same(stem, &to.words)
-        };
+        let called = |column: &&Column<'_>| same(stem_of(&column.words), &to.words);
         let alike = |column: &&Column<'_>| column.words == key.words;
         let by_table = from.columns.iter().filter(fits).find(called).filter(|_| generic);
         let column = by_table.or_else(|| from.columns.iter().filter(fits).find(alike).filter(|_| !generic))?;

@@ -5,44 +5,25 @@
 
 use crate::engine::ontology::draft::Overlap;
 use crate::engine::ontology::draft::called::{Called, Says};
-use crate::engine::ontology::draft::columns::{Column, Kind};
+use crate::engine::ontology::draft::columns::Kind;
+use crate::engine::ontology::draft::relate::Single;
 
 /// From here a reference is drafted, and from here nobody needs to look at it.
 pub(super) const ENOUGH: f64 = 1.5;
 pub(super) const SURE: f64 = 4.0;
 
-/// The weight of a reference.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Weight {
-    pub names: f64,
-    pub values: f64,
-    pub key: f64,
-}
-
-impl Weight {
-    pub(super) fn sum(self) -> f64 {
-        self.names + self.values + self.key
-    }
-}
-
-/// Weighs a reference of one column. `own` says how well the key is called for one, `primary` whether it is its table's.
-pub(super) fn weigh(
-    column: &Column<'_>,
-    key: &Column<'_>,
-    called: Called,
-    overlap: Option<Overlap>,
-    own: u8,
-    primary: bool,
-) -> Weight {
-    let key_weight = match (primary, own) {
+/// Weighs a reference of one column.
+pub(super) fn weigh(single: &Single<'_>, overlap: Option<Overlap>) -> f64 {
+    let key = match (single.primary, single.own) {
         (true, _) => 0.5,
         (false, 50..) => 0.0,
         (false, _) => -1.0,
     };
-    let values = overlap.map_or(0.0, |overlap| of_values(column, key, called, overlap));
-    Weight { names: of_names(called), values, key: key_weight }
+    let values = overlap.map_or(0.0, |overlap| of_values(single, overlap));
+    of_names(single.called) + values + key
 }
 
+/// What the names say.
 pub(super) fn of_names(called: Called) -> f64 {
     match called.says {
         Says::Another => -6.0,
@@ -52,7 +33,7 @@ pub(super) fn of_names(called: Called) -> f64 {
 }
 
 /// What the values say: how many of them are keys, whether that might be chance, and how many of the keys occur.
-fn of_values(column: &Column<'_>, key: &Column<'_>, called: Called, overlap: Overlap) -> f64 {
+fn of_values(single: &Single<'_>, overlap: Overlap) -> f64 {
     let Some(part) = overlap.part() else { return 0.0 };
     let missing = match part {
         part if part >= 0.995 => 0.0,
@@ -63,14 +44,15 @@ fn of_values(column: &Column<'_>, key: &Column<'_>, called: Called, overlap: Ove
         _ => return -9.0,
     };
     // Where no name says it, every value must.
-    let silent = if called.score < 30 { missing } else { 0.0 };
+    let silent = if single.called.score < 30 { missing } else { 0.0 };
     // What is found beside much that is not may be chance all the same.
     let trust = ((part - 0.5) * 2.0).max(0.0);
-    missing + silent + trust * not_by_chance(column, key, called, overlap)
+    missing + silent + trust * not_by_chance(single, overlap)
 }
 
 /// How little it is chance that so many values are keys there.
-fn not_by_chance(column: &Column<'_>, key: &Column<'_>, called: Called, overlap: Overlap) -> f64 {
+fn not_by_chance(single: &Single<'_>, overlap: Overlap) -> f64 {
+    let Single { column, key, called, .. } = single;
     #[expect(clippy::cast_precision_loss, reason = "small counts, of which the size matters")]
     let found = overlap.found as f64;
     match key.kind {
@@ -108,7 +90,6 @@ fn not_by_chance(column: &Column<'_>, key: &Column<'_>, called: Called, overlap:
             let spread = if fits { 0.8 + covered.min(1.0) } else { 0.0 };
             sparse.max(spread)
         }
-        Kind::Day => 0.0,
-        Kind::Other => 0.0,
+        Kind::Day | Kind::Other => 0.0,
     }
 }
