@@ -31,6 +31,9 @@ pub(super) enum Ontology {
         /// The ontology's name
         #[arg(long, default_value = "draft")]
         name: String,
+        /// An ontology to draft anew, by its name: what is new in its tables is brought into it
+        #[arg(long, value_name = "NAME", conflicts_with = "name")]
+        onto: Option<String>,
         /// The IANA time zone in which days begin, such as Europe/Berlin; UTC when absent
         #[arg(long, value_name = "ZONE")]
         timezone: Option<String>,
@@ -135,11 +138,18 @@ impl Ontology {
         let org = org.with_context(|| format!("there is no workspace {slug:?}"))?;
         let door = Door { gateway: &app.gateway, caller: operator(app, &org) };
         match self {
-            Self::Draft { name, timezone, dictionary, improve, explain, tables, .. } => {
+            Self::Draft { name, onto, timezone, dictionary, improve, explain, tables, .. } => {
                 let dataset_ids = door.datasets(&tables).await?;
                 let dictionary = dictionary.as_deref().map(text).transpose()?.unwrap_or_default();
-                let op = DraftOntology { name, dataset_ids, timezone, dictionary, improve };
+                let ontology_id = match &onto {
+                    Some(name) => Some(door.ontology(Some(name)).await?),
+                    None => None,
+                };
+                let name = if onto.is_some() { String::new() } else { name };
+                let answers = Vec::new();
+                let op = DraftOntology { name, ontology_id, dataset_ids, timezone, dictionary, improve, answers };
                 let made = door.call(op).await?;
+                each(&made, "/changes").filter_map(Value::as_str).for_each(|change| eprintln!("{change}"));
                 for evidence in each(&made, "/evidence").filter(|_| explain) {
                     let because: Vec<&str> = each(evidence, "/because").filter_map(Value::as_str).collect();
                     let sure = if evidence.get("sure") == Some(&Value::Bool(true)) { "" } else { " (look at this)" };

@@ -103,6 +103,8 @@ pub struct Ontology {
     pub verified_queries: Vec<VerifiedQuery>,
     pub datasets: Vec<Entity>,
     pub relationships: Vec<Relationship>,
+    /// What a person said is no relationship: a draft made anew does not bring it again.
+    pub refused: Vec<Link>,
     pub metrics: Vec<Metric>,
 }
 
@@ -289,6 +291,16 @@ pub enum Cardinality {
     ManyToMany,
 }
 
+/// Columns of a dataset that may refer to those of another, pair by pair.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub from: String,
+    pub from_columns: Vec<String>,
+    pub to: String,
+    pub to_columns: Vec<String>,
+}
+
 /// Where a relationship comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -383,6 +395,27 @@ impl Ontology {
     /// A field by its dataset's name and its own.
     pub fn field(&self, dataset: &str, field: &str) -> Option<&Field> {
         self.entity(dataset)?.field(field)
+    }
+}
+
+impl Link {
+    /// Whether both say the same, without regard to case.
+    pub fn is(&self, other: &Link) -> bool {
+        let same = |one: &[String], other: &[String]| {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.eq_ignore_ascii_case(other))
+        };
+        self.from.eq_ignore_ascii_case(&other.from)
+            && self.to.eq_ignore_ascii_case(&other.to)
+            && same(&self.from_columns, &other.from_columns)
+            && same(&self.to_columns, &other.to_columns)
+    }
+}
+
+impl Relationship {
+    /// What refers to what.
+    pub fn link(&self) -> Link {
+        let Self { from, to, from_columns, to_columns, .. } = self.clone();
+        Link { from, from_columns, to, to_columns }
     }
 }
 

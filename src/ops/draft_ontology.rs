@@ -9,25 +9,33 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::llm::Models;
 use crate::engine::ontology::describe::describe;
-pub use crate::engine::ontology::draft::Evidence;
-use crate::engine::ontology::draft::Wanted;
+use crate::engine::ontology::diff::diff;
 use crate::engine::ontology::draft::declared::declared;
 use crate::engine::ontology::draft::dictionary::Dictionary;
 use crate::engine::ontology::draft::measure::measured;
+use crate::engine::ontology::draft::{Answers, Draft, Wanted};
+pub use crate::engine::ontology::draft::{Asked, Evidence, State};
+use crate::engine::ontology::library::Standing;
+use crate::engine::ontology::read::nearest;
+use crate::engine::ontology::renew::{self, Renewed, renewed};
 use crate::engine::ontology::write;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::Want;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
-use crate::model::ontology::Ontology;
+use crate::model::ontology::{Link, Ontology, StoredOntology};
 
 /// Arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DraftOntology {
-    /// The ontology's name.
+    /// The ontology's name; of one that is drafted anew its own when absent.
+    #[serde(default)]
     pub name: String,
-    /// Tables that it is about; all of the workspace when absent.
+    /// An ontology to draft anew: what is new in its tables is brought into it, and what people wrote in it stays.
+    #[serde(default)]
+    pub ontology_id: Option<Id<StoredOntology>>,
+    /// Tables that it is about; all of the workspace when absent. Of one that is drafted anew: further tables.
     #[serde(default)]
     pub dataset_ids: Vec<Id<Dataset>>,
     /// The IANA time zone in which days begin, such as Europe/Berlin; UTC when absent.
@@ -42,6 +50,19 @@ pub struct DraftOntology {
     /// never values.
     #[serde(default)]
     pub improve: bool,
+    /// What is known of references: each `link` as `evidence` gave it, and whether it holds.
+    #[serde(default)]
+    #[schemars(length(max = 2_000))]
+    pub answers: Vec<Answer>,
+}
+
+/// Whether columns refer to others.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// By the names of tables and their columns.
+    pub link: Link,
+    pub holds: bool,
 }
 
 /// The reply.
@@ -53,6 +74,9 @@ pub struct Drafted {
     pub notes: Vec<String>,
     /// Why keys and relationships are what they are.
     pub evidence: Vec<Evidence>,
+    /// Of an ontology that is drafted anew: what is new in it, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
 }
 
 impl Operation for DraftOntology {
@@ -60,7 +84,7 @@ impl Operation for DraftOntology {
         name: "draft_ontology",
         title: "Draft an ontology from tables",
         description: "Reads the tables and makes an ontology of them: names in words, keys, relationships, measures, \
-                      values to find. Nothing is saved.",
+                      values to find. With an ontology, what is new is brought into it. Nothing is saved.",
         read_only: true,
         recorded_as: Some("admin.ontology.draft"),
         route: Route { method: "POST", path: "/ontologies/draft" },
@@ -81,18 +105,21 @@ impl Operation for DraftOntology {
             return Err(Error::invalid("timezone", message));
         }
         let dictionary = Dictionary::read(&self.dictionary)?;
-        let mut tables: Vec<Dataset> = Vec::new();
-        for id in &self.dataset_ids {
-            tables.push(job.pass.dataset(*id)?.clone());
-        }
-        if tables.is_empty() {
-            tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table).cloned().collect();
-        }
-        if tables.is_empty() {
-            return Err(Error::invalid("dataset_ids", "There is no table to draft from. Import one first."));
-        }
+        let standing = match self.ontology_id {
+            Some(id) => Some(on.engines.library.with_earlier(job, id).await?),
+            None => None,
+        };
+        let stands = standing.as_ref().map(|it| it.ontology.as_ref());
+        let tables = tables(job, &self.dataset_ids, stands)?;
+        let name = match (self.name.trim(), stands) {
+            ("", Some(ontology)) => ontology.name.clone(),
+            ("", None) => return Err(Error::invalid("name", "Give the ontology a name.")),
+            (name, _) => name.to_owned(),
+        };
+        let answers = stands.map(Answers::of).unwrap_or_default().then(answers(&self.answers, &tables)?);
+        let timezone = timezone.or_else(|| stands.map(|ontology| ontology.calendar.timezone.clone()));
         let (declared, problems) = declared(&on.engines.sources, job, &tables).await?;
-        let wanted = Wanted { name: self.name, timezone, dictionary, ..Wanted::default() };
+        let wanted = Wanted { name, timezone, dictionary, answers, ..Wanted::default() };
         let mut draft = measured(&on.engines.sql, job, &wanted, &tables, &declared).await?;
         draft.notes.extend(problems);
         if self.improve {
@@ -100,8 +127,81 @@ impl Operation for DraftOntology {
             draft.ontology = ontology;
             draft.notes.push(note);
         }
-        Ok(Drafted { text: write::flat_yaml(&draft.ontology), notes: draft.notes, evidence: draft.evidence })
+        let Draft { ontology, notes, evidence } = draft;
+        match standing {
+            None => Ok(Drafted { text: write::flat_yaml(&ontology), notes, evidence, changes: Vec::new() }),
+            Some(standing) => {
+                let anew = move || anew(&standing, &ontology, notes, evidence);
+                tokio::task::spawn_blocking(anew).await.map_err(Error::internal)
+            }
+        }
     }
+}
+
+/// A draft brought into the ontology that stands.
+fn anew(standing: &Standing, draft: &Ontology, mut notes: Vec<String>, evidence: Vec<Evidence>) -> Drafted {
+    let Renewed { ontology, notes: more } = renewed(&standing.ontology, &standing.earlier, draft);
+    notes.extend(more);
+    let changes = diff(&standing.ontology, &ontology);
+    let (text, kept) = renew::text(&standing.text, &standing.ontology, &ontology);
+    if !kept && standing.text.lines().any(|line| line.trim_start().starts_with('#')) {
+        notes.push("The text was written anew: its comments are not in it.".into());
+    }
+    Drafted { text, notes, evidence, changes }
+}
+
+/// The tables that are asked for, and those of an ontology.
+fn tables(job: &Job<'_>, ids: &[Id<Dataset>], standing: Option<&Ontology>) -> Result<Vec<Dataset>> {
+    let mut tables: Vec<Dataset> = Vec::new();
+    for id in ids {
+        tables.push(job.pass.dataset(*id)?.clone());
+    }
+    let all = || job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
+    if let Some(ontology) = standing {
+        let of = |dataset: &&Dataset| {
+            ontology.datasets.iter().any(|entity| entity.table().eq_ignore_ascii_case(&dataset.name))
+        };
+        let own: Vec<Dataset> = all().filter(of).filter(|one| !ids.contains(&one.id)).cloned().collect();
+        tables.extend(own);
+    } else if tables.is_empty() {
+        tables = all().cloned().collect();
+    }
+    if tables.is_empty() {
+        return Err(Error::invalid("dataset_ids", "There is no table to draft from. Import one first."));
+    }
+    Ok(tables)
+}
+
+/// Answers about columns that are there.
+fn answers(given: &[Answer], tables: &[Dataset]) -> Result<Answers> {
+    let mut answers = Answers::default();
+    for Answer { link, holds } in given {
+        for (name, columns) in [(&link.from, &link.from_columns), (&link.to, &link.to_columns)] {
+            there(name, columns, tables)?;
+        }
+        if link.from_columns.is_empty() || link.from_columns.len() != link.to_columns.len() {
+            return Err(Error::invalid("answers", "A link has as many from_columns as to_columns, at least one."));
+        }
+        match holds {
+            true => answers.accepted.push(link.clone()),
+            false => answers.refused.push(link.clone()),
+        }
+    }
+    Ok(answers)
+}
+
+/// Refuses columns that no table has.
+fn there(name: &str, columns: &[String], tables: &[Dataset]) -> Result<()> {
+    let missing = |what: &str, known: Vec<&str>| {
+        let near = nearest(what, known.into_iter()).map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
+        Error::invalid("answers", format!("There is no {what} among the tables of this draft.{near}"))
+    };
+    let names = || tables.iter().map(|table| table.name.as_str()).collect();
+    let table = tables.iter().find(|table| table.name.eq_ignore_ascii_case(name));
+    let table = table.ok_or_else(|| missing(name, names()))?;
+    let known: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let gone = columns.iter().find(|column| !known.iter().any(|known| known.eq_ignore_ascii_case(column)));
+    gone.map_or(Ok(()), |column| Err(missing(column, known)))
 }
 
 /// The ontology in the words of the workspace's language model, and what became of that. Without the model it stands.

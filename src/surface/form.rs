@@ -16,8 +16,9 @@ pub struct Size {
 impl Size {
     /// Queries, and forms of short answers (A27, C14).
     pub const SHORT: Size = Size { bytes: 16 << 10, params: 64 };
-    /// Forms of signed-in people that hold an ontology, each byte percent-encoded at worst, or a box for each table.
-    pub const DOCUMENT: Size = Size { bytes: 31 << 20, params: 1_100 };
+    /// Forms of signed-in people that hold an ontology, each byte percent-encoded at worst, or a box for each table
+    /// and answers about them.
+    pub const DOCUMENT: Size = Size { bytes: 31 << 20, params: 1_200 };
 }
 
 /// Decoded parameters in their order.

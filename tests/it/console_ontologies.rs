@@ -394,3 +394,55 @@ async fn a_draft_is_made_of_tables_a_time_zone_and_a_dictionary() {
     assert!(made.contains("No language model improved the words"), "{made}");
     service.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_asks_what_the_tables_leave_open_and_keeps_the_answer() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let shops: String = (1..=20).map(|id| format!("{},Town{id}\n", id * 2)).collect();
+    let orders: String = (1..=40).map(|id| format!("{},{id}\n", id + 500)).collect();
+    for (file, content) in
+        [("shops.csv", format!("shop_id,city\n{shops}")), ("orders.csv", format!("order_id,shop_id\n{orders}"))]
+    {
+        service.import(&org, file, content.as_bytes(), true).await.unwrap();
+    }
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let page = text(&ann, "/w/acme/ontologies/new").await;
+    let ids: Vec<&str> =
+        page.split("name=\"dataset_id\" value=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let form: Vec<(&str, &str)> =
+        [("name", "sales")].into_iter().chain(ids.iter().map(|id| ("dataset_id", *id))).collect();
+    let made = send(&ann, "/w/acme/ontologies/new", "draft", &form).await.text().await.unwrap();
+    assert!(made.contains("Does <code>orders.shop_id</code> refer to <code>shops.shop_id</code>?"), "{made}");
+    assert!(made.contains("selected>Not sure: leave it out"), "{made}");
+    let yes = made.split("<option value=\"").find(|it| it.contains(">Yes<")).unwrap().split('"').next().unwrap();
+    let yes = yes.replace("&#34;", "\"");
+    let answered: Vec<(&str, &str)> = form.iter().copied().chain([("answer", yes.as_str())]).collect();
+    let made = send(&ann, "/w/acme/ontologies/new", "draft", &answered).await.text().await.unwrap();
+    assert!(made.contains("selected>Yes") && made.contains("A person said so."), "{made}");
+    // What the form carries makes the same draft again.
+    for id in &ids {
+        assert!(made.contains(&format!("<textarea name=\"dataset_id\" hidden>\n{id}</textarea>")), "{id}: {made}");
+    }
+    let refused = send(&ann, "/w/acme/ontologies/new", "draft", &[form.as_slice(), &[("answer", "{}")]].concat()).await;
+    assert_eq!(refused.status(), 422);
+
+    let document =
+        made.split("wrap=\"off\"").nth(1).unwrap().split('>').nth(1).unwrap().split("</textarea").next().unwrap();
+    let document =
+        document.trim_start().replace("&#34;", "\"").replace("&#39;", "'").replace("&#38;", "&").replace("&#62;", ">");
+    let saved = send(&ann, "/w/acme/ontologies/new", "create", &[("text", &document)]).await;
+    assert_eq!(saved.status(), StatusCode::SEE_OTHER, "{}", saved.text().await.unwrap());
+    let edit = format!("{}/edit", location(&saved));
+    let page = text(&ann, &edit).await;
+    assert!(page.contains("Draft anew"), "{page}");
+    let anew = send(&ann, &edit, "anew", &[]).await.text().await.unwrap();
+    assert!(anew.contains("Nothing is new in the tables") && anew.contains("selected>Yes"), "{anew}");
+    service
+        .import(&org, "shops.csv", format!("shop_id,city,owner\n{}", shops.replace('\n', ",Lee\n")).as_bytes(), true)
+        .await
+        .unwrap();
+    let anew = send(&ann, &edit, "anew", &[]).await.text().await.unwrap();
+    assert!(anew.contains("The field `shops.owner` was added."), "{anew}");
+    service.stop().await;
+}

@@ -43,6 +43,9 @@ const SHARE: usize = 64 << 20;
 const FOR_EACH: usize = 4;
 const LEAST: usize = 1 << 10;
 
+/// Versions before the newest that are looked at for what was taken out.
+const EARLIER: usize = 20;
+
 /// Why a text that was once saved cannot be used: its format has become stricter since.
 pub(super) const UNREADABLE: &str =
     "Its text can no longer be read. Load the text, check it with the editor, and save it anew.";
@@ -73,6 +76,14 @@ pub struct Visible {
     pub whole: bool,
     /// Whether it was compared with the data in the versions that they have now.
     pub compared: bool,
+}
+
+/// An ontology and what it said before.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub text: String,
+    pub ontology: Arc<Ontology>,
+    pub earlier: Vec<Arc<Ontology>>,
 }
 
 impl Library {
@@ -163,6 +174,22 @@ impl Library {
         let mut read = self.db.read_tenant(job.pass.org()).await?;
         let text = store::ontologies::text(&mut read, job.pass.org(), id, version).await?;
         Ok((stored, text.ok_or_else(missing)?))
+    }
+
+    /// The newest text of an ontology, what it says, and what versions before it said, the newest first.
+    ///
+    /// # Errors
+    /// `ontology_not_found`; `invalid_argument` for a text that can no longer be read.
+    pub async fn with_earlier(&self, job: &Job<'_>, id: Id<StoredOntology>) -> Result<Standing> {
+        let (stored, text) = self.text(job, id, None).await?;
+        let unread = || Error::invalid("ontology_id", UNREADABLE);
+        let ontology = self.parsed(&stored).await?.ok_or_else(unread)?;
+        let kept = self.history(job, id).await?.into_iter().map(|kept| kept.version);
+        let mut earlier = Vec::new();
+        for version in kept.filter(|version| *version != stored.version).take(EARLIER) {
+            earlier.extend(self.parsed(&StoredOntology { version, ..stored.clone() }).await?);
+        }
+        Ok(Standing { text, ontology, earlier })
     }
 
     /// The kept versions, newest first; for external clients those that name nothing which they do not see.

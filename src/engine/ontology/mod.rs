@@ -13,6 +13,7 @@ pub mod foreign;
 pub mod graph;
 pub mod library;
 pub mod read;
+pub mod renew;
 mod tables;
 pub mod visible;
 pub mod write;

@@ -17,6 +17,7 @@ pub fn restricted(ontology: &Ontology, covered: impl Fn(&str) -> bool) -> Ontolo
     let kept: HashSet<String> = part.datasets.iter().map(|entity| entity.name.to_lowercase()).collect();
     let is_kept = |dataset: &str| kept.contains(&dataset.to_lowercase());
     part.relationships.retain(|Relationship { from, to, .. }| is_kept(from) && is_kept(to));
+    part.refused.clear();
     // What is written of several things together may be of those that are gone.
     part.relationships.iter_mut().for_each(|it| it.ai = AiContext::default());
     part.segments.retain(|segment| segment.datasets.iter().all(|dataset| is_kept(dataset)));

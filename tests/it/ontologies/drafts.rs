@@ -178,3 +178,71 @@ async fn a_language_model_adds_words_to_a_draft_and_nothing_else() {
     assert!(refused["notes"].to_string().contains("the model declined to answer"), "{refused}");
     service.stop().await;
 }
+
+/// 20 customers, and orders of which half have a number that is no customer's.
+async fn half_known(service: &Service, org: &dragoman::model::org::Org, more: &str) {
+    let customers: String = (1..=20).map(|id| format!("{},Name{id}\n", id * 2)).collect();
+    let orders: String = (1..=40).map(|id| format!("{},{id},{}{more}\n", id + 500, id * 10 % 70)).collect();
+    let head = if more.is_empty() { "" } else { ",coupon" };
+    let customers = format!("customer_id,name\n{customers}");
+    let orders = format!("order_id,customer_id,amount{head}\n{orders}");
+    service.import(org, "customers.csv", customers.as_bytes(), true).await.unwrap();
+    service.import(org, "orders.csv", orders.as_bytes(), true).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_kept_and_a_draft_made_anew_brings_only_what_is_new() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    half_known(&service, &org, "").await;
+    let (_, admin) = service.member(&org, "admin@acme.example", Role::Admin).await;
+    let draft = async |body: Value| service.manage(&admin, "POST", "/ontologies/draft", Some(body)).await;
+    let link =
+        json!({ "from": "orders", "from_columns": ["customer_id"], "to": "customers", "to_columns": ["customer_id"] });
+    let state = |made: &Value| {
+        let evidence = made["evidence"].as_array().unwrap();
+        let of = evidence.iter().find(|it| it["reference"]["link"] == link);
+        of.unwrap_or_else(|| panic!("{made}"))["reference"]["state"].clone()
+    };
+    let (_, made) = draft(json!({ "name": "shop" })).await;
+    assert_eq!((state(&made), ontology(&made).relationships.len()), (json!("left_out"), 0), "{made}");
+    let (_, made) = draft(json!({ "name": "shop", "answers": [{ "link": link, "holds": true }] })).await;
+    assert_eq!(state(&made), json!("confirmed"), "{made}");
+    let relationship = &ontology(&made).relationships[0];
+    assert_eq!((relationship.confidence, relationship.optional), (Confidence::Verified, true));
+    let (_, made) = draft(json!({ "name": "shop", "answers": [{ "link": link, "holds": false }] })).await;
+    assert_eq!((state(&made), ontology(&made).refused.len()), (json!("refused"), 1), "{made}");
+
+    let wrong =
+        json!({ "from": "orders", "from_columns": ["custmer_id"], "to": "customers", "to_columns": ["customer_id"] });
+    let (status, refused) = draft(json!({ "name": "shop", "answers": [{ "link": wrong, "holds": true }] })).await;
+    assert_eq!(status, 400, "{refused}");
+    let says = "There is no custmer_id among the tables of this draft. Did you mean customer_id?";
+    assert_eq!(refused["error"]["message"], says, "{refused}");
+
+    // A person keeps the refusal, renames a field and writes beside it.
+    let text = made["text"].as_str().unwrap();
+    assert!(text.contains("- name: amount"), "{text}");
+    let text = text.replacen("- name: amount", "# Gross, says Mara.\n      - name: paid", 1);
+    let text = text.replace("orders.amount", "orders.paid");
+    let (status, saved) = service.manage(&admin, "POST", "/ontologies", Some(json!({ "text": text }))).await;
+    assert_eq!(status, 200, "{saved}");
+    let id = saved["ontology"]["ontology_id"].as_str().unwrap();
+    let (_, same) = draft(json!({ "ontology_id": id })).await;
+    assert_eq!((same["changes"].as_array(), same["text"].as_str()), (None, Some(text.as_str())), "{same}");
+    half_known(&service, &org, ",yes").await;
+    let (_, anew) = draft(json!({ "ontology_id": id })).await;
+    assert_eq!(anew["changes"], json!(["The field `orders.coupon` was added."]), "{anew}");
+    assert_eq!(state(&anew), json!("refused"), "{anew}");
+    let anew_text = anew["text"].as_str().unwrap();
+    assert!(anew_text.contains("# Gross, says Mara.") && anew_text.contains("- name: paid"), "{anew_text}");
+    // Nothing is saved, and nobody else's ontology can be drafted anew.
+    let (_, kept) = service.manage(&admin, "GET", &format!("/ontologies/{id}/text"), None).await;
+    assert_eq!(kept["text"], text.as_str(), "{kept}");
+    let other = service.workspace("other").await;
+    let (_, stranger) = service.member(&other, "eve@other.example", Role::Admin).await;
+    let (status, refused) =
+        service.manage(&stranger, "POST", "/ontologies/draft", Some(json!({ "ontology_id": id }))).await;
+    assert_eq!((status, &refused["error"]["code"]), (404, &json!("ontology_not_found")), "{refused}");
+    service.stop().await;
+}

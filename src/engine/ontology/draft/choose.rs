@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::engine::ontology::draft::columns::Seen;
 use crate::engine::ontology::draft::keys::Keys;
-use crate::engine::ontology::draft::relate::{Reference, Single, declared, singles};
+use crate::engine::ontology::draft::relate::{Reference, Single, said, singles};
 use crate::engine::ontology::draft::several::several;
 use crate::engine::ontology::draft::weigh::{ENOUGH, SURE, of_names, weigh};
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
+use crate::model::ontology::Confidence;
 
 /// A reference of one column, weighed.
 struct Weighed<'a> {
@@ -16,20 +17,29 @@ struct Weighed<'a> {
     weight: f64,
 }
 
+/// What is drafted, and what is not although its name says so.
+pub(super) struct Chosen {
+    pub references: Vec<Reference>,
+    pub left: Vec<Left>,
+}
+
+/// What is called like a key and holds none is worth a look.
+pub(super) struct Left {
+    pub candidate: Candidate,
+    pub overlap: Overlap,
+    /// The part of its values that are keys, 0 to 1.
+    pub part: f64,
+}
+
 /// The references that hold: one target for each list of columns, the likeliest.
-pub(super) fn references(
-    tables: &[DraftTable],
-    seen: &[Seen<'_>],
-    keys: &[Keys],
-    facts: &Facts,
-    notes: &mut Vec<String>,
-) -> Vec<Reference> {
+pub(super) fn references(tables: &[DraftTable], seen: &[Seen<'_>], keys: &[Keys], facts: &Facts) -> Chosen {
     let measured = |candidate: &Candidate| facts.overlaps.get(candidate).copied();
     let mut chosen: BTreeMap<(String, Vec<String>), Reference> = BTreeMap::new();
-    for candidate in declared(tables) {
+    for (candidate, confidence) in said(tables) {
         let place = (candidate.from.clone(), candidate.from_columns.clone());
         let overlap = measured(&candidate);
-        chosen.insert(place, Reference { candidate, overlap, declared: true, weight: 100.0, says: None });
+        let said = Reference { candidate, overlap, confidence, weight: 100.0, says: None };
+        chosen.entry(place).or_insert(said);
     }
     for (candidate, score) in several(seen, keys) {
         let overlap = measured(&candidate);
@@ -37,7 +47,8 @@ pub(super) fn references(
         let place = (candidate.from.clone(), candidate.from_columns.clone());
         let weight = f64::from(score) / 20.0;
         if part.is_none_or(|part| part >= 0.9) && !chosen.contains_key(&place) {
-            chosen.insert(place, Reference { candidate, overlap, declared: false, weight, says: None });
+            chosen
+                .insert(place, Reference { candidate, overlap, confidence: Confidence::Inferred, weight, says: None });
         }
     }
     let mut by_column: BTreeMap<(String, String), Weighed<'_>> = BTreeMap::new();
@@ -59,30 +70,43 @@ pub(super) fn references(
             by_column.insert(place, Weighed { single, overlap, weight });
         }
     }
+    let mut left = Vec::new();
     for ((table, column), Weighed { single, overlap, weight }) in by_column {
         let place = (table, vec![column]);
         if chosen.contains_key(&place) {
             continue;
         }
         if weight < ENOUGH {
-            note_refused(&single, overlap, notes);
+            left.extend(Left::of(&single, overlap));
             continue;
         }
-        let says = Some(single.called.says);
-        chosen.insert(place, Reference { candidate: single.candidate(), overlap, declared: false, weight, says });
+        let (candidate, says) = (single.candidate(), Some(single.called.says));
+        chosen.insert(place, Reference { candidate, overlap, confidence: Confidence::Inferred, weight, says });
     }
     let mut all: Vec<Reference> = chosen.into_values().collect();
     without_circles(&mut all);
     in_order(&mut all, tables);
-    all
+    Chosen { references: all, left }
 }
 
-/// What others refer to is a key, and the key of a table that has none of its own.
-pub(super) fn referred(keys: &mut [Keys], seen: &[Seen<'_>], references: &[Reference]) {
+/// What others refer to is a key, and the key of a table that has none of its own. What a person says is referred to
+/// and does not tell rows apart is said.
+pub(super) fn referred(
+    keys: &mut [Keys],
+    seen: &[Seen<'_>],
+    references: &[Reference],
+    facts: &Facts,
+    notes: &mut Vec<String>,
+) {
     for (keys, table) in keys.iter_mut().zip(seen) {
         for reference in references.iter().filter(|it| it.candidate.to == table.table.name) {
             let columns = &reference.candidate.to_columns;
             if keys.primary == *columns || keys.unique.contains(columns) {
+                continue;
+            }
+            if facts.keys.get(&table.candidate(columns)) == Some(&false) {
+                let (name, columns) = (&table.table.name, columns.join(", "));
+                notes.push(format!("{name}.{columns} is referred to, but rows of {name} agree in it: it is no key."));
                 continue;
             }
             match keys.primary.is_empty() {
@@ -93,17 +117,20 @@ pub(super) fn referred(keys: &mut [Keys], seen: &[Seen<'_>], references: &[Refer
     }
 }
 
-/// What is called like a key and holds none is worth a look.
-fn note_refused(single: &Single<'_>, overlap: Option<Overlap>, notes: &mut Vec<String>) {
-    let part = overlap.and_then(Overlap::part);
-    if let Some(part) = part.filter(|_| of_names(single.called) > SURE - 1.0) {
-        notes.push(format!(
-            "{}.{} is called like a key of {}, but only {:.0} % of its values are there: no relationship.",
-            single.from.table.name,
-            single.column.info.name,
-            single.to.table.name,
-            part * 100.0
-        ));
+impl Left {
+    fn of(single: &Single<'_>, overlap: Option<Overlap>) -> Option<Self> {
+        let (overlap, part) = (overlap?, overlap?.part()?);
+        let called = of_names(single.called) > SURE - 1.0;
+        called.then(|| Self { candidate: single.candidate(), overlap, part })
+    }
+
+    pub(super) fn note(&self) -> String {
+        let Candidate { from, from_columns, to, .. } = &self.candidate;
+        format!(
+            "{from}.{} is called like a key of {to}, but only {:.0} % of its values are there: no relationship.",
+            from_columns.join(", "),
+            self.part * 100.0
+        )
     }
 }
 

@@ -4,12 +4,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::ontology::draft::Overlap;
 use crate::engine::ontology::draft::called::Says;
+use crate::engine::ontology::draft::choose::Left;
 use crate::engine::ontology::draft::columns::Seen;
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::weigh::SURE;
+use crate::engine::ontology::draft::{Candidate, DraftTable, Overlap};
+use crate::model::ontology::{Confidence, Link};
 
 /// A decision of a draft, and what speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -19,6 +21,30 @@ pub struct Evidence {
     pub because: Vec<String>,
     /// Whether it needs no second look.
     pub sure: bool,
+    /// Of a reference: what may be answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Asked>,
+}
+
+/// A reference that people may confirm, refuse, or set right. `answers` of the next draft take its `link`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Asked {
+    pub link: Link,
+    pub state: State,
+    /// What the column may refer to instead, the likeliest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Link>,
+}
+
+/// Where a reference stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Drafted,
+    /// Its name says so, its values do not: it is not drafted.
+    LeftOut,
+    Confirmed,
+    Refused,
 }
 
 /// What speaks for the keys of a table.
@@ -26,7 +52,7 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
     let name = &table.table.name;
     if keys.primary.is_empty() {
         let because = vec!["No column, and no few of them together, tell its rows apart.".into()];
-        return Evidence { decided: format!("{name} has no key"), because, sure: false };
+        return Evidence { decided: format!("{name} has no key"), because, sure: false, reference: None };
     }
     let declared = table.table.primary_key == keys.primary;
     let rows = table.table.rows();
@@ -37,29 +63,66 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
     let others: Vec<String> = keys.unique.iter().map(|columns| columns.join(", ")).collect();
     let others = (!others.is_empty()).then(|| format!("Keys too: {}.", others.join("; ")));
     let decided = format!("{name} is told apart by {}", keys.primary.join(", "));
-    Evidence { decided, because: std::iter::once(because).chain(others).collect(), sure: declared || rows >= 5 }
+    let because = std::iter::once(because).chain(others).collect();
+    Evidence { decided, because, sure: declared || rows >= 5, reference: None }
 }
 
 /// What speaks for a reference.
-pub(super) fn of_reference(reference: &Reference) -> Evidence {
+pub(super) fn of_reference(reference: &Reference, others: impl Fn(&Candidate) -> Vec<Link>) -> Evidence {
     let candidate = &reference.candidate;
-    let columns = |table: &str, columns: &[String]| format!("{table}.{}", columns.join(", "));
-    let decided = format!(
-        "{} refers to {}",
-        columns(&candidate.from, &candidate.from_columns),
-        columns(&candidate.to, &candidate.to_columns)
-    );
-    let names = match (reference.declared, reference.says) {
-        (true, _) => "Its database declares it.",
-        (false, Some(says)) => said(says),
-        (false, None) => "Every column of the key is there under its name.",
+    let names = match (reference.confidence, reference.says) {
+        (Confidence::Verified, _) => "A person said so.",
+        (Confidence::Declared, _) => "Its database declares it.",
+        (Confidence::Inferred, Some(says)) => said(says),
+        (Confidence::Inferred, None) => "Every column of the key is there under its name.",
     };
-    let values = reference.overlap.map_or_else(
-        || "Its values were not compared.".to_owned(),
-        |Overlap { values, found }| format!("{found} of its {values} different values are there."),
-    );
-    let sure = reference.declared || reference.weight >= SURE;
-    Evidence { decided, because: vec![names.into(), values], sure }
+    let values = reference.overlap.map_or_else(|| "Its values were not compared.".to_owned(), values);
+    let state = match reference.confidence {
+        Confidence::Verified => State::Confirmed,
+        Confidence::Declared | Confidence::Inferred => State::Drafted,
+    };
+    let sure = reference.confidence != Confidence::Inferred || reference.weight >= SURE;
+    let others = if sure { Vec::new() } else { others(candidate) };
+    Evidence {
+        decided: decided(candidate, "refers to"),
+        because: vec![names.into(), values],
+        sure,
+        reference: Some(Asked { link: candidate.link(), state, others }),
+    }
+}
+
+/// What speaks against a reference that its name promises.
+pub(super) fn of_left(left: &Left, others: impl Fn(&Candidate) -> Vec<Link>) -> Evidence {
+    let candidate = &left.candidate;
+    Evidence {
+        decided: decided(candidate, "does not refer to"),
+        because: vec!["It is called like a key there.".into(), values(left.overlap)],
+        sure: false,
+        reference: Some(Asked { link: candidate.link(), state: State::LeftOut, others: others(candidate) }),
+    }
+}
+
+/// What people said that a table does not refer to.
+pub(super) fn of_refused(table: &DraftTable) -> impl Iterator<Item = Evidence> + '_ {
+    table.refused.iter().map(|said| {
+        let candidate = Candidate::of(&table.name, said);
+        Evidence {
+            decided: decided(&candidate, "does not refer to"),
+            because: vec!["A person said so.".into()],
+            sure: true,
+            reference: Some(Asked { link: candidate.link(), state: State::Refused, others: Vec::new() }),
+        }
+    })
+}
+
+fn decided(candidate: &Candidate, verb: &str) -> String {
+    let columns = |table: &str, columns: &[String]| format!("{table}.{}", columns.join(", "));
+    let from = columns(&candidate.from, &candidate.from_columns);
+    format!("{from} {verb} {}", columns(&candidate.to, &candidate.to_columns))
+}
+
+fn values(Overlap { values, found }: Overlap) -> String {
+    format!("{found} of its {values} different values are there.")
 }
 
 fn said(says: Says) -> &'static str {

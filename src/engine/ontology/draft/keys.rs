@@ -6,7 +6,7 @@
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::names::{Vocabulary, abbreviates, ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::words::SHORT_KEYS;
-use crate::engine::ontology::draft::{DraftTable, Facts, KeyCandidate, kinds};
+use crate::engine::ontology::draft::{DraftTable, Facts, ForeignKey, KeyCandidate, kinds};
 use crate::engine::ontology::read::datatype_of;
 
 /// Columns of which keys of several are made, and sets of them that are tried for one table.
@@ -75,7 +75,19 @@ pub fn key_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate>
             }
         }
     }
+    asked.extend(confirmed(tables, facts));
     asked
+}
+
+/// What people say is referred to: whether it tells rows apart decides what may be carried across.
+fn confirmed(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate> {
+    let said = tables.iter().flat_map(|table| &table.confirmed);
+    let candidate = |said: &ForeignKey| KeyCandidate { table: said.to.clone(), columns: said.to_columns.clone() };
+    let mut open: Vec<KeyCandidate> = said.map(candidate).collect();
+    open.retain(|it| !facts.keys.contains_key(it) && !facts.unknown.contains(it));
+    open.sort();
+    open.dedup();
+    open
 }
 
 pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> Keys {

@@ -6,7 +6,7 @@ use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::roles::{name_by_start, names_of_role, role};
 use crate::engine::ontology::draft::{Candidate, DraftTable, Overlap};
 use crate::engine::ontology::read;
-use crate::model::ontology::{AiContext, Cardinality, Confidence, Entity, Relationship};
+use crate::model::ontology::{AiContext, Cardinality, Entity, Relationship};
 
 pub(super) fn relationships(
     all: &[Reference],
@@ -70,7 +70,7 @@ fn relationship(
         cardinality: Cardinality::ManyToOne,
         optional: nulls || some_missing,
         preferred: plain,
-        confidence: if reference.declared { Confidence::Declared } else { Confidence::Inferred },
+        confidence: reference.confidence,
     };
     // Where the keys say nothing, what refers is many.
     let cardinality = read::cardinality(&made, &entity(&candidate.from), &entity(&candidate.to));

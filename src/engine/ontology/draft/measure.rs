@@ -52,8 +52,10 @@ pub async fn measured(
         tables.push(table(sql, job, dataset, declared.get(&dataset.id), &mut unmeasured).await?);
     }
     let dictionary = wanted.dictionary.clone();
+    let answers = wanted.answers.clone();
     let (tables, missing) = aside(job, move || {
-        let missing = dictionary.tell(&mut tables);
+        let mut missing = dictionary.tell(&mut tables);
+        missing.extend(answers.tell(&mut tables));
         (Arc::new(tables), missing)
     })
     .await?;

@@ -5,6 +5,7 @@
 //! [`relationship_candidates`], runs their SQL, and gives the results back as [`Facts`]; then [`draft`] decides. What
 //! was not measured is decided by names alone and said in the notes.
 
+mod answers;
 mod called;
 mod choose;
 mod columns;
@@ -35,10 +36,11 @@ use crate::model::source::quoted;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::dataset::ColumnInfo;
-use crate::model::ontology::{DataType, Ontology, Term};
+use crate::model::ontology::{DataType, Link, Ontology, Term};
 use crate::model::profile::{ColumnProfile, Profile};
 
-pub use evidence::Evidence;
+pub use answers::Answers;
+pub use evidence::{Asked, Evidence, State};
 pub use keys::key_candidates;
 pub use relate::relationship_candidates;
 
@@ -55,13 +57,16 @@ pub struct DraftTable {
     pub primary_key: Vec<String>,
     pub unique_keys: Vec<Vec<String>>,
     pub foreign_keys: Vec<ForeignKey>,
+    /// References that a person confirmed, and what a person said is none.
+    pub confirmed: Vec<ForeignKey>,
+    pub refused: Vec<ForeignKey>,
     /// Of columns that are enumerations.
     pub values: BTreeMap<String, Vec<String>>,
     /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
     pub place: Option<String>,
 }
 
-/// A declared reference to another table.
+/// A reference to another table, as somebody said it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignKey {
     pub columns: Vec<String>,
@@ -123,6 +128,8 @@ pub struct Wanted {
     pub glossary: Vec<Term>,
     /// What people wrote of the tables.
     pub dictionary: dictionary::Dictionary,
+    /// What people answered of references.
+    pub answers: Answers,
 }
 
 /// Drafts an ontology of tables. The same tables and facts make the same draft.
@@ -131,14 +138,18 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let mut notes = Vec::new();
     let seen = columns::seen(tables, &vocabulary);
     let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
-    let references = choose::references(tables, &seen, &found, facts, &mut notes);
-    choose::referred(&mut found, &seen, &references);
+    let choose::Chosen { references, left } = choose::references(tables, &seen, &found, facts);
+    notes.extend(left.iter().map(choose::Left::note));
+    choose::referred(&mut found, &seen, &references, facts, &mut notes);
     let mut evidence: Vec<Evidence> =
         seen.iter().zip(&found).map(|(table, keys)| evidence::of_key(table, keys)).collect();
-    let refers: Vec<Evidence> = references.iter().map(evidence::of_reference).collect();
+    let others = |candidate: &Candidate| relate::others(candidate, &seen, &found, facts);
+    let refers: Vec<Evidence> = references.iter().map(|it| evidence::of_reference(it, others)).collect();
     let doubts = refers.iter().filter(|it| !it.sure);
     notes.extend(doubts.map(|it| format!("Look at this: {}. {}", it.decided, it.because.join(" "))));
     evidence.extend(refers);
+    evidence.extend(left.iter().map(|it| evidence::of_left(it, others)));
+    evidence.extend(tables.iter().flat_map(evidence::of_refused));
     let relationships = made::relationships(&references, tables, &vocabulary, &found);
     let zoned = wanted.timezone.is_some();
     let made = entities::entities(tables, &vocabulary, &found, &relationships, zoned, &mut notes);
@@ -149,6 +160,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
         glossary: wanted.glossary.iter().chain(&wanted.dictionary.terms).cloned().collect(),
         datasets,
         relationships,
+        refused: wanted.answers.refused.clone(),
         ..Ontology::default()
     };
     entities::name_lists(&mut ontology, &vocabulary);
@@ -182,6 +194,21 @@ impl KeyCandidate {
 }
 
 impl Candidate {
+    /// What somebody said of a table.
+    fn of(from: &str, said: &ForeignKey) -> Self {
+        let ForeignKey { columns, to, to_columns } = said.clone();
+        Self { from: from.to_owned(), from_columns: columns, to, to_columns }
+    }
+
+    fn is(&self, from: &str, said: &ForeignKey) -> bool {
+        *self == Self::of(from, said)
+    }
+
+    fn link(&self) -> Link {
+        let Self { from, from_columns, to, to_columns } = self.clone();
+        Link { from, from_columns, to, to_columns }
+    }
+
     /// How many different values there are, and how many of them are keys of the other table; of [`SAMPLE`] rows where
     /// they are `huge`.
     pub fn sql(&self, huge: bool) -> String {
@@ -219,6 +246,11 @@ impl DraftTable {
 
     fn figures(&self, column: &str) -> Option<&ColumnProfile> {
         self.profile.as_ref()?.columns.iter().find(|figures| figures.name == column)
+    }
+
+    /// Whether a person said that this is no reference.
+    fn refuses(&self, candidate: &Candidate) -> bool {
+        self.refused.iter().any(|it| candidate.is(&self.name, it))
     }
 
     fn rows(&self) -> i64 {

@@ -9,11 +9,14 @@ use crate::engine::ontology::draft::names::{Vocabulary, key_stem, same};
 use crate::engine::ontology::draft::several::several;
 use crate::engine::ontology::draft::words::any;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
+use crate::model::ontology::{Confidence, Link};
 
 /// References that are measured for one draft, the best called first.
 const MOST_MEASURED: usize = 2_000;
 /// Of these, references that only values may speak for.
 const MOST_BY_VALUES: usize = 600;
+/// Other keys that are named for a column that may mean them.
+const MOST_OTHERS: usize = 20;
 /// Different values that a text has at least to be tried by its values alone.
 const LEAST_VALUES: i64 = 3;
 
@@ -22,7 +25,8 @@ const LEAST_VALUES: i64 = 3;
 pub(super) struct Reference {
     pub candidate: Candidate,
     pub overlap: Option<Overlap>,
-    pub declared: bool,
+    /// Who says so.
+    pub confidence: Confidence,
     pub weight: f64,
     pub says: Option<Says>,
 }
@@ -45,7 +49,7 @@ pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Cand
     singles.sort_by_key(|single| std::cmp::Reverse(single.called.score));
     let (named, by_values): (Vec<_>, Vec<_>) = singles.into_iter().partition(|single| single.called.score > 0);
     let all = named.into_iter().chain(by_values.into_iter().take(MOST_BY_VALUES)).map(|single| single.candidate());
-    let mut asked: Vec<Candidate> = declared(tables);
+    let mut asked: Vec<Candidate> = said(tables).into_iter().map(|(candidate, _)| candidate).collect();
     asked.extend(several(&seen, &keys).into_iter().map(|(candidate, _)| candidate));
     asked.extend(all);
     let mut once = BTreeSet::new();
@@ -54,19 +58,42 @@ pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Cand
     asked
 }
 
-pub(super) fn declared(tables: &[DraftTable]) -> Vec<Candidate> {
+/// What somebody says of these tables: people first, then databases.
+pub(super) fn said(tables: &[DraftTable]) -> Vec<(Candidate, Confidence)> {
     let of = |table: &DraftTable| {
-        let made = table.foreign_keys.iter().map(|declared| Candidate {
-            from: table.name.clone(),
-            from_columns: declared.columns.clone(),
-            to: declared.to.clone(),
-            to_columns: declared.to_columns.clone(),
-        });
-        made.collect::<Vec<_>>()
+        let confirmed = table.confirmed.iter().map(|said| (Candidate::of(&table.name, said), Confidence::Verified));
+        let declared = table.foreign_keys.iter().map(|said| (Candidate::of(&table.name, said), Confidence::Declared));
+        confirmed.chain(declared).filter(|(candidate, _)| !table.refuses(candidate)).collect::<Vec<_>>()
     };
-    let mut all: Vec<Candidate> = tables.iter().flat_map(of).collect();
-    all.retain(|candidate| tables.iter().any(|table| table.name == candidate.to));
+    let mut all: Vec<(Candidate, Confidence)> = tables.iter().flat_map(of).collect();
+    all.retain(|(candidate, _)| tables.iter().any(|table| table.name == candidate.to));
     all
+}
+
+/// Keys that the column of a reference may mean besides: those whose values are there first.
+pub(super) fn others(of: &Candidate, seen: &[Seen<'_>], keys: &[Keys], facts: &Facts) -> Vec<Link> {
+    let [column] = of.from_columns.as_slice() else { return Vec::new() };
+    let Some(from) = seen.iter().find(|table| table.table.name == of.from) else { return Vec::new() };
+    let Some(column) = from.column(column) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (to, to_keys) in seen.iter().zip(keys).filter(|(to, _)| to.table.place == from.table.place) {
+        let primary = to_keys.primary.first().filter(|_| to_keys.primary.len() == 1);
+        let mut names: Vec<&String> = to_keys.singles.iter().map(|(_, name)| name).chain(primary).collect();
+        names.sort();
+        names.dedup();
+        for key in names.into_iter().filter_map(|name| to.column(name)).filter(|key| column.may_be_in(key)) {
+            let itself = from.is(to) && key.at == column.at;
+            let candidate =
+                Candidate { to: to.table.name.clone(), to_columns: vec![key.info.name.clone()], ..of.clone() };
+            if !itself && candidate != *of && !from.table.refuses(&candidate) {
+                let part = facts.overlaps.get(&candidate).and_then(|overlap| overlap.part());
+                found.push((part.unwrap_or(-1.0), candidate.link()));
+            }
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    found.truncate(MOST_OTHERS);
+    found.into_iter().map(|(_, link)| link).collect()
 }
 
 /// A column that may refer to a key of one column.
@@ -150,7 +177,8 @@ fn single<'a>(
             Kind::Day | Kind::Other => false,
         };
         let tried = called.score > 0 || called.says == Says::Nothing && telling && !itself;
-        tried.then_some(Single { from, column, to, key, called, own: *own, primary })
+        let single = Single { from, column, to, key, called, own: *own, primary };
+        Some(single).filter(|single| tried && !from.table.refuses(&single.candidate()))
     };
     to_keys.singles.iter().filter_map(of_key).collect()
 }

@@ -18,6 +18,7 @@ pub(super) fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)>
             }
             found.extend(together(from, from_keys, to, to_keys));
             found.extend(together_with_role(from, to, to_keys));
+            found.retain(|(candidate, _)| !from.table.refuses(candidate));
         }
     }
     found

@@ -934,3 +934,74 @@ fn what_all_tables_are_called_by_is_no_word_of_theirs() {
     assert_eq!(shown(&made), ["shop_orders_dataset.customer_id shop_customers_dataset"]);
     assert_eq!(made.ontology.entity("shop_orders_dataset").unwrap().grain.as_deref(), Some("order"));
 }
+
+/// The shop with answers of people.
+fn answered(answers: Answers) -> Draft {
+    let mut tables = shop();
+    assert_eq!(answers.tell(&mut tables), [""; 0]);
+    let facts = facts(&tables);
+    draft(&Wanted { answers, ..wanted("shop") }, &tables, &facts)
+}
+
+#[test]
+fn what_a_person_confirmed_or_refused_is_so_and_says_it() {
+    let drafted = drafted();
+    let link = drafted.ontology.relationships.first().unwrap().link();
+    let refused = answered(Answers { refused: vec![link.clone()], ..Answers::default() });
+    assert!(!refused.ontology.relationships.iter().any(|it| it.link() == link));
+    assert_eq!(refused.ontology.refused, std::slice::from_ref(&link));
+    let of = |draft: &Draft| {
+        let is = |it: &&Evidence| it.reference.as_ref().is_some_and(|asked| asked.link == link);
+        draft.evidence.iter().find(is).cloned().unwrap()
+    };
+    assert_eq!(of(&refused).because, ["A person said so."]);
+    assert_eq!((of(&refused).sure, of(&refused).reference.unwrap().state), (true, State::Refused));
+    let confirmed = answered(Answers { accepted: vec![link.clone()], ..Answers::default() });
+    let relationship = confirmed.ontology.relationships.iter().find(|it| it.link() == link).unwrap();
+    assert_eq!(relationship.confidence, Confidence::Verified);
+    assert_eq!(of(&confirmed).reference.unwrap().state, State::Confirmed);
+    // What stands in the ontology is an answer of the next draft; a later one wins.
+    assert_eq!(Answers::of(&confirmed.ontology), Answers { accepted: vec![link.clone()], ..Answers::default() });
+    let later = Answers { refused: vec![link.clone()], ..Answers::default() };
+    assert_eq!(Answers::of(&confirmed.ontology).then(later.clone()), later);
+}
+
+#[test]
+fn an_answer_about_what_is_gone_is_said_and_not_used() {
+    let link = Link {
+        from: "orders".into(),
+        from_columns: vec!["nothing".into()],
+        to: "customers".into(),
+        to_columns: vec!["customer_id".into()],
+    };
+    let mut tables = shop();
+    let said = Answers { accepted: vec![link], ..Answers::default() }.tell(&mut tables);
+    assert_eq!(
+        said,
+        ["An answer about orders.nothing and customers.customer_id is not used: a table or column of it is gone."]
+    );
+    assert_eq!(tables, shop());
+}
+
+#[test]
+fn what_is_said_to_be_a_key_and_is_none_carries_nothing_across() {
+    let link = Link {
+        from: "orders".into(),
+        from_columns: vec!["cust_id".into()],
+        to: "customers".into(),
+        to_columns: vec!["country".into()],
+    };
+    let answers = Answers { accepted: vec![link.clone()], ..Answers::default() };
+    let mut tables = shop();
+    tables[0].columns.push(ColumnInfo { name: "country".into(), r#type: "VARCHAR".into(), ..ColumnInfo::default() });
+    assert_eq!(answers.tell(&mut tables), [""; 0]);
+    let key = KeyCandidate { table: "customers".into(), columns: vec!["country".into()] };
+    assert!(key_candidates(&tables, &Facts::default()).contains(&key), "it is measured");
+    let mut facts = facts(&tables);
+    facts.keys.insert(key, false);
+    let made = draft(&Wanted { answers, ..wanted("shop") }, &tables, &facts);
+    let relationship = made.ontology.relationships.iter().find(|it| it.link() == link).unwrap();
+    assert_eq!(relationship.cardinality, Cardinality::ManyToMany);
+    let note = "customers.country is referred to, but rows of customers agree in it: it is no key.";
+    assert!(made.notes.iter().any(|it| it == note), "{:?}", made.notes);
+}

@@ -10,7 +10,9 @@ mod zone;
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, Function, FunctionArguments, Ident, Spanned as _, VisitMut as _, VisitorMut};
+use sqlparser::ast::{
+    Expr, Function, FunctionArguments, Ident, Spanned as _, VisitMut as _, VisitorMut, visit_expressions_mut,
+};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
@@ -208,6 +210,31 @@ impl Call {
         name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,
     ) -> Result<String, E> {
         write::expression(&self.expr, dialect, name)
+    }
+}
+
+/// An expression with other names for its fields; `None` where there is none for one, and for what cannot be read.
+pub fn renamed(text: &str, name: &mut impl FnMut(&str, &str) -> Option<(String, String)>) -> Option<String> {
+    let mut expr = parsed(text).ok()?;
+    let mut changed = false;
+    let missing = visit_expressions_mut(&mut expr, |expr| {
+        let Expr::CompoundIdentifier(parts) = expr else { return ControlFlow::Continue(()) };
+        let [dataset, field] = parts.as_mut_slice() else { return ControlFlow::Break(()) };
+        let Some(new) = name(&dataset.value, &field.value) else { return ControlFlow::Break(()) };
+        for (ident, new) in [(dataset, new.0), (field, new.1)] {
+            if ident.value != new {
+                let plain = new.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                let plain = plain && new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+                *ident = if plain { Ident::new(new) } else { Ident::with_quote('"', new) };
+                changed = true;
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    match missing {
+        ControlFlow::Break(()) => None,
+        ControlFlow::Continue(()) if changed => Some(expr.to_string()),
+        ControlFlow::Continue(()) => Some(text.to_owned()),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::node::{self, Node};
 use super::walk::{MAX_NAME, MAX_TEXT, Object, Part, Walk, join};
 use crate::model::ontology::{
-    Calendar, Confidence, Entity, Field, Metric, Ontology, Relationship, Segment, Term, VerifiedQuery,
+    Calendar, Confidence, Entity, Field, Link, Metric, Ontology, Relationship, Segment, Term, VerifiedQuery,
 };
 
 /// The name under which our keys stand in a document.
@@ -15,7 +15,7 @@ pub const VENDOR: &str = "DRAGOMAN";
 /// The version 0.1.1 knows no vendors but its own: there our keys stand in its common extension, under this key.
 pub const COMMON_KEY: &str = "dragoman";
 
-const MODEL: [&str; 9] = [
+const MODEL: [&str; 10] = [
     "timezone",
     "week_start",
     "fiscal_year_start",
@@ -25,6 +25,7 @@ const MODEL: [&str; 9] = [
     "segments",
     "verified_queries",
     "glossary",
+    "refused_relationships",
 ];
 const DATASET: [&str; 5] = ["default_time_field", "label_field", "grain", "row_policy", "hidden"];
 const FIELD: [&str; 12] = [
@@ -125,6 +126,15 @@ impl Extensions {
             ontology.glossary.push(Term {
                 term: walk.required(&term, "term", MAX_NAME),
                 means: walk.required(&term, "means", MAX_TEXT),
+            });
+        }
+        for part in walk.list(&object, "refused_relationships") {
+            let Some(link) = walk.object(&part, &["from", "from_columns", "to", "to_columns"]) else { continue };
+            ontology.refused.push(Link {
+                from: walk.required(&link, "from", MAX_NAME),
+                from_columns: walk.texts(&link, "from_columns"),
+                to: walk.required(&link, "to", MAX_NAME),
+                to_columns: walk.texts(&link, "to_columns"),
             });
         }
         for part in walk.list(&object, "verified_queries") {

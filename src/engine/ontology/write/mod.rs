@@ -27,6 +27,11 @@ pub fn dataset_yaml(entity: &Entity) -> String {
     yaml::text(&Writer { legacy: false }.dataset(entity))
 }
 
+/// A part of a document in YAML.
+pub(super) fn yaml_of(part: &Value) -> String {
+    yaml::text(part)
+}
+
 /// A flat document of the current version in JSON, indented.
 pub fn flat_json(ontology: &Ontology) -> String {
     format!("{:#}\n", flat(ontology))
@@ -39,7 +44,8 @@ pub fn legacy_json(ontology: &Ontology) -> String {
     format!("{:#}\n", json!({ "version": LEGACY_VERSION, "semantic_model": [model] }))
 }
 
-fn flat(ontology: &Ontology) -> Value {
+/// A flat document of the current version.
+pub(super) fn flat(ontology: &Ontology) -> Value {
     let mut root = Map::new();
     root.insert("version".into(), VERSION.into());
     root.extend(Writer { legacy: false }.model(ontology));
@@ -192,6 +198,7 @@ fn model_keys(ontology: &Ontology) -> Map<String, Value> {
     put_some(&mut keys, "default_time_window", ontology.default_time_window.as_deref());
     put_list(&mut keys, "segments", ontology.segments.iter().map(|segment| json!(segment)).collect());
     put_list(&mut keys, "glossary", ontology.glossary.iter().map(|term| json!(term)).collect());
+    put_list(&mut keys, "refused_relationships", ontology.refused.iter().map(|link| json!(link)).collect());
     let queries = ontology.verified_queries.iter().map(|query| {
         let mut map = Map::new();
         map.insert("question".into(), query.question.as_str().into());

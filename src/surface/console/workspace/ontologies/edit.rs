@@ -5,12 +5,14 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use super::inquiry::{self, Inquiry};
 use super::narrative::{Span, ticked};
-use super::{EDIT, Head, id, standing};
+use super::{EDIT, Head, id, standing, tables};
 use crate::base::id::Id;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Problem, StoredOntology};
-use crate::ops::draft_ontology::Evidence;
+use crate::ops::draft_ontology::{DraftOntology, Evidence};
+use crate::ops::list_datasets::Listed;
 use crate::ops::ontology_texts::{Format, GetOntologyText, Saved, Standing, Text, UpdateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
@@ -42,6 +44,10 @@ pub struct Sheet {
     pub notes: Vec<String>,
     /// Why a draft says what it says.
     pub evidence: Vec<Evidence>,
+    /// What a draft made anew brings.
+    pub changes: Vec<String>,
+    /// What a draft asks.
+    pub inquiry: Option<Inquiry>,
 }
 
 #[derive(Template)]
@@ -53,6 +59,8 @@ struct EditPage {
     action: String,
     csrf: String,
     sheet: Sheet,
+    /// Tables that an ontology may be drafted from anew.
+    tables: Vec<Listed>,
 }
 
 impl Sheet {
@@ -123,8 +131,42 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Ok(found) => found,
         Err(response) => return response,
     };
-    let answer = async { save(&room, id?, &params).await };
+    let answer = async {
+        match params.get("do") {
+            Some("anew") => anew(&room, id?, &params).await,
+            _ => save(&room, id?, &params).await,
+        }
+    };
     answer.await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// What is new in the tables, brought into the text; it is not saved yet.
+async fn anew(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<Response> {
+    let op = DraftOntology { ontology_id: Some(ontology_id), ..inquiry::asked_for(params)? };
+    let made = room.ask(op).await;
+    let standing = standing(room, ontology_id).await?;
+    let version = Some(standing.version);
+    let sheet = match made {
+        Ok(made) => {
+            let inquiry = Inquiry::new("anew", params, &made.evidence);
+            let notice = match made.changes.is_empty() {
+                true => "Nothing is new in the tables: the text is as it was.",
+                false => {
+                    "What is new in the tables is in the text. Nothing is saved yet: look through it, then save it."
+                }
+            };
+            let (text, notes, evidence, changes) = (made.text, made.notes, made.evidence, made.changes);
+            let (notice, summary) = (notice.to_owned(), "Drafted anew from the tables".to_owned());
+            Sheet { text, version, notes, evidence, changes, inquiry, notice, summary, ..Sheet::default() }
+        }
+        Err(error) if Room::is_correctable(&error) => {
+            let op = GetOntologyText { ontology_id, version: None, format: Format::Saved };
+            let text = room.ask(op).await?.text;
+            Sheet { text, version, problem: error.message, ..Sheet::default() }
+        }
+        Err(error) => return Err(error),
+    };
+    page(room, Some(&standing), sheet).await
 }
 
 async fn save(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params) -> Result<Response> {
@@ -171,7 +213,9 @@ pub(super) async fn page(room: &Room<'_>, standing: Option<&Standing>, sheet: Sh
         Some(standing) => EDIT.replace("{id}", &standing.ontology_id.to_string()),
         None => super::NEW.to_owned(),
     };
+    let tables = if standing.is_some() { tables(room).await? } else { Vec::new() };
     let page = EditPage {
+        tables,
         frame: room.frame().await?,
         head: standing.map(|standing| Head::of(room, standing)),
         action: format!("/w/{slug}{place}"),

@@ -6,6 +6,7 @@ pub mod ask;
 mod document;
 pub mod edit;
 pub mod history;
+mod inquiry;
 pub mod list;
 mod narrative;
 pub mod new;
@@ -19,10 +20,15 @@ use base64::engine::general_purpose::STANDARD;
 use super::{Room, Slug};
 use crate::base::id::Id;
 use crate::model::access::Action;
+use crate::model::dataset::Kind;
 use crate::model::error::{Error, Result};
 use crate::model::ontology::{Status, StoredOntology};
+use crate::ops::list_datasets::{ListDatasets, Listed};
 use crate::ops::ontology_texts::{ListAllOntologies, Standing};
 use crate::surface::console::frame::Tab;
+
+/// Pages of datasets that are read for the list of tables.
+const MOST_PAGES: usize = 5;
 
 const PAGE: &str = "/ontologies";
 const ONE: &str = "/ontologies/{id}";
@@ -94,4 +100,19 @@ async fn standing(room: &Room<'_>, id: Id<StoredOntology>) -> Result<Standing> {
 /// A picture for `<img>`: there nothing in it can run, fetch, or reach the page.
 fn picture(svg: &str) -> String {
     format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg))
+}
+
+/// The tables of the workspace.
+async fn tables(room: &Room<'_>) -> Result<Vec<Listed>> {
+    let mut tables = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MOST_PAGES {
+        let found = room.ask(ListDatasets { cursor }).await?;
+        tables.extend(found.datasets.into_iter().filter(|dataset| dataset.r#type == Kind::Table));
+        cursor = found.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(tables)
 }

@@ -7,22 +7,17 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::edit::{self, Sheet};
-use super::{NEW, PAGE};
-use crate::base::id::Id;
+use super::inquiry::{self, Inquiry};
+use super::{NEW, PAGE, tables};
 use crate::model::access::Action;
-use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
-use crate::ops::draft_ontology::DraftOntology;
-use crate::ops::list_datasets::{ListDatasets, Listed};
+use crate::ops::list_datasets::Listed;
 use crate::ops::ontology_texts::{ConvertOntology, CreateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::form::Params;
 use crate::surface::html;
-
-/// Pages of datasets that are read for the list of tables.
-const MOST_PAGES: usize = 5;
 
 /// What a person typed, for a form that has to be sent again.
 #[derive(Default)]
@@ -85,23 +80,16 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
 }
 
 async fn draft(room: &Room<'_>, params: &Params) -> Result<Response> {
-    let ids: Result<Vec<Id<Dataset>>, _> = params.all("dataset_id").map(str::parse).collect();
-    let dataset_ids = ids.map_err(|_| Error::dataset_not_found())?;
-    if dataset_ids.is_empty() {
+    let op = inquiry::asked_for(params)?;
+    if op.dataset_ids.is_empty() {
         return Err(Error::invalid("dataset_ids", "Choose at least one table."));
     }
-    let name = params.get("name").unwrap_or("").trim().to_owned();
-    if name.is_empty() {
-        return Err(Error::invalid("name", "Give the ontology a name."));
-    }
-    let timezone = params.get("timezone").map(str::to_owned);
-    let dictionary = params.get("dictionary").unwrap_or("").to_owned();
-    let improve = params.get("improve").is_some();
-    let made = room.ask(DraftOntology { name, dataset_ids, timezone, dictionary, improve }).await?;
+    let made = room.ask(op).await?;
+    let inquiry = Inquiry::new("draft", params, &made.evidence);
     let notice = "A draft of what the tables show. Nothing is saved yet: look through it, then save it.";
     let summary = "Drafted from tables".to_owned();
     let (text, notes, evidence) = (made.text, made.notes, made.evidence);
-    let sheet = Sheet { text, notes, evidence, notice: notice.into(), summary, ..Sheet::default() };
+    let sheet = Sheet { text, notes, evidence, inquiry, notice: notice.into(), summary, ..Sheet::default() };
     edit::page(room, None, sheet).await
 }
 
@@ -138,18 +126,4 @@ async fn page(room: &Room<'_>, typed: Typed, problem: &str) -> Result<Response> 
         problem: problem.to_owned(),
     };
     Ok(html::page_with_script(status, &page))
-}
-
-async fn tables(room: &Room<'_>) -> Result<Vec<Listed>> {
-    let mut tables = Vec::new();
-    let mut cursor = None;
-    for _ in 0..MOST_PAGES {
-        let found = room.ask(ListDatasets { cursor }).await?;
-        tables.extend(found.datasets.into_iter().filter(|dataset| dataset.r#type == Kind::Table));
-        cursor = found.next_cursor;
-        if cursor.is_none() {
-            break;
-        }
-    }
-    Ok(tables)
 }
