@@ -4,12 +4,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::ontology::draft::Overlap;
 use crate::engine::ontology::draft::called::Says;
 use crate::engine::ontology::draft::columns::Seen;
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::weigh::SURE;
+use crate::engine::ontology::draft::{DraftTable, Overlap};
 
 /// A decision of a draft, and what speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
     let declared = table.table.primary_key == keys.primary;
     let rows = table.table.rows();
     let because = match declared {
-        true => "Its database declares it.".to_owned(),
+        true => declared_by(table.table.told.keys.contains(&keys.primary)).to_owned(),
         false => format!("No two of its {rows} rows agree there, and none is empty."),
     };
     let others: Vec<String> = keys.unique.iter().map(|columns| columns.join(", ")).collect();
@@ -41,8 +41,10 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
 }
 
 /// What speaks for a reference.
-pub(super) fn of_reference(reference: &Reference) -> Evidence {
+pub(super) fn of_reference(reference: &Reference, tables: &[DraftTable]) -> Evidence {
     let candidate = &reference.candidate;
+    let from = tables.iter().find(|table| table.name == candidate.from);
+    let told = from.is_some_and(|table| table.told.references.contains(&candidate.from_columns));
     let columns = |table: &str, columns: &[String]| format!("{table}.{}", columns.join(", "));
     let decided = format!(
         "{} refers to {}",
@@ -50,7 +52,7 @@ pub(super) fn of_reference(reference: &Reference) -> Evidence {
         columns(&candidate.to, &candidate.to_columns)
     );
     let names = match (reference.declared, reference.says) {
-        (true, _) => "Its database declares it.",
+        (true, _) => declared_by(told),
         (false, Some(says)) => said(says),
         (false, None) => "Every column of the key is there under its name.",
     };
@@ -58,8 +60,14 @@ pub(super) fn of_reference(reference: &Reference) -> Evidence {
         || "Its values were not compared.".to_owned(),
         |Overlap { values, found }| format!("{found} of its {values} different values are there."),
     );
-    let sure = reference.declared || reference.weight >= SURE;
+    // A database holds what it declares; what somebody wrote of old data is worth a look.
+    let gone = told && reference.overlap.and_then(Overlap::part).is_some_and(|part| part < 0.9);
+    let sure = !gone && (reference.declared || reference.weight >= SURE);
     Evidence { decided, because: vec![names.into(), values], sure }
+}
+
+fn declared_by(dictionary: bool) -> &'static str {
+    if dictionary { "The dictionary declares it." } else { "Its database declares it." }
 }
 
 fn said(says: Says) -> &'static str {

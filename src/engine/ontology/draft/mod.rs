@@ -59,6 +59,18 @@ pub struct DraftTable {
     pub values: BTreeMap<String, Vec<String>>,
     /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
     pub place: Option<String>,
+    pub told: Told,
+}
+
+/// What a dictionary declares of a table, of which the keys and references are among the table's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    pub keys: BTreeSet<Vec<String>>,
+    pub references: BTreeSet<Vec<String>>,
+    /// Of columns that have no others.
+    pub values: BTreeMap<String, Vec<String>>,
+    /// Columns that hold personal data.
+    pub personal: BTreeSet<String>,
 }
 
 /// A declared reference to another table.
@@ -135,7 +147,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     choose::referred(&mut found, &seen, &references);
     let mut evidence: Vec<Evidence> =
         seen.iter().zip(&found).map(|(table, keys)| evidence::of_key(table, keys)).collect();
-    let refers: Vec<Evidence> = references.iter().map(evidence::of_reference).collect();
+    let refers: Vec<Evidence> = references.iter().map(|it| evidence::of_reference(it, tables)).collect();
     let doubts = refers.iter().filter(|it| !it.sure);
     notes.extend(doubts.map(|it| format!("Look at this: {}. {}", it.decided, it.because.join(" "))));
     evidence.extend(refers);
@@ -146,7 +158,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let mut ontology = Ontology {
         name: wanted.name.clone(),
         description: format!("Drafted from {}.", counted(tables.len(), "table")),
-        glossary: wanted.glossary.iter().chain(&wanted.dictionary.terms).cloned().collect(),
+        glossary: wanted.glossary.iter().chain(wanted.dictionary.terms()).cloned().collect(),
         datasets,
         relationships,
         ..Ontology::default()
