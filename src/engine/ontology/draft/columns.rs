@@ -1,7 +1,8 @@
 //! Tables as the draft looks at them: columns with their words, what their values can be compared with, and which of
 //! them tell rows apart.
 
-use crate::engine::ontology::draft::names::{Vocabulary, common_prefix};
+use crate::engine::ontology::draft::names::common_prefix;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, KeyCandidate};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;

@@ -1,7 +1,8 @@
 //! Fields made of columns.
 
 use crate::engine::ontology::draft::kinds;
-use crate::engine::ontology::draft::names::{Vocabulary, common_prefix, key_stem, noun, same, spelt_out};
+use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;

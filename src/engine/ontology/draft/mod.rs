@@ -28,6 +28,7 @@ mod several;
 mod subtypes;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 mod weigh;
 mod words;
 
@@ -139,7 +140,7 @@ pub struct Wanted {
 
 /// Drafts an ontology of tables. The same tables and facts make the same draft.
 pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
-    let vocabulary = names::Vocabulary::new(tables);
+    let vocabulary = vocabulary::Vocabulary::new(tables);
     let mut notes = Vec::new();
     let seen = columns::seen(tables, &vocabulary);
     let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use crate::engine::ontology::draft::called::{Called, Names, Reading, Says, is_about, is_lesser};
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::keys::{Keys, keys};
-use crate::engine::ontology::draft::names::{Vocabulary, key_stem, same};
+use crate::engine::ontology::draft::names::{key_stem, same};
 use crate::engine::ontology::draft::several::several;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::words::any;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
 
