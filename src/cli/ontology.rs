@@ -37,7 +37,8 @@ pub(super) enum Ontology {
         /// The IANA time zone in which days begin, such as Europe/Berlin; UTC when absent
         #[arg(long, value_name = "ZONE")]
         timezone: Option<String>,
-        /// What people wrote of the tables: CSV or a Markdown table with table, column, description and synonyms
+        /// What people wrote of the tables: CSV or a Markdown table with table, column, description and synonyms, a
+        /// schema.yml of dbt, a datapackage.json or Table Schema of Frictionless, or metadata of CSVW
         #[arg(long, value_name = "FILE")]
         dictionary: Option<PathBuf>,
         /// Let the workspace's language model add descriptions and synonyms

@@ -42,7 +42,8 @@ pub struct DraftOntology {
     #[serde(default)]
     pub timezone: Option<String>,
     /// What people wrote of the tables: CSV or a Markdown table with the columns table, column, description and
-    /// synonyms (parted by `;`), or term and means.
+    /// synonyms (parted by `;`), or term and means; or a schema.yml of dbt, a Frictionless Data Package or Table Schema,
+    /// or metadata of CSV on the Web, whose keys, references and enumerations count as declared.
     #[serde(default)]
     #[schemars(length(max = 524_288))]
     pub dictionary: String,

@@ -108,6 +108,50 @@ async fn a_dictionary_and_a_time_zone_are_written_into_a_draft() {
     service.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_schema_of_dbt_declares_what_no_name_tells() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "wards.csv", b"w,label\n7,North\n8,South\n", true).await.unwrap();
+    let visits = b"v,whr,score,state\n1,7,3,1\n2,8,4,2\n3,7,5,1\n";
+    service.import(&org, "visits.csv", visits, true).await.unwrap();
+    let (_, admin) = service.member(&org, "admin@acme.example", Role::Admin).await;
+    let dictionary = r#"
+version: 2
+models:
+  - name: wards
+    columns:
+      - {name: w, data_tests: [unique, not_null]}
+  - name: visits
+    description: One row per stay.
+    columns:
+      - {name: v, tests: [unique, not_null]}
+      - {name: whr, tests: [unique, not_null, {relationships: {to: ref('wards'), field: w}}]}
+      - {name: state, data_tests: [{accepted_values: {arguments: {values: [1, 2], quote: false}}}]}
+"#;
+    let body = json!({ "name": "hospital", "dictionary": dictionary });
+    let (status, made) = service.manage(&admin, "POST", "/ontologies/draft", Some(body)).await;
+    assert_eq!(status, 200, "{made}");
+    let drafted = ontology(&made);
+    let (wards, visits) = (drafted.entity("wards").unwrap(), drafted.entity("visits").unwrap());
+    assert_eq!((wards.primary_key.join(","), visits.primary_key.join(",")), ("w".into(), "v".into()));
+    assert_eq!(visits.description, "One row per stay.");
+    assert!(visits.field("state").unwrap().is_enum, "{made}");
+    let reference = drafted.relationships.first().unwrap();
+    assert_eq!((reference.from_columns.join(","), reference.to.as_str()), ("whr".into(), "wards"));
+    assert_eq!(reference.confidence, Confidence::Declared);
+    let evidence = made["evidence"].to_string();
+    assert!(evidence.contains("The dictionary declares it."), "{evidence}");
+    // Two visits are in one ward, whatever is tested.
+    assert!(made["notes"].to_string().contains("whr is a key of visits, but several rows"), "{made}");
+
+    let body = json!({ "name": "hospital", "dictionary": "models:\n  - description: x\n" });
+    let (status, refused) = service.manage(&admin, "POST", "/ontologies/draft", Some(body)).await;
+    assert_eq!(status, 400, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().starts_with("Line 2: A table needs a name"), "{refused}");
+    service.stop().await;
+}
+
 /// What a model may not change.
 fn bare(mut ontology: Ontology) -> Ontology {
     let clear = |field: &mut Field| {

@@ -1,7 +1,8 @@
 //! Tables as the draft looks at them: columns with their words, what their values can be compared with, and which of
 //! them tell rows apart.
 
-use crate::engine::ontology::draft::names::{Vocabulary, common_prefix};
+use crate::engine::ontology::draft::names::common_prefix;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, KeyCandidate};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
@@ -57,6 +58,18 @@ fn look<'a>(table: &'a DraftTable, vocabulary: &Vocabulary) -> Seen<'a> {
     Seen { table, words, columns }
 }
 
+/// Whether no two rows agree in a column and none is empty, as far as its figures say.
+pub(super) fn is_unique(figures: &ColumnProfile, rows: i64) -> Option<bool> {
+    let open = figures.approximate.iter().chain(&figures.not_computed);
+    let exact = !open.into_iter().any(|figure| matches!(figure, Figure::Distinct | Figure::Nulls));
+    if figures.nulls > 0 || rows == 0 {
+        return Some(false);
+    }
+    // An estimate that is far away is enough to say no.
+    let far = figures.distinct < rows / 10 * 9;
+    (exact || far).then_some(figures.distinct == rows)
+}
+
 fn range(figures: &ColumnProfile) -> Option<(f64, f64)> {
     let number = |text: &Option<String>| text.as_ref()?.parse::<f64>().ok();
     number(&figures.min).zip(number(&figures.max))
@@ -103,15 +116,7 @@ impl Column<'_> {
 
     /// Whether no two rows agree in it and none is empty, as far as the profile says.
     pub(super) fn is_unique(&self, rows: i64) -> Option<bool> {
-        let figures = self.figures?;
-        let open = figures.approximate.iter().chain(&figures.not_computed);
-        let exact = !open.into_iter().any(|figure| matches!(figure, Figure::Distinct | Figure::Nulls));
-        if figures.nulls > 0 || rows == 0 {
-            return Some(false);
-        }
-        // An estimate that is far away is enough to say no.
-        let far = figures.distinct < rows / 10 * 9;
-        (exact || far).then_some(figures.distinct == rows)
+        is_unique(self.figures?, rows)
     }
 
     /// How many of the whole numbers between the least and the greatest there are, 0 to 1.

@@ -6,8 +6,9 @@ use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds::is_audit;
 use crate::engine::ontology::draft::labels;
 use crate::engine::ontology::draft::metrics;
-use crate::engine::ontology::draft::names::{Vocabulary, ends_with, key_stem, noun, plural, same, spelt_out};
+use crate::engine::ontology::draft::names::{ends_with, key_stem, noun, plural, same, spelt_out};
 use crate::engine::ontology::draft::sales::many;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::model::ontology::{AiContext, DataType, Entity, Field, FieldRole, Ontology, Relationship, in_words};
 
 pub(super) fn entities(

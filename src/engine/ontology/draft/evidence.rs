@@ -57,7 +57,7 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
     let declared = table.table.primary_key == keys.primary;
     let rows = table.table.rows();
     let because = match declared {
-        true => "Its database declares it.".to_owned(),
+        true => declared_by(table.table.told.keys.contains(&keys.primary)).to_owned(),
         false => format!("No two of its {rows} rows agree there, and none is empty."),
     };
     let others: Vec<String> = keys.unique.iter().map(|columns| columns.join(", ")).collect();
@@ -68,11 +68,17 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
 }
 
 /// What speaks for a reference.
-pub(super) fn of_reference(reference: &Reference, others: impl Fn(&Candidate) -> Vec<Link>) -> Evidence {
+pub(super) fn of_reference(
+    reference: &Reference,
+    tables: &[DraftTable],
+    others: impl Fn(&Candidate) -> Vec<Link>,
+) -> Evidence {
     let candidate = &reference.candidate;
+    let from = tables.iter().find(|table| table.name == candidate.from);
+    let told = from.is_some_and(|table| table.told.references.contains(&candidate.from_columns));
     let names = match (reference.confidence, reference.says) {
         (Confidence::Verified, _) => "A person said so.",
-        (Confidence::Declared, _) => "Its database declares it.",
+        (Confidence::Declared, _) => declared_by(told),
         (Confidence::Inferred, Some(says)) => said(says),
         (Confidence::Inferred, None) => "Every column of the key is there under its name.",
     };
@@ -81,7 +87,13 @@ pub(super) fn of_reference(reference: &Reference, others: impl Fn(&Candidate) ->
         Confidence::Verified => State::Confirmed,
         Confidence::Declared | Confidence::Inferred => State::Drafted,
     };
-    let sure = reference.confidence != Confidence::Inferred || reference.weight >= SURE;
+    // A database holds what it declares; what somebody wrote of old data is worth a look.
+    let gone = told && reference.overlap.and_then(Overlap::part).is_some_and(|part| part < 0.9);
+    let sure = match reference.confidence {
+        Confidence::Verified => true,
+        Confidence::Declared => !gone,
+        Confidence::Inferred => reference.weight >= SURE,
+    };
     let others = if sure { Vec::new() } else { others(candidate) };
     Evidence {
         decided: decided(candidate, "refers to"),
@@ -123,6 +135,10 @@ fn decided(candidate: &Candidate, verb: &str) -> String {
 
 fn values(Overlap { values, found }: Overlap) -> String {
     format!("{found} of its {values} different values are there.")
+}
+
+fn declared_by(dictionary: bool) -> &'static str {
+    if dictionary { "The dictionary declares it." } else { "Its database declares it." }
 }
 
 fn said(says: Says) -> &'static str {

@@ -1,7 +1,8 @@
 //! Fields made of columns.
 
 use crate::engine::ontology::draft::kinds;
-use crate::engine::ontology::draft::names::{Vocabulary, common_prefix, key_stem, noun, same, spelt_out};
+use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
@@ -80,7 +81,11 @@ fn field(
         _ => words.join(" "),
     };
     let pii = personal_data(column, figures, datatype);
+    let pii = pii.or_else(|| table.told.personal.contains(&column.name).then(|| "personal".to_owned()));
+    let few = table.told.values.contains_key(&column.name);
     let role = role(words, column, (table.rows(), figures), datatype, is_key || numbers);
+    // A number of which all values are known is a code.
+    let role = if few && role == FieldRole::Measure { FieldRole::Dimension } else { role };
     let rare = role == FieldRole::Measure && figures.is_some_and(|figures| is_rare(table, figures));
     let mut field = Field {
         name: column.name.clone(),
@@ -104,7 +109,7 @@ fn field(
             });
         field.unit = kinds::unit(words, &column.description);
     }
-    field.is_enum = pii.is_none() && is_closed(table, figures, words, datatype, role);
+    field.is_enum = pii.is_none() && (few || is_closed(table, figures, words, datatype, role));
     field.index_values = pii.is_none()
         && (field.is_enum && datatype == DataType::String || is_looked_up(column, figures, words, datatype));
     if values.is_some() {

@@ -2,8 +2,8 @@
 
 use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::metrics::reference;
-use crate::engine::ontology::draft::names::Vocabulary;
 use crate::engine::ontology::draft::sales::many;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, kinds};
 use crate::model::ontology::{DataType, Entity, Field, Ontology, Segment};
 

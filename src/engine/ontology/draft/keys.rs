@@ -4,7 +4,8 @@
 //! what a column is called, where it stands and what others call theirs decide which of them is the key.
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
-use crate::engine::ontology::draft::names::{Vocabulary, abbreviates, ends_with, key_stem, noun, same};
+use crate::engine::ontology::draft::names::{abbreviates, ends_with, key_stem, noun, same};
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::words::SHORT_KEYS;
 use crate::engine::ontology::draft::{DraftTable, Facts, ForeignKey, KeyCandidate, kinds};
 use crate::engine::ontology::read::datatype_of;

@@ -1,9 +1,9 @@
 //! Relationships made of references: their names, roles and cardinality.
 
 use crate::engine::ontology::draft::keys::Keys;
-use crate::engine::ontology::draft::names::Vocabulary;
 use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::roles::{name_by_start, names_of_role, role};
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Overlap};
 use crate::engine::ontology::read;
 use crate::model::ontology::{AiContext, Cardinality, Entity, Relationship};

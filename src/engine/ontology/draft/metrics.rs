@@ -2,8 +2,9 @@
 
 use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::kinds;
-use crate::engine::ontology::draft::names::{Vocabulary, plural};
+use crate::engine::ontology::draft::names::plural;
 use crate::engine::ontology::draft::sales::{self, Sold};
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier};
 use crate::model::ontology::{
     Additivity, Aggregation, AiContext, DataType, Entity, Field, FieldRole, Metric, Ontology,

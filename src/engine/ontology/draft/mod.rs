@@ -29,6 +29,7 @@ mod several;
 mod subtypes;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 mod weigh;
 mod words;
 
@@ -64,6 +65,18 @@ pub struct DraftTable {
     pub values: BTreeMap<String, Vec<String>>,
     /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
     pub place: Option<String>,
+    pub told: Told,
+}
+
+/// What a dictionary declares of a table, of which the keys and references are among the table's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    pub keys: BTreeSet<Vec<String>>,
+    pub references: BTreeSet<Vec<String>>,
+    /// Of columns that have no others.
+    pub values: BTreeMap<String, Vec<String>>,
+    /// Columns that hold personal data.
+    pub personal: BTreeSet<String>,
 }
 
 /// A reference to another table, as somebody said it.
@@ -134,7 +147,7 @@ pub struct Wanted {
 
 /// Drafts an ontology of tables. The same tables and facts make the same draft.
 pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
-    let vocabulary = names::Vocabulary::new(tables);
+    let vocabulary = vocabulary::Vocabulary::new(tables);
     let mut notes = Vec::new();
     let seen = columns::seen(tables, &vocabulary);
     let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
@@ -144,7 +157,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let mut evidence: Vec<Evidence> =
         seen.iter().zip(&found).map(|(table, keys)| evidence::of_key(table, keys)).collect();
     let others = |candidate: &Candidate| relate::others(candidate, &seen, &found, facts);
-    let refers: Vec<Evidence> = references.iter().map(|it| evidence::of_reference(it, others)).collect();
+    let refers: Vec<Evidence> = references.iter().map(|it| evidence::of_reference(it, tables, others)).collect();
     let doubts = refers.iter().filter(|it| !it.sure);
     notes.extend(doubts.map(|it| format!("Look at this: {}. {}", it.decided, it.because.join(" "))));
     evidence.extend(refers);
@@ -157,7 +170,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let mut ontology = Ontology {
         name: wanted.name.clone(),
         description: format!("Drafted from {}.", counted(tables.len(), "table")),
-        glossary: wanted.glossary.iter().chain(&wanted.dictionary.terms).cloned().collect(),
+        glossary: wanted.glossary.iter().chain(wanted.dictionary.terms()).cloned().collect(),
         datasets,
         relationships,
         refused: wanted.answers.refused.clone(),

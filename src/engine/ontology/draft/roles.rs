@@ -1,9 +1,8 @@
 //! What relationships and the keys behind them are called: "origin airport", "customer nation", "carrier".
 
-use crate::engine::ontology::draft::names::{
-    Vocabulary, canonical, common_prefix, ends_with, key_stem, noun, spelt_out,
-};
+use crate::engine::ontology::draft::names::{canonical, common_prefix, ends_with, key_stem, noun, spelt_out};
 use crate::engine::ontology::draft::sales::many;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{Candidate, DraftTable};
 use crate::model::ontology::{DataType, Field, Ontology, Relationship};
 

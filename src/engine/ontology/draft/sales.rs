@@ -2,7 +2,8 @@
 
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::metrics::{head_of, reference, synonyms};
-use crate::engine::ontology::draft::names::{Vocabulary, plural};
+use crate::engine::ontology::draft::names::plural;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, fields};
 use crate::model::ontology::{
     Additivity, Aggregation, DataType, Entity, Field, FieldRole, Metric, Ontology, Relationship,

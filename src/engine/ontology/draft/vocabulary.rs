@@ -1,0 +1,375 @@
+//! The words that the names of a set of tables and columns are parted into: by signs and capitals, and where words are run
+//! together, by those that the other names have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::ontology::draft::DraftTable;
+use crate::engine::ontology::draft::names::{forms, same, singular};
+use crate::model::ontology::in_words;
+
+/// Words of business names that are found run together (`retailprice`). Table names are added to them.
+const PARTS: &[&str] = &[
+    "account",
+    "acct",
+    "addr",
+    "address",
+    "amount",
+    "amt",
+    "avail",
+    "available",
+    "bal",
+    "balance",
+    "base",
+    "bill",
+    "billing",
+    "birth",
+    "box",
+    "brand",
+    "category",
+    "city",
+    "close",
+    "code",
+    "comment",
+    "commit",
+    "contact",
+    "container",
+    "cost",
+    "count",
+    "country",
+    "create",
+    "created",
+    "currency",
+    "cust",
+    "customer",
+    "date",
+    "day",
+    "dest",
+    "discount",
+    "due",
+    "email",
+    "emp",
+    "end",
+    "ext",
+    "extended",
+    "fax",
+    "first",
+    "flag",
+    "fore",
+    "full",
+    "gross",
+    "hire",
+    "id",
+    "instructions",
+    "invoice",
+    "item",
+    "key",
+    "last",
+    "line",
+    "list",
+    "market",
+    "member",
+    "mkt",
+    "mode",
+    "model",
+    "month",
+    "name",
+    "nation",
+    "net",
+    "no",
+    "num",
+    "number",
+    "open",
+    "order",
+    "origin",
+    "paid",
+    "part",
+    "pay",
+    "payment",
+    "period",
+    "phone",
+    "post",
+    "postal",
+    "price",
+    "priority",
+    "prod",
+    "product",
+    "qty",
+    "quantity",
+    "rate",
+    "receipt",
+    "receive",
+    "region",
+    "report",
+    "retail",
+    "return",
+    "role",
+    "sale",
+    "sales",
+    "segment",
+    "ship",
+    "shipping",
+    "size",
+    "start",
+    "state",
+    "status",
+    "store",
+    "street",
+    "sub",
+    "supp",
+    "supplier",
+    "supply",
+    "sur",
+    "tax",
+    "time",
+    "title",
+    "total",
+    "trans",
+    "transaction",
+    "type",
+    "unit",
+    "update",
+    "user",
+    "value",
+    "vendor",
+    "week",
+    "year",
+    "zip",
+];
+
+/// Words that are no two, though they could be parted.
+const WHOLE: &[&str] = &["timestamp", "datetime", "subtype", "postage", "timeline"];
+
+/// What a table is for, in front of its name.
+const TABLE_MARKS: &[&str] = &["dim", "fact", "fct", "tbl", "stg", "tb", "raw", "src", "mart", "t", "vw"];
+
+/// The words of a set of tables: names can be parted by them.
+pub(super) struct Vocabulary {
+    words_of_tables: BTreeSet<String>,
+    /// What tables are called, as [`forms`] writes it.
+    nouns: BTreeSet<String>,
+    of_columns: BTreeSet<String>,
+    /// Of all columns, in lower case, with how many tables have one.
+    names: BTreeMap<String, usize>,
+    common: Common,
+}
+
+/// Words that the names of most tables of a schema begin and end with.
+#[derive(Default)]
+struct Common {
+    first: Option<String>,
+    last: Option<String>,
+}
+
+impl Common {
+    /// Tables from which it is no chance that all of them share a word.
+    const ENOUGH: usize = 3;
+
+    fn of(tables: &[Vec<String>]) -> Self {
+        if tables.len() < Self::ENOUGH {
+            return Self::default();
+        }
+        let first = shared(tables, |table| table.split_first().map(|(first, rest)| (first, rest.len())));
+        let last = shared(tables, |table| table.split_last().map(|(last, rest)| (last, rest.len())));
+        Self { first, last }
+    }
+
+    fn drop_from(&self, table: &mut Vec<String>) {
+        if table.len() > 1 && table.first() == self.first.as_ref() {
+            table.remove(0);
+        }
+        if table.len() > 1 && table.last() == self.last.as_ref() {
+            table.pop();
+        }
+    }
+}
+
+/// The word that most tables have in a place, with others beside it.
+fn shared<'a>(
+    tables: &'a [Vec<String>],
+    place: impl Fn(&'a Vec<String>) -> Option<(&'a String, usize)>,
+) -> Option<String> {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for (word, _) in tables.iter().filter_map(&place).filter(|(_, beside)| *beside > 0) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let (word, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count * 10 >= tables.len() * 7).then(|| word.clone())
+}
+
+impl Vocabulary {
+    pub(super) fn new(tables: &[DraftTable]) -> Self {
+        Self::of(tables.iter().map(|table| {
+            (table.name.as_str(), table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
+        }))
+    }
+
+    fn of<'a>(tables: impl Iterator<Item = (&'a str, Vec<&'a str>)> + Clone) -> Self {
+        let mut words = BTreeSet::new();
+        let mut of_columns = BTreeSet::new();
+        for (table, columns) in tables.clone() {
+            for word in in_words(table).split(' ').filter(|word| word.len() > 2) {
+                words.insert(word.to_owned());
+                words.insert(singular(word));
+            }
+            // `MediaTypeId` tells where `mediatype` is parted.
+            for name in columns.iter().map(|name| in_words(name)).filter(|name| name.contains(' ')) {
+                of_columns.extend(name.split(' ').filter(|word| word.len() > 3).map(str::to_owned));
+            }
+        }
+        let mut names = BTreeMap::new();
+        for name in tables.clone().flat_map(|(_, columns)| columns) {
+            *names.entry(name.to_lowercase()).or_default() += 1;
+        }
+        let mut tables: Vec<Vec<String>> = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
+        let common = Common::of(&tables);
+        tables.iter_mut().for_each(|table| common.drop_from(table));
+        let nouns = tables.iter().flat_map(|table| forms(table)).collect();
+        Self { words_of_tables: words, nouns, of_columns, names, common }
+    }
+
+    /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
+    /// a table, so that `custkey` is "cust key" and `valid` stays one.
+    pub(super) fn words(&self, name: &str) -> Vec<String> {
+        let known = |word: &str| is_part(word) || self.words_of_tables.contains(word);
+        in_words(name).split(' ').filter(|word| !word.is_empty()).flat_map(|word| parted(word, known)).collect()
+    }
+
+    /// The words of a table's name without what it is for: `dim_customers` is "customers".
+    pub(super) fn table(&self, name: &str) -> Vec<String> {
+        let mut words = of_table(name, &self.of_columns);
+        self.common.drop_from(&mut words);
+        words
+    }
+
+    /// Whether several columns are called by a word and by more in front of it.
+    pub(super) fn ends_others(&self, word: &str) -> bool {
+        self.names.keys().filter(|name| name.len() > word.len() && name.ends_with(word)).count() > 1
+    }
+
+    /// Whether more than one table has a column of this name.
+    pub(super) fn is_shared(&self, column: &str) -> bool {
+        self.names.get(&column.to_lowercase()).is_some_and(|tables| *tables > 1)
+    }
+
+    /// Whether words are the name of a table other than this.
+    pub(super) fn names_another(&self, words: &[String], own: &[String]) -> bool {
+        let known = forms(words).iter().any(|form| self.nouns.contains(form));
+        known && !same(words, own)
+    }
+}
+
+fn of_table(name: &str, of_columns: &BTreeSet<String>) -> Vec<String> {
+    // The whole name is no word to keep whole: what is run together there is run together everywhere.
+    let known = |word: &str| is_part(word) || word.len() < name.len() && of_columns.contains(&singular(word));
+    let mut words: Vec<String> = in_words(name).split(' ').flat_map(|word| parted(word, known)).collect();
+    if matches!(words.as_slice(), [first, _, ..] if TABLE_MARKS.contains(&first.as_str())) {
+        words.remove(0);
+    }
+    words
+}
+
+fn is_part(word: &str) -> bool {
+    PARTS.binary_search(&word).is_ok()
+}
+
+/// A word in two or three, when all of them are known and it is not.
+fn parted(word: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
+    if known(word) || WHOLE.contains(&word) || !word.is_ascii() || word.len() > 40 {
+        return vec![word.to_owned()];
+    }
+    let places = 2..word.len().saturating_sub(1);
+    let in_two = |word: &str| {
+        let mut parts = (2..word.len().saturating_sub(1)).map(|at| word.split_at(at));
+        parts.find(|(first, second)| known(first) && known(second)).map(|(a, b)| (a.to_owned(), b.to_owned()))
+    };
+    if let Some((first, second)) = in_two(word) {
+        return vec![first, second];
+    }
+    let firsts = places.map(|at| word.split_at(at)).filter(|(first, _)| known(first));
+    for (first, rest) in firsts {
+        if let Some((second, third)) = in_two(rest) {
+            return vec![first.to_owned(), second, third];
+        }
+    }
+    vec![word.to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::ontology::draft::names::key_stem;
+
+    #[test]
+    fn words_to_part_by_are_sorted() {
+        assert!(PARTS.is_sorted());
+    }
+
+    #[test]
+    fn run_together_names_are_parted_only_into_known_words() {
+        let vocabulary = Vocabulary::of([("parcels", vec![]), ("nation", vec![])].into_iter());
+        for (name, expected) in [
+            ("l_extendedprice", "l extended price"),
+            ("custkey", "cust key"),
+            ("o_orderpriority", "o order priority"),
+            ("mktsegment", "mkt segment"),
+            ("availqty", "avail qty"),
+            ("parcelid", "parcel id"),
+            ("nationkey", "nation key"),
+            ("AlbumId", "album id"),
+            ("valid", "valid"),
+            ("acid", "acid"),
+            ("paid", "paid"),
+            ("timestamp", "timestamp"),
+            ("discount", "discount"),
+            ("percent", "percent"),
+            ("updated", "updated"),
+            ("candidate", "candidate"),
+            ("covid", "covid"),
+        ] {
+            assert_eq!(vocabulary.words(name).join(" "), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_tables_are_parted_as_their_columns_are() {
+        let vocabulary = Vocabulary::of(
+            [
+                ("mediatype", vec!["MediaTypeId", "Name"]),
+                ("invoiceline", vec!["Quantity"]),
+                ("customers", vec!["custom"]),
+            ]
+            .into_iter(),
+        );
+        for (name, expected) in [
+            ("mediatype", "media type"),
+            ("invoiceline", "invoice line"),
+            ("dim_customers", "customers"),
+            ("customers", "customers"),
+        ] {
+            assert_eq!(vocabulary.table(name).join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn keys_are_told_by_their_last_word() {
+        let vocabulary = Vocabulary::of([("product", vec![])].into_iter());
+        let stem = |name: &str| key_stem(&vocabulary.words(name)).map(|stem| stem.join(" "));
+        for (name, expected) in [
+            ("customer_id", Some("customer")),
+            ("product_code", Some("product")),
+            ("order_no", Some("order")),
+            ("item_ref", Some("item")),
+            ("account_num", Some("account")),
+            ("user_fk", Some("user")),
+            ("productid", Some("product")),
+            ("company_claim_number", Some("company claim")),
+            ("id", Some("")),
+            ("valid", None),
+            ("acid", None),
+            ("id_type", None),
+            ("name", None),
+        ] {
+            assert_eq!(stem(name).as_deref(), expected, "{name}");
+        }
+    }
+}
