@@ -120,6 +120,11 @@ impl Place {
 
 /// Loads a set and asks all its questions, in their order.
 pub async fn run(set: &str, with: With) -> Vec<Asked> {
+    run_some(set, with, |_| true).await
+}
+
+/// As [`run`], only some of the questions. One that follows another needs that other.
+pub async fn run_some(set: &str, with: With, is_asked: impl Fn(&Question) -> bool) -> Vec<Asked> {
     let bank = read(set);
     let folder = tempfile::tempdir().unwrap();
     let now: jiff::Timestamp = bank.now.parse().unwrap();
@@ -129,7 +134,7 @@ pub async fn run(set: &str, with: With) -> Vec<Asked> {
     let ontology = load(&place, &bank, set, with).await;
     let mut conversations: BTreeMap<String, Value> = BTreeMap::new();
     let mut all = Vec::new();
-    for question in bank.questions {
+    for question in bank.questions.into_iter().filter(is_asked) {
         let conversation_id = question.after.as_ref().and_then(|id| conversations.get(id)).map(id_of);
         let op = AskQuestion {
             ontology_id: Some(OntologyRef::Id(id_of(&ontology))),
@@ -193,12 +198,12 @@ pub async fn offered(set: &str, with: With, folder: &Path, listen: &str) -> (App
     (app, token)
 }
 
-/// What a model that is a client did with a question, as `clients.mjs` records it.
+/// What a model that is a client did with a question, as `desk.mjs` records it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Played {
     pub set: String,
     pub with: With,
-    /// Which tools it had: `semantic`, `sql` or `ask`.
+    /// Which tools it had: `all`, `sql` or `ask`.
     pub tools: String,
     /// The question's id.
     pub question: String,

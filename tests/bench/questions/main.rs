@@ -1,7 +1,7 @@
 //! Asks the question sets and prints how many were answered, how many of those rightly, and how many wrongly without a
 //! word: `tests/bench/questions/run [--draft] [SET…]`. `dropped` looks for words that reading loses, `speed` measures,
 //! `answers` prints every answer whole, to hold two versions against each other. `serve` offers a set to a model that is a
-//! client, and `played` judges what such models did.
+//! client, `played` judges what such models did, and `alone` asks the same questions without one.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -47,6 +47,7 @@ async fn main() {
         match what.as_str() {
             "serve" => return serve::serve(rest).await,
             "played" => return played::print(rest).await,
+            "alone" => return played::print_alone(rest).await,
             _ => {}
         }
     }
