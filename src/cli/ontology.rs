@@ -44,7 +44,7 @@ pub(super) enum Ontology {
         /// Let the workspace's language model add descriptions and synonyms
         #[arg(long)]
         improve: bool,
-        /// Say what speaks for each key and each relationship
+        /// Say what speaks for each key and each relationship, also where that is sure
         #[arg(long)]
         explain: bool,
         /// Tables that it is about; all of them when absent
@@ -151,10 +151,13 @@ impl Ontology {
                 let op = DraftOntology { name, ontology_id, dataset_ids, timezone, dictionary, improve, answers };
                 let made = door.call(op).await?;
                 each(&made, "/changes").filter_map(Value::as_str).for_each(|change| eprintln!("{change}"));
-                for evidence in each(&made, "/evidence").filter(|_| explain) {
+                for evidence in each(&made, "/evidence") {
                     let because: Vec<&str> = each(evidence, "/because").filter_map(Value::as_str).collect();
-                    let sure = if evidence.get("sure") == Some(&Value::Bool(true)) { "" } else { " (look at this)" };
-                    eprintln!("{}{sure}: {}", said(evidence, "/decided"), because.join(" "));
+                    let sure = evidence.get("sure") == Some(&Value::Bool(true));
+                    if explain || !sure {
+                        let look = if sure { "" } else { "Look at this: " };
+                        eprintln!("{look}{}. {}", said(evidence, "/decided"), because.join(" "));
+                    }
                 }
                 for note in each(&made, "/notes").filter_map(Value::as_str) {
                     eprintln!("{note}");

@@ -71,9 +71,9 @@ pub struct Answer {
 pub struct Drafted {
     /// Ossie 0.2 in YAML. It is not saved.
     pub text: String,
-    /// What is to be looked at, and what could not be measured.
+    /// What to know of it, and what could not be measured.
     pub notes: Vec<String>,
-    /// Why keys and relationships are what they are.
+    /// Why keys and relationships are what they are. What is not `sure` is to be looked at.
     pub evidence: Vec<Evidence>,
     /// Of an ontology that is drafted anew: what is new in it, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -414,7 +414,7 @@ async fn a_draft_asks_what_the_tables_leave_open_and_keeps_the_answer() {
         [("name", "sales")].into_iter().chain(ids.iter().map(|id| ("dataset_id", *id))).collect();
     let made = send(&ann, "/w/acme/ontologies/new", "draft", &form).await.text().await.unwrap();
     assert!(made.contains("Does <code>orders.shop_id</code> refer to <code>shops.shop_id</code>?"), "{made}");
-    assert!(made.contains("selected>Not sure: leave it out"), "{made}");
+    assert!(made.contains("selected>Not sure: draft it"), "{made}");
     let yes = made.split("<option value=\"").find(|it| it.contains(">Yes<")).unwrap().split('"').next().unwrap();
     let yes = yes.replace("&#34;", "\"");
     let answered: Vec<(&str, &str)> = form.iter().copied().chain([("answer", yes.as_str())]).collect();

@@ -27,8 +27,6 @@ pub(super) struct Chosen {
 pub(super) struct Left {
     pub candidate: Candidate,
     pub overlap: Overlap,
-    /// The part of its values that are keys, 0 to 1.
-    pub part: f64,
 }
 
 /// The references that hold: one target for each list of columns, the likeliest.
@@ -119,18 +117,9 @@ pub(super) fn referred(
 
 impl Left {
     fn of(single: &Single<'_>, overlap: Option<Overlap>) -> Option<Self> {
-        let (overlap, part) = (overlap?, overlap?.part()?);
+        let overlap = overlap.filter(|overlap| overlap.values > 0)?;
         let called = of_names(single.called) > SURE - 1.0;
-        called.then(|| Self { candidate: single.candidate(), overlap, part })
-    }
-
-    pub(super) fn note(&self) -> String {
-        let Candidate { from, from_columns, to, .. } = &self.candidate;
-        format!(
-            "{from}.{} is called like a key of {to}, but only {:.0} % of its values are there: no relationship.",
-            from_columns.join(", "),
-            self.part * 100.0
-        )
+        called.then(|| Self { candidate: single.candidate(), overlap })
     }
 }
 

@@ -123,7 +123,7 @@ pub struct Facts {
     pub overlaps: BTreeMap<Candidate, Overlap>,
 }
 
-/// An ontology, and what people should look at in it.
+/// An ontology, and what people should look at in it: notes, and evidence that is not sure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     pub ontology: Ontology,
@@ -152,15 +152,11 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let seen = columns::seen(tables, &vocabulary);
     let mut found: Vec<keys::Keys> = seen.iter().map(|table| keys::keys(table, &vocabulary, facts)).collect();
     let choose::Chosen { references, left } = choose::references(tables, &seen, &found, facts);
-    notes.extend(left.iter().map(choose::Left::note));
     choose::referred(&mut found, &seen, &references, facts, &mut notes);
     let mut evidence: Vec<Evidence> =
         seen.iter().zip(&found).map(|(table, keys)| evidence::of_key(table, keys)).collect();
     let others = |candidate: &Candidate| relate::others(candidate, &seen, &found, facts);
-    let refers: Vec<Evidence> = references.iter().map(|it| evidence::of_reference(it, tables, others)).collect();
-    let doubts = refers.iter().filter(|it| !it.sure);
-    notes.extend(doubts.map(|it| format!("Look at this: {}. {}", it.decided, it.because.join(" "))));
-    evidence.extend(refers);
+    evidence.extend(references.iter().map(|it| evidence::of_reference(it, tables, others)));
     evidence.extend(left.iter().map(|it| evidence::of_left(it, others)));
     evidence.extend(tables.iter().flat_map(evidence::of_refused));
     let relationships = made::relationships(&references, tables, &vocabulary, &found);
