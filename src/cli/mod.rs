@@ -5,6 +5,7 @@ mod demo;
 mod import;
 mod ontology;
 mod serve;
+mod stdio;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub struct Cli {
 enum Command {
     /// Run the service
     Serve(serve::Serve),
+    /// MCP over standard input and output, for AI clients that start their servers; the token comes from DRAGOMAN_TOKEN
+    Stdio(stdio::Stdio),
     /// Import files into a workspace: CSV, TSV, JSON, NDJSON, Parquet; text and Markdown
     Import(import::Import),
     /// Semantic models: drafted, checked, saved, asked
@@ -65,6 +68,10 @@ impl Cli {
             Command::Serve(serve) => {
                 start_logging(&config, false)?;
                 serve.run(config).await
+            }
+            Command::Stdio(stdio) => {
+                start_logging(&config, true)?;
+                stdio.run(config).await
             }
             Command::Import(import) => {
                 start_logging(&config, true)?;
@@ -104,7 +111,7 @@ impl Cli {
     fn listen(&self) -> Option<SocketAddr> {
         match &self.command {
             Command::Serve(serve) => serve.listen,
-            Command::Import(_) | Command::Ontology(_) | Command::Admin(_) => None,
+            Command::Stdio(_) | Command::Import(_) | Command::Ontology(_) | Command::Admin(_) => None,
         }
     }
 }

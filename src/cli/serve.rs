@@ -56,7 +56,7 @@ impl Serve {
 }
 
 /// Ready at Ctrl-C or SIGTERM.
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {
         tokio::select! {

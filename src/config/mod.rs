@@ -49,6 +49,8 @@ pub struct Config {
     pub source_private_hosts: Vec<PrivateHost>,
     /// The language model that workspaces may let be asked; none when absent.
     pub llm: Option<Llm>,
+    /// What `dragoman stdio` presents.
+    pub token: Option<Secret>,
     /// Log filter in `tracing` syntax.
     pub log: String,
     pub log_format: LogFormat,

@@ -8,6 +8,9 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::Action;
 use crate::model::error::Result;
 
+/// The version of this interface.
+pub const VERSION: &str = "1.0";
+
 /// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,6 +47,6 @@ impl Operation for Health {
     type Reply = Reply;
 
     async fn run(self, _on: &Parts, _job: &Job<'_>) -> Result<Reply> {
-        Ok(Reply { status: "ok", connectivity_enabled: true, version: "1.0" })
+        Ok(Reply { status: "ok", connectivity_enabled: true, version: VERSION })
     }
 }

@@ -28,7 +28,7 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::gateway::Gateway;
 use crate::store::Db;
-use crate::surface::arrive::arrive;
+use crate::surface::arrive::{arrive, as_published};
 use crate::surface::body::paced;
 use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
@@ -45,6 +45,7 @@ use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passke
 use crate::surface::mcp::{self, Library, Mcp};
 use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
+use crate::surface::rest::health::{OpenHealth, open_health};
 use crate::surface::rest::{Rest, openapi, operations};
 use crate::surface::web::Web;
 use crate::surface::{error, health, html};
@@ -55,8 +56,16 @@ const PAGE_TIME: Duration = Duration::from_secs(30);
 /// How long a page may take that reads whole tables: a little more than the operations behind it.
 const LONG_PAGE_TIME: Duration = Duration::from_secs(305);
 
+/// The ways in.
+pub struct Doors {
+    /// For the network.
+    pub outside: Router,
+    /// For the socket of the data folder.
+    pub local: Router,
+}
+
 /// The whole service, with the MCP server inside `library`.
-pub fn router<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, library: Library<H>) -> Router {
+pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, library: Library<H>) -> Doors {
     let console = Console { web: web.clone(), gateway: gateway.clone() };
     // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
@@ -69,6 +78,14 @@ pub fn router<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>,
         .merge(anybody())
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
+    let outside = arriving(web, routes);
+    // Who comes by the socket need not know which address the outside uses.
+    let local = outside.clone().layer(from_fn_with_state(web.config.clone(), as_published));
+    Doors { outside, local }
+}
+
+/// The layers that everything passes.
+fn arriving(web: &Web, routes: Router) -> Router {
     // A router says at its outer edge which methods an address has, outside of all layers of its own.
     Router::new().fallback_service(routes).layer(
         ServiceBuilder::new()
@@ -95,8 +112,10 @@ fn ai_clients<H: ServerHandler>(web: &Web, mcp: Arc<Mcp>, library: Library<H>) -
 
 /// REST: `/api/v1/ext/…` and `/api/v1/…`, a route for each operation, each behind the count of its caller's requests.
 fn programs(web: &Web, gateway: Arc<Gateway>) -> Router {
+    let health = OpenHealth::new(web.identity.db().clone());
     operations::routes(Rest { gateway, config: web.config.clone() }).layer(
         ServiceBuilder::new()
+            .layer(from_fn_with_state(health, open_health))
             .layer(from_fn_with_state(GuardState { web: web.clone(), guards: Guards::Rest }, guard))
             // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
             .layer(DefaultBodyLimit::disable()),
