@@ -259,7 +259,7 @@ impl App {
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!("cannot listen on {address} for metrics; set DRAGOMAN_ADMIN_LISTEN to another address, or to 'off'")
         })?;
-        let router = routes::operator(metrics);
+        let router = routes::metrics(metrics);
         Ok(Some(tokio::spawn(async move {
             let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
             if let Err(problem) = served {

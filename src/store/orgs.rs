@@ -92,7 +92,8 @@ pub async fn closed(on: &AnyPool, ids: &[Id<Org>]) -> sqlx::Result<Vec<Id<Org>>>
 
 /// Whether any workspace lets external clients in.
 pub async fn any_open(on: impl AnyExecutor<'_>) -> sqlx::Result<bool> {
-    let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM orgs WHERE connectivity_enabled = 1 AND suspended_at IS NULL LIMIT 1) o";
+    let sql =
+        "SELECT COUNT(*) FROM (SELECT 1 FROM orgs WHERE connectivity_enabled = 1 AND suspended_at IS NULL LIMIT 1) o";
     Ok(sqlx::query_scalar::<_, i64>(sql).fetch_one(on).await? > 0)
 }
 

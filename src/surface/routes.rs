@@ -3,11 +3,12 @@
 //!
 //! | routes | who calls | what they show |
 //! |---|---|---|
+//! | `operators` in `doors` | the operator, at the socket of the data folder alone | nothing but the file's rights |
 //! | `ai_clients` | AI clients, over MCP | a bearer token for this address |
 //! | `programs` | programs, over REST | a bearer token |
 //! | `authorization` | clients on their way to a token | their own secret, where they have one |
 //! | `signing_in`, `account`, `workspace` | people in a browser | a session, where the page needs one |
-//! | `anybody`, `probes`, `operator` | readers of documents, and machines that watch | nothing |
+//! | `anybody`, `probes`, `metrics` | readers of documents, and machines that watch | nothing |
 //!
 //! A new page is a template, its handler, its line here, and where it has a tab, one in `console/frame.rs`. A new
 //! operation has none: it is in [`crate::ops::each`].
@@ -45,6 +46,7 @@ use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passke
 use crate::surface::mcp::{self, Library, Mcp};
 use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
+use crate::surface::operator::{FACTS, LOCAL, operator};
 use crate::surface::rest::health::{OpenHealth, open_health};
 use crate::surface::rest::{Rest, openapi, operations};
 use crate::surface::web::Web;
@@ -67,6 +69,9 @@ pub struct Doors {
 /// The whole service, with the MCP server inside `library`.
 pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, library: Library<H>) -> Doors {
     let console = Console { web: web.clone(), gateway: gateway.clone() };
+    let operators = operations::for_operator(Rest { gateway: gateway.clone(), config: web.config.clone() }).layer(
+        ServiceBuilder::new().layer(from_fn_with_state(web.clone(), operator)).layer(DefaultBodyLimit::disable()),
+    );
     // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
     let pages = without_gateway(web.clone()).merge(with_session(web, workspace()).with_state(console.clone()));
@@ -78,10 +83,10 @@ pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, 
         .merge(anybody())
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
-    let outside = arriving(web, routes);
+    let at_socket = routes.clone().nest(LOCAL, operators).route(FACTS, get(health::facts));
     // Who comes by the socket need not know which address the outside uses.
-    let local = outside.clone().layer(from_fn_with_state(web.config.clone(), as_published));
-    Doors { outside, local }
+    let local = arriving(web, at_socket).layer(from_fn_with_state(web.config.clone(), as_published));
+    Doors { outside: arriving(web, routes), local }
 }
 
 /// The layers that everything passes.
@@ -236,7 +241,7 @@ fn probes(db: Db) -> Router {
 }
 
 /// The listener of the operator's own, on another address: no tenant data.
-pub fn operator(metrics: PrometheusHandle) -> Router {
+pub fn metrics(metrics: PrometheusHandle) -> Router {
     Router::new().route("/metrics", get(health::metrics)).with_state(metrics)
 }
 

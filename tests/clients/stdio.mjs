@@ -8,7 +8,8 @@ const options = flavour === 'modern' ? { versionNegotiation: { mode: { pin: '202
 
 const transport = new library.StdioClientTransport({ command, args, env: { ...process.env }, stderr: 'inherit' });
 const client = new library.Client({ name: `stdio-${flavour}`, version: '1.0.0' }, options);
-client.onerror = (problem) => { throw problem; };
+const problems = [];
+client.onerror = (problem) => problems.push(String(problem));
 await client.connect(transport);
 const { tools } = await client.listTools();
 const { resources } = await client.listResources();
@@ -18,6 +19,7 @@ if (called.isError) throw new Error(JSON.stringify(called.content));
 const read = await client.readResource({ uri: 'dragoman://datasets' });
 let refused;
 try { await client.getPrompt({ name: 'no_such_prompt' }); } catch (problem) { refused = String(problem.message); }
+const complaints = [...problems];
 await client.close();
 console.log(JSON.stringify({
   server: client.getServerVersion?.()?.name,
@@ -27,4 +29,5 @@ console.log(JSON.stringify({
   rows: called.structuredContent.rows,
   datasets: JSON.parse(read.contents[0].text),
   refused,
+  problems: complaints,
 }));

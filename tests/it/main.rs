@@ -9,6 +9,7 @@ mod attacks;
 #[expect(dead_code, reason = "the command that measures uses the rest")]
 #[path = "../bench/questions/bank.rs"]
 mod bank;
+mod beside;
 mod browser_store;
 mod catalogue;
 mod chatgpt;
@@ -23,6 +24,7 @@ mod data;
 mod datasets;
 mod denials;
 mod device;
+mod doctor;
 mod factors;
 mod identity;
 mod listen;

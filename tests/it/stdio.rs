@@ -17,13 +17,13 @@ const SQL: &str = "SELECT region, total FROM sales ORDER BY total DESC LIMIT 1";
 const LONG: Duration = Duration::from_secs(60);
 
 /// A data folder with a published table, and a token for it.
-struct Folder {
-    folder: tempfile::TempDir,
-    token: String,
+pub struct Folder {
+    pub folder: tempfile::TempDir,
+    pub token: String,
 }
 
 impl Folder {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let csv = folder.path().join("sales.csv");
         std::fs::write(&csv, "region,total\nnorth,1.50\nsouth,2.50\n").unwrap();
@@ -37,11 +37,11 @@ impl Folder {
         Self { token: made["token"].as_str().unwrap().to_owned(), ..world }
     }
 
-    fn data(&self) -> std::path::PathBuf {
+    pub fn data(&self) -> std::path::PathBuf {
         self.folder.path().join("data")
     }
 
-    async fn facts(&self, arguments: &[&str]) -> Value {
+    pub async fn facts(&self, arguments: &[&str]) -> Value {
         let output = command(&self.data()).args(arguments).arg("--json").output().await.unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
@@ -55,7 +55,7 @@ impl Folder {
     }
 
     /// The service on a port, until the value is dropped.
-    async fn serve(&self) -> (Child, String) {
+    pub async fn serve(&self) -> (Child, String) {
         let port = free_port().to_string();
         let address = format!("127.0.0.1:{port}");
         let mut serve = command(&self.data());
@@ -100,7 +100,7 @@ async fn a_client_that_starts_its_server_has_all_of_it_in_both_eras() {
         let mut child = world.stdio(&[]).spawn().unwrap();
         let client = connected(&mut child, mode.clone()).await;
         let tools = client.list_all_tools().await.unwrap();
-        assert!(tools.iter().any(|tool| tool.name == "ask_question") && tools.len() > 10, "{tools:?}");
+        assert!(tools.iter().any(|tool| tool.name == "ask_question") && tools.len() >= 8, "{tools:?}");
         assert!(client.list_all_resources().await.unwrap().iter().any(|one| one.uri == "dragoman://datasets"));
         assert_eq!(client.list_all_prompts().await.unwrap().len(), 3);
         assert_eq!(rows(&client).await, json!([["south", 2.5]]));
@@ -116,7 +116,7 @@ async fn a_client_that_starts_its_server_has_all_of_it_in_both_eras() {
         second.cancel().await.unwrap();
         assert!(ended(other).await);
     }
-    let record = world.facts(&["admin", "audit", "list", "--workspace", "acme"]).await;
+    let record = world.facts(&["admin", "audit", "list", "--workspace", "acme", "--limit", "500"]).await;
     let record = record.as_array().unwrap();
     let calls = record.iter().filter(|row| row["entry"]["action"] == "mcp.tool.call").collect::<Vec<_>>();
     assert_eq!(calls.len(), 4, "each call is on the record: {record:?}");
@@ -142,6 +142,7 @@ async fn clients_of_others_start_it_and_find_what_they_look_for() {
         assert_eq!((&said["rows"], &said["server"]), (&json!([["south", 2.5]]), &json!("dragoman")), "{said}");
         assert_eq!(said["prompts"].as_array().unwrap().len(), 3, "{said}");
         assert!(said["tools"].as_array().unwrap().contains(&json!("dragoman_query")), "{said}");
+        assert_eq!(said["problems"], json!([]), "{said}");
         assert!(said["refused"].as_str().unwrap().contains("prompt"), "{said}");
     }
     for era in ["legacy", "modern"] {
@@ -174,7 +175,8 @@ async fn a_running_service_is_found_by_its_folder_and_by_its_address_and_may_be_
     for (era, mode) in modes() {
         eprintln!("{era}");
         let mut by_folder = world.stdio(&[]).spawn().unwrap();
-        let mut by_address = world.stdio(&["--url", &address]).env("DRAGOMAN_DATA_DIR", elsewhere.path()).spawn().unwrap();
+        let mut by_address =
+            world.stdio(&["--url", &address]).env("DRAGOMAN_DATA_DIR", elsewhere.path()).spawn().unwrap();
         for child in [&mut by_folder, &mut by_address] {
             let client = connected(child, mode.clone()).await;
             assert_eq!(rows(&client).await, json!([["south", 2.5]]));
@@ -210,8 +212,12 @@ async fn it_writes_messages_alone_and_ends_with_its_client() {
     drop(input);
     let output = tokio::time::timeout(LONG, child.wait_with_output()).await.unwrap().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let said: Vec<Value> =
-        output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_slice(line).unwrap()).collect();
+    let said: Vec<Value> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
     assert_eq!(said[0]["result"]["protocolVersion"], "2025-11-25", "{said:?}");
     let of = |id: Value| said.iter().find(|message| message["id"] == id).unwrap_or_else(|| panic!("{id}: {said:?}"));
     assert_eq!(of(json!(2))["result"]["structuredContent"]["rows"], json!([["south", 2.5]]));

@@ -6,6 +6,7 @@ use dragoman::model::org::Org;
 use futures_util::StreamExt as _;
 use reqwest::Response;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::news::Messages;
 use crate::sessions::{open, send};
@@ -18,8 +19,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 async fn listening(service: &Service, token: &str) -> Messages {
     let everything = json!({ "notifications": { "toolsListChanged": true, "resourcesListChanged": true } });
-    let mut stream =
-        Messages::of(service.rpc(token, "subscriptions/listen", everything).send().await.unwrap());
+    let mut stream = Messages::of(service.rpc(token, "subscriptions/listen", everything).send().await.unwrap());
     assert_eq!(stream.next().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
     stream
 }
@@ -61,7 +61,10 @@ async fn refuses_everything(service: &Service, token: &str, session: &str) {
     for (expected, (status, body)) in refusals {
         assert_eq!(status, expected, "{body}");
         let error = &body["error"]["data"]["error"];
-        assert_eq!((&error["code"], &error["details"]["connectivity_enabled"]), (&json!("service_unavailable"), &json!(false)));
+        assert_eq!(
+            (&error["code"], &error["details"]["connectivity_enabled"]),
+            (&json!("service_unavailable"), &json!(false))
+        );
         assert!(body["error"]["message"].as_str().unwrap().contains("admins can turn them on"), "{body}");
     }
     // What the gateway refuses keeps the form that its callers know.
@@ -73,10 +76,27 @@ async fn refuses_everything(service: &Service, token: &str, session: &str) {
 }
 
 async fn answers_again(service: &Service, token: &str, session: &str) {
-    assert_eq!(send(service, token, Some(session), in_session(8, "tools/list")).await.status(), 200, "the session is kept");
+    assert_eq!(
+        send(service, token, Some(session), in_session(8, "tools/list")).await.status(),
+        200,
+        "the session is kept"
+    );
     assert_eq!(stream_of(service, token, session).await.status(), 200);
     drop(listening(service, token).await);
     assert!(!service.tool(token, "dragoman_list_datasets", json!({})).await.0);
+}
+
+/// A query that runs. A token has one call at a time here: another that is refused meanwhile shows that it does.
+async fn endless(service: &Service, token: &str) -> JoinHandle<reqwest::Result<Response>> {
+    loop {
+        let query = json!({ "name": "dragoman_sql", "arguments": { "sql": ENDLESS } });
+        let running = tokio::spawn(service.rpc(token, "tools/call", query).send());
+        while !running.is_finished() {
+            if service.tool(token, "dragoman_list_datasets", json!({})).await.0 {
+                return running;
+            }
+        }
+    }
 }
 
 /// Opens one of each, turns the switch at the database as a command line beside the service does, and looks.
@@ -89,11 +109,7 @@ async fn off_and_on(nodes: &[&Service], org: &Org, token: &str) {
         opened.push(listening(service, token).await);
         sessions.push(session);
     }
-    let running = nodes[0].rpc(token, "tools/call", json!({ "name": "dragoman_sql", "arguments": { "sql": ENDLESS } }));
-    let running = tokio::spawn(running.send());
-    // A token has one call at a time here: a second that is refused shows that the first runs.
-    let runs = async { while nodes[0].tool(token, "dragoman_list_datasets", json!({})).await.1["error"].is_null() {} };
-    tokio::time::timeout(Duration::from_secs(30), runs).await.expect("the query begins");
+    let running = endless(nodes[0], token).await;
     let off = Instant::now();
     nodes[0].identity.set_connectivity(org.id, false).await.unwrap();
     for took in futures_util::future::join_all(opened.into_iter().map(|stream| end(stream, off))).await {
@@ -153,8 +169,11 @@ async fn a_thousand_streams_end_within_a_second() {
     let org = nodes[0].workspace("acme").await;
     let token = nodes[0].token(&org).await;
     let opening = nodes.iter().flat_map(|service| std::iter::repeat_n(service, EACH));
-    let opened: Vec<Messages> =
-        futures_util::stream::iter(opening).map(|service| listening(service, &token)).buffer_unordered(20).collect().await;
+    let opened: Vec<Messages> = futures_util::stream::iter(opening)
+        .map(|service| listening(service, &token))
+        .buffer_unordered(20)
+        .collect()
+        .await;
     assert_eq!(opened.len(), 2 * EACH);
     let off = Instant::now();
     nodes[1].identity.set_connectivity(org.id, false).await.unwrap();

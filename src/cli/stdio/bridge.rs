@@ -357,6 +357,8 @@ async fn refused(response: Response) -> Failed {
     }
     match serde_json::from_str::<Value>(&text) {
         Ok(said) if said.get("jsonrpc").is_some() => Failed { code: REFUSED, message: text },
-        _ => Failed::lost(format!("The service answered with status {}. Is this the address of /mcp?", status.as_u16())),
+        _ => {
+            Failed::lost(format!("The service answered with status {}. Is this the address of /mcp?", status.as_u16()))
+        }
     }
 }

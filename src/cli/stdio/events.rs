@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn events_are_whole_however_they_are_cut() {
-        let stream = ": hello\n\ndata: {\"a\":1}\n\nevent: message\r\nid: 7\r\ndata:{\"b\":\r\ndata: \"é\"}\r\n\r\ndata:\n\n";
+        let stream =
+            ": hello\n\ndata: {\"a\":1}\n\nevent: message\r\nid: 7\r\ndata:{\"b\":\r\ndata: \"é\"}\r\n\r\ndata:\n\n";
         let expected = ["{\"a\":1}", "{\"b\":\n\"é\"}"];
         for size in 1..stream.len() {
             let mut events = Events::default();

@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::store::FolderError;
 
 /// The name of the service in requests to its socket, where any does.
-const BEHIND_SOCKET: &str = "http://dragoman";
+pub(in crate::cli) const BEHIND_SOCKET: &str = "http://dragoman";
 /// How long a process that has the folder may take until it answers at its socket: it may be just starting.
 const PATIENCE: Duration = Duration::from_secs(15);
 const AGAIN: Duration = Duration::from_millis(200);

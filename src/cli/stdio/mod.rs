@@ -20,7 +20,7 @@ use url::Url;
 
 use self::bridge::Bridge;
 use self::link::{Link, Place};
-use super::serve::stop_signal;
+use super::stop_signal;
 use crate::base::secret::Secret;
 use crate::config::Config;
 use crate::model::org::is_slug;
@@ -78,7 +78,8 @@ impl Stdio {
             None => "/mcp".to_owned(),
         };
         if let Some(toolsets) = self.toolsets {
-            let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("toolsets", &toolsets).finish();
+            let query =
+                url::form_urlencoded::Serializer::new(String::new()).append_pair("toolsets", &toolsets).finish();
             path.push_str(&format!("?{query}"));
         }
         Ok(Place::Folder(Box::new(config), path))
