@@ -24,7 +24,7 @@ pub struct Standing {
 
 /// Of SQLite in a file that is there.
 pub async fn sqlite(file: &Path) -> sqlx::Result<Standing> {
-    look(&format!("sqlite://{}?mode=rw", file.display()), false).await
+    look(&format!("sqlite://{}?mode=ro", file.display()), false).await
 }
 
 /// Of PostgreSQL.

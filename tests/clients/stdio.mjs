@@ -22,7 +22,6 @@ try { await client.getPrompt({ name: 'no_such_prompt' }); } catch (problem) { re
 const complaints = [...problems];
 await client.close();
 console.log(JSON.stringify({
-  server: client.getServerVersion?.()?.name,
   tools: tools.map((tool) => tool.name),
   resources: resources.map((resource) => resource.uri),
   prompts: prompts.map((prompt) => prompt.name),

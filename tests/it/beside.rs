@@ -64,8 +64,9 @@ async fn commands_do_the_same_beside_a_running_service_as_without_one() {
         }
         let deleted = world.facts(&["admin", "dataset", "delete", "costs_2026", "--workspace", "acme"]).await;
         assert_eq!((&deleted["dataset_id"], &deleted["row_count"]), (&imported["dataset_id"], &json!(2)), "{deleted}");
+        let facts = ["name", "type", "row_count", "published"].map(|key| imported[key].clone());
         told.push(json!([
-            ["name", "type", "row_count", "published"].map(|key| imported[key].clone()),
+            facts,
             [
                 &saved["ontology"]["status"],
                 &listed["ontologies"][0]["name"],

@@ -139,7 +139,7 @@ async fn clients_of_others_start_it_and_find_what_they_look_for() {
         let output = tokio::time::timeout(LONG, output).await.unwrap().unwrap();
         assert!(output.status.success(), "{flavour}: {}", String::from_utf8_lossy(&output.stderr));
         let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!((&said["rows"], &said["server"]), (&json!([["south", 2.5]]), &json!("dragoman")), "{said}");
+        assert_eq!(said["rows"], json!([["south", 2.5]]), "{said}");
         assert_eq!(said["prompts"].as_array().unwrap().len(), 3, "{said}");
         assert!(said["tools"].as_array().unwrap().contains(&json!("dragoman_query")), "{said}");
         assert_eq!(said["problems"], json!([]), "{said}");

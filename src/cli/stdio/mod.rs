@@ -58,8 +58,9 @@ impl Stdio {
             () = output.closed() => tracing::info!("the client reads no more"),
             () = stopped => {}
         }
-        drop(output);
         bridge.close().await;
+        // What is written last is written when nobody can write any more.
+        drop((bridge, output));
         written.wait().await;
         Ok(())
     }
