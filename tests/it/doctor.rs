@@ -124,8 +124,9 @@ async fn a_bundle_has_what_helps_and_no_secret() {
         ("DRAGOMAN_LLM_MODEL", "m"),
         ("DRAGOMAN_LLM_URL", "http://127.0.0.1:1/v1"),
         ("DRAGOMAN_LLM_API_KEY", "marker-llm-key"),
-        ("DRAGOMAN_OIDC_GOOGLE_CLIENT_ID", "client"),
-        ("DRAGOMAN_OIDC_GOOGLE_CLIENT_SECRET", "marker-google"),
+        ("DRAGOMAN_OIDC_ISSUER", "http://127.0.0.1:1"),
+        ("DRAGOMAN_OIDC_CLIENT_ID", "client"),
+        ("DRAGOMAN_OIDC_CLIENT_SECRET", "marker-oidc"),
         ("DRAGOMAN_TOKEN", &*world.token),
         ("DRAGOMAN_SQL_ROWS", "123"),
     ];
