@@ -21,7 +21,8 @@ pub struct Health {}
 pub struct Reply {
     /// Always `ok`.
     pub status: &'static str,
-    /// Always true: a workspace that is closed to clients answers `service_unavailable` with this flag in its details.
+    /// Without a credential, whether any workspace lets clients in. With one always true: a workspace that is closed to
+    /// clients answers `service_unavailable` with this flag in its details.
     pub connectivity_enabled: bool,
     /// The version of this interface.
     pub version: &'static str,
@@ -31,7 +32,8 @@ impl Operation for Health {
     const INFO: Info = Info {
         name: "dragoman_health",
         title: "Check the connection",
-        description: "Says whether this credential can use the external tier now.",
+        description: "Says whether the service answers and lets clients into any workspace; with a credential, whether it \
+                      can use the external tier now.",
         action: Action::ListDatasets,
         cost: Cost::Read,
         read_only: true,
