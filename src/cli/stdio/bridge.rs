@@ -300,11 +300,13 @@ impl Bridge {
                     }
                     SOON
                 }
-                Ok(response) if response.status() == StatusCode::METHOD_NOT_ALLOWED => return,
                 Ok(response) if response.status() == StatusCode::NOT_FOUND => {
                     let _tried_again_below = self.reopen(session.number).await;
                     SOON
                 }
+                Ok(response) if response.status() == StatusCode::TOO_MANY_REQUESTS => LATER,
+                // No streams here, or none for this token: that stays so.
+                Ok(response) if response.status().is_client_error() => return,
                 _ => LATER,
             };
             tokio::time::sleep(pause).await;
