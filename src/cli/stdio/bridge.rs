@@ -301,8 +301,7 @@ impl Bridge {
                     SOON
                 }
                 Ok(response) if response.status() == StatusCode::NOT_FOUND => {
-                    let _tried_again_below = self.reopen(session.number).await;
-                    SOON
+                    if self.reopen(session.number).await.is_ok() { SOON } else { LATER }
                 }
                 Ok(response) if response.status() == StatusCode::TOO_MANY_REQUESTS => LATER,
                 // No streams here, or none for this token: that stays so.
