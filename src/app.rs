@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::base::clock::Clock;
 use crate::base::cursor::Cursors;
 use crate::base::id::Id;
+use crate::base::local::LocalListener;
 use crate::base::secret::MasterKey;
 use crate::base::telemetry;
 use crate::config::Config;
@@ -157,6 +158,18 @@ impl App {
         self.serve_mcp(listener, stop, Mcp::service).await
     }
 
+    /// As [`App::serve`], at the socket of the data folder alone: for the programs of its owner, on this machine.
+    ///
+    /// # Errors
+    /// As [`App::serve`].
+    pub async fn serve_locally(
+        self,
+        listener: LocalListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> anyhow::Result<()> {
+        self.serve_at((None, Some(listener)), stop, Mcp::service).await
+    }
+
     /// As [`App::serve`], with a chosen MCP server behind everything that stands before the product's own.
     ///
     /// # Errors
@@ -167,13 +180,26 @@ impl App {
         stop: impl Future<Output = ()> + Send + 'static,
         library: impl FnOnce(&Mcp) -> Library<H>,
     ) -> anyhow::Result<()> {
+        let local = LocalListener::bind(&self.office.config.data_dir);
+        let local = local.inspect_err(|problem| {
+            tracing::warn!(%problem, "no socket in the data folder: commands that need the data wait until the service stops");
+        });
+        self.serve_at((Some(listener), local.ok()), stop, library).await
+    }
+
+    async fn serve_at<H: ServerHandler>(
+        self,
+        (outside, local): (Option<TcpListener>, Option<LocalListener>),
+        stop: impl Future<Output = ()> + Send + 'static,
+        library: impl FnOnce(&Mcp) -> Library<H>,
+    ) -> anyhow::Result<()> {
         let stopping = CancellationToken::new();
         let mcp =
             Mcp::new(self.gateway.clone(), self.office.config.clone(), self.office.clock.clone(), stopping.clone());
         let office = &self.office;
         let form_key = office.secret_for("forms");
         let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);
-        let router = routes::router(&web, self.gateway.clone(), mcp.clone(), library(&mcp));
+        let doors = routes::doors(&web, self.gateway.clone(), mcp.clone(), library(&mcp));
         let metrics = telemetry::start_metrics();
         let admin = self.admin(metrics.clone(), stopping.clone()).await?;
         let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));
@@ -182,18 +208,30 @@ impl App {
         let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
 
         let signal = stopping.clone();
-        let server = listen::serve(listener, router, listen::HEADER_TIME, async move {
+        let signalled = tokio::spawn(async move {
             stop.await;
             tracing::info!("stopping");
             signal.cancel();
         });
+        let (at_address, at_socket) = (stopping.cancelled(), stopping.cancelled());
+        let outside = async {
+            if let Some(listener) = outside {
+                listen::serve(listener, doors.outside, listen::HEADER_TIME, at_address).await;
+            }
+        };
+        let local = async {
+            if let Some(listener) = local {
+                listen::serve_local(listener, doors.local, at_socket).await;
+            }
+        };
         let drained = stopping.clone();
         tokio::select! {
-            () = server => {}
+            _both = async { tokio::join!(outside, local) } => {}
             () = async { drained.cancelled().await; tokio::time::sleep(DRAIN).await } => {
                 tracing::warn!("requests were still running after {} s", DRAIN.as_secs());
             }
         }
+        signalled.abort();
         stopping.cancel();
         sweeper.await?;
         mcp.finish().await;
@@ -221,7 +259,7 @@ impl App {
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!("cannot listen on {address} for metrics; set DRAGOMAN_ADMIN_LISTEN to another address, or to 'off'")
         })?;
-        let router = routes::operator(metrics);
+        let router = routes::metrics(metrics);
         Ok(Some(tokio::spawn(async move {
             let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
             if let Err(problem) = served {

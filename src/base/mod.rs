@@ -4,6 +4,7 @@ pub mod clock;
 pub mod cursor;
 pub mod id;
 pub mod json;
+pub mod local;
 pub mod mail;
 pub mod memory;
 pub mod outbound;

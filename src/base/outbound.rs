@@ -12,6 +12,9 @@ use futures_util::StreamExt as _;
 use reqwest::{Client, ClientBuilder};
 use url::{Host, Origin, Url};
 
+/// How long a service may take to take a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+
 /// Bounds of one fetch.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
@@ -223,6 +226,42 @@ fn vet(addresses: &[SocketAddr], open: impl Fn(IpAddr) -> bool) -> Result<(), Re
         return Err(Refused::Private);
     }
     Ok(())
+}
+
+/// A client for a service of their own that the person at this machine named: https to any address, or http to this
+/// machine alone. No redirect is followed: what is sent has a credential in it. Streams may stay open for as long as they
+/// do.
+///
+/// # Errors
+/// [`Refused`], before a socket is opened.
+#[expect(clippy::disallowed_methods, reason = "this is the door that the ban points to")]
+pub fn own_service(url: &Url) -> Result<Client, Refused> {
+    let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    if !plain || Trusted::of(url).is_none() {
+        return Err(Refused::Address);
+    }
+    let builder = Client::builder().redirect(reqwest::redirect::Policy::none()).connect_timeout(CONNECT);
+    // What is on this machine needs no proxy, and http through one would show it the credential.
+    let builder = if is_loopback(url) { builder.no_proxy() } else { builder };
+    tls_ready();
+    builder.user_agent("dragoman").build().map_err(|e| Refused::Failed(e.to_string()))
+}
+
+/// A client for the service behind a socket of this machine, whatever host its requests name. Each request has a
+/// connection of its own: that the service is gone shows before anything is sent.
+///
+/// # Errors
+/// [`Refused::Failed`].
+#[expect(clippy::disallowed_methods, reason = "this is the door that the ban points to")]
+pub fn behind_socket(socket: &std::path::Path) -> Result<Client, Refused> {
+    tls_ready();
+    let builder = Client::builder().unix_socket(socket).redirect(reqwest::redirect::Policy::none()).no_proxy();
+    builder.pool_max_idle_per_host(0).build().map_err(|e| Refused::Failed(e.to_string()))
+}
+
+/// A client cannot be made before the process has chosen who does its cryptography.
+fn tls_ready() {
+    let _already_chosen = rustls::crypto::aws_lc_rs::default_provider().install_default();
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door that the ban points to")]

@@ -167,6 +167,16 @@ pub enum Token {
         #[arg(long)]
         workspace: String,
     },
+    /// Make a new token in the place of one, which works a while longer; the new secret is printed once and never again
+    Rotate {
+        /// The eight characters that `token list` shows
+        id: String,
+        #[arg(long)]
+        workspace: String,
+        /// Minutes that the old token works beside the new one; 0 ends it at once
+        #[arg(long, default_value_t = 60, value_name = "MINUTES")]
+        overlap: u32,
+    },
     /// Revoke a token at once
     Revoke {
         /// The eight characters that `token list` shows
@@ -360,6 +370,18 @@ async fn token(command: Token, identity: &Identity) -> Result<Said> {
             };
             let head = ["id", "label", "scopes", "ends in", "state", "expires", "last used", "uses"];
             Ok(Said { facts: tokens.iter().map(token_facts).collect(), text: table(&head, tokens.iter().map(row)) })
+        }
+        Token::Rotate { id, workspace, overlap } => {
+            let org = find_org(identity, &workspace).await?;
+            let minutes = Duration::from_secs(u64::from(overlap) * 60);
+            let (token, secret) = identity.rotate_token(org.id, None, &id, minutes).await?;
+            let mut facts = token_facts(&token);
+            put(&mut facts, "token", secret.expose());
+            let text = format!(
+                "{}\nKeep it now: it is not shown again. The token {id} works for {overlap} minutes more.",
+                secret.expose()
+            );
+            Ok(Said { facts, text })
         }
         Token::Revoke { id, workspace } => {
             let org = find_org(identity, &workspace).await?;

@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 
-use super::import::Dataset;
+use super::door::{Dataset, Door};
 use super::ontology;
 use crate::app::App;
 use crate::base::secret::{Secret, hmac_hex};
@@ -87,7 +87,7 @@ async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
     for (name, description, bytes) in tables {
         let path = folder.path().join(format!("{name}.parquet"));
         std::fs::write(&path, bytes)?;
-        let loaded = dataset(name, description, vec![path]).load(app, org, true).await;
+        let loaded = Door::of(app, org).import(dataset(name, description, vec![path]), true).await;
         let loaded = loaded.with_context(|| format!("loading {name}"))?;
         eprintln!("  {name}: {} rows", loaded.get("row_count").unwrap_or(&serde_json::Value::Null));
     }
@@ -99,7 +99,8 @@ async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
             files.push(path);
         }
         let about = "Guide to the flights data: what the columns mean, how delays are counted, weather, aircraft";
-        dataset("flights_guide", about, files).load(app, org, true).await.context("loading the documents")?;
+        let loaded = Door::of(app, org).import(dataset("flights_guide", about, files), true).await;
+        loaded.context("loading the documents")?;
     }
     if asked.is_empty() {
         ontology::install(app, org, ONTOLOGY).await.context("loading the ontology")?;

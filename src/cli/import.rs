@@ -1,21 +1,12 @@
 //! `dragoman import FILE… --workspace W [--publish]`: each table file becomes a dataset, the text files together one.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use anyhow::Context as _;
 use clap::Args;
 use serde_json::Value;
 
-use crate::app::App;
-use crate::base::id::Id;
+use super::door::{Dataset, House};
 use crate::engine::ingest::{FileKind, kind_of};
-use crate::engine::job::Progress;
-use crate::gateway::Via;
-use crate::model::access::{Rights, Role};
-use crate::model::caller::{Caller, Client, Proof};
-use crate::model::org::Org;
-use crate::ops;
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -38,17 +29,16 @@ pub(super) struct Import {
 }
 
 impl Import {
-    pub(super) async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
-        let org = app.office.identity.org_by_slug(&self.workspace).await?;
-        let org = org.with_context(|| format!("there is no workspace {:?}", self.workspace))?;
+    pub(super) async fn run(self, house: &House, json: bool) -> anyhow::Result<()> {
+        let door = house.door(&self.workspace).await?;
         if let (Some(given), Some(name)) = (&self.name, self.lower_name())
             && *given != name
         {
             eprintln!("named {name}: names of datasets are in lower case");
         }
         for (name, files) in self.datasets()? {
-            let import = Dataset { name, description: self.description.clone(), publish: self.publish, files };
-            let reply = import.load(app, &org, !json).await?;
+            let dataset = Dataset { name, description: self.description.clone(), publish: self.publish, files };
+            let reply = door.import(dataset, !json).await?;
             if json {
                 println!("{reply}");
             } else {
@@ -90,65 +80,5 @@ impl Import {
             datasets.push((self.lower_name().or_else(|| Some("documents".into())), texts));
         }
         Ok(datasets)
-    }
-}
-
-/// One dataset to load from files of this machine.
-pub(super) struct Dataset {
-    pub name: Option<String>,
-    pub description: String,
-    pub publish: bool,
-    pub files: Vec<PathBuf>,
-}
-
-impl Dataset {
-    /// Loads it through the gateway, as the operator at the command line; progress on stderr when `loud`.
-    ///
-    /// # Errors
-    /// The operation's own, as a sentence with its particulars.
-    pub(super) async fn load(self, app: &App, org: &Org, loud: bool) -> anyhow::Result<Value> {
-        let mut staged = Vec::new();
-        for path in &self.files {
-            let name = path.file_name().and_then(|name| name.to_str()).context("a file name is not UTF-8")?;
-            let path = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
-            staged.push(ops::import::Staged { name: name.to_owned(), path });
-        }
-        let label =
-            self.name.clone().unwrap_or_else(|| staged.first().map(|file| file.name.clone()).unwrap_or_default());
-        let op = ops::import::Import {
-            name: self.name,
-            description: self.description,
-            publish: self.publish,
-            files: staged,
-        };
-        let mut via = Via::new("admin.call");
-        if loud {
-            via.on_progress = Some(Arc::new(move |progress: Progress| match progress.fraction {
-                Some(fraction) => eprintln!("  {label}: {} ({:.0} %)", progress.message, fraction * 100.0),
-                None => eprintln!("  {label}: {}", progress.message),
-            }));
-        }
-        let reply = app.gateway.call(&operator(app, org), op, via).await;
-        let reply = reply.map_err(|error| match error.details.as_object().filter(|details| !details.is_empty()) {
-            Some(_) => anyhow::anyhow!("{error} {}", error.details),
-            None => anyhow::anyhow!("{error}"),
-        })?;
-        Ok(serde_json::to_value(reply)?)
-    }
-}
-
-/// The operator of this machine, who may do everything in a workspace but is no member of it.
-pub(super) fn operator(app: &App, org: &Org) -> Caller {
-    struct Request;
-    Caller {
-        org: org.id,
-        user: None,
-        role: Role::Admin,
-        rights: Rights::of_role(Role::Admin),
-        proof: Proof::Local,
-        client: Client { id: "cli".into(), name: "dragoman".into(), version: env!("CARGO_PKG_VERSION").into() },
-        session: None,
-        ip: std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
-        request_id: Id::<Request>::new(&app.office.clock).to_string(),
     }
 }

@@ -2,16 +2,21 @@
 
 pub mod admin;
 mod demo;
+mod doctor;
+mod door;
 mod import;
 mod ontology;
 mod serve;
+mod stdio;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
 
-use crate::app::{App, Office};
+use self::door::House;
+use crate::app::Office;
 use crate::base::clock::Clock;
 use crate::base::telemetry;
 use crate::config::Config;
@@ -34,8 +39,12 @@ pub struct Cli {
 enum Command {
     /// Run the service
     Serve(serve::Serve),
+    /// MCP over standard input and output, for AI clients that start their servers; the token comes from DRAGOMAN_TOKEN
+    Stdio(stdio::Stdio),
     /// Import files into a workspace: CSV, TSV, JSON, NDJSON, Parquet; text and Markdown
     Import(import::Import),
+    /// Say what is wrong with an installation, and what to do
+    Doctor(doctor::Doctor),
     /// Semantic models: drafted, checked, saved, asked
     #[command(subcommand)]
     Ontology(ontology::Ontology),
@@ -60,34 +69,41 @@ impl Cli {
     /// What went wrong, and what to do.
     pub async fn run(self) -> anyhow::Result<()> {
         let listen = self.listen();
+        if let Command::Doctor(doctor) = self.command {
+            return doctor.run(self.data, self.json).await;
+        }
         let mut config = settings(self.data, listen)?;
         match self.command {
             Command::Serve(serve) => {
                 start_logging(&config, false)?;
                 serve.run(config).await
             }
+            Command::Stdio(stdio) => {
+                start_logging(&config, true)?;
+                stdio.run(config).await
+            }
             Command::Import(import) => {
                 start_logging(&config, true)?;
-                let app = App::open(config, Clock::system()).await?;
-                let done = import.run(&app, self.json).await;
-                app.close().await;
+                let house = House::open(config).await?;
+                let done = import.run(&house, self.json).await;
+                house.close().await;
                 done
             }
+            // It looks at settings that cannot be used, too.
+            Command::Doctor(_) => Ok(()),
             Command::Ontology(command) if command.is_about_a_file() => command.run_on_file(self.json),
             Command::Ontology(command) => {
-                config.admin_listen = None;
                 start_logging(&config, true)?;
-                let app = App::open(config, Clock::system()).await?;
-                let done = command.run(&app, self.json).await;
-                app.close().await;
+                let house = House::open(config).await?;
+                let done = command.run(&house, self.json).await;
+                house.close().await;
                 done
             }
             Command::Admin(Admin::Dataset(command)) => {
-                config.admin_listen = None;
                 start_logging(&config, true)?;
-                let app = App::open(config, Clock::system()).await?;
-                let done = command.run(&app, self.json).await;
-                app.close().await;
+                let house = House::open(config).await?;
+                let done = command.run(&house, self.json).await;
+                house.close().await;
                 done
             }
             Command::Admin(Admin::Office(command)) => {
@@ -104,7 +120,9 @@ impl Cli {
     fn listen(&self) -> Option<SocketAddr> {
         match &self.command {
             Command::Serve(serve) => serve.listen,
-            Command::Import(_) | Command::Ontology(_) | Command::Admin(_) => None,
+            Command::Stdio(_) | Command::Import(_) | Command::Doctor(_) | Command::Ontology(_) | Command::Admin(_) => {
+                None
+            }
         }
     }
 }
@@ -122,4 +140,15 @@ fn settings(data: Option<PathBuf>, listen: Option<SocketAddr>) -> anyhow::Result
 fn start_logging(config: &Config, quiet: bool) -> anyhow::Result<()> {
     let filter = if quiet { "warn,qdrant_edge=error" } else { &config.log };
     telemetry::start_logging(filter, config.log_format).map_err(|problem| anyhow::anyhow!("DRAGOMAN_LOG: {problem}"))
+}
+
+/// Ready at Ctrl-C or SIGTERM.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
 }

@@ -6,16 +6,11 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::import::operator;
+use super::door::{Door, House};
 use crate::app::App;
-use crate::base::id::Id;
 use crate::engine::ontology::library::unreadable;
 use crate::engine::ontology::{foreign, read, write};
 use crate::gateway::operation::Operation;
-use crate::gateway::{Gateway, Via};
-use crate::model::caller::Caller;
-use crate::model::dataset::Dataset;
-use crate::model::ontology::StoredOntology;
 use crate::ops::ask_question::AskQuestion;
 use crate::ops::draft_ontology::DraftOntology;
 use crate::ops::explain_question::ExplainQuestion;
@@ -123,11 +118,11 @@ impl Ontology {
         Ok(())
     }
 
-    /// Commands about a workspace, through the gateway, as the operator of the machine.
+    /// Commands about a workspace, as the operator of the machine.
     ///
     /// # Errors
     /// What was wrong, in a sentence.
-    pub(super) async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
+    pub(super) async fn run(self, house: &House, json: bool) -> anyhow::Result<()> {
         let slug = match &self {
             Self::Draft { workspace, .. } | Self::Save { workspace, .. } | Self::List { workspace } => {
                 workspace.clone()
@@ -135,21 +130,19 @@ impl Ontology {
             Self::Ask(asked) | Self::Explain(asked) => asked.workspace.clone(),
             Self::Check { .. } | Self::Convert { .. } => return self.run_on_file(json),
         };
-        let org = app.office.identity.org_by_slug(&slug).await?;
-        let org = org.with_context(|| format!("there is no workspace {slug:?}"))?;
-        let door = Door { gateway: &app.gateway, caller: operator(app, &org) };
+        let room = Room(house.door(&slug).await?);
         match self {
             Self::Draft { name, onto, timezone, dictionary, improve, explain, tables, .. } => {
-                let dataset_ids = door.datasets(&tables).await?;
+                let dataset_ids = room.datasets(&tables).await?;
                 let dictionary = dictionary.as_deref().map(text).transpose()?.unwrap_or_default();
                 let ontology_id = match &onto {
-                    Some(name) => Some(door.ontology(Some(name)).await?),
+                    Some(name) => Some(room.ontology(Some(name)).await?),
                     None => None,
                 };
                 let name = if onto.is_some() { String::new() } else { name };
-                let answers = Vec::new();
-                let op = DraftOntology { name, ontology_id, dataset_ids, timezone, dictionary, improve, answers };
-                let made = door.call(op).await?;
+                let arguments = json!({ "name": name, "ontology_id": ontology_id, "dataset_ids": dataset_ids,
+                    "timezone": timezone, "dictionary": dictionary, "improve": improve });
+                let made = room.call::<DraftOntology>(arguments).await?;
                 each(&made, "/changes").filter_map(Value::as_str).for_each(|change| eprintln!("{change}"));
                 for evidence in each(&made, "/evidence") {
                     let because: Vec<&str> = each(evidence, "/because").filter_map(Value::as_str).collect();
@@ -165,12 +158,12 @@ impl Ontology {
                 print!("{}", said(&made, "/text"));
             }
             Self::Save { file, .. } => {
-                let checked = door.save(text(&file)?).await?;
+                let checked = room.save(text(&file)?).await?;
                 show(&checked, json);
                 anyhow::ensure!(said(&checked, "/ontology/status") == "ready", "it cannot be asked as it is");
             }
             Self::List { .. } => {
-                let all = door.call(ListAllOntologies {}).await?;
+                let all = room.call::<ListAllOntologies>(json!({})).await?;
                 if json {
                     println!("{all}");
                 }
@@ -181,7 +174,7 @@ impl Ontology {
                 }
             }
             Self::Ask(asked) => {
-                let reply = door.call(door.asked(asked).await?).await?;
+                let reply = room.call::<AskQuestion>(room.asked(asked).await?).await?;
                 if json {
                     println!("{reply}");
                     return Ok(());
@@ -195,7 +188,7 @@ impl Ontology {
                 eprintln!("conversation {}", said(&reply, "/conversationId"));
             }
             Self::Explain(asked) => {
-                let explained = door.call(ExplainQuestion(door.asked(asked).await?)).await?;
+                let explained = room.call::<ExplainQuestion>(room.asked(asked).await?).await?;
                 if json {
                     println!("{explained}");
                     return Ok(());
@@ -211,25 +204,22 @@ impl Ontology {
     }
 }
 
-/// The way in for the operator.
-struct Door<'a> {
-    gateway: &'a Gateway,
-    caller: Caller,
-}
+/// A workspace, and what commands look up in it.
+struct Room<'a>(Door<'a>);
 
-impl Door<'_> {
-    async fn call<O: Operation>(&self, op: O) -> anyhow::Result<Value> {
-        Ok(serde_json::to_value(self.gateway.call(&self.caller, op, Via::new("admin.call")).await?)?)
+impl Room<'_> {
+    async fn call<O: Operation>(&self, arguments: Value) -> anyhow::Result<Value> {
+        self.0.call::<O>(arguments).await
     }
 
-    async fn datasets(&self, names: &[String]) -> anyhow::Result<Vec<Id<Dataset>>> {
+    async fn datasets(&self, names: &[String]) -> anyhow::Result<Vec<String>> {
         let mut ids = Vec::new();
         let mut cursor = None;
         loop {
-            let page = self.call(ListDatasets { cursor }).await?;
+            let page = self.call::<ListDatasets>(json!({ "cursor": cursor })).await?;
             for dataset in each(&page, "/datasets") {
                 if names.iter().any(|name| said(dataset, "/name") == name) {
-                    ids.push(said(dataset, "/id").parse()?);
+                    ids.push(said(dataset, "/id").to_owned());
                 }
             }
             cursor = page.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
@@ -241,19 +231,14 @@ impl Door<'_> {
         Ok(ids)
     }
 
-    async fn asked(&self, asked: Question) -> anyhow::Result<AskQuestion> {
+    /// The arguments of a question.
+    async fn asked(&self, asked: Question) -> anyhow::Result<Value> {
         let ontology_id = self.ontology(asked.ontology.as_deref()).await?;
-        let conversation_id = asked.conversation.map(|id| id.parse()).transpose()?;
-        Ok(AskQuestion {
-            ontology_id: Some(ontology_id.into()),
-            question: asked.question,
-            conversation_id,
-            image: false,
-        })
+        Ok(json!({ "ontologyId": ontology_id, "question": asked.question, "conversationId": asked.conversation }))
     }
 
-    async fn ontology(&self, name: Option<&str>) -> anyhow::Result<Id<StoredOntology>> {
-        let all = self.call(ListAllOntologies {}).await?;
+    async fn ontology(&self, name: Option<&str>) -> anyhow::Result<String> {
+        let all = self.call::<ListAllOntologies>(json!({})).await?;
         let all: Vec<&Value> = each(&all, "/ontologies").collect();
         let names: Vec<&str> = all.iter().map(|one| said(one, "/name")).collect();
         let found = match name {
@@ -261,24 +246,26 @@ impl Door<'_> {
             None => all.first().filter(|_| all.len() == 1),
         };
         let found = found.with_context(|| format!("name an ontology with --ontology: {}", names.join(", ")))?;
-        Ok(said(found, "/ontology_id").parse()?)
+        Ok(said(found, "/ontology_id").to_owned())
     }
 
     /// Saves a document under its own name, new or as the next version, and compares it with the data.
     async fn save(&self, text: String) -> anyhow::Result<Value> {
         let name = read::read(&text).map_err(|problems| listed(&problems, false))?.ontology.name;
-        let all = self.call(ListAllOntologies {}).await?;
+        let all = self.call::<ListAllOntologies>(json!({})).await?;
         let old = each(&all, "/ontologies").find(|one| said(one, "/name") == name);
-        let summary = "saved from the command line".to_owned();
+        let summary = "saved from the command line";
         let saved = match old.map(|old| said(old, "/ontology_id")) {
-            None => self.call(CreateOntology { text, summary }).await?,
-            Some(id) => self.call(UpdateOntology { ontology_id: id.parse()?, text, version: None, summary }).await?,
+            None => self.call::<CreateOntology>(json!({ "text": text, "summary": summary })).await?,
+            Some(id) => {
+                let arguments = json!({ "ontology_id": id, "text": text, "summary": summary });
+                self.call::<UpdateOntology>(arguments).await?
+            }
         };
         if said(&saved, "/ontology/status") == "failed" {
             return Ok(saved);
         }
-        let ontology_id = said(&saved, "/ontology/ontology_id").parse()?;
-        self.call(CheckOntology { ontology_id }).await
+        self.call::<CheckOntology>(json!({ "ontology_id": said(&saved, "/ontology/ontology_id") })).await
     }
 }
 
@@ -287,8 +274,7 @@ impl Door<'_> {
 /// # Errors
 /// What was wrong, in a sentence; an ontology that cannot be asked as it is.
 pub(super) async fn install(app: &App, org: &crate::model::org::Org, text: &str) -> anyhow::Result<()> {
-    let door = Door { gateway: &app.gateway, caller: operator(app, org) };
-    let checked = door.save(text.to_owned()).await?;
+    let checked = Room(Door::of(app, org)).save(text.to_owned()).await?;
     let problem = said(&checked, "/ontology/problem");
     anyhow::ensure!(said(&checked, "/ontology/status") == "ready", "the ontology is not ready: {problem:?}");
     Ok(())

@@ -6,9 +6,8 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
-use super::demo;
+use super::{demo, stop_signal};
 use crate::app::App;
 use crate::base::clock::Clock;
 use crate::config::Config;
@@ -53,15 +52,4 @@ impl Serve {
         }
         app.serve(listener, stop_signal()?).await
     }
-}
-
-/// Ready at Ctrl-C or SIGTERM.
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
 }

@@ -4,6 +4,7 @@ mod limits;
 mod llm;
 mod read;
 mod reader;
+mod shown;
 mod variables;
 
 use std::net::{IpAddr, SocketAddr};
@@ -17,6 +18,7 @@ use crate::base::telemetry::LogFormat;
 pub use limits::{Budgets, CallRates, Lifetimes, Limits, Rates};
 pub use llm::{Llm, LlmProvider};
 pub use reader::Problems;
+pub use shown::{Setting, Settings};
 pub use variables::{VARIABLES, Variable};
 
 /// Everything that an operator can set.
@@ -49,6 +51,8 @@ pub struct Config {
     pub source_private_hosts: Vec<PrivateHost>,
     /// The language model that workspaces may let be asked; none when absent.
     pub llm: Option<Llm>,
+    /// What `dragoman stdio` presents.
+    pub token: Option<Secret>,
     /// Log filter in `tracing` syntax.
     pub log: String,
     pub log_format: LogFormat,
@@ -86,6 +90,12 @@ impl Config {
     #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
     pub fn from_env(instead: impl Fn(&str) -> Option<String>) -> Result<Self, Problems> {
         Self::read(|name| instead(name).or_else(|| std::env::var(name).ok()))
+    }
+
+    /// What is set in the process's environment, as far as it may be shown; `instead` as in [`Config::from_env`].
+    #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
+    pub fn shown(instead: impl Fn(&str) -> Option<String>) -> Settings {
+        Settings::of(|name| instead(name).or_else(|| std::env::var(name).ok()))
     }
 
     /// Reads from any source; unset and empty are the same.

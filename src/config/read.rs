@@ -35,6 +35,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         source_private_hosts: read
             .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
         llm: llm(&mut read),
+        token: read.text("DRAGOMAN_TOKEN").map(Secret::new),
         log: read.text("DRAGOMAN_LOG").unwrap_or_default(),
         log_format: match read.text("DRAGOMAN_LOG_FORMAT").as_deref() {
             Some("json") => LogFormat::Json,

@@ -44,6 +44,7 @@ variables! {
     "DRAGOMAN_LLM_DAILY_TOKENS" = "1000000": "tokens that each workspace may use in a day (UTC); counted in memory by each node, from nothing at its start";
     "DRAGOMAN_LLM_OUTPUT_TOKENS" = "4000": "tokens that an answer of the model may have";
     "DRAGOMAN_LLM_LOCAL_HOSTS" = "": "comma-separated hosts and networks (127.0.0.0/8, models.internal) of your own network whose models are local for workspaces that allow only these; none when empty. A relay that passes questions on is not local";
+    "DRAGOMAN_TOKEN" = "": "token that `dragoman stdio` presents, for clients that start it; the service itself reads none";
     "DRAGOMAN_LOG" = "info,qdrant_edge=error": "log filter, such as info,dragoman=debug; of libraries only warnings and errors are written, because their other lines hold requests";
     "DRAGOMAN_LOG_FORMAT" = "text": "text or json";
     "DRAGOMAN_ACCESS_TTL" = "600": "seconds that an access token lives";

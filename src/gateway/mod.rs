@@ -8,6 +8,7 @@ pub mod operation;
 pub mod record;
 mod repeats;
 pub mod sight;
+pub mod switch;
 pub mod tasks;
 
 use std::time::{Duration, Instant};
@@ -25,7 +26,8 @@ pub use crate::gateway::limit::Knock;
 use crate::gateway::limit::Limiter;
 use crate::gateway::operation::{Cost, Operation, Parts, Surface};
 use crate::gateway::sight::Sights;
-use crate::model::access::{Action, Pass, Want, authorize, denied};
+use crate::gateway::switch::{Open, Switches};
+use crate::model::access::{Action, Pass, Want, authorize, closed, denied};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::{Caller, Proof};
 use crate::model::error::{Code, Error, Result};
@@ -108,12 +110,14 @@ pub struct Gateway {
     limiter: Limiter,
     audit: AuditLog,
     sights: Sights,
+    switches: Switches,
 }
 
 impl Gateway {
     pub fn new(parts: Parts, db: Db, clock: Clock, audit: AuditLog) -> Self {
         let limiter = Limiter::new(parts.config.limits.rates.clone(), &clock);
-        Self { parts, db, clock, limiter, audit, sights: Sights::default() }
+        let switches = Switches::new(db.clone());
+        Self { parts, db, clock, limiter, audit, sights: Sights::default(), switches }
     }
 
     /// Answers one call of this process: a page, a command, a test. The reply counts as many bytes as its JSON has.
@@ -186,6 +190,21 @@ impl Gateway {
     /// `rate_limited`, `service_unavailable`.
     pub fn stream(&self, caller: &Caller) -> Result<Share> {
         self.limiter.stream(caller)
+    }
+
+    /// For an answer to an external caller that stays open: says when their workspace's switch is turned off.
+    pub fn while_open(&self, caller: &Caller) -> Open {
+        self.switches.open(caller.org)
+    }
+
+    /// Ready when the switch of an external caller's workspace is turned off while their call runs. Management goes on: it
+    /// may be what turns it off.
+    async fn shut<O: Operation>(&self, caller: &Caller) {
+        if caller.is_external() && O::INFO.surface != Surface::Manage {
+            self.switches.open(caller.org).closed().await;
+        } else {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Records a refusal that a surface made before an operation could be formed (unknown tool, wrong arguments, too
@@ -261,7 +280,11 @@ impl Gateway {
         // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
         let grace = Duration::from_secs(2);
         let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));
-        let reply = run.await.unwrap_or_else(|_| Err(late()))?;
+        let reply = tokio::select! {
+            biased;
+            reply = run => reply.unwrap_or_else(|_| Err(late()))?,
+            () = self.shut::<O>(caller) => return Err(closed()),
+        };
         self.written::<O, W>(reply, &caller.request_id, write)
     }
 

@@ -1,6 +1,8 @@
 //! Connectivity tokens: long-lived, revocable credentials of a workspace for scripts and for programs that cannot do
 //! OAuth. `dgmcp_` + 8 of `[A-Za-z0-9]` (public) + `_` + 32 hex (secret, 128 bit).
 
+use std::time::Duration;
+
 use super::Identity;
 use super::token::{Proven, Refusal};
 use crate::base::clock::Millis;
@@ -23,6 +25,9 @@ pub const PREFIX: &str = "dgmcp_";
 /// Most tokens of a workspace that may be in force.
 pub const MAX_ACTIVE: i64 = 10;
 
+/// The longest that a replaced token may be good.
+pub const MAX_OVERLAP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const MAX_LABEL: usize = 80;
 
@@ -40,6 +45,8 @@ pub struct TokenInfo {
     pub revoked_at: Option<Millis>,
     pub last_used_at: Option<Millis>,
     pub use_count: i64,
+    /// The token that was made in its place.
+    pub replaced_by: Option<String>,
 }
 
 impl Identity {
@@ -78,15 +85,8 @@ impl Identity {
             return Err(Error::invalid("expires_at", "The expiry must be in the future."));
         }
         let mut tx = self.0.db.tenant(org).await?;
-        if !orgs::lock(&mut tx, org).await? {
-            return Err(Error::invalid("workspace", "There is no such workspace."));
-        }
-        if let Some(by) = by
-            && members::role(&mut *tx, org, by).await? != Some(Role::Admin)
-        {
-            return Err(Error::forbidden("not_an_admin", "You are not an admin of this workspace any more."));
-        }
-        if tokens::count_active(&mut tx, org, now).await? >= MAX_ACTIVE {
+        still_admin(&mut tx, org, by).await?;
+        if tokens::count_active(&mut tx, org, false, now).await? >= MAX_ACTIVE {
             let message = format!("A workspace has at most {MAX_ACTIVE} tokens in force. Revoke one first.");
             return Err(Error::new(Code::LimitExceeded, message));
         }
@@ -102,16 +102,71 @@ impl Identity {
             revoked_at: None,
             last_used_at: None,
             use_count: 0,
+            replaced_by: None,
         };
-        // A public id that is taken, here or in another workspace, is drawn again.
-        let secret = loop {
-            let secret = draw(&mut row, &self.0.pepper);
-            if tokens::insert(&mut tx, &row).await? {
-                break secret;
-            }
-        };
+        let secret = self.insert_token(&mut tx, &mut row).await?;
         tx.commit().await?;
         Ok((info(row), secret))
+    }
+
+    /// A new token in the place of one in force, with its label and scopes and as long a life as it had; the old one ends
+    /// `overlap` later, or when it would have. `by` is the admin (`None` for the operator), who must still be one.
+    ///
+    /// # Errors
+    /// `not_found` for a token that is not in force; `invalid_argument` for one that was replaced before, or an overlap
+    /// longer than [`MAX_OVERLAP`]; `limit_exceeded` when [`MAX_ACTIVE`] replaced ones have not ended yet.
+    pub async fn rotate_token(
+        &self,
+        org: Id<Org>,
+        by: Option<Id<User>>,
+        id: &str,
+        overlap: Duration,
+    ) -> Result<(TokenInfo, Secret)> {
+        if overlap > MAX_OVERLAP {
+            let most = MAX_OVERLAP.as_secs() / 60;
+            let message = format!("The old token may be good for at most {most} minutes more.");
+            return Err(Error::invalid("overlap_minutes", message));
+        }
+        let now = self.0.clock.now();
+        let mut tx = self.0.db.tenant(org).await?;
+        still_admin(&mut tx, org, by).await?;
+        let old = tokens::list(&mut tx, org).await?.into_iter().find(|row| row.id == id);
+        let ends = |row: &TokenRow| row.revoked_at.is_some() || row.expires_at.is_some_and(|at| at <= now);
+        let old = old.filter(|row| !ends(row)).ok_or_else(|| Error::not_found("token in force"))?;
+        if let Some(next) = &old.replaced_by {
+            let message = format!("This token was rotated already. Rotate the one in its place, {next}.");
+            return Err(Error::invalid("token_id", message));
+        }
+        if tokens::count_active(&mut tx, org, true, now).await? >= MAX_ACTIVE {
+            let message = format!("{MAX_ACTIVE} rotated tokens have not ended yet. Revoke one, or wait for it.");
+            return Err(Error::new(Code::LimitExceeded, message));
+        }
+        let life = old.expires_at.map(|at| at - old.created_at);
+        let mut new = TokenRow {
+            created_at: now,
+            expires_at: life.map(|life| now.saturating_add(life)),
+            last_used_at: None,
+            use_count: 0,
+            ..old
+        };
+        let secret = self.insert_token(&mut tx, &mut new).await?;
+        let ends_at = now.saturating_add(Millis::try_from(overlap.as_millis()).unwrap_or(Millis::MAX));
+        if !tokens::replace(&mut tx, org, id, &new.id, ends_at, now).await? {
+            return Err(Error::not_found("token in force"));
+        }
+        tx.commit().await?;
+        Ok((info(new), secret))
+    }
+
+    /// Keeps a token under a public id and with a secret that are drawn now. An id that is taken, here or in another
+    /// workspace, is drawn again.
+    async fn insert_token(&self, tx: &mut Scoped, row: &mut TokenRow) -> Result<Secret> {
+        loop {
+            let secret = draw(row, &self.0.pepper);
+            if tokens::insert(tx, row).await? {
+                return Ok(secret);
+            }
+        }
     }
 
     /// A workspace's tokens, newest first.
@@ -214,6 +269,19 @@ impl Identity {
     }
 }
 
+/// Locks the workspace, whose admin somebody has to be still (`None`: the operator).
+async fn still_admin(tx: &mut Scoped, org: Id<Org>, by: Option<Id<User>>) -> Result<()> {
+    if !orgs::lock(tx, org).await? {
+        return Err(Error::invalid("workspace", "There is no such workspace."));
+    }
+    if let Some(by) = by
+        && members::role(&mut **tx, org, by).await? != Some(Role::Admin)
+    {
+        return Err(Error::forbidden("not_an_admin", "You are not an admin of this workspace any more."));
+    }
+    Ok(())
+}
+
 /// The workspace of a token that is neither revoked nor past its time.
 async fn in_force(on: &mut Scoped, row: &TokenRow, now: Millis) -> Result<Org, Refusal> {
     if row.revoked_at.is_some() {
@@ -285,6 +353,7 @@ fn info(row: TokenRow) -> TokenInfo {
         revoked_at: row.revoked_at,
         last_used_at: row.last_used_at,
         use_count: row.use_count,
+        replaced_by: row.replaced_by,
     }
 }
 

@@ -288,11 +288,7 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
         return Err(denied(caller, action));
     }
     if caller.is_external() && !org.connectivity_enabled {
-        return Err(Error::new(
-            Code::ServiceUnavailable,
-            "This workspace does not accept AI clients at the moment. One of its admins can turn them on.",
-        )
-        .with(json!({ "connectivity_enabled": false })));
+        return Err(closed());
     }
     let mut datasets: Vec<Dataset> = datasets
         .into_iter()
@@ -318,6 +314,12 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
         action,
         datasets,
     })
+}
+
+/// The refusal of a workspace whose switch for external clients is off.
+pub fn closed() -> Error {
+    let message = "This workspace does not accept AI clients at the moment. One of its admins can turn them on.";
+    Error::new(Code::ServiceUnavailable, message).with(json!({ "connectivity_enabled": false }))
 }
 
 /// The refusal for an action that the caller's rights lack.

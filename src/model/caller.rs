@@ -1,6 +1,6 @@
 //! Who is calling: made from a verified credential (see the architecture page), carried unchanged through every layer.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use crate::base::id::Id;
 use crate::model::access::{Rights, Role};
@@ -54,6 +54,21 @@ pub struct Client {
 }
 
 impl Caller {
+    /// The operator of this machine, who may do everything in a workspace but is no member of it.
+    pub fn operator(org: Id<Org>, request_id: String) -> Self {
+        Self {
+            org,
+            user: None,
+            role: Role::Admin,
+            rights: Rights::of_role(Role::Admin),
+            proof: Proof::Local,
+            client: Client { id: "cli".into(), name: "dragoman".into(), version: env!("CARGO_PKG_VERSION").into() },
+            session: None,
+            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            request_id,
+        }
+    }
+
     /// Whether data leaves to a program outside the console; such callers see published datasets only.
     pub fn is_external(&self) -> bool {
         matches!(self.proof, Proof::AccessToken { .. } | Proof::ConnectivityToken { .. })

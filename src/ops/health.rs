@@ -8,6 +8,9 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::Action;
 use crate::model::error::Result;
 
+/// The version of this interface.
+pub const VERSION: &str = "1.0";
+
 /// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,7 +21,8 @@ pub struct Health {}
 pub struct Reply {
     /// Always `ok`.
     pub status: &'static str,
-    /// Always true: a workspace that is closed to clients answers `service_unavailable` with this flag in its details.
+    /// Without a credential, whether any workspace lets clients in. With one always true: a workspace that is closed to
+    /// clients answers `service_unavailable` with this flag in its details.
     pub connectivity_enabled: bool,
     /// The version of this interface.
     pub version: &'static str,
@@ -28,7 +32,8 @@ impl Operation for Health {
     const INFO: Info = Info {
         name: "dragoman_health",
         title: "Check the connection",
-        description: "Says whether this credential can use the external tier now.",
+        description: "Says whether the service answers and lets clients into any workspace; with a credential, whether it \
+                      can use the external tier now.",
         action: Action::ListDatasets,
         cost: Cost::Read,
         read_only: true,
@@ -44,6 +49,6 @@ impl Operation for Health {
     type Reply = Reply;
 
     async fn run(self, _on: &Parts, _job: &Job<'_>) -> Result<Reply> {
-        Ok(Reply { status: "ok", connectivity_enabled: true, version: "1.0" })
+        Ok(Reply { status: "ok", connectivity_enabled: true, version: VERSION })
     }
 }

@@ -107,6 +107,7 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<blocked_clients::UnblockClient>();
     visitor.visit::<tokens::ListTokens>();
     visitor.visit::<tokens::CreateToken>();
+    visitor.visit::<tokens::RotateToken>();
     visitor.visit::<tokens::RevokeToken>();
     visitor.visit::<settings::GetSettings>();
     visitor.visit::<settings::UpdateSettings>();

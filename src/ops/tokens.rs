@@ -1,5 +1,7 @@
 //! Connectivity tokens of the workspace.
 
+use std::time::Duration;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +9,7 @@ use super::Done;
 use crate::base::clock::{Millis, rfc3339};
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
-use crate::identity::connectivity::TokenInfo;
+use crate::identity::connectivity::{MAX_OVERLAP, TokenInfo};
 use crate::model::access::{ExtScope, Rights};
 use crate::model::error::{Error, Result};
 
@@ -16,6 +18,9 @@ const DAY: Millis = 24 * 60 * 60 * 1000;
 const MOST: usize = 200;
 /// Days that a token with an end may last: a century, so that its end is a date that everybody can write.
 const MOST_DAYS: u32 = 36_500;
+
+/// Minutes that a rotated token may be good for: a week.
+const MOST_MINUTES: u64 = MAX_OVERLAP.as_secs() / 60;
 
 /// No arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -42,6 +47,9 @@ pub struct Token {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<String>,
     pub use_count: i64,
+    /// The token that was made in its place; absent for one that was not rotated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<String>,
 }
 
 fn token(info: TokenInfo, now: Millis) -> Token {
@@ -59,6 +67,7 @@ fn token(info: TokenInfo, now: Millis) -> Token {
         expires_at: info.expires_at.map(rfc3339),
         last_used_at: info.last_used_at.map(rfc3339),
         use_count: info.use_count,
+        replaced_by: info.replaced_by,
     }
 }
 
@@ -146,8 +155,7 @@ impl Operation for CreateToken {
             Error::invalid("scopes", format!("Expected one or more of {}.", names.join(", ")))
         })?;
         if !job.pass.rights().covers(Rights::of_ext_scopes(&scopes)) {
-            let message = "This client was not given all the rights that the token would have. Approve them first.";
-            return Err(Error::forbidden("token_beyond_own_rights", message));
+            return Err(beyond_own_rights());
         }
         if self.expires_in_days.is_some_and(|days| !(1..=MOST_DAYS).contains(&days)) {
             let message = format!("Give 1 to {MOST_DAYS} days, or none for a token without an end.");
@@ -159,6 +167,60 @@ impl Operation for CreateToken {
             on.identity.create_token_by(job.pass.org(), job.pass.user(), &self.label, &scopes, expires_at).await?;
         Ok(Created { token: token(info, now), secret: secret.expose().to_owned() })
     }
+}
+
+/// Arguments of a rotation.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RotateToken {
+    /// The eight public characters.
+    pub token_id: String,
+    /// Minutes that the old token is good for beside the new one; 0 ends it at once.
+    #[serde(default = "an_hour")]
+    #[schemars(range(max = MOST_MINUTES))]
+    pub overlap_minutes: u32,
+}
+
+fn an_hour() -> u32 {
+    60
+}
+
+impl Operation for RotateToken {
+    const INFO: Info = Info {
+        name: "rotate_token",
+        title: "Rotate a connectivity token",
+        description: "Makes a new token in the place of one in force, with its label, scopes and length of life. The old \
+                      one is good for some minutes more, so that programs can change over; the new secret is in this \
+                      answer only.",
+        sensitive: true,
+        recorded_as: Some("admin.token.rotate"),
+        route: Route { method: "POST", path: "/tokens/{token_id}/rotate" },
+        example: r#"{"overlap_minutes":60}"#,
+        ..Info::MANAGE
+    };
+    type Reply = Created;
+
+    fn target(&self) -> String {
+        format!("{} {} min", self.token_id, self.overlap_minutes)
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Created> {
+        let org = job.pass.org();
+        let old = on.identity.tokens(org).await?.into_iter().find(|info| info.id == self.token_id);
+        let old = old.ok_or_else(|| Error::not_found("token in force"))?;
+        if !job.pass.rights().covers(Rights::of_ext_scopes(&old.scopes)) {
+            return Err(beyond_own_rights());
+        }
+        let overlap = Duration::from_secs(u64::from(self.overlap_minutes) * 60);
+        let (info, secret) = on.identity.rotate_token(org, job.pass.user(), &self.token_id, overlap).await?;
+        Ok(Created { token: token(info, on.identity.clock().now()), secret: secret.expose().to_owned() })
+    }
+}
+
+/// Nobody makes a token that may do more than they.
+fn beyond_own_rights() -> Error {
+    let message = "This client was not given all the rights that the token would have. Approve them first.";
+    Error::forbidden("token_beyond_own_rights", message)
 }
 
 /// Arguments of an end.

@@ -14,6 +14,7 @@ pub mod devices;
 pub mod documents;
 pub mod factors;
 pub mod grants;
+pub mod inspect;
 pub mod invitations;
 pub mod keys;
 pub mod leases;
@@ -64,6 +65,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (11, "audit cuts", include_str!("../../migrations/0011_audit_cuts.sql")),
     (12, "what is left out of sources", include_str!("../../migrations/0012_source_left_out.sql")),
     (13, "tasks", include_str!("../../migrations/0013_tasks.sql")),
+    (15, "rotated tokens", include_str!("../../migrations/0015_rotated_tokens.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.
@@ -274,6 +276,11 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
+    /// Whether a process has the folder; a look that changes nothing.
+    pub fn is_taken(folder: &Path) -> bool {
+        File::options().write(true).open(folder.join("lock")).is_ok_and(|file| file.try_lock().is_err())
+    }
+
     /// Takes the folder (creating it), or says why it cannot be had.
     ///
     /// # Errors

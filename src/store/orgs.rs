@@ -1,11 +1,14 @@
 //! Workspaces.
 
 use sqlx::any::{AnyExecutor, AnyRow};
-use sqlx::{AnyConnection, Row as _};
+use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Row as _};
 
 use super::text_id;
 use crate::base::id::Id;
 use crate::model::org::Org;
+
+/// Ids in one statement.
+const MOST_AT_ONCE: usize = 500;
 
 /// Adds a workspace; `false` when its slug is taken.
 pub async fn insert(on: impl AnyExecutor<'_>, org: &Org) -> sqlx::Result<bool> {
@@ -66,6 +69,32 @@ pub async fn set_connectivity(on: impl AnyExecutor<'_>, id: Id<Org>, enabled: bo
         .execute(on)
         .await?;
     Ok(done.rows_affected() == 1)
+}
+
+/// Which of these workspaces are closed to external clients, by their own switch or by the operator.
+pub async fn closed(on: &AnyPool, ids: &[Id<Org>]) -> sqlx::Result<Vec<Id<Org>>> {
+    let mut closed = Vec::new();
+    for ids in ids.chunks(MOST_AT_ONCE) {
+        let marks: Vec<String> = (1..=ids.len()).map(|at| format!("${at}")).collect();
+        let sql = format!(
+            "SELECT id FROM orgs WHERE (connectivity_enabled = 0 OR suspended_at IS NOT NULL) AND id IN ({})",
+            marks.join(", ")
+        );
+        let mut query = sqlx::query(AssertSqlSafe(sql));
+        for id in ids {
+            query = query.bind(id.to_string());
+        }
+        let rows = query.fetch_all(on).await?;
+        closed.extend(rows.iter().map(|row| text_id(row, "id")).collect::<sqlx::Result<Vec<_>>>()?);
+    }
+    Ok(closed)
+}
+
+/// Whether any workspace lets external clients in.
+pub async fn any_open(on: impl AnyExecutor<'_>) -> sqlx::Result<bool> {
+    let sql =
+        "SELECT COUNT(*) FROM (SELECT 1 FROM orgs WHERE connectivity_enabled = 1 AND suspended_at IS NULL LIMIT 1) o";
+    Ok(sqlx::query_scalar::<_, i64>(sql).fetch_one(on).await? > 0)
 }
 
 /// Makes other writers of this workspace wait until the transaction ends; `false` when there is no such workspace.

@@ -24,14 +24,17 @@ pub struct TokenRow {
     pub revoked_at: Option<Millis>,
     pub last_used_at: Option<Millis>,
     pub use_count: i64,
+    /// The public id of the token that was made in its place; it counts no more among those in force, and ends soon.
+    pub replaced_by: Option<String>,
 }
 
 /// Adds a token; `false` when its public id is taken.
 pub async fn insert(on: &mut Scoped, token: &TokenRow) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO connectivity_tokens
-         (org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at, use_count)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING",
+         (org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at, use_count,
+          replaced_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING",
     )
     .bind(token.org.to_string())
     .bind(token.id.as_str())
@@ -44,19 +47,22 @@ pub async fn insert(on: &mut Scoped, token: &TokenRow) -> sqlx::Result<bool> {
     .bind(token.revoked_at)
     .bind(token.last_used_at)
     .bind(token.use_count)
+    .bind(token.replaced_by.as_deref())
     .execute(&mut **on)
     .await?;
     Ok(done.rows_affected() == 1)
 }
 
-/// How many tokens of a workspace are neither revoked nor expired.
-pub async fn count_active(on: &mut Scoped, org: Id<Org>, now: Millis) -> sqlx::Result<i64> {
+/// How many tokens of a workspace are neither revoked nor expired: those that were replaced, or the others.
+pub async fn count_active(on: &mut Scoped, org: Id<Org>, replaced: bool, now: Millis) -> sqlx::Result<i64> {
     sqlx::query_scalar(
         "SELECT COUNT(*) FROM connectivity_tokens
-         WHERE org_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+         WHERE org_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+           AND (CASE WHEN replaced_by IS NULL THEN 0 ELSE 1 END) = $3",
     )
     .bind(org.to_string())
     .bind(now)
+    .bind(i64::from(replaced))
     .fetch_one(&mut **on)
     .await
 }
@@ -65,7 +71,7 @@ pub async fn count_active(on: &mut Scoped, org: Id<Org>, now: Millis) -> sqlx::R
 pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<TokenRow>> {
     let row = sqlx::query(
         "SELECT org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at,
-                use_count
+                use_count, replaced_by
          FROM connectivity_tokens WHERE id = $1",
     )
     .bind(id)
@@ -78,7 +84,7 @@ pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<Toke
 pub async fn list(on: &mut Scoped, org: Id<Org>) -> sqlx::Result<Vec<TokenRow>> {
     let rows = sqlx::query(
         "SELECT org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at,
-                use_count
+                use_count, replaced_by
          FROM connectivity_tokens WHERE org_id = $1 ORDER BY created_at DESC, id",
     )
     .bind(org.to_string())
@@ -114,6 +120,32 @@ pub async fn revoke(on: &mut Scoped, org: Id<Org>, id: &str, now: Millis) -> sql
     Ok(done.rows_affected() == 1)
 }
 
+/// Has a token end when another has taken its place, if it would not sooner; `false` when there is none in force that was
+/// not replaced before.
+pub async fn replace(
+    on: &mut Scoped,
+    org: Id<Org>,
+    id: &str,
+    by: &str,
+    ends_at: Millis,
+    now: Millis,
+) -> sqlx::Result<bool> {
+    let done = sqlx::query(
+        "UPDATE connectivity_tokens
+         SET replaced_by = $3, expires_at = CASE WHEN expires_at < $4 THEN expires_at ELSE $4 END
+         WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL AND replaced_by IS NULL
+           AND (expires_at IS NULL OR expires_at > $5)",
+    )
+    .bind(org.to_string())
+    .bind(id)
+    .bind(by)
+    .bind(ends_at)
+    .bind(now)
+    .execute(&mut **on)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
 fn read(row: &AnyRow) -> sqlx::Result<TokenRow> {
     Ok(TokenRow {
         org: text_id(row, "org_id")?,
@@ -127,5 +159,6 @@ fn read(row: &AnyRow) -> sqlx::Result<TokenRow> {
         revoked_at: row.try_get("revoked_at")?,
         last_used_at: row.try_get("last_used_at")?,
         use_count: row.try_get("use_count")?,
+        replaced_by: row.try_get("replaced_by")?,
     })
 }

@@ -1,6 +1,7 @@
 //! The outermost layer that answers: what every request and every response has, whatever its path.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{ConnectInfo, Request, State};
@@ -9,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 
 use crate::base::id::Id;
+use crate::config::Config;
 use crate::surface::context::{ClientIp, RequestId};
 use crate::surface::web::Web;
 
@@ -40,6 +42,17 @@ pub async fn arrive(
     let (status, ms) = (response.status().as_u16(), started.elapsed().as_micros() as f64 / 1000.0);
     tracing::info!(target: "dragoman::http", request_id = %id, %method, path, status, ms, %ip, "answered");
     response
+}
+
+/// Names the published host in a request, whatever host it named.
+pub async fn as_published(State(config): State<Arc<Config>>, mut request: Request, next: Next) -> Response {
+    let url = &config.public_url;
+    let (host, port) = (url.host_str().unwrap_or_default(), url.port());
+    let host = port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    if let Ok(host) = HeaderValue::from_str(&host) {
+        request.headers_mut().insert(header::HOST, host);
+    }
+    next.run(request).await
 }
 
 /// A path as the log keeps it: what follows `/invitation/` is a secret (L09).

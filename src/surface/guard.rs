@@ -53,6 +53,7 @@ pub struct Lease {
     identity: Identity,
     token: Secret,
     resource: String,
+    is_open: bool,
 }
 
 impl Lease {
@@ -60,6 +61,11 @@ impl Lease {
     /// locked out. A failure is a no.
     pub async fn holds(&self) -> bool {
         self.rights().await.is_some()
+    }
+
+    /// Whether the workspace let external clients in when the request came.
+    pub fn is_open(&self) -> bool {
+        self.is_open
     }
 
     /// What the credential may do now; `None` when it no longer opens this endpoint.
@@ -89,10 +95,11 @@ pub async fn guard(State(state): State<GuardState>, mut request: Request, next: 
     let web = &state.web;
     match prove(web, &context, &resource, request.headers()).await {
         Ok(proven) => {
+            let is_open = proven.org.connectivity_enabled;
             request.extensions_mut().insert(caller(proven, context));
             if let Ok(token) = bearer(request.headers()) {
                 let (token, resource) = (Secret::new(token), resource.url(&web.config));
-                request.extensions_mut().insert(Lease { identity: web.identity.clone(), token, resource });
+                request.extensions_mut().insert(Lease { identity: web.identity.clone(), token, resource, is_open });
             }
             next.run(request).await
         }

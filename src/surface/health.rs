@@ -1,9 +1,12 @@
 //! `/health/live`, `/health/ready` on the service; `/metrics` on the admin listener only. No tenant data.
 
+use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use metrics_exporter_prometheus::PrometheusHandle;
+use serde_json::{Value, json};
 
+use crate::base::telemetry;
 use crate::store::Db;
 
 /// The process answers.
@@ -20,6 +23,12 @@ pub async fn ready(State(db): State<Db>) -> (StatusCode, &'static str) {
             (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
         }
     }
+}
+
+/// What the running service knows of itself, for the operator at the socket of the data folder.
+pub async fn facts() -> Json<Value> {
+    let metrics = telemetry::start_metrics().render();
+    Json(json!({ "version": env!("CARGO_PKG_VERSION"), "metrics": metrics, "log": telemetry::recent_lines() }))
 }
 
 /// Prometheus text.

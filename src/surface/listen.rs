@@ -1,7 +1,8 @@
 //! Connections: as `axum::serve`, but one that does not bring a whole request header in time is closed, so that
-//! strangers cannot keep sockets open for nothing; and so is one that takes nothing of its answers (`stall.rs`).
+//! strangers cannot keep sockets open for nothing; and so is one that takes nothing of its answers (`stall.rs`). The same
+//! for the socket of the data folder, whose peer is this machine.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +17,13 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use crate::base::local::LocalListener;
 use crate::surface::stall::Stalling;
 
 /// How long a connection may take for a request's header: the first, and over HTTP/1 each later one, the pause before
@@ -29,12 +32,12 @@ pub const HEADER_TIME: Duration = Duration::from_secs(30);
 /// How often an HTTP/2 client is asked whether it is still there.
 const PING: Duration = Duration::from_secs(30);
 
+/// How long after a failure to accept the next try waits: the process may be short of file handles.
+const RETRY: Duration = Duration::from_secs(1);
+
 /// Serves until `stop` is ready, and returns when the requests that were running then are answered.
 pub async fn serve(mut listener: TcpListener, router: Router, header_time: Duration, stop: impl Future<Output = ()>) {
-    let (stopping, connections) = (CancellationToken::new(), TaskTracker::new());
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(header_time);
-    builder.http2().timer(TokioTimer::new()).keep_alive_interval(PING);
+    let house = House::new(router, header_time);
     let mut stop = pin!(stop);
     loop {
         // Axum's accept waits and goes on when the process is short of file handles.
@@ -42,17 +45,68 @@ pub async fn serve(mut listener: TcpListener, router: Router, header_time: Durat
             accepted = Listener::accept(&mut listener) => accepted,
             () = &mut stop => break,
         };
-        connections.spawn(converse(builder.clone(), stream, peer, router.clone(), header_time, stopping.clone()));
+        house.receive(stream, peer);
     }
     drop(listener);
-    stopping.cancel();
-    connections.close();
-    connections.wait().await;
+    house.close().await;
 }
 
-async fn converse(
+/// As [`serve`], at the socket of the data folder.
+pub async fn serve_local(listener: LocalListener, router: Router, stop: impl Future<Output = ()>) {
+    let house = House::new(router, HEADER_TIME);
+    let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let mut stop = pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        match accepted {
+            Ok(stream) => house.receive(stream, peer),
+            Err(problem) => {
+                tracing::debug!(%problem, "nobody could be let in at the socket of the data folder");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+    drop(listener);
+    house.close().await;
+}
+
+/// The connections of one address.
+struct House {
     builder: Builder<TokioExecutor>,
-    stream: TcpStream,
+    router: Router,
+    header_time: Duration,
+    stopping: CancellationToken,
+    connections: TaskTracker,
+}
+
+impl House {
+    fn new(router: Router, header_time: Duration) -> Self {
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(header_time);
+        builder.http2().timer(TokioTimer::new()).keep_alive_interval(PING);
+        let (stopping, connections) = (CancellationToken::new(), TaskTracker::new());
+        Self { builder, router, header_time, stopping, connections }
+    }
+
+    fn receive<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(&self, stream: S, peer: SocketAddr) {
+        let (builder, router, stopping) = (self.builder.clone(), self.router.clone(), self.stopping.clone());
+        self.connections.spawn(converse(builder, stream, peer, router, self.header_time, stopping));
+    }
+
+    /// Waits for the answers that are on their way.
+    async fn close(self) {
+        self.stopping.cancel();
+        self.connections.close();
+        self.connections.wait().await;
+    }
+}
+
+async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    builder: Builder<TokioExecutor>,
+    stream: S,
     peer: SocketAddr,
     router: Router,
     header_time: Duration,

@@ -3,11 +3,12 @@
 //!
 //! | routes | who calls | what they show |
 //! |---|---|---|
+//! | `operators` in `doors` | the operator, at the socket of the data folder alone | nothing but the file's rights |
 //! | `ai_clients` | AI clients, over MCP | a bearer token for this address |
 //! | `programs` | programs, over REST | a bearer token |
 //! | `authorization` | clients on their way to a token | their own secret, where they have one |
 //! | `signing_in`, `account`, `workspace` | people in a browser | a session, where the page needs one |
-//! | `anybody`, `probes`, `operator` | readers of documents, and machines that watch | nothing |
+//! | `anybody`, `probes`, `metrics` | readers of documents, and machines that watch | nothing |
 //!
 //! A new page is a template, its handler, its line here, and where it has a tab, one in `console/frame.rs`. A new
 //! operation has none: it is in [`crate::ops::each`].
@@ -28,7 +29,7 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::gateway::Gateway;
 use crate::store::Db;
-use crate::surface::arrive::arrive;
+use crate::surface::arrive::{arrive, as_published};
 use crate::surface::body::paced;
 use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
@@ -45,6 +46,8 @@ use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passke
 use crate::surface::mcp::{self, Library, Mcp};
 use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
+use crate::surface::operator::{FACTS, LOCAL, operator};
+use crate::surface::rest::health::{OpenHealth, open_health};
 use crate::surface::rest::{Rest, openapi, operations};
 use crate::surface::web::Web;
 use crate::surface::{error, health, html};
@@ -55,9 +58,20 @@ const PAGE_TIME: Duration = Duration::from_secs(30);
 /// How long a page may take that reads whole tables: a little more than the operations behind it.
 const LONG_PAGE_TIME: Duration = Duration::from_secs(305);
 
+/// The ways in.
+pub struct Doors {
+    /// For the network.
+    pub outside: Router,
+    /// For the socket of the data folder.
+    pub local: Router,
+}
+
 /// The whole service, with the MCP server inside `library`.
-pub fn router<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, library: Library<H>) -> Router {
+pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, library: Library<H>) -> Doors {
     let console = Console { web: web.clone(), gateway: gateway.clone() };
+    let operators = operations::for_operator(Rest { gateway: gateway.clone(), config: web.config.clone() }).layer(
+        ServiceBuilder::new().layer(from_fn_with_state(web.clone(), operator)).layer(DefaultBodyLimit::disable()),
+    );
     // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
     let pages = without_gateway(web.clone()).merge(with_session(web, workspace()).with_state(console.clone()));
@@ -69,6 +83,14 @@ pub fn router<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>,
         .merge(anybody())
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
+    let at_socket = routes.clone().nest(LOCAL, operators).route(FACTS, get(health::facts));
+    // Who comes by the socket need not know which address the outside uses.
+    let local = arriving(web, at_socket).layer(from_fn_with_state(web.config.clone(), as_published));
+    Doors { outside: arriving(web, routes), local }
+}
+
+/// The layers that everything passes.
+fn arriving(web: &Web, routes: Router) -> Router {
     // A router says at its outer edge which methods an address has, outside of all layers of its own.
     Router::new().fallback_service(routes).layer(
         ServiceBuilder::new()
@@ -95,8 +117,10 @@ fn ai_clients<H: ServerHandler>(web: &Web, mcp: Arc<Mcp>, library: Library<H>) -
 
 /// REST: `/api/v1/ext/…` and `/api/v1/…`, a route for each operation, each behind the count of its caller's requests.
 fn programs(web: &Web, gateway: Arc<Gateway>) -> Router {
+    let health = OpenHealth::new(web.identity.db().clone());
     operations::routes(Rest { gateway, config: web.config.clone() }).layer(
         ServiceBuilder::new()
+            .layer(from_fn_with_state(health, open_health))
             .layer(from_fn_with_state(GuardState { web: web.clone(), guards: Guards::Rest }, guard))
             // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
             .layer(DefaultBodyLimit::disable()),
@@ -217,7 +241,7 @@ fn probes(db: Db) -> Router {
 }
 
 /// The listener of the operator's own, on another address: no tenant data.
-pub fn operator(metrics: PrometheusHandle) -> Router {
+pub fn metrics(metrics: PrometheusHandle) -> Router {
     Router::new().route("/metrics", get(health::metrics)).with_state(metrics)
 }
 

@@ -143,6 +143,27 @@ fn an_operator_erases_a_dataset_by_its_name() {
 }
 
 #[test]
+fn a_token_is_rotated_and_both_are_in_force_for_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let create = ["admin", "token", "create", "--workspace", "acme", "--label", "nightly", "--scopes", "ext:sql"];
+    let made = facts(&data, &create);
+    let id = made["id"].as_str().unwrap();
+    let rotated = facts(&data, &["admin", "token", "rotate", id, "--workspace", "acme", "--overlap", "5"]);
+    assert!(rotated["token"].as_str().unwrap().starts_with("dgmcp_") && rotated["id"] != made["id"], "{rotated}");
+    let listed = facts(&data, &["admin", "token", "list", "--workspace", "acme"]);
+    let old = listed.as_array().unwrap().iter().find(|token| token["id"] == id).unwrap();
+    assert_eq!((&old["replaced_by"], old["expires_at"].is_string()), (&rotated["id"], true), "{listed}");
+    let again = complaint(&data, &["admin", "token", "rotate", id, "--workspace", "acme"]);
+    assert!(again.contains("rotated already"), "{again}");
+    let long =
+        ["admin", "token", "rotate", rotated["id"].as_str().unwrap(), "--workspace", "acme", "--overlap", "99999"];
+    assert!(complaint(&data, &long).contains("10080 minutes"));
+    assert_eq!(facts(&data, &["admin", "audit", "list"])[0]["entry"]["action"], "admin.token.rotate");
+}
+
+#[test]
 fn a_filter_of_the_log_that_cannot_be_read_is_named_with_the_other_settings_and_not_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));

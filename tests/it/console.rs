@@ -158,7 +158,16 @@ async fn tokens_are_shown_once_and_settings_hold_at_once() {
     assert_eq!(send(&browser, "/w/acme/settings", "", &less).await.status(), 303);
     assert_eq!(service.identity.settings(org.id).await.unwrap().language_models, Default::default());
 
+    // Rotated, it is shown with its successor, whose secret is on the answer alone.
     let token_id = secret.split('_').nth(1).unwrap();
+    let rotated = send(&browser, page, "rotate", &[("token_id", token_id)]).await.text().await.unwrap();
+    let (_, next) = rotated.split_once("<code>dgmcp_").unwrap();
+    let next = format!("dgmcp_{}", next.split('<').next().unwrap());
+    assert!(next != secret && rotated.contains("active, rotated"), "{rotated}");
+    let with_next = service.get("/api/v1/ext/datasets", &next).send().await.unwrap().status().as_u16();
+    assert_eq!((health().await, with_next), (200, 200));
+    assert!(!browser.get(page).await.text().await.unwrap().contains(&next), "it is shown once");
+
     assert_eq!(send(&browser, page, "revoke", &[("token_id", token_id)]).await.status(), 303);
     assert_eq!(health().await, 401);
     service.stop().await;

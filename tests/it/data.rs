@@ -262,6 +262,29 @@ async fn l08_the_audit_chain_shows_every_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn health_answers_whoever_asks_and_says_of_a_workspace_to_its_own_alone() {
+    Service::both(async |service| {
+        let path = "/api/v1/ext/health";
+        let open = async || json_of(service.http.get(service.url(path)).send().await.unwrap()).await;
+        let said = |on: bool| (200, json!({ "status": "ok", "connectivity_enabled": on, "version": "1.0" }));
+        // Strangers get an answer that may be a second old: the first of each service is fresh.
+        let org = service.workspace("acme").await;
+        assert_eq!(open().await, said(true));
+        let status = async |token: &str| service.get(path, token).send().await.unwrap().status().as_u16();
+        let token = service.token(&org).await;
+        assert_eq!((status(&token).await, status("nonsense").await), (200, 401));
+        service.identity.set_connectivity(org.id, false).await.unwrap();
+        let off = async { while open().await != said(false) {} };
+        tokio::time::timeout(std::time::Duration::from_secs(10), off).await.expect("the flag follows");
+        assert_eq!(status(&token).await, 503);
+        let posted = service.http.post(service.url(path)).send().await.unwrap();
+        assert_eq!(posted.status(), 401, "nothing else is open");
+        service.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn health_answers_a_credential_and_metrics_count_without_tenant_data() {
     let admin = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let service = Service::with(&[("DRAGOMAN_ADMIN_LISTEN", &admin)]).await;
@@ -269,7 +292,6 @@ async fn health_answers_a_credential_and_metrics_count_without_tenant_data() {
     let token = service.token(&org).await;
     let (status, body) = json_of(service.get("/api/v1/ext/health", &token).send().await.unwrap()).await;
     assert_eq!((status, &body["status"], &body["connectivity_enabled"]), (200, &json!("ok"), &json!(true)));
-    assert_eq!(service.http.get(service.url("/api/v1/ext/health")).send().await.unwrap().status(), 401);
     service.identity.set_connectivity(org.id, false).await.unwrap();
     let (status, body) = json_of(service.get("/api/v1/ext/health", &token).send().await.unwrap()).await;
     assert_eq!((status, &body["error"]["details"]["connectivity_enabled"]), (503, &json!(false)));

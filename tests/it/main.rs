@@ -9,6 +9,7 @@ mod attacks;
 #[expect(dead_code, reason = "the command that measures uses the rest")]
 #[path = "../bench/questions/bank.rs"]
 mod bank;
+mod beside;
 mod browser_store;
 mod catalogue;
 mod chatgpt;
@@ -23,6 +24,7 @@ mod data;
 mod datasets;
 mod denials;
 mod device;
+mod doctor;
 mod factors;
 mod identity;
 mod listen;
@@ -47,10 +49,12 @@ mod sessions;
 mod site;
 mod sources;
 mod sql;
+mod stdio;
 mod stopping;
 mod story;
 mod strict;
 mod support;
+mod switch;
 mod tasks;
 mod tenancy;
 mod tools;

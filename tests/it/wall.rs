@@ -226,6 +226,7 @@ fn token(org: Id<Org>, id: &str) -> TokenRow {
         revoked_at: None,
         last_used_at: None,
         use_count: 0,
+        replaced_by: None,
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod filter;
 mod line;
+mod recent;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
@@ -11,10 +12,12 @@ use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
+use tracing_subscriber::fmt::writer::MakeWriterExt as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 pub use self::filter::LogFilter;
+pub use self::recent::recent_lines;
 
 /// How often measurements are put into their buckets. Until then each takes 16 bytes.
 const UPKEEP: Duration = Duration::from_secs(1);
@@ -34,7 +37,7 @@ pub enum LogFormat {
 /// As [`LogFilter::read`].
 pub fn start_logging(filter: &str, format: LogFormat) -> Result<(), String> {
     let LogFilter { targets, cut } = LogFilter::read(filter)?;
-    let lines = tracing_subscriber::fmt::layer().event_format(format).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt::layer().event_format(format).with_writer(std::io::stderr.and(recent::Recent));
     if tracing_subscriber::registry().with(lines).with(targets).try_init().is_ok() {
         std::panic::set_hook(Box::new(log_panic));
         filter::tell(&cut);

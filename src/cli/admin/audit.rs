@@ -120,6 +120,7 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         AdminCommand::Token(Token::Create { workspace, label, .. }) => {
             ("admin.token.create", format!("{workspace} {label}"))
         }
+        AdminCommand::Token(Token::Rotate { id, workspace, .. }) => ("admin.token.rotate", format!("{workspace} {id}")),
         AdminCommand::Token(Token::Revoke { id, workspace }) => ("admin.token.revoke", format!("{workspace} {id}")),
         AdminCommand::Client(Client::Create { name, .. }) => ("admin.client.create", name.clone()),
         AdminCommand::Client(Client::Remove { id }) => ("admin.client.remove", id.clone()),

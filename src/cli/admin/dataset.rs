@@ -1,14 +1,12 @@
-//! `dragoman admin dataset`: the end of a dataset. It needs the data folder for itself: while the service runs, the
-//! console and the management API do the same.
+//! `dragoman admin dataset`: the end of a dataset.
 
 use anyhow::Context as _;
 use clap::Subcommand;
+use serde_json::{Value, json};
 
-use crate::app::App;
-use crate::cli::import::operator;
-use crate::gateway::Via;
+use crate::cli::door::House;
 use crate::ops::delete_dataset::DeleteDataset;
-use crate::store;
+use crate::ops::list_datasets::ListDatasets;
 
 #[derive(Debug, Subcommand)]
 pub enum Dataset {
@@ -22,33 +20,30 @@ pub enum Dataset {
 }
 
 impl Dataset {
-    /// Runs the command through the gateway, as the operator of the machine.
+    /// Runs the command, as the operator of the machine.
     ///
     /// # Errors
     /// What was wrong, in a sentence.
-    pub async fn run(self, app: &App, json: bool) -> anyhow::Result<()> {
+    pub(in crate::cli) async fn run(self, house: &House, json: bool) -> anyhow::Result<()> {
         let Self::Delete { name, workspace } = self;
-        let org = app.office.identity.org_by_slug(&workspace).await?;
-        let org = org.with_context(|| format!("there is no workspace {workspace:?}"))?;
-        let found = {
-            let mut read = app.office.db.read_tenant(org.id).await?;
-            store::datasets::by_name(&mut read, org.id, &name).await?
+        let door = house.door(&workspace).await?;
+        let mut cursor = Value::Null;
+        let found = loop {
+            let page = door.call::<ListDatasets>(json!({ "cursor": cursor })).await?;
+            let datasets = page.get("datasets").and_then(Value::as_array);
+            let found = datasets.and_then(|all| all.iter().find(|one| one.get("name") == Some(&json!(name))));
+            cursor = page.get("next_cursor").cloned().unwrap_or_default();
+            if found.is_some() || cursor.is_null() {
+                break found.cloned();
+            }
         };
         let found = found.with_context(|| format!("the workspace {workspace} has no dataset {name:?}"))?;
-        let op = DeleteDataset { dataset_id: found.id, name };
-        let reply = app.gateway.call(&operator(app, &org), op, Via::new("admin.call")).await?;
+        let reply = door.call::<DeleteDataset>(json!({ "dataset_id": found.get("id"), "name": name })).await?;
         if json {
-            println!("{}", serde_json::to_string(&reply)?);
+            println!("{reply}");
         } else {
-            println!(
-                "{} is deleted, with {} {}.",
-                found.name,
-                found.row_count,
-                match found.kind {
-                    crate::model::dataset::Kind::Table => "rows",
-                    crate::model::dataset::Kind::Documents => "passages",
-                }
-            );
+            let what = if found.get("type") == Some(&json!("table")) { "rows" } else { "passages" };
+            println!("{name} is deleted, with {} {what}.", reply.get("row_count").unwrap_or(&Value::Null));
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ pub(super) fn token_facts(token: &TokenInfo) -> Value {
     json!({ "id": token.id, "label": token.label, "scopes": scope_names(token), "last_four": token.last_four,
             "created_at": rfc3339(token.created_at), "expires_at": token.expires_at.map(rfc3339),
             "revoked_at": token.revoked_at.map(rfc3339), "last_used_at": token.last_used_at.map(rfc3339),
-            "use_count": token.use_count })
+            "use_count": token.use_count, "replaced_by": token.replaced_by })
 }
 
 pub(super) fn scope_names(token: &TokenInfo) -> Vec<&'static str> {

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use http::{Method, StatusCode};
 use rmcp::model::{InitializeRequest, ProtocolVersion};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -134,6 +134,17 @@ impl Peek {
     /// Whether the answer stays open for news (2026-07-28).
     pub(super) fn listens(&self) -> bool {
         self.is_modern() && self.method() == Some("subscriptions/listen")
+    }
+
+    /// Whether a message goes on although its workspace has turned its clients off: what the gateway refuses itself, under
+    /// the name of what was asked, and what asks for nothing.
+    pub(super) fn may_be_asked_of_a_closed_workspace(&self, method: &Method) -> bool {
+        let gateway = ["tools/call", "resources/list", "resources/read", "tasks/get", "tasks/update", "tasks/cancel"];
+        match *method {
+            Method::DELETE => true,
+            Method::POST => !self.is_request() || self.method().is_some_and(|method| gateway.contains(&method)),
+            _ => false,
+        }
     }
 
     /// The tool of a `tools/call`.

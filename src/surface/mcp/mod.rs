@@ -54,7 +54,7 @@ use crate::base::clock::Clock;
 use crate::base::shares::{Key, Share, Shares};
 use crate::config::Config;
 use crate::gateway::{Gateway, Knock};
-use crate::model::access::{Action, Rights, denied};
+use crate::model::access::{Action, Rights, closed, denied};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::surface::body::{self, Unread};
@@ -187,6 +187,10 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         Err(refused) => return refused.into_response(),
     };
     let id = peek.id();
+    if !lease.is_open() && !peek.may_be_asked_of_a_closed_workspace(&parts.method) {
+        let target = peek.method().unwrap_or(parts.method.as_str());
+        return mcp.refuse(&caller, target, &id, &closed()).await;
+    }
     let offered = match Offered::to(&caller, parts.uri.query()) {
         Ok(offered) => offered,
         Err(error) => return mcp.refuse(&caller, "toolsets", &id, &error).await,
@@ -208,6 +212,7 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
     if let Some(challenge) = mcp.challenge(&caller, parts.uri.path(), &peek, offered).await {
         return challenge;
     }
+    let open = mcp.shared.gateway.while_open(&caller);
     let place = match mcp.place(&caller, &parts.method, session.as_deref(), &peek).await {
         Ok(place) => place,
         Err(refusal) => return refusal,
@@ -231,7 +236,8 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
             None => response,
         };
         let longest = mcp.config.limits.lifetimes.access;
-        return streams::bounded(response, lease, longest, place, async move { mcp.forsaken(&caller).await });
+        let gone = async move { mcp.forsaken(&caller).await };
+        return streams::bounded(response, lease, longest, (place, open), gone);
     }
     if response.status().is_client_error() && !response.headers().contains_key(CONTENT_TYPE) {
         return worded(response, is_json, &id).await;

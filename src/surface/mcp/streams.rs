@@ -9,6 +9,7 @@ use futures_util::stream::{BoxStream, PollNext};
 use http::header::CONTENT_TYPE;
 
 use crate::base::shares::Share;
+use crate::gateway::switch::Open;
 use crate::surface::guard::Lease;
 
 /// How often an open stream's credential is looked at again.
@@ -32,13 +33,14 @@ pub(super) fn joined(response: Response, others: BoxStream<'static, Bytes>) -> R
 }
 
 /// A stream ends with what opened it (I18, J09): once that is revoked, suspended or past its time, nobody listens on for
-/// longer than [`WATCH`], and `gone` is done. It ends after `longest` in any case: whoever goes on proves themselves again.
-/// Its `place` is free when it has ended, whoever ended it.
+/// longer than [`WATCH`], and `gone` is done. When the workspace turns its clients off it ends with all others, and the
+/// session stays. It ends after `longest` in any case: whoever goes on proves themselves again. Its `place` is free when it
+/// has ended, whoever ended it.
 pub(super) fn bounded(
     response: Response,
     lease: Lease,
     longest: Duration,
-    place: Option<Share>,
+    (place, open): (Option<Share>, Open),
     gone: impl Future<Output = ()> + Send + 'static,
 ) -> Response {
     let watch = async move {
@@ -51,7 +53,10 @@ pub(super) fn bounded(
         }
     };
     let end = async move {
-        let _either_way = tokio::time::timeout(longest, watch).await;
+        tokio::select! {
+            _either_way = tokio::time::timeout(longest, watch) => {}
+            () = open.closed() => {}
+        }
     };
     response.map(|body| {
         let parts = body.into_data_stream().take_until(Box::pin(end));

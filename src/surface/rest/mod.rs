@@ -1,6 +1,7 @@
 //! The REST tiers: `/api/v1/ext` for external models and programs, `/api/v1` for management. A path's `{dataset_id}` and
 //! the JSON body, or the query where there is none, are an operation's arguments.
 
+pub mod health;
 pub mod openapi;
 pub mod operations;
 mod upload;
@@ -20,7 +21,7 @@ use crate::gateway::operation::{Operation, Surface};
 use crate::gateway::{Gateway, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
-use crate::model::caller::Caller;
+use crate::model::caller::{Caller, Proof};
 use crate::model::error::{Code, Error, Result};
 use crate::surface::body::{Unread, whole};
 use crate::surface::error::problem;
@@ -40,7 +41,7 @@ pub struct Rest {
 /// Runs a call to its end, and so to its row in the record, even when the client hangs up: then it is told to stop,
 /// but what it has changed is not forgotten. `kept` lives as long as the call.
 async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send + 'static) -> Response {
-    let via = Via::new("rest.call");
+    let via = Via::new(recorded_as(&caller));
     let _cancels = via.cancel.clone().drop_guard();
     let (gateway, by) = (rest.gateway.clone(), caller.clone());
     let call = tokio::spawn(async move {
@@ -67,9 +68,14 @@ fn failure(rest: &Rest, caller: &Caller, action: Action, error: &Error) -> Respo
     guard::insufficient_scope(&rest.config, "/mcp", &[scope], error.body(&caller.request_id))
 }
 
+/// The operator comes this way too, from the command line.
+fn recorded_as(caller: &Caller) -> &'static str {
+    if caller.proof == Proof::Local { "admin.call" } else { "rest.call" }
+}
+
 /// A refusal before there was an operation: recorded, then answered.
 async fn refused<O: Operation>(rest: &Rest, caller: &Caller, error: Error) -> Response {
-    match rest.gateway.refused(caller, "rest.call", O::INFO.name, &error).await {
+    match rest.gateway.refused(caller, recorded_as(caller), O::INFO.name, &error).await {
         Ok(()) => failure(rest, caller, O::INFO.action, &error),
         Err(unrecorded) => problem(&unrecorded, &caller.request_id),
     }

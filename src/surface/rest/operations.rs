@@ -17,9 +17,13 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::ops;
 use crate::ops::audit_log::ExportAudit;
+use crate::ops::explain_question::ExplainQuestion;
 use crate::ops::import::Import;
 use crate::surface::guard::Lease;
 use crate::surface::{export, schema};
+
+/// Where the operator asks what every stage made of a question.
+pub const EXPLAIN: &str = "/api/v1/explain";
 
 struct Routes {
     rest: Rest,
@@ -55,6 +59,12 @@ pub fn routes(rest: Rest) -> Router {
     let mut routes = Routes { rest, router: Router::new() };
     ops::each(&mut routes);
     routes.router.with_state(routes.rest)
+}
+
+/// For the operator at the socket of the data folder: all of them, and what only he asks.
+pub fn for_operator(rest: Rest) -> Router {
+    let explain = post(answer::<ExplainQuestion>);
+    routes(rest.clone()).merge(Router::new().route(EXPLAIN, explain).with_state(rest))
 }
 
 /// The layer of every operation: a request of its caller's, of which there may be so many.

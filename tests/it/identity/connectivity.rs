@@ -79,6 +79,70 @@ async fn revocation_holds_at_once_and_only_from_its_own_workspace() {
 }
 
 #[tokio::test]
+async fn a_rotated_token_works_on_beside_its_successor_and_ends_by_itself() {
+    both(async |db| {
+        let world = World::new(db).await;
+        let (org, hour) = (world.org.id, Duration::from_secs(3_600));
+        let rotate = async |id: &str, overlap| world.identity.rotate_token(org, None, id, overlap).await;
+        let scopes = [ExtScope::Datasets, ExtScope::Sql];
+        let life = NOW + 30 * 24 * 3_600_000;
+        let (old, secret) = world.identity.create_token(org, "nightly", &scopes, Some(life)).await.unwrap();
+        world.clock.advance(hour);
+        let (new, next) = rotate(&old.id, hour).await.unwrap();
+        assert_eq!((&new.label, &new.scopes, new.use_count), (&"nightly".to_owned(), &scopes.to_vec(), 0));
+        assert_eq!(new.expires_at, Some(life + 3_600_000), "as long a life as the old one had");
+        assert!(new.id != old.id && secret.expose() != next.expose());
+        let listed = world.identity.tokens(org).await.unwrap();
+        let kept = listed.iter().find(|info| info.id == old.id).unwrap();
+        assert_eq!((kept.replaced_by.as_deref(), kept.expires_at), (Some(&*new.id), Some(NOW + 2 * 3_600_000)));
+        world.clock.advance(hour - Duration::from_millis(1));
+        world.verify(&secret).await.unwrap();
+        world.verify(&next).await.unwrap();
+        let again = rotate(&old.id, hour).await.unwrap_err();
+        assert!(again.code == Code::InvalidArgument && again.message.contains(&new.id), "{again:?}");
+        world.clock.advance(Duration::from_millis(1));
+        assert!(matches!(world.verify(&secret).await, Err(Refusal::Expired)));
+        world.verify(&next).await.unwrap();
+
+        // At once; and never longer than it would have lived.
+        let (last, _) = rotate(&new.id, Duration::ZERO).await.unwrap();
+        assert!(matches!(world.verify(&next).await, Err(Refusal::Expired)));
+        assert_eq!(rotate(&new.id, hour).await.unwrap_err().code, Code::NotFound);
+        let (short, _) = world.identity.create_token(org, "short", &scopes, Some(world.clock.now() + 5)).await.unwrap();
+        rotate(&short.id, hour).await.unwrap();
+        let listed = world.identity.tokens(org).await.unwrap();
+        assert_eq!(listed.iter().find(|info| info.id == short.id).unwrap().expires_at, Some(world.clock.now() + 5));
+        assert_eq!(rotate(&last.id, hour * 24 * 8).await.unwrap_err().code, Code::InvalidArgument);
+        let other = world.identity.create_org("other", "Other").await.unwrap();
+        let theirs = world.identity.rotate_token(other.id, None, &last.id, hour).await;
+        assert_eq!(theirs.unwrap_err().code, Code::NotFound);
+        assert!(world.identity.revoke_token(org, &last.id).await.unwrap());
+        assert_eq!(rotate(&last.id, hour).await.unwrap_err().code, Code::NotFound);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tokens_are_rotated_when_there_are_as_many_as_may_be_and_not_without_end() {
+    both(async |db| {
+        let world = World::new(db).await;
+        let (org, hour) = (world.org.id, Duration::from_secs(3_600));
+        let mut ids = Vec::new();
+        for _ in 0..MAX_ACTIVE {
+            ids.push(world.identity.create_token(org, "x", &ExtScope::ALL, None).await.unwrap().0.id);
+        }
+        for id in &mut ids {
+            *id = world.identity.rotate_token(org, None, id, hour).await.unwrap().0.id;
+        }
+        let full = world.identity.rotate_token(org, None, &ids[0], hour).await;
+        assert_eq!(full.unwrap_err().code, Code::LimitExceeded);
+        world.clock.advance(hour);
+        world.identity.rotate_token(org, None, &ids[0], hour).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_token_ends_at_its_expiry() {
     both(async |db| {
         let world = World::new(db).await;

@@ -119,6 +119,7 @@ pub const ALL: &[Expected] = &[
     admin("unblock_client", |ids| json!({ "client_id": ids.blocked })),
     admin("list_tokens", nothing),
     admin("create_token", |ids| json!({ "label": ids.label, "scopes": ["ext:sql"] })),
+    admin("rotate_token", |ids| json!({ "token_id": ids.token })),
     admin("revoke_token", |ids| json!({ "token_id": ids.token })),
     admin("get_settings", nothing),
     admin("update_settings", |ids| json!({ "name": ids.name })),

@@ -143,6 +143,44 @@ async fn tokens_are_made_listed_and_revoked_and_never_administer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_rotated_in_one_step_and_the_old_one_works_a_while_longer() {
+    both(&[], async |service| {
+        let org = service.workspace("acme").await;
+        let (_, admin) = service.member(&org, "ann@example.com", Role::Admin).await;
+        let new = json!({ "label": "report", "scopes": ["ext:datasets"] });
+        let (_, made) = service.manage(&admin, "POST", "/tokens", Some(new)).await;
+        let old = made["secret"].as_str().unwrap().to_owned();
+        let path = |id: &Value| format!("/tokens/{}/rotate", id.as_str().unwrap());
+        let status = async |secret: &str| service.get("/api/v1/ext/datasets", secret).send().await.unwrap().status();
+
+        let rotate = path(&made["token"]["token_id"]);
+        let (code_of, rotated) = service.manage(&admin, "POST", &rotate, Some(json!({}))).await;
+        assert_eq!(code_of, 200, "{rotated}");
+        let next = rotated["secret"].as_str().unwrap().to_owned();
+        assert_eq!(
+            (&rotated["token"]["label"], &rotated["token"]["scopes"]),
+            (&json!("report"), &json!(["ext:datasets"]))
+        );
+        let entry = service.last_audit(&org).await;
+        assert_eq!(entry.action, "admin.token.rotate");
+        assert!(!entry.target.contains(&next) && entry.target.ends_with(" 60 min"), "{}", entry.target);
+        assert_eq!((status(&old).await.as_u16(), status(&next).await.as_u16()), (200, 200));
+        let (_, listed) = service.manage(&admin, "GET", "/tokens", None).await;
+        assert_eq!(listed["tokens"].as_array().unwrap().len(), 2);
+        let replaced = listed["tokens"].as_array().unwrap().iter().find(|token| !token["replaced_by"].is_null());
+        assert_eq!(replaced.unwrap()["replaced_by"], rotated["token"]["token_id"]);
+        assert!(!listed.to_string().contains(&next[15..]));
+        assert_eq!(service.manage(&admin, "POST", &rotate, Some(json!({}))).await.0, 400, "it was rotated already");
+        service.clock.advance(Duration::from_secs(3_600));
+        assert_eq!((status(&old).await.as_u16(), status(&next).await.as_u16()), (401, 200));
+        let (code_of, body) =
+            service.manage(&next, "POST", &path(&rotated["token"]["token_id"]), Some(json!({}))).await;
+        assert_eq!((code_of, code(&body)), (403, "scope_denied"), "a token rotates none, and not itself");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn settings_hold_at_once() {
     both(&[], async |service| {
         let org = service.workspace("acme").await;

@@ -14,13 +14,15 @@ use crate::model::error::{Error, Result};
 use crate::ops::Done;
 use crate::ops::blocked_clients::{BlockClient, BlockedClient, ListBlockedClients, UnblockClient};
 use crate::ops::grants::{Grants, ListGrants, RevokeGrant};
-use crate::ops::tokens::{CreateToken, Created, ListTokens, RevokeToken, Token};
+use crate::ops::tokens::{CreateToken, Created, ListTokens, RevokeToken, RotateToken, Token};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
 use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/clients";
+/// Minutes that a token works on that is rotated here; the page says so.
+const OVERLAP: u32 = 60;
 
 /// The host of the document that describes it, or what the client called itself.
 fn called(id: &str, name: &str) -> String {
@@ -93,6 +95,10 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<Created>> {
                 expires_in_days: days.map_err(|_| Error::invalid("expires_in_days", "Days are a whole number."))?,
             };
             room.ask(op).await.map(Some)
+        }
+        "rotate" => {
+            let token_id = params.get("token_id").unwrap_or("").to_owned();
+            room.ask(RotateToken { token_id, overlap_minutes: OVERLAP }).await.map(Some)
         }
         "revoke" => {
             let token_id = params.get("token_id").unwrap_or("").to_owned();

@@ -1,0 +1,161 @@
+//! `dragoman doctor`: what it finds, what it says to do, and what it never tells.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::stdio::Folder;
+use crate::support::program::{command, free_port};
+
+/// What it found of each thing; whether it ended well.
+async fn doctor(data: &Path, settings: &[(&str, &str)], arguments: &[&str]) -> (bool, Value) {
+    let mut doctor = command(data);
+    let free = format!("127.0.0.1:{}", free_port());
+    doctor.env("DRAGOMAN_LISTEN", free).envs(settings.iter().copied()).args(["doctor", "--json"]).args(arguments);
+    let output = doctor.output().await.unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{errors}"));
+    assert_eq!(output.status.success(), said["well"] == true, "{said} {errors}");
+    (output.status.success(), said)
+}
+
+fn finding<'v>(said: &'v Value, what: &str) -> &'v Value {
+    let all = said["findings"].as_array().unwrap();
+    all.iter().find(|finding| finding["what"] == what).unwrap_or_else(|| panic!("{what}: {said}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_well_is_said_to_be_and_a_look_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let fresh = folder.path().join("none");
+    let (well, said) = doctor(&fresh, &[], &[]).await;
+    assert!(well && !fresh.exists(), "{said}");
+    assert_eq!(finding(&said, "data folder")["state"], "note");
+    assert_eq!(
+        (&finding(&said, "query")["state"], &finding(&said, "search model")["state"]),
+        (&json!("good"), &json!("good"))
+    );
+
+    let world = Folder::new().await;
+    let (well, said) = doctor(&world.data(), &[], &[]).await;
+    assert!(well, "{said}");
+    for what in ["settings", "data folder", "master key", "database", "sealed keys", "clock", "address"] {
+        assert_eq!(finding(&said, what)["state"], "good", "{what}: {said}");
+    }
+    assert_eq!(finding(&said, "service")["mend"], "Start it with: dragoman serve");
+
+    let (mut service, address) = world.serve().await;
+    let listen = address.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
+    let (well, said) = doctor(&world.data(), &[("DRAGOMAN_LISTEN", listen)], &[]).await;
+    assert!(well, "{said}");
+    for what in ["service", "address", "discovery documents"] {
+        assert_eq!(finding(&said, what)["state"], "good", "{what}: {said}");
+    }
+    assert!(finding(&said, "public address")["mend"].as_str().unwrap().contains("DRAGOMAN_PUBLIC_URL"), "{said}");
+    service.kill().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_named_with_its_mend() {
+    let world = Folder::new().await;
+    let data = world.data();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = taken.local_addr().unwrap().to_string();
+    let another_key = "ab".repeat(32);
+    for (settings, what, words) in [
+        (
+            vec![("DRAGOMAN_SQL_ROWS", "0"), ("DRAGOMAN_LOG_FORMAT", "xml")],
+            "settings",
+            vec!["DRAGOMAN_SQL_ROWS", "DRAGOMAN_LOG_FORMAT"],
+        ),
+        (vec![("DRAGOMAN_LISTEN", &*busy)], "address", vec!["cannot be listened on", "DRAGOMAN_LISTEN"]),
+        (
+            vec![("DATABASE_URL", "postgres://me:hunter2@127.0.0.1:1/x")],
+            "database",
+            vec!["DATABASE_URL", "Is it running"],
+        ),
+        (vec![("DRAGOMAN_MASTER_KEY", &*another_key)], "sealed keys", vec!["Restore the master key"]),
+        (
+            vec![
+                ("DRAGOMAN_LLM_PROVIDER", "openai"),
+                ("DRAGOMAN_LLM_URL", "http://127.0.0.1:1/v1"),
+                ("DRAGOMAN_LLM_MODEL", "m"),
+            ],
+            "language model",
+            vec!["127.0.0.1:1", "DRAGOMAN_LLM_URL"],
+        ),
+    ] {
+        let (well, said) = doctor(&data, &settings, &[]).await;
+        let found = finding(&said, what);
+        assert!(!well && found["state"] == "wrong", "{what}: {said}");
+        let text = format!("{} {}", found["says"], found["mend"]);
+        assert!(
+            words.iter().all(|word| text.contains(word)) && !said.to_string().contains("hunter2"),
+            "{what}: {text}"
+        );
+    }
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (_, said) = doctor(&data, &[], &[]).await;
+    let found = finding(&said, "data folder");
+    assert!(found["mend"].as_str().unwrap().starts_with("chmod 700"), "{said}");
+    // A look mends nothing by itself, and says so in plain text too.
+    let output = command(&data).env("DRAGOMAN_LISTEN", &busy).arg("doctor").output().await.unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        !output.status.success() && text.contains("WRONG  address:") && text.contains("ok     settings:"),
+        "{text}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bundle_has_what_helps_and_no_secret() {
+    let world = Folder::new().await;
+    let (mut service, address) = world.serve().await;
+    let http = crate::support::service::http();
+    // A failure with things in it that are nobody else's business.
+    let base = address.strip_suffix("/mcp").unwrap();
+    let refused = http.post(format!("{base}/api/v1/ext/sql")).bearer_auth(&world.token);
+    let refused = refused.json(&json!({ "sql": "SELECT 'marker-in-sql' FROM nowhere" })).send().await.unwrap();
+    assert!(refused.status().is_client_error());
+    let secrets = [
+        ("DRAGOMAN_SMTP_URL", "smtps://me:marker-smtp@127.0.0.1:1"),
+        ("DRAGOMAN_LLM_PROVIDER", "openai"),
+        ("DRAGOMAN_LLM_MODEL", "m"),
+        ("DRAGOMAN_LLM_URL", "http://127.0.0.1:1/v1"),
+        ("DRAGOMAN_LLM_API_KEY", "marker-llm-key"),
+        ("DRAGOMAN_OIDC_ISSUER", "http://127.0.0.1:1"),
+        ("DRAGOMAN_OIDC_CLIENT_ID", "client"),
+        ("DRAGOMAN_OIDC_CLIENT_SECRET", "marker-oidc"),
+        ("DRAGOMAN_TOKEN", &*world.token),
+        ("DRAGOMAN_SQL_ROWS", "123"),
+    ];
+    let file = world.folder.path().join("bundle.json");
+    let bundle = ["--bundle", file.to_str().unwrap()];
+    doctor(&world.data(), &secrets, &bundle).await;
+    let text = std::fs::read_to_string(&file).unwrap();
+    let key = std::fs::read_to_string(world.data().join("master.key")).unwrap();
+    let secret = world.token.rsplit('_').next().unwrap();
+    for hidden in ["marker", key.trim(), secret, "acme", "sales", "region"] {
+        assert!(!text.contains(hidden), "{hidden}: {text}");
+    }
+    let said: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&said["settings"]["DRAGOMAN_SQL_ROWS"], &said["settings"]["DRAGOMAN_TOKEN"]),
+        (&json!("123"), &json!("(set)"))
+    );
+    assert_eq!(said["version"], env!("CARGO_PKG_VERSION"));
+    assert!(said["service"]["metrics"].as_str().unwrap().contains("dragoman_call_seconds"), "{text}");
+    assert!(
+        said["service"]["log"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("answered")),
+        "{text}"
+    );
+    let failed = said["failures"].as_array().unwrap();
+    assert!(failed.iter().any(|row| row["operation"] == "dragoman_sql" && row["outcome"] != "ok"), "{text}");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    // What is there is not written over.
+    let again = command(&world.data()).arg("doctor").args(bundle).output().await.unwrap();
+    let errors = String::from_utf8_lossy(&again.stderr);
+    assert!(!again.status.success() && errors.contains("name a new file"), "{errors}");
+    service.kill().await.unwrap();
+}
