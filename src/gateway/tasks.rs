@@ -29,7 +29,7 @@ const KEPT: Duration = Duration::from_secs(60 * 60);
 /// answered as clients are that do not know tasks.
 const MOST: Most = Most { of_credential: 20, of_workspace: 200 };
 /// How long a process holds a task without a word: several looks may fail, and clocks may differ.
-const LEASE: Duration = Duration::from_secs(30);
+pub const LEASE: Duration = Duration::from_secs(30);
 /// How often a process looks after the tasks that it works on, and so the longest that one goes on which was cancelled
 /// through another, or whose credential was withdrawn.
 pub const LOOK: Duration = Duration::from_secs(2);

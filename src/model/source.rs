@@ -66,6 +66,12 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// A text as a literal of DuckDB, of PostgreSQL, and of the language of queries. ClickHouse reads backslashes in texts
+/// otherwise.
+pub fn text_literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// A remote engine as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {

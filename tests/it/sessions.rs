@@ -1,6 +1,6 @@
 //! Sessions of the older era: permissions captured when they begin, bound to their owner, and an end.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dragoman::base::secret::Secret;
 use dragoman::identity::grants::RefreshUse;
@@ -249,7 +249,8 @@ async fn at_another_node_a_session_is_unknown_and_its_client_begins_anew() {
     );
 }
 
-/// What sessions cost that nobody uses, in a process of their own: printed, and bounded.
+/// What sessions cost that nobody uses, in a process of their own: memory and no threads, and each is opened as fast as
+/// the first. The figures are printed, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_idle_sessions_are_cheap() {
     let data = tempfile::tempdir().unwrap();
@@ -281,18 +282,34 @@ async fn a_thousand_idle_sessions_are_cheap() {
     for _ in 0..50 {
         begin().await;
     }
-    let before = program.resident();
+    let (memory, threads) = (program.resident(), program.threads());
     let mut last = String::new();
+    let mut times = Vec::new();
     for _ in 0..1_000 {
+        let started = Instant::now();
         last = begin().await;
+        times.push(started.elapsed());
     }
-    let each = program.resident().saturating_sub(before) / 1_000;
-    let started = std::time::Instant::now();
+    let each = program.resident().saturating_sub(memory) / 1_000;
+    let more = program.threads().saturating_sub(threads);
+    let median = |of: &[Duration]| {
+        let mut sorted = of.to_vec();
+        sorted.sort_unstable();
+        sorted[sorted.len() / 2]
+    };
+    let (first, later) = (median(&times[..200]), median(&times[800..]));
+    let started = Instant::now();
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
     assert_eq!(ask(Some(&last), &list).await.status(), 200);
     let answered = started.elapsed();
-    eprintln!("1,000 idle sessions: {each} bytes each; a request beside them took {answered:?}");
+    eprintln!(
+        "1,000 idle sessions: {each} bytes each, {more} threads more; one is opened in {first:?} at first and in {later:?} \
+         beside a thousand, where a request took {answered:?}"
+    );
     assert!(each < 100 << 10, "{each} bytes for a session that nobody uses");
+    assert!(more <= 8, "{more} threads for sessions that nobody uses");
+    // With a look at all others, the last would take five times as long.
+    assert!(later < first * 3 + Duration::from_millis(5), "opened in {first:?}, and later in {later:?}");
     program.stop().await;
 }
 

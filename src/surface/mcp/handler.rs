@@ -24,7 +24,7 @@ use super::complete::complete;
 use super::news::{Before, Ear, Event, MOST};
 use super::resources::{self, protocol_error};
 use super::tasks::{self, Begun};
-use super::tools::failure;
+use super::tools::{CALL, failure};
 use super::toolsets::Offered;
 use super::{Shared, asking, logs, params, progress, prompts};
 use crate::gateway::operation::Operation as _;
@@ -160,11 +160,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let via = progress::via("mcp.tool.call", &context);
         let known = self.shared.tools.get(&request.name);
         let Some(entry) = known.filter(|entry| self.offered.any(entry.toolsets)) else {
             let error = self.offered.refusal(known.map(|entry| entry.toolsets));
-            let recorded = self.shared.gateway.refused(&caller, via.action, &request.name, &error).await;
+            let recorded = self.shared.gateway.refused(&caller, CALL, &request.name, &error).await;
             recorded.map_err(|error| protocol_error(&error, &caller.request_id))?;
             return Err(protocol_error(&error, &caller.request_id));
         };
@@ -176,14 +175,16 @@ impl ServerHandler for Handler {
             let conversation = match opened {
                 Ok(conversation) => conversation,
                 Err(error) => {
-                    let recorded = self.shared.gateway.refused(&caller, via.action, &request.name, &error).await;
+                    let recorded = self.shared.gateway.refused(&caller, CALL, &request.name, &error).await;
                     recorded.map_err(|error| protocol_error(&error, &caller.request_id))?;
                     return Ok(failure(&error, &caller.request_id).into());
                 }
             };
             arguments = asking::resumed(arguments, conversation.as_deref(), request.input_responses.as_ref());
         }
-        let gateway = || self.shared.gateway.clone();
+        let call = |arguments| {
+            entry.call(self.shared.gateway.clone(), caller.clone(), arguments, progress::via(CALL, &context))
+        };
         let (started, ear) = (Instant::now(), self.ear(&caller));
         let result = match tasks::are_known(&context) {
             true => match tasks::begin(&self.shared, &caller, &entry.tool.name, arguments.clone(), &context).await {
@@ -193,12 +194,10 @@ impl ServerHandler for Handler {
                     return Ok(task.into());
                 }
             },
-            false => entry.call(gateway(), caller.clone(), arguments.clone(), via).await,
+            false => call(arguments.clone()).await,
         };
-        let again =
-            |arguments| entry.call(gateway(), caller.clone(), arguments, progress::via("mcp.tool.call", &context));
         let mut response = match asks_back {
-            true => asking::settled(result, &arguments, &context, &state, again).await,
+            true => asking::settled(result, &arguments, &context, &state, call).await,
             false => result.into(),
         };
         if let CallToolResponse::Complete(result) = &response {

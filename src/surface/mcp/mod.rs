@@ -48,7 +48,7 @@ use self::message::{Peek, Refused, error_body, rpc_error};
 use self::news::{Before, Listener};
 use self::sessions::{Sessions, Why};
 use self::tasks::Tasks;
-use self::tools::Tools;
+use self::tools::{CALL, Tools};
 use self::toolsets::Offered;
 use crate::base::clock::Clock;
 use crate::base::shares::{Key, Share, Shares};
@@ -375,7 +375,7 @@ impl Mcp {
     fn wanted<'a>(&'a self, peek: &'a Peek, offered: Offered) -> Option<(Action, &'a str, &'static str)> {
         if let Some(tool) = peek.tool() {
             let entry = self.shared.tools.get(tool).filter(|entry| offered.any(entry.toolsets))?;
-            return Some((entry.action, &entry.tool.name, "mcp.tool.call"));
+            return Some((entry.action, &entry.tool.name, CALL));
         }
         let method = peek.method()?;
         Some((resources::action(method)?, method, "mcp.resource.read"))

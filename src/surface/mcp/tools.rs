@@ -18,6 +18,9 @@ use crate::model::error::{Error, Result};
 use crate::ops;
 use crate::surface::schema;
 
+/// The record's word for a call of a tool.
+pub(super) const CALL: &str = "mcp.tool.call";
+
 type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<CallToolResult>>;
 
 /// One tool.

@@ -7,7 +7,7 @@ use crate::bank::judge::Verdict;
 use crate::bank::{Played, SETS, With, judged};
 
 /// Of the questions, at least so many are answered, asked about or declined rightly.
-const RIGHT: f64 = 0.95;
+const RIGHT: f64 = 0.99;
 /// At most so many are answered wrongly.
 const WRONG: f64 = 0.02;
 

@@ -100,6 +100,54 @@ async fn a_model_that_sees_tools_alone_gets_from_nothing_to_a_right_number() {
     bakery.service.stop().await;
 }
 
+/// ChatGPT shows its model tools, and the first 512 characters of the instructions: no resource and no prompt. Every name
+/// that is called or queried here stands in something that the service said before.
+#[tokio::test(flavor = "multi_thread")]
+async fn chatgpt_gets_from_nothing_to_a_right_number_by_what_it_is_told() {
+    const DOCUMENT: (&str, &str) =
+        ("https://chatgpt.com/oauth/client.json", "https://chatgpt.com/connector_platform_oauth_redirect");
+    let bakery = Bakery::start().await;
+    let (service, user) = (&bakery.service, bakery.baker.user.unwrap());
+    let token = service.access_token_by(&bakery.org, user, &Scope::ALL, DOCUMENT).await;
+    let rpc = async |method: &str, params: Value| {
+        let (status, body) = json_of(service.rpc(&token, method, params).send().await.unwrap()).await;
+        assert_eq!(status, 200, "{method}: {body}");
+        body["result"].clone()
+    };
+    let call = async |name: &str, arguments: Value| {
+        let result = rpc("tools/call", json!({ "name": name, "arguments": arguments })).await;
+        assert_eq!(result["isError"], false, "{name}: {result}");
+        result["structuredContent"].clone()
+    };
+    let told = rpc("server/discover", json!({})).await;
+    let shown: String = told["instructions"].as_str().unwrap().chars().take(512).collect();
+    let listed = rpc("tools/list", json!({})).await;
+    let tools: Vec<&str> =
+        listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let words = shown.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let [list, get, query, ..] = words.filter(|word| tools.contains(word)).collect::<Vec<_>>()[..] else {
+        panic!("{shown}: {tools:?}")
+    };
+
+    let ontologies = call(list, json!({ "about": "turnover by town" })).await;
+    let [one] = ontologies["ontologies"].as_array().unwrap().as_slice() else { panic!("{ontologies}") };
+    let guide = call(get, json!({ "ontologyId": one["id"], "about": "turnover by town" })).await;
+    let first = |line: &Value| line.as_str().unwrap().split([' ', ';', ',']).next().unwrap().to_owned();
+    let metrics = guide["metrics"].as_array().unwrap();
+    let metric = metrics.iter().find(|line| line.as_str().unwrap().contains("turnover")).map(first).unwrap();
+    let mut fields = guide["datasets"].as_array().unwrap().iter().flat_map(|it| {
+        let fields = it["fields"].as_array().unwrap().iter();
+        fields.map(move |field| (first(&it["dataset"]), first(field)))
+    });
+    let (dataset, field) = fields.find(|(_, field)| field == "town").unwrap();
+    let asked = json!({ "measures": [metric], "dimensions": [format!("{dataset}.{field}")] });
+    let mut rows: Vec<Value> = call(query, asked).await["table"]["rows"].as_array().unwrap().clone();
+    rows.sort_by_key(ToString::to_string);
+    // Corner in Bruges: 4 + 2 + 12. Old Mill in Ghent: 8 + 5.
+    assert_eq!(rows, [json!(["Bruges", 18.0]), json!(["Ghent", 13.0])]);
+    bakery.service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn words_narrow_an_ontology_and_find_stored_values() {
     let bakery = Bakery::start().await;

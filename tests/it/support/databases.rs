@@ -35,13 +35,7 @@ pub async fn postgres_url() -> String {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let cluster = tokio::task::spawn_blocking(|| CLUSTER.get_or_init(Cluster::start)).await.unwrap();
-    let name = format!("test_{}", COUNT.fetch_add(1, Ordering::SeqCst));
-    sqlx::any::install_default_drivers();
-    let mut connection = sqlx::AnyConnection::connect(&cluster.url_of("postgres", "postgres")).await.unwrap();
-    // The name is made above: nothing foreign can be in it.
-    sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {name} OWNER {ROLE}"))).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
-    cluster.url_of(ROLE, &name)
+    cluster.empty(&format!("test_{}", COUNT.fetch_add(1, Ordering::SeqCst))).await
 }
 
 /// The same database for the superuser, for whom no wall stands.
@@ -53,12 +47,15 @@ pub fn as_superuser(url: &str) -> String {
 pub struct Cluster {
     pub folder: PathBuf,
     port: u16,
+    /// What it is started with.
+    options: String,
     /// The watcher reads from it, and cleans up when it closes: at the end of the process, whatever ends it.
     _lifeline: ChildStdin,
 }
 
 impl Cluster {
-    fn start() -> Self {
+    /// Reachable through its socket alone.
+    pub fn start() -> Self {
         Self::with(5432, "listen_addresses=", &[])
     }
 
@@ -95,8 +92,6 @@ impl Cluster {
         check("initdb", initdb.arg(&data).current_dir("/").output());
 
         let lifeline = watcher(&folder, &run("pg_ctl"));
-        let mut start = run("pg_ctl");
-        start.arg("-D").arg(&data).arg("-l").arg(folder.join("log"));
         // Nothing here outlives the process, so nothing needs to reach the disk.
         let mut options = format!(
             "-k {} -p {port} -c {listen} -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
@@ -113,17 +108,47 @@ impl Cluster {
             }
             options += &format!(" -c ssl=on -c {setting}={}", own.display());
         }
-        start.args(["-w", "-t", "180", "-o", &options, "start"]).current_dir("/");
-        // Its output goes to the log: a pipe would stay open in the server and never end.
-        start.stdout(Stdio::null()).stderr(Stdio::null());
-        let started = start.status().unwrap();
-        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-        assert!(started.success(), "PostgreSQL did not start:\n{log}");
+        let cluster = Self { folder, port, options, _lifeline: lifeline };
+        cluster.begin();
         let mut role = run("createuser");
         role.args(["--username=postgres", "--no-superuser", "--no-createdb", "--no-createrole"]);
         role.args(["-p", &port.to_string(), "-h"]);
-        check("createuser", role.arg(&folder).arg(ROLE).current_dir("/").output());
-        Self { folder, port, _lifeline: lifeline }
+        check("createuser", role.arg(&cluster.folder).arg(ROLE).current_dir("/").output());
+        cluster
+    }
+
+    /// Starts it; also one that was ended.
+    pub fn begin(&self) {
+        let log = self.folder.join("log");
+        let mut start = self.control();
+        let status =
+            start.arg("-l").arg(&log).args(["-w", "-t", "180", "-o", &self.options, "start"]).status().unwrap();
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        assert!(status.success(), "PostgreSQL did not start:\n{log}");
+    }
+
+    /// Ends every connection, and it.
+    pub fn end(&self) {
+        let status = self.control().args(["-m", "fast", "-w", "-t", "180", "stop"]).status().unwrap();
+        assert!(status.success(), "PostgreSQL did not stop");
+    }
+
+    /// Its output goes to the log: a pipe would stay open in the server and never end.
+    fn control(&self) -> Command {
+        let mut control = run("pg_ctl");
+        control.arg("-D").arg(self.folder.join("data")).current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+        control
+    }
+
+    /// The address of a fresh, empty database, for an ordinary role that owns it.
+    pub async fn empty(&self, name: &str) -> String {
+        sqlx::any::install_default_drivers();
+        let mut connection = sqlx::AnyConnection::connect(&self.url_of("postgres", "postgres")).await.unwrap();
+        // Names are made here: nothing foreign can be in one.
+        let create = AssertSqlSafe(format!("CREATE DATABASE {name} OWNER {ROLE}"));
+        sqlx::query(create).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        self.url_of(ROLE, name)
     }
 
     /// Through the socket, without a password.
@@ -138,10 +163,8 @@ impl Cluster {
 
     /// Ends every connection and starts anew, at the same place.
     pub fn restart(&self) {
-        let mut restart = run("pg_ctl");
-        restart.arg("-D").arg(self.folder.join("data")).args(["-m", "fast", "-w", "-t", "180", "restart"]);
-        let status = restart.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
-        assert!(status.success(), "PostgreSQL did not start again");
+        self.end();
+        self.begin();
     }
 }
 

@@ -52,9 +52,17 @@ impl Program {
 
     /// Bytes of its memory that are in use.
     pub fn resident(&self) -> usize {
+        self.status("VmRSS:") * 1024
+    }
+
+    pub fn threads(&self) -> usize {
+        self.status("Threads:")
+    }
+
+    fn status(&self, of: &str) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.split_whitespace().next().unwrap().parse::<usize>().unwrap() * 1024
+        let line = status.lines().find_map(|line| line.strip_prefix(of)).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
     }
 
     pub fn mcp(&self) -> String {

@@ -1,5 +1,6 @@
 //! Long calls of clients that know tasks (MCP, Tasks extension): answered with a handle, asked for later, and nobody else's.
 
+mod away;
 mod ends;
 mod nodes;
 
@@ -267,4 +268,56 @@ async fn whoever_has_as_many_tasks_as_may_be_waits_for_the_answer() {
     assert_eq!(waiting(&service, &colleague).await["status"], "working", "others have places of their own");
     busy.abort();
     service.stop().await;
+}
+
+/// Puts so many tasks more beside one, of other credentials, all of them over.
+async fn others(service: &Service, org: &Org, beside: &str, count: usize) {
+    let mut tx = service.db.tenant(org.id).await.unwrap();
+    let sql = "INSERT INTO tasks (org_id, id, credential, tool, status, message, outcome, cancelled, node, leased_until, \
+               created_at, updated_at, expires_at) SELECT org_id, id || $1, credential || $1, tool, 'completed', \
+               message, outcome, cancelled, node, leased_until, created_at, updated_at, expires_at FROM tasks \
+               WHERE id = $2";
+    for number in 0..count {
+        let query = sqlx::query(sql).bind(format!("-{number}")).bind(beside);
+        query.execute(&mut *tx).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workspace_has_two_hundred_tasks_and_who_comes_then_waits_for_the_answer() {
+    both(async |service| {
+        let (org, next_door) = (service.workspace("acme").await, service.workspace("next").await);
+        let (token, colleague) = (service.token(&org).await, service.token(&org).await);
+        let (other, stranger) = (service.token(&org).await, service.token(&next_door).await);
+        let busy = endless(&service, &other);
+        let made = waiting(&service, &token).await;
+        busy.abort();
+        others(&service, &org, made["taskId"].as_str().unwrap(), 198).await;
+        let busy = endless(&service, &other);
+        assert_eq!(waiting(&service, &colleague).await["status"], "working", "the last place");
+        busy.abort();
+        assert_eq!(kept(&service).await, 200);
+        let busy = endless(&service, &other);
+        let mut waited = Duration::ZERO;
+        // Longer than a call needs to become a task: until the endless query gives way.
+        while waited < Duration::from_secs(4) {
+            let started = Instant::now();
+            let answered = told(&service, &colleague, "tools/call", call("SELECT 4 AS four")).await;
+            assert_eq!(answered["result"]["structuredContent"]["rows"], json!([[4]]), "{answered}");
+            waited = started.elapsed();
+        }
+        busy.abort();
+        // Another workspace has places of its own.
+        let id = endless_task(&service, &stranger).await;
+        told(&service, &stranger, "tasks/cancel", json!({ "taskId": id })).await;
+        reaches(&service, &stranger, &id, "cancelled").await;
+        // After an hour they make room, swept or not.
+        service.clock.advance(Duration::from_secs(3_601));
+        let busy = endless(&service, &other);
+        assert_eq!(waiting(&service, &colleague).await["status"], "working");
+        busy.abort();
+        service.stop().await;
+    })
+    .await;
 }

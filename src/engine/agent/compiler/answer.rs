@@ -7,11 +7,12 @@ use crate::model::plan::{Bound, By, Shown};
 
 use super::block::Block;
 use super::check::{Check, CheckKind};
-use super::columns::{columns, of_dimension};
+use super::columns::columns;
 use super::comparison::symbol;
 use super::compiled::Compiled;
 use super::dialect::aggregate;
 use super::error::{CompileError, MAX_BYTES};
+use super::headings::headings;
 use super::layer::{Layer, named};
 use super::layout::{list, with};
 use super::literal::number_text;
@@ -190,12 +191,7 @@ fn checks(work: &mut Work<'_>, block: &Block) {
 /// What one row of the answer is.
 fn grain(work: &Work<'_>) -> String {
     let plan = work.plan;
-    let dims: Vec<String> = plan
-        .dimensions
-        .iter()
-        .enumerate()
-        .map(|(at, dimension)| of_dimension(work, dimension, at).0.to_lowercase())
-        .collect();
+    let dims: Vec<String> = headings(work).dimensions.iter().map(|heading| heading.to_lowercase()).collect();
     match (plan.is_listing(), plan.subject.as_deref().and_then(|subject| work.ontology.entity(subject))) {
         (true, subject) => match subject {
             Some(entity) => format!("one row for each {}", entity.noun()),

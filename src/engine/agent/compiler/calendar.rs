@@ -4,10 +4,10 @@ use jiff::civil::DateTime;
 
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::{Comparison, Grain, Window};
+use crate::model::source::text_literal;
 
 use super::error::CompileError;
 use super::literal::civil;
-use super::names::text;
 use super::work::Work;
 
 impl Work<'_> {
@@ -17,7 +17,7 @@ impl Work<'_> {
             DataType::Date | DataType::DateTime => Ok(sql.to_owned()),
             DataType::DateTimeTz => {
                 self.zone()?;
-                Ok(format!("({sql} AT TIME ZONE {})", text(self.zone_name())))
+                Ok(format!("({sql} AT TIME ZONE {})", text_literal(self.zone_name())))
             }
             _ => Err(CompileError::WrongType {
                 field: field.words(),
@@ -29,7 +29,7 @@ impl Work<'_> {
 
     /// A civil time of the ontology's zone, or a day there, as the instant that it is.
     pub(super) fn instant_of(&self, local: &str) -> String {
-        format!("(CAST({local} AS TIMESTAMP) AT TIME ZONE {})", text(self.zone_name()))
+        format!("(CAST({local} AS TIMESTAMP) AT TIME ZONE {})", text_literal(self.zone_name()))
     }
 
     /// A field of time cut to a unit: the first day of it (of an hour its beginning), or its number in a cycle.

@@ -1,35 +1,35 @@
-//! The columns of an answer: headings, types, units.
+//! The columns of an answer: types, units, and their SQL.
 
 use crate::model::ontology::{Aggregation, DataType, Field};
 use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 
 use super::block::Block;
 use super::compiled::{OutputColumn, Role};
+use super::headings::headings;
 use super::layer::{Layer, change, difference};
 use super::names::Names;
-use super::words::words;
 use super::work::Work;
-use crate::engine::render::nouns::capital;
 use crate::model::source::quoted;
 
 /// The columns of the result and their SQL.
 pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColumn>, Vec<String>) {
     let plan = work.plan;
-    let mut headings = Names::default();
+    let mut taken = Names::default();
     let mut columns: Vec<OutputColumn> = Vec::new();
     let mut select = Vec::new();
     let mut add = |wanted: String, sql: &str, mut column: OutputColumn| {
-        column.heading = headings.heading(&wanted);
+        column.heading = taken.heading(&wanted);
         select.push(format!("{sql} AS {}", quoted(&column.heading)));
         columns.push(column);
     };
-    for (at, (dimension, sql)) in plan.dimensions.iter().zip(&layer.dims).enumerate() {
-        let (heading, column) = of_dimension(work, dimension, at);
-        add(heading, sql, column);
+    let called = headings(work);
+    let dimensions = plan.dimensions.iter().zip(called.dimensions).zip(&layer.dims);
+    for (at, ((dimension, heading), sql)) in dimensions.enumerate() {
+        add(heading, sql, of_dimension(work, dimension, at));
     }
     let values = layer.numbers.iter().zip(&block.values);
-    for (at, (measure, (number, value))) in plan.measures.iter().zip(values).enumerate() {
-        let heading = heading(work, measure);
+    let measures = plan.measures.iter().zip(called.measures).zip(values);
+    for (at, ((measure, heading), (number, value))) in measures.enumerate() {
         let column = of_measure(work, measure, at, value.counts);
         add(heading.clone(), &number.0, column.clone());
         if let (Some(other), Some(comparison)) = (&number.1, &plan.comparison) {
@@ -51,44 +51,8 @@ pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<Out
     (columns, select)
 }
 
-/// What a number is called. A share is called so; what else is shown of a number is told from the number itself where
-/// that is beside it, as in a comparison.
-fn heading(work: &Work<'_>, measure: &Measure) -> String {
-    let words = words(work, measure);
-    let itself =
-        |other: &Measure| other.shown_as.is_none() && other.value == measure.value && other.filters == measure.filters;
-    let said = match &measure.shown_as {
-        Some(Shown::Share { within }) if measure.label.is_none() => {
-            let of = words.trim_start_matches("Number of ").to_lowercase();
-            let dimensions = within.iter().filter_map(|at| Some((*at, work.plan.dimensions.get(*at)?)));
-            let groups: Vec<String> =
-                dimensions.map(|(at, dimension)| of_dimension(work, dimension, at).0.to_lowercase()).collect();
-            return match groups.is_empty() {
-                true => format!("Share of {of}"),
-                false => format!("Share of {of} within {}", groups.join(" and ")),
-            };
-        }
-        Some(Shown::Change) => "difference",
-        Some(Shown::ChangePercent) => "change",
-        Some(Shown::Cumulative) => "running total",
-        Some(Shown::MovingAverage { .. }) => "moving average",
-        Some(Shown::Share { .. }) | None => return words,
-    };
-    if work.plan.measures.iter().any(itself) { format!("{words}, {said}") } else { words }
-}
-
-pub(super) fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) -> (String, OutputColumn) {
+fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) -> OutputColumn {
     let field = work.ontology.field(&dimension.field.dataset, &dimension.field.field);
-    let words = field.map(Field::words).unwrap_or_default();
-    let role = dimension.field.via.first().and_then(|name| work.ontology.relationship(name));
-    let words = match role.and_then(|relationship| relationship.role.as_ref()) {
-        Some(role) => format!("{role} {words}"),
-        None => words,
-    };
-    let heading = match dimension.grain {
-        Some(grain) => format!("{words} ({})", grain_words(grain)),
-        None => words,
-    };
     let datatype = match dimension.grain {
         Some(Grain::Hour) => DataType::DateTime,
         Some(grain) if grain.is_cycle() => DataType::Integer,
@@ -99,7 +63,7 @@ pub(super) fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) ->
         None => field.map(|field| field.datatype).unwrap_or_default(),
     };
     let keeps = dimension.grain.is_none();
-    let column = OutputColumn {
+    OutputColumn {
         heading: String::new(),
         role: Role::Dimension(at),
         datatype,
@@ -109,11 +73,14 @@ pub(super) fn of_dimension(work: &Work<'_>, dimension: &Dimension, at: usize) ->
             None => field.format.clone(),
         }),
         nullable: true,
-    };
-    (dimension.label.clone().unwrap_or_else(|| capital(&heading)), column)
+    }
 }
 
 fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> OutputColumn {
+    let of_part = |part: &Measure| {
+        let OutputColumn { datatype, unit, format, .. } = of_measure(work, part, at, false);
+        (datatype, unit, format)
+    };
     let (datatype, unit, format) = match &measure.value {
         Value::Metric(name) => work
             .ontology
@@ -136,20 +103,11 @@ fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> Ou
             let whole = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max);
             (if whole { DataType::Integer } else { DataType::Float }, Some("days".to_owned()), None)
         }
-        Value::Sum(parts) => match parts.first() {
-            Some(part) => {
-                let column = of_measure(work, part, at, false);
-                (column.datatype, column.unit, column.format)
-            }
-            None => Default::default(),
-        },
-        Value::Difference(left, _) => {
-            let column = of_measure(work, left, at, false);
-            (column.datatype, column.unit, column.format)
-        }
+        Value::Sum(parts) => parts.first().map(of_part).unwrap_or_default(),
+        Value::Difference(left, _) => of_part(left),
         Value::Over { measure, .. } => {
-            let column = of_measure(work, measure, at, false);
-            (DataType::Float, column.unit, column.format)
+            let (_, unit, format) = of_part(measure);
+            (DataType::Float, unit, format)
         }
         Value::Ratio { .. } | Value::Number(_) => (DataType::Float, None, None),
     };
@@ -165,22 +123,4 @@ fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> Ou
 /// How values of a field are written. Years are no amounts: their thousands are not told apart.
 fn format_of(field: &Field) -> Option<String> {
     field.format.clone().or_else(|| field.is_year().then(|| "0.##".to_owned()))
-}
-
-fn grain_words(grain: Grain) -> &'static str {
-    match grain {
-        Grain::Hour => "hour",
-        Grain::Day => "day",
-        Grain::Week => "week",
-        Grain::Month => "month",
-        Grain::Quarter => "quarter",
-        Grain::Year => "year",
-        Grain::FiscalQuarter => "fiscal quarter",
-        Grain::FiscalYear => "fiscal year",
-        Grain::HourOfDay => "hour of the day",
-        Grain::DayOfWeek => "day of the week, 1 is Monday",
-        Grain::DayOfMonth => "day of the month",
-        Grain::MonthOfYear => "month of the year",
-        Grain::QuarterOfYear => "quarter of the year",
-    }
 }

@@ -3,11 +3,11 @@
 
 use crate::model::ontology::{Aggregation, DataType, Field};
 use crate::model::plan::{Comparator, FieldRef, Grain, Literal, Pattern, Window};
+use crate::model::source::text_literal;
 
 use super::dialect::aggregate;
 use super::error::CompileError;
 use super::literal::Written;
-use super::names::text;
 use super::scope::Scope;
 use super::work::Work;
 
@@ -57,7 +57,7 @@ pub(super) fn like(
         Pattern::StartsWith => format!("{part}%"),
         Pattern::EndsWith => format!("%{part}"),
     };
-    Ok(format!("{sql} ILIKE {} ESCAPE '!'", text(&pattern)))
+    Ok(format!("{sql} ILIKE {} ESCAPE '!'", text_literal(&pattern)))
 }
 
 /// One column against another. An instant is held against a date or a civil time as what clocks show.

@@ -5,15 +5,20 @@ use super::error::CompileError;
 use crate::model::ontology::Aggregation;
 use crate::model::source::Dialect;
 
+/// Why no statements are made for an engine, and what to do instead; `None` where they are.
+pub fn unwritten(dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::DuckDb | Dialect::PostgreSql => None,
+        Dialect::ClickHouse => Some(
+            "tables in ClickHouse are asked in SQL alone: read their columns with dragoman_get_schema, and write the \
+             statement in ClickHouse's SQL with dragoman_sql",
+        ),
+    }
+}
+
 /// Whether statements are made for an engine at all.
 pub(super) fn is_written(dialect: Dialect) -> Result<(), CompileError> {
-    match dialect {
-        Dialect::DuckDb | Dialect::PostgreSql => Ok(()),
-        Dialect::ClickHouse => Err(CompileError::Unsupported(
-            "questions over tables in ClickHouse are not available: write the statement yourself with the SQL tool"
-                .into(),
-        )),
-    }
+    unwritten(dialect).map_or(Ok(()), |why| Err(CompileError::Unsupported(why.into())))
 }
 
 /// A quotient that is exact, and NULL where the divisor is 0.

@@ -5,9 +5,9 @@ use jiff::tz::TimeZone;
 
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::Literal;
+use crate::model::source::text_literal;
 
 use super::error::CompileError;
-use super::names::text;
 use super::work::Work;
 
 /// A value as SQL.
@@ -45,8 +45,8 @@ impl Work<'_> {
         };
         let written = match (field.datatype, value) {
             (DataType::String, Literal::Text(value)) => plain_text(value)?,
-            (DataType::String, Literal::Number(number)) => text(&number_text(number.get())),
-            (DataType::String, Literal::Bool(value)) => text(if *value { "true" } else { "false" }),
+            (DataType::String, Literal::Number(number)) => text_literal(&number_text(number.get())),
+            (DataType::String, Literal::Bool(value)) => text_literal(if *value { "true" } else { "false" }),
             (DataType::Integer | DataType::Decimal | DataType::Float, Literal::Number(number)) => {
                 number_text(number.get())
             }
@@ -103,7 +103,7 @@ fn plain_text(value: &str) -> Result<String, CompileError> {
     if value.contains('\u{0}') {
         return Err(CompileError::Unsupported("a value holds the character U+0000, which no text does".into()));
     }
-    Ok(text(value))
+    Ok(text_literal(value))
 }
 
 /// A number written out, without an exponent where that is short.

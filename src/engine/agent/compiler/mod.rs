@@ -20,7 +20,7 @@
 //! 6. measures taken apart: `words`, `leaf`, `calc`, `metric`, `measure`;
 //! 7. one part: [`rows`], `watch`, `part`;
 //! 8. parts put together: `subject`, [`block`], `numbers`, `listing`;
-//! 9. the answer: `layer`, `shown`, `order`, `columns`, [`answer`].
+//! 9. the answer: `layer`, `shown`, `order`, `headings`, `columns`, [`answer`].
 //!
 //! A condition may be on a number ("customers with more than 3 orders"), which is made three floors above: [`compile`]
 //! gives the way there along ([`work::NumberOfEach`]).
@@ -38,6 +38,7 @@ mod days;
 mod dialect;
 mod error;
 mod fields;
+mod headings;
 mod joins;
 mod layer;
 mod layout;
@@ -62,6 +63,7 @@ mod work;
 
 pub use check::{Check, CheckKind};
 pub use compiled::{Compiled, Note, NoteKind, OutputColumn, Reads, Role};
+pub use dialect::unwritten;
 pub use error::{CompileError, MAX_BYTES, with_way};
 
 use crate::engine::ontology::graph::Graph;

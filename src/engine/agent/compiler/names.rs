@@ -2,11 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// A text as SQL.
-pub(super) fn text(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 /// Names of one kind that are taken; SQL does not regard case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names(BTreeSet<String>);

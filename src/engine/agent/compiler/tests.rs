@@ -204,7 +204,7 @@ fn refusals_name_the_thing_and_what_to_do() {
     }
     let ontology = ontology();
     let refused = compile(&count(&[]), &ontology, &Graph::new(&ontology), Dialect::ClickHouse, 1).unwrap_err();
-    assert!(refused.to_string().contains("ClickHouse"));
+    assert!(refused.to_string().contains("ClickHouse's SQL with dragoman_sql"), "{refused}");
 }
 
 #[test]
@@ -302,6 +302,74 @@ fn columns_say_what_they_are() {
     assert_eq!(compiled.reads.joins.len(), 2);
     assert_eq!(compiled.reads.joins[0].relationship, "from");
     assert_eq!(compiled.reads.joins[0].on, [ColumnPair { left: "origin".into(), right: "code".into() }]);
+}
+
+/// Money from an account to an account, each of a person; persons and banks have names.
+fn transfers(roles: [&str; 2]) -> Ontology {
+    let named = |name: &str, more: Vec<Field>| Entity {
+        name: name.into(),
+        source: name.into(),
+        primary_key: vec!["code".into()],
+        fields: [vec![field("code", DataType::Integer), field("name", DataType::String)], more].concat(),
+        ..Entity::default()
+    };
+    let number = |name: &str| field(name, DataType::Integer);
+    let of_transfer = vec![number("giver_id"), number("taker_id"), number("amount"), field("state", DataType::String)];
+    let datasets = vec![
+        Entity { fields: of_transfer, ..named("transfer", vec![]) },
+        named("account", vec![number("person_id"), number("bank_id"), number("amount")]),
+        named("person", vec![]),
+        named("bank", vec![]),
+    ];
+    let relationships = vec![
+        relationship("paid_by", "transfer", "giver_id", "account", roles[0]),
+        relationship("paid_to", "transfer", "taker_id", "account", roles[1]),
+        relationship("account_person", "account", "person_id", "person", ""),
+        relationship("account_bank", "account", "bank_id", "bank", ""),
+    ];
+    Ontology { name: "o".into(), datasets, relationships, ..Ontology::default() }
+}
+
+#[test]
+fn no_two_columns_are_called_alike() {
+    let headings = |roles: [&str; 2], dims: &[(&str, &str, &[&str])], measures: Vec<Measure>| -> Vec<String> {
+        let ontology = transfers(roles);
+        let measures = [vec![Measure::of(Value::Count("transfer".into()))], measures].concat();
+        let plan = Plan { measures, ..count(dims) };
+        let made = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
+        made.columns.into_iter().map(|column| column.heading).collect()
+    };
+    let roles = ["sender", "receiver"];
+    let two: [(&str, &str, &[&str]); 2] = [("account", "name", &["paid_by"]), ("account", "name", &["paid_to"])];
+    assert_eq!(headings(roles, &two, vec![]), ["Sender name", "Receiver name", "Number of transfers"]);
+    assert_eq!(headings(["", ""], &two, vec![])[..2], ["Paid by name", "Paid to name"], "without roles");
+    let far: [(&str, &str, &[&str]); 4] = [
+        ("person", "name", &["paid_by", "account_person"]),
+        ("bank", "name", &["paid_by", "account_bank"]),
+        ("person", "name", &["paid_to", "account_person"]),
+        ("account", "code", &["paid_to"]),
+    ];
+    let told = ["Sender person name", "Sender bank name", "Receiver name", "Receiver code"];
+    assert_eq!(headings(roles, &far, vec![])[..4], told);
+
+    let sum = |dataset: &str| Value::Aggregate { function: Aggregation::Sum, field: FieldRef::new(dataset, "amount") };
+    let count_of = |state: &str| Measure {
+        filters: vec![is("transfer", "state", Comparator::Equal, Literal::Text(state.into()))],
+        ..Measure::of(Value::Count("transfer".into()))
+    };
+    let measures = vec![Measure::of(sum("transfer")), Measure::of(sum("account")), count_of("open"), count_of("Done")];
+    let told = [
+        "Number of transfers",
+        "Total transfer amount",
+        "Total account amount",
+        "Number of transfers where transfer.state = 'open'",
+        "Number of transfers where transfer.state = 'Done'",
+    ];
+    assert_eq!(headings(roles, &[], measures), told);
+    let one = headings(roles, &[], vec![Measure { label: Some("Open".into()), ..count_of("open") }, count_of("Done")]);
+    assert_eq!(one[1..], ["Open", "Number of transfers where transfer.state = 'Done'"], "a name of its own stays");
+    let many = headings(roles, &[], vec![count_of(&"x".repeat(500))]);
+    assert!(many[1].ends_with('…') && many[1].chars().count() < 120, "{many:?}");
 }
 
 #[test]

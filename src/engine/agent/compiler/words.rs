@@ -1,7 +1,7 @@
 //! What people call numbers.
 
 use crate::model::ontology::{Aggregation, Entity, Field, in_words};
-use crate::model::plan::{Measure, Value};
+use crate::model::plan::{FieldRef, Measure, Value};
 
 use super::days;
 use super::names::plural;
@@ -19,12 +19,7 @@ pub(super) fn words(work: &Work<'_>, measure: &Measure) -> String {
             let noun = work.ontology.entity(dataset).map_or_else(|| in_words(dataset), Entity::noun);
             format!("number of {}", plural(&noun))
         }
-        Value::Aggregate { function, field } => {
-            let words = work.ontology.field(&field.dataset, &field.field).map(Field::words);
-            let words = words.unwrap_or_else(|| in_words(&field.field)).to_lowercase();
-            let words = if *function == Aggregation::CountDistinct { plural(&words) } else { words };
-            format!("{} {words}", aggregate_words(*function))
-        }
+        Value::Aggregate { function, field } => aggregate_of(work, *function, field, false),
         Value::Days { function, from, to } => {
             format!("{} {}", aggregate_words(*function), days::words(work, from, to))
         }
@@ -46,6 +41,17 @@ pub(super) fn words(work: &Work<'_>, measure: &Measure) -> String {
         Value::Number(number) => number.to_string(),
     };
     capital(&text)
+}
+
+/// What people call an aggregate of a field; in full with what its rows are.
+pub(super) fn aggregate_of(work: &Work<'_>, function: Aggregation, of: &FieldRef, in_full: bool) -> String {
+    let words = work.ontology.field(&of.dataset, &of.field).map(Field::words);
+    let words = words.unwrap_or_else(|| in_words(&of.field)).to_lowercase();
+    let words = if function == Aggregation::CountDistinct { plural(&words) } else { words };
+    match work.ontology.entity(&of.dataset).filter(|_| in_full) {
+        Some(entity) => format!("{} {} {words}", aggregate_words(function), entity.noun()),
+        None => format!("{} {words}", aggregate_words(function)),
+    }
 }
 
 /// What people call an aggregate.

@@ -13,6 +13,7 @@ use crate::model::ontology::{
     Aggregation, DataType, Entity, Field, FieldRole, Metric, Ontology, Relationship, Segment, in_words,
 };
 use crate::model::personal::is_personal;
+use crate::model::source::{Dialect, text_literal};
 
 /// The longest stored value that is shown, in characters: a part of one is no value.
 const LONGEST_VALUE: usize = 60;
@@ -23,6 +24,8 @@ pub(super) struct Sight<'a> {
     pub values: &'a [FieldValues],
     /// By dataset in lower case: the first and the last day of its default time.
     pub extents: HashMap<String, (Date, Date)>,
+    /// Of the engine that its tables are in.
+    pub dialect: Dialect,
 }
 
 impl Sight<'_> {
@@ -56,7 +59,7 @@ pub(super) const NAMES: Detail = Detail { about: 60, synonyms: 0, values: 0, fie
 /// A stored value as expressions have it.
 pub(super) fn literal(value: &str, datatype: DataType) -> String {
     let bare = datatype.is_number() && value.parse::<f64>().is_ok() || datatype == DataType::Boolean;
-    if bare { value.to_owned() } else { format!("'{}'", value.replace('\'', "''")) }
+    if bare { value.to_owned() } else { text_literal(value) }
 }
 
 pub(super) fn metric(metric: &Metric, on: &Ontology, detail: &Detail) -> String {

@@ -16,9 +16,11 @@ use jiff::civil::DateTime;
 use self::lines::{BRIEF, Detail, FULL, NAMES, Sight, one_line};
 use self::pick::{Item, Picked, Thing};
 use crate::base::json;
+use crate::engine::agent::compiler::unwritten;
 use crate::engine::agent::near::{Found, Sought, find, names_of, open_terms, texts_of};
 use crate::engine::agent::prepared::{Prepared, has_statement};
 use crate::engine::ontology::graph::Graph;
+use crate::engine::render::nouns::capital;
 use crate::model::guide::{Described, Guide};
 use crate::model::ontology::{Ontology, Relationship, in_words};
 use crate::model::personal::is_personal;
@@ -72,13 +74,14 @@ pub(super) fn guide(ontology: &Ontology, prepared: Option<&Prepared>, why: Optio
         ontology,
         values: prepared.map_or(&[], |prepared| &prepared.values),
         extents: extents.unwrap_or_default(),
+        dialect: prepared.map_or(Dialect::DuckDb, |prepared| prepared.dialect),
     };
     let unread = prepared.into_iter().flat_map(|prepared| &prepared.left_out).map(String::as_str);
     let unknown: Vec<String> = why.into_iter().chain(unread).take(MOST_UNKNOWN).map(str::to_owned).collect();
     let graph = prepared.map_or_else(|| Arc::new(Graph::new(ontology)), |prepared| prepared.graph.clone());
     let runs = |query: &Query| match prepared {
         Some(prepared) => prepared.runs(query, wish.now),
-        None => has_statement(query, ontology, (&graph, Dialect::DuckDb), wish.now),
+        None => has_statement(query, ontology, (&graph, sight.dialect), wish.now),
     };
     written(&sight, &graph, &unknown, (wish, &runs))
 }
@@ -280,6 +283,9 @@ fn size(guide: &Guide) -> usize {
 fn notes(sight: &Sight<'_>, now: DateTime, terms: &[(String, String)]) -> Vec<String> {
     let ontology = sight.ontology;
     let mut notes = Vec::new();
+    if let Some(why) = unwritten(sight.dialect) {
+        notes.push(format!("{}. The definitions here hold there too.", capital(why)));
+    }
     for text in [&ontology.description, &ontology.ai.instructions] {
         if !text.trim().is_empty() {
             notes.push(one_line(text, NOTES));

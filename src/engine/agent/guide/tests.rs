@@ -88,6 +88,10 @@ fn ontology(more: usize) -> Ontology {
 }
 
 fn told(ontology: &Ontology, about: Option<&str>, bytes: usize) -> Guide {
+    told_in(Dialect::DuckDb, ontology, about, bytes)
+}
+
+fn told_in(dialect: Dialect, ontology: &Ontology, about: Option<&str>, bytes: usize) -> Guide {
     let known = |dataset: &str, field: &str, values: &[&str]| FieldValues {
         dataset: dataset.into(),
         field: field.into(),
@@ -96,7 +100,7 @@ fn told(ontology: &Ontology, about: Option<&str>, bytes: usize) -> Guide {
     };
     let values = [known("sale", "product", &["Bun", "Rye"]), known("shop", "town", &["Bruges", "Ghent"])];
     let days = ("2025-01-10".parse().unwrap(), "2025-02-28".parse().unwrap());
-    let sight = Sight { ontology, values: &values, extents: [("sale".to_owned(), days)].into() };
+    let sight = Sight { ontology, values: &values, extents: [("sale".to_owned(), days)].into(), dialect };
     let wish = Wish { about, now: "2025-03-01T10:00".parse().unwrap(), bytes };
     written(&sight, &Graph::new(ontology), &[], (&wish, &|_| true))
 }
@@ -120,6 +124,17 @@ fn all_that_may_be_named_is_told_with_what_it_takes_to_name_it() {
     for part in [&guide.metrics[0], &guide.segments[0], &sale.dataset, &sale.fields[2], &guide.relationships[0]] {
         assert!(text.contains(part), "{text}");
     }
+}
+
+#[test]
+fn what_no_query_reaches_is_said_before_anybody_writes_one() {
+    for dialect in [Dialect::DuckDb, Dialect::PostgreSql] {
+        let guide = told_in(dialect, &ontology(0), None, ROOM);
+        assert!(!guide.notes.iter().any(|note| note.contains("dragoman_sql")), "{:?}", guide.notes);
+    }
+    let guide = told_in(Dialect::ClickHouse, &ontology(0), None, ROOM);
+    assert!(guide.notes[0].starts_with("Tables in ClickHouse are asked in SQL alone: "), "{:?}", guide.notes);
+    assert!(guide.notes[0].contains("ClickHouse's SQL with dragoman_sql"), "{:?}", guide.notes);
 }
 
 #[test]

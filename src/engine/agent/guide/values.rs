@@ -111,7 +111,12 @@ mod tests {
             known("flight", "pilot", &["Ada Kennedy", "Bo Lane"]),
             known("airport", "name", &["John F Kennedy Intl Airport", "O'Hare Airport", "Honolulu Airport"]),
         ];
-        let sight = Sight { ontology: &ontology, values: &values, extents: Default::default() };
+        let sight = Sight {
+            ontology: &ontology,
+            values: &values,
+            extents: Default::default(),
+            dialect: crate::model::source::Dialect::DuckDb,
+        };
         let names: BTreeSet<String> = ["flight", "airport"].map(str::to_owned).into();
         lines(&find(&Sought::new(text, &[], &names), &names, (&ontology, &values)), &sight).0
     }

@@ -1,6 +1,6 @@
 //! How alike words are: what somebody wrote, and what is there.
 
-use crate::model::ontology::in_words;
+use super::words::in_name;
 
 /// Longer words are not compared, in bytes: nobody misspells them.
 const LONGEST: usize = 64;
@@ -10,7 +10,8 @@ pub(super) const ALIKE: f64 = 0.88;
 
 /// How near the nearest of some names comes to one of the words.
 pub(super) fn best<'n>(words: &[String], names: impl Iterator<Item = &'n str>) -> f64 {
-    let parts: Vec<String> = names.flat_map(split).collect();
+    // A letter alone names nothing.
+    let parts: Vec<String> = names.flat_map(in_name).filter(|part| part.len() > 1).collect();
     let pairs = parts.iter().flat_map(|part| words.iter().map(move |word| alike(part, word)));
     pairs.fold(0.0, f64::max)
 }
@@ -32,12 +33,6 @@ pub(super) fn alike(one: &str, other: &str) -> f64 {
         return 0.0;
     }
     strsim::jaro_winkler(one, other)
-}
-
-/// The words of a text or a name, in small letters.
-pub(super) fn split(text: &str) -> Vec<String> {
-    let words = in_words(text).to_lowercase();
-    words.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

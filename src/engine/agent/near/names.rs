@@ -1,11 +1,13 @@
 //! Names of an ontology and stored values that come near some words: what to say instead of what means nothing. Within
 //! bounds, since both sides are written by others; personal values are told nobody who did not name them.
 
-use super::alike::{ALIKE, best, split};
+use super::alike::{ALIKE, best};
+use super::words::in_name;
 use crate::engine::agent::planner::FieldValues;
 use crate::model::ontology::{Entity, Field, Ontology};
 use crate::model::personal::is_personal;
 use crate::model::run::{Described, Near};
+use crate::model::source::text_literal;
 
 /// Most names of each kind.
 const MOST: usize = 8;
@@ -25,7 +27,7 @@ const LONGEST_VALUE: usize = 100;
 /// What comes near some words, the nearest first; the fields of datasets that they name after those that they name
 /// themselves. Where no metric comes near, the first ones.
 pub(in crate::engine::agent) fn near(words: &[String], ontology: &Ontology, stored: &[FieldValues]) -> Near {
-    let words: Vec<String> = words.iter().flat_map(|word| split(word)).collect();
+    let words: Vec<String> = words.iter().flat_map(|word| in_name(word)).collect();
     let metrics = ontology.metrics.iter().map(|metric| {
         let names = std::iter::once(metric.name.as_str()).chain(metric.ai.synonyms.iter().map(String::as_str));
         (best(&words, names), metric.name.clone())
@@ -104,7 +106,7 @@ fn values<'a>(
 }
 
 fn condition(of: &FieldValues, field: &Field, value: &str) -> String {
-    format!("{}.{} = '{}'", of.dataset, field.name, value.replace('\'', "''"))
+    format!("{}.{} = {}", of.dataset, field.name, text_literal(value))
 }
 
 #[cfg(test)]

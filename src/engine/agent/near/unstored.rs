@@ -1,11 +1,13 @@
 //! Texts in the conditions of a plan that no row holds, and the stored values that come near.
 
-use super::alike::{ALIKE, best, split};
+use super::alike::{ALIKE, best};
 use super::values::known;
+use super::words::in_name;
 use crate::engine::agent::planner::FieldValues;
 use crate::model::ontology::{DataType, Field, Ontology};
 use crate::model::personal::is_personal;
 use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Node, Plan};
+use crate::model::source::text_literal;
 
 /// Most texts that are told, and most values that come near one.
 const MOST: usize = 3;
@@ -69,7 +71,7 @@ fn compared(plan: &Plan) -> Vec<(&FieldRef, &String)> {
 /// What to say instead of a text.
 fn instead(text: &str, field: &Field, all: &FieldValues) -> String {
     let lower = text.to_lowercase();
-    let words = split(text);
+    let words = in_name(text);
     let short = || all.values.iter().filter(|value| value.len() <= LONGEST);
     let mut near: Vec<(f64, &String)> = Vec::new();
     for value in short().filter(|_| text.len() <= LONGEST) {
@@ -94,7 +96,7 @@ fn instead(text: &str, field: &Field, all: &FieldValues) -> String {
 
 fn quoted(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect();
-    format!("'{}'", plain.replace('\'', "''"))
+    text_literal(&plain)
 }
 
 #[cfg(test)]

@@ -118,6 +118,11 @@ pub(super) fn split(text: &str) -> Vec<String> {
     plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
+/// The words of a name or a value, whose capitals begin words too.
+pub(super) fn in_name(text: &str) -> Vec<String> {
+    split(&in_words(text))
+}
+
 /// Whether a word says what is meant.
 pub(super) fn is_telling(word: &str) -> bool {
     !SMALL.contains(&word)

@@ -5,14 +5,28 @@ use super::cursor::{Read, Reader};
 use super::lexer::Kind;
 use super::names::{Path, dataset, label_of};
 use super::problem::Wrong;
-use super::words::GRAINS;
+use super::words::{COMPARATORS, GRAINS};
 use crate::engine::agent::plan::validate::shown;
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{Dimension, FieldRef, Grain};
 
 const NO_GRAIN: &str = "this is nothing to group a time by: `by month`, `by day of week`";
 
+const NO_CONDITION: &str = "a condition is no dimension: give a measure for each side of it, as in \
+                            `count(order) filter (where order.shipped is null)`";
+
 impl Reader<'_> {
+    /// A dimension that is all of a text.
+    pub(super) fn whole_dimension(&mut self) -> Read<Dimension> {
+        if self.is(0, &["case"]) && matches!(self.kind(1), Some(Kind::Word(_) | Kind::Name(_))) {
+            return Err(self.wrong_here(NO_CONDITION));
+        }
+        let dimension = self.dimension()?;
+        let is_compared = self.is(0, &["is", "in", "not", "like", "between"])
+            || COMPARATORS.iter().any(|(_, sign)| self.is_sign(0, sign));
+        if is_compared { Err(self.wrong_here(NO_CONDITION)) } else { Ok(dimension) }
+    }
+
     pub(super) fn dimension(&mut self) -> Read<Dimension> {
         let mut dimension = match self.cut()? {
             Some((field, grain)) => Dimension { grain: Some(grain), ..Dimension::of(field) },
@@ -49,8 +63,11 @@ impl Reader<'_> {
     /// A field, also with the grain as its last name: `order.placed.month`, `order.placed__month`.
     fn plain_dimension(&mut self) -> Read<Dimension> {
         if let (Some(function), true) = (self.word(0), self.is_sign(1, "(")) {
-            let message =
-                format!("there is no function {} here: a time is cut as in `dataset.field by month`", shown(&function));
+            let message = format!(
+                "there is no function {} here: a field stands as it is stored, a time is cut as in `dataset.field by \
+                 month`, and numbers that are computed belong into `measures`",
+                shown(&function)
+            );
             return Err(self.wrong_here(message));
         }
         let path = self.path()?;

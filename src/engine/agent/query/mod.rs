@@ -33,7 +33,7 @@ mod write_values;
 pub(crate) use problem::refusal;
 pub(crate) use read::read;
 pub(crate) use words::name;
-pub(crate) use write::write;
+pub(crate) use write::{conditions, write};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use super::lexer::Kind;
 use super::problem::Wrong;
 use super::words::RESERVED;
 use crate::engine::agent::plan::validate::{nearest, shown};
-use crate::model::ontology::{Aggregation, DataType, Entity, Field, Metric, Ontology, in_words};
+use crate::model::ontology::{Aggregation, DataType, Entity, Field, Metric, Ontology, Relationship, in_words};
 use crate::model::plan::FieldRef;
 
 /// Most choices that are told.
@@ -189,10 +189,10 @@ impl<'a> Reader<'a> {
         };
         let named = dataset(self.ontology, holder);
         if let Some((entity, field)) = named.and_then(|entity| field_of(entity, name).map(|field| (entity, field))) {
-            return Ok(FieldRef { via: self.ways(ways, path.at)?, ..FieldRef::new(&entity.name, &field.name) });
+            return Ok(FieldRef { via: self.ways(ways, holder, path.at)?, ..FieldRef::new(&entity.name, &field.name) });
         }
         if let Some(found) = self.by_role(holder, name, path)? {
-            let mut via = self.ways(ways, path.at)?;
+            let mut via = self.ways(ways, holder, path.at)?;
             via.extend(found.via);
             return Ok(FieldRef { via, ..found });
         }
@@ -280,13 +280,27 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Names of relationships on the way.
-    fn ways(&self, names: &[String], at: usize) -> Read<Vec<String>> {
-        let is_way = |name: &&String| {
-            // A dataset that is passed through says nothing that its relationships do not.
-            self.ontology.relationship(name).is_some() || dataset(self.ontology, name).is_none()
-        };
-        names.iter().filter(is_way).map(|name| self.way(name, at)).collect()
+    /// Names of relationships on the way to `holder`. A dataset that is passed through stands for the only one that leads
+    /// on from it, where others lead to the next as well.
+    fn ways(&self, names: &[String], holder: &str, at: usize) -> Read<Vec<String>> {
+        let mut ways = Vec::new();
+        let next = names.iter().skip(1).map(String::as_str).chain([holder]);
+        for (name, next) in names.iter().zip(next) {
+            let passed = dataset(self.ontology, name).filter(|_| self.ontology.relationship(name).is_none());
+            match (passed, dataset(self.ontology, next)) {
+                (None, _) => ways.push(self.way(name, at)?),
+                (Some(passed), Some(next)) => ways.extend(self.leads_on(passed, next).map(|it| it.name.clone())),
+                (Some(_), None) => {}
+            }
+        }
+        Ok(ways)
+    }
+
+    fn leads_on(&self, from: &Entity, to: &Entity) -> Option<&Relationship> {
+        let all = self.ontology.relationships.iter();
+        let lead: Vec<&Relationship> = all.filter(|it| it.to.eq_ignore_ascii_case(&to.name)).collect();
+        let own = lead.iter().copied().filter(|it| it.from.eq_ignore_ascii_case(&from.name));
+        only(own).filter(|_| lead.len() > 1)
     }
 
     /// A relationship by its name, or by its role where only one has that.

@@ -85,14 +85,14 @@ impl Reading<'_> {
             );
         }
         for (at, text) in query.dimensions.iter().enumerate() {
-            let dimension = self.text(&format!("dimensions[{at}]"), text, |reader| reader.dimension());
+            let dimension = self.text(&format!("dimensions[{at}]"), text, |reader| reader.whole_dimension());
             self.plan.dimensions.extend(dimension);
         }
         for (at, text) in query.list.iter().enumerate() {
             match self.rows(text) {
                 Some(dimensions) => self.plan.dimensions.extend(dimensions),
                 None => {
-                    let dimension = self.text(&format!("list[{at}]"), text, |reader| reader.dimension());
+                    let dimension = self.text(&format!("list[{at}]"), text, |reader| reader.whole_dimension());
                     self.plan.dimensions.extend(dimension);
                 }
             }

@@ -4,6 +4,7 @@ use super::lexer::{is_first, is_further};
 use crate::model::ontology::Aggregation;
 use crate::model::plan::f64bits::F64;
 use crate::model::plan::{Comparator, FieldRef, Grain, TimeUnit};
+use crate::model::source::quoted;
 
 /// Words that are no names unless they are in quotes.
 pub(super) const RESERVED: &[&str] = &[
@@ -101,14 +102,6 @@ pub(crate) fn name(name: &str) -> String {
 pub(super) fn field_name(field: &FieldRef) -> String {
     let ways = field.via.iter().chain([&field.dataset, &field.field]);
     ways.map(|part| name(part)).collect::<Vec<_>>().join(".")
-}
-
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-pub(super) fn text(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// A number that reads the same.

@@ -3,12 +3,19 @@
 use jiff::civil::DateTime;
 
 use super::cursor::{Around, Reader};
-use super::words::{self, function_name, name, quoted, sign_of};
+use super::words::{self, function_name, name, sign_of};
 use super::write_times::{compared_with, window};
 use super::write_values::{Writer, dimension};
 use crate::model::ontology::Ontology;
 use crate::model::plan::{Bound, By, Condition, Dimension, Having, Limit, Measure, Order, Plan};
 use crate::model::query::Query;
+use crate::model::source::quoted;
+
+/// Conditions that all hold, as a filter of a measure has them.
+pub(crate) fn conditions(all: &[Condition], ontology: &Ontology) -> String {
+    let dimension_name = |at: usize| format!("#{}", at + 1);
+    Writer { ontology, dimension_name: &dimension_name }.conditions(all)
+}
 
 /// The query that is read as this plan, at any time at which the plan's moving times are as they are in it. Names keep
 /// the plan's way of writing. An empty phrase of a window is none, and a moving window without moments does not move.

@@ -1,10 +1,11 @@
 //! Conditions, written.
 
-use super::words::{DAYS, field_name, function_name, name, number, sign_of, text};
+use super::words::{DAYS, field_name, function_name, name, number, sign_of};
 use super::write_times::window;
 use super::write_values::Writer;
 use crate::model::ontology::Aggregation;
 use crate::model::plan::{Condition, Literal, Pattern};
+use crate::model::source::text_literal;
 
 impl Writer<'_> {
     /// Conditions that all hold.
@@ -47,7 +48,7 @@ impl Writer<'_> {
                     Pattern::StartsWith => "starts with",
                     Pattern::EndsWith => "ends with",
                 };
-                format!("{} {}{pattern} {}", field_name(field), not(*negated), text(part))
+                format!("{} {}{pattern} {}", field_name(field), not(*negated), text_literal(part))
             }
             Condition::IsNull { field, negated } => format!("{} is {}null", field_name(field), not(*negated)),
             Condition::Within { field, window: times, negated } => {
@@ -56,7 +57,7 @@ impl Writer<'_> {
             Condition::OnDays { field, days, negated } => {
                 let day = |day: &u8| {
                     let named = usize::from(*day).checked_sub(1).and_then(|at| DAYS.get(at));
-                    named.map_or_else(|| day.to_string(), |named| text(named))
+                    named.map_or_else(|| day.to_string(), |named| text_literal(named))
                 };
                 let days: Vec<String> = days.iter().map(day).collect();
                 format!("day_of_week({}) {}in ({})", field_name(field), not(*negated), days.join(", "))
@@ -106,6 +107,6 @@ fn literal(value: &Literal) -> String {
     match value {
         Literal::Bool(is) => is.to_string(),
         Literal::Number(value) => number(*value),
-        Literal::Text(value) => text(value),
+        Literal::Text(value) => text_literal(value),
     }
 }

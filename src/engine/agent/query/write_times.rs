@@ -4,10 +4,11 @@ use jiff::civil::Date;
 
 use super::comparison::is_beside;
 use super::times::alone;
-use super::words::{counted, grain_words, text, unit_words};
+use super::words::{counted, grain_words, unit_words};
 use crate::engine::agent::plan::window::{Span, read};
 use crate::model::ontology::Ontology;
 use crate::model::plan::{Anchor, Comparison, Moment, Relative, TimeUnit, Window};
+use crate::model::source::text_literal;
 
 /// A window: by the calendar where it lies still, by how it lies to the time of asking where it moves, and with the
 /// words that it was made from where those are others.
@@ -26,7 +27,8 @@ pub(super) fn window(window: &Window, ontology: &Ontology) -> String {
 pub(super) fn compared_with(comparison: &Comparison, ontology: &Ontology) -> String {
     let mut written = window(&comparison.with, ontology);
     if let Some(relative) = moving(&comparison.with).filter(|_| is_beside(&written)) {
-        written = format!("{} as {}", in_full(relative), text(comparison.with.phrase.as_deref().unwrap_or_default()));
+        written =
+            format!("{} as {}", in_full(relative), text_literal(comparison.with.phrase.as_deref().unwrap_or_default()));
     }
     match comparison.align {
         Some(grain) => format!("{written} by {}", grain_words(grain)),
@@ -39,7 +41,7 @@ fn moving(window: &Window) -> Option<&Relative> {
 }
 
 fn labelled(written: String, phrase: &str) -> String {
-    if phrase.is_empty() { written } else { format!("{written} as {}", text(phrase)) }
+    if phrase.is_empty() { written } else { format!("{written} as {}", text_literal(phrase)) }
 }
 
 /// A window that does not move.
@@ -118,7 +120,7 @@ fn in_full(relative: &Relative) -> String {
 
 fn moment(moment: &Moment) -> String {
     let mut written = match &moment.from {
-        Anchor::At(at) => read(at).map_or_else(|| text(at), |_| at.clone()),
+        Anchor::At(at) => read(at).map_or_else(|| text_literal(at), |_| at.clone()),
         Anchor::Unit { unit, ahead } => format!("start of {}", counted_from_now(*unit, *ahead)),
         Anchor::Monday { ahead } => format!("monday of {}", counted_from_now(TimeUnit::Week, *ahead)),
         Anchor::Day { month, day } => format!("latest {month:02}-{day:02}"),

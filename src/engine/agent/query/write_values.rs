@@ -1,8 +1,9 @@
 //! Numbers and dimensions, written.
 
-use super::words::{field_name, function_name, grain_words, name, number, quoted};
+use super::words::{field_name, function_name, grain_words, name, number};
 use crate::model::ontology::{Aggregation, Ontology};
 use crate::model::plan::{Dimension, Measure, Shown, Value};
+use crate::model::source::quoted;
 
 /// Writes parts of a plan.
 pub(super) struct Writer<'a> {

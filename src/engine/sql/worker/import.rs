@@ -7,13 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
-use super::instance::{self, internal, literal};
+use super::instance::{self, internal};
 use super::{problem, profile};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
-use crate::model::source::quoted;
+use crate::model::source::{quoted, text_literal};
 
 /// Below this many bytes a file gets small blocks, so that a small table does not take half a megabyte.
 const SMALL: u64 = 4 << 20;
@@ -77,8 +77,8 @@ pub(super) fn run(
             connection.execute_batch(&format!(
                 "ATTACH {} AS made {block_size}; USE made; SET allowed_paths=[{}]; SET enable_external_access=false;
                  SET lock_configuration=true;",
-                literal(to),
-                literal(from)
+                text_literal(to),
+                text_literal(from)
             ))
         })
         .map_err(|cause| internal(&cause))?;
@@ -104,7 +104,7 @@ pub(super) fn run(
 /// The whole file decides about types, so that a late row cannot fail; quoting is fixed, since a guess at it would
 /// hide a missing quote.
 fn reader(path: &str, format: TableFormat) -> String {
-    let path = literal(path);
+    let path = text_literal(path);
     match format {
         TableFormat::Csv => format!(
             "read_csv({path}, sample_size=-1, quote='\"', escape='\"', comment='', store_rejects=true, rejects_limit=1)"
@@ -265,7 +265,7 @@ fn are_all(connection: &Connection, column: &str, filled: i64, samples: &[String
     if usize::try_from(filled).is_ok_and(|filled| filled <= SAMPLE_ROWS) {
         return Ok(true);
     }
-    let known: Vec<String> = samples.iter().map(|sample| literal(sample)).collect();
+    let known: Vec<String> = samples.iter().map(|sample| text_literal(sample)).collect();
     // Ends at the first other value.
     let sql = format!(
         "SELECT count(*) FROM (SELECT 1 FROM made.main.data WHERE CAST({column} AS VARCHAR) NOT IN ({}) LIMIT 1)",

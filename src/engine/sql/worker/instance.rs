@@ -18,7 +18,7 @@ use crate::engine::sql::rows::too_wide;
 use crate::engine::sql::wire::{Confinement, Outcome, Rows, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
 use crate::model::error::{Code, Error, Result};
-use crate::model::source::quoted;
+use crate::model::source::{quoted, text_literal};
 
 /// Most columns of a result.
 const MAX_COLUMNS: usize = 1_000;
@@ -247,7 +247,7 @@ pub(super) fn open_table(connection: &Connection, file: &Path, limits: &TaskLimi
 
 fn attach(connection: &Connection, index: usize, file: &Path) -> duckdb::Result<()> {
     let path = file.to_str().ok_or_else(|| duckdb::Error::InvalidPath(file.to_owned()))?;
-    connection.execute_batch(&format!("ATTACH {} AS d{index} (READ_ONLY)", literal(path)))
+    connection.execute_batch(&format!("ATTACH {} AS d{index} (READ_ONLY)", text_literal(path)))
 }
 
 /// The columns that the views show; none when they cannot be read.
@@ -381,10 +381,6 @@ pub(super) fn internal(cause: &impl std::fmt::Display) -> Error {
         return problem::too_slow();
     }
     Error { message, ..Error::new(Code::InternalError, "") }
-}
-
-pub(super) fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::edit;
 use crate::engine::sql::guard::{Refusal, tree as json_tree};
 use crate::model::error::{Code, Error, Result};
+use crate::model::source::text_literal;
 
 /// Values that a `PIVOT` may have without a list, and columns that all lists of a statement may make.
 const VALUES: usize = 200;
@@ -83,7 +84,7 @@ pub(super) fn filled(text: &str, lists: &[Vec<String>]) -> Result<String> {
                  long ones. Name those that you need, PIVOT t ON a IN ('x', 'y') USING sum(b), or use GROUP BY."
             )));
         }
-        let list: Vec<String> = values.iter().map(|value| format!("'{}'", value.replace('\'', "''"))).collect();
+        let list: Vec<String> = values.iter().map(|value| text_literal(value)).collect();
         filled = filled.replace(&mark(index), &list.join(", "));
     }
     let columns = lists.iter().fold(1, |all: usize, values| all.saturating_mul(values.len()));

@@ -1,6 +1,7 @@
 //! The work on a task: begun within a request, looked after until it ends, and what became of it kept.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ElicitRequest, InputRequest, JsonObject};
@@ -10,14 +11,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::{self, Asked, Outcome};
-use crate::gateway::tasks::{CANCELLED, Ending, Hold, LOOK};
+use crate::gateway::tasks::{CANCELLED, Ending, Hold, LEASE, LOOK};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::model::task::{Status, Task};
 use crate::surface::mcp::Shared;
 use crate::surface::mcp::asking::{FORM, form};
 use crate::surface::mcp::progress::{Said, outliving};
-use crate::surface::mcp::tools::failure;
+use crate::surface::mcp::tools::{CALL, failure};
 
 /// Said of a task whose process is told to end.
 const STOPPED: &str = "The service was stopped before this was done, and nothing of it was kept. Call the tool again.";
@@ -50,7 +51,7 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn start(shared: &Arc<Shared>, call: Call, context: Option<&RequestContext<RoleServer>>) -> Self {
         let (cancel, said) = (CancellationToken::new(), Said::default());
-        let via = outliving("mcp.tool.call", context, cancel.clone(), said.clone());
+        let via = outliving(CALL, context, cancel.clone(), said.clone());
         let (all, Call { tool, caller, arguments, answered, .. }) = (shared.clone(), call.clone());
         let running = shared.tasks.running.spawn(async move {
             let request_id = caller.request_id.clone();
@@ -86,13 +87,27 @@ pub(super) fn keep(shared: &Arc<Shared>, mut work: Work, mut task: Task) {
     let tracker = shared.tasks.running.clone();
     tracker.spawn(async move {
         let (over, stopped) = looked_after(&shared, &mut work, &mut task).await;
-        let (status, message, outcome) = ending(&work, &over, stopped);
-        let ending = Ending { status, message: &message, outcome: outcome.as_ref() };
-        if let Err(problem) = shared.gateway.end_task(&work.call.caller, &task, ending).await {
-            tracing::error!(%problem, "what became of a task could not be kept");
-        }
+        ended(&shared, &work.call.caller, &task, ending(&work, &over, stopped)).await;
         shared.tasks.at_work().remove(&task.id);
     });
+}
+
+/// Keeps what became of a task. A database that is away may be back before the lease is over.
+async fn ended(shared: &Shared, caller: &Caller, task: &Task, became: (Status, String, Option<Outcome>)) {
+    let (status, message, outcome) = became;
+    let begun = Instant::now();
+    loop {
+        let ending = Ending { status, message: &message, outcome: outcome.as_ref() };
+        let Err(problem) = shared.gateway.end_task(caller, task, ending).await else { return };
+        if begun.elapsed() > LEASE || shared.tasks.stop.is_cancelled() {
+            return tracing::error!(%problem, "what became of a task could not be kept");
+        }
+        tracing::warn!(%problem, "what became of a task could not be kept yet");
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            () = shared.tasks.stop.cancelled() => {}
+        }
+    }
 }
 
 /// Waits for the end of the work, and ends it when it may not go on: then with the reason.

@@ -1,7 +1,8 @@
 //! The same in many ways of writing: each group is one plan.
 
-use super::{now, plan, query, shop};
+use super::{entity, now, plan, query, relationship, shop};
 use crate::engine::agent::query::{read, write};
+use crate::model::ontology::Ontology;
 use crate::model::plan::{By, Condition, Measure, Order, Value};
 
 /// Every text of a group is read as the first, in a query that has it in one place.
@@ -434,4 +435,20 @@ fn what_is_written_is_plain() {
                 "order": ["\"Mean\" desc"], "having": ["(revenue / orders) > 3"], "limit": 5}"#
         )
     );
+}
+
+#[test]
+fn a_dataset_on_the_way_says_which_way_is_meant() {
+    let mut ontology = shop();
+    let via = |ontology: &Ontology, name: &str| {
+        let query = serde_json::from_value(serde_json::json!({ "measures": ["revenue"], "dimensions": [name] }));
+        read(&query.unwrap(), ontology, now()).unwrap().dimensions[0].field.via.clone()
+    };
+    assert_eq!(via(&ontology, "order.customer.name"), [""; 0], "the only way needs no name");
+    ontology.datasets.push(entity("gift", vec![]));
+    ontology.relationships.push(relationship("given_to", "gift", "customer", Some("gift")));
+    assert_eq!(via(&ontology, "gift.customer.name"), ["given_to"]);
+    assert_eq!(via(&ontology, "order.customer.name"), ["placed_by"]);
+    assert_eq!(via(&ontology, "\"order line\".order.customer.name"), ["placed_by"]);
+    assert_eq!(via(&ontology, "order.address.city"), [""; 0], "two lead there from it: which is asked");
 }

@@ -23,6 +23,27 @@ const WRONG: &[(&str, &str, usize, &str, &str)] = &[
         "nothing to group by",
         "",
     ),
+    (
+        r#"{"measures": ["revenue"], "dimensions": ["order.shipped is not null as sent"]}"#,
+        "dimensions[0]",
+        14,
+        "filter (where",
+        "",
+    ),
+    (
+        r#"{"measures": ["revenue"], "dimensions": ["case when order.shipped is null then 1 end"]}"#,
+        "dimensions[0]",
+        0,
+        "filter (where",
+        "",
+    ),
+    (
+        r#"{"list": ["order.status", "days_between(order.placed, order.shipped)"]}"#,
+        "list[1]",
+        0,
+        "belong into `measures`",
+        "",
+    ),
     (r#"{"measures": ["revenue"], "dimensions": ["orders"]}"#, "dimensions[0]", 0, "belongs into `measures`", ""),
     (
         r#"{"measures": ["count(product)"], "dimensions": ["city"]}"#,
