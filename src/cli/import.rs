@@ -119,6 +119,7 @@ impl Dataset {
             name: self.name,
             description: self.description,
             publish: self.publish,
+            if_exists: ops::import::IfExists::Replace,
             files: staged,
         };
         let mut via = Via::new("admin.call");

@@ -25,6 +25,7 @@ pub mod listen;
 pub mod login;
 pub mod mcp;
 pub mod oauth;
+pub mod receive;
 pub mod resource;
 pub mod rest;
 pub mod routes;

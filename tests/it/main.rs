@@ -18,6 +18,7 @@ mod commands;
 mod conformance;
 mod consent;
 mod console;
+mod console_data;
 mod console_ontologies;
 mod data;
 mod datasets;
