@@ -188,6 +188,37 @@ async fn files_of_others_and_forged_forms_are_not_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn b11_pages_load_the_scripts_that_they_work_with_and_send_to_us_alone() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let made = service.import(&org, "sales.csv", SALES.as_bytes(), false).await.unwrap();
+    let dataset = format!("/w/acme/datasets/{}", made["dataset_id"].as_str().unwrap());
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Admin)]).await;
+    let pages: [(String, &[&str], bool); 7] = [
+        ("/w/acme".into(), &["upload"], true),
+        (dataset.clone(), &["upload"], true),
+        (format!("{dataset}/rows"), &[], false),
+        (format!("{dataset}/profile"), &[], false),
+        ("/w/acme/ask".into(), &["editor", "ask"], false),
+        ("/w/acme/ask?mode=question".into(), &["editor"], false),
+        ("/w/acme/ask/history".into(), &[], false),
+    ];
+    for (path, scripts, connects) in pages {
+        let response = ann.get(&path).await;
+        assert_eq!(response.status(), 200, "{path}");
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(policy.contains("script-src 'self';"), !scripts.is_empty(), "{path}: {policy}");
+        assert_eq!(policy.contains("connect-src 'self';"), connects, "{path}: {policy}");
+        let page = response.text().await.unwrap();
+        let loaded: Vec<&str> = page.split("<script src=\"/assets/").skip(1).collect();
+        let loaded: Vec<&str> = loaded.into_iter().map(|script| script.split('.').next().unwrap()).collect();
+        assert_eq!((loaded.as_slice(), page.matches("<script").count()), (scripts, scripts.len()), "{path}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_switch_says_who_sees_a_dataset_and_one_form_what_it_is() {
     let service = Service::start().await;
     let org = service.workspace("acme").await;
