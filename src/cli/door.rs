@@ -24,7 +24,7 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::org::Org;
 use crate::ops::explain_question::ExplainQuestion;
-use crate::ops::import::{Import, Staged};
+use crate::ops::import::{IfExists, Import, Staged};
 use crate::surface::operator::{LOCAL, WORKSPACE};
 use crate::surface::rest::openapi;
 use crate::surface::rest::operations::EXPLAIN;
@@ -143,7 +143,7 @@ impl<'a> Door<'a> {
                         None => eprintln!("  {label}: {}", progress.message),
                     }));
                 }
-                let op = Import { name, description, publish, files };
+                let op = Import { name, description, publish, if_exists: IfExists::Replace, files };
                 let reply = app.gateway.call(&operator(app, *org), op, via).await;
                 Ok(serde_json::to_value(reply.map_err(said)?)?)
             }

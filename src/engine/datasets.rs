@@ -3,6 +3,7 @@
 //! may read it ([`crate::engine::files`]). What has read a dataset and keeps something of it hears of every end here,
 //! in one place: [`Datasets::forget`].
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,10 +14,10 @@ use crate::base::id::Id;
 use crate::engine::agent::conversation::Questions;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
-use crate::engine::readers::Readers;
+use crate::engine::readers::{Readers, Reading};
 use crate::engine::search::SearchEngine;
 use crate::engine::sql::{Results, SqlEngine};
-use crate::model::dataset::{Dataset, Kind};
+use crate::model::dataset::{COLUMN_DESCRIPTION, ColumnInfo, DESCRIPTION, Dataset, Kind, TITLE, readable};
 use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::store::{self, Db};
@@ -51,15 +52,36 @@ pub struct NewVersion<'a> {
     pub documents: &'a [Document],
     /// What was under its name when the work on it began: it becomes the next version of that dataset and of no other.
     pub over: Option<Id<Dataset>>,
+    /// The version of it that it goes on with: another that came meanwhile would be lost.
+    pub earlier: Option<String>,
+    /// Whether its description is new; that of the version before it stays otherwise, whoever wrote it meanwhile.
+    pub is_described: bool,
     /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
     pub publish: bool,
     /// Its finished file or shard.
     pub staged: &'a Path,
 }
 
+/// What people write of a dataset; what is absent stays.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    /// By the names of columns.
+    pub columns: BTreeMap<String, String>,
+}
+
+/// Bytes of what is written of all columns of a table: a schema is read by models, in one reply.
+const COLUMN_TEXTS: usize = 32 << 10;
+
 impl Datasets {
     pub fn new(db: Db, clock: Clock, files: Files, dependents: Dependents, readers: Readers) -> Self {
         Self { db, clock, files, dependents, readers, turn: Arc::default() }
+    }
+
+    /// Begins a call that reads versions; before it looks which there are.
+    pub fn read(&self) -> Reading {
+        self.readers.enter()
     }
 
     /// The moment of publication: moves the finished work to its place, then lets the metadata name it in one
@@ -93,7 +115,12 @@ impl Datasets {
         if now.as_ref().map(|now| now.id) != new.over {
             return Err(overtaken(&dataset.name, now.is_some()));
         }
-        store::datasets::put(&mut tx, dataset).await?;
+        if new.earlier.is_some() && now.as_ref().map(|now| &now.version) != Some(&new.earlier) {
+            return Err(overtaken(&dataset.name, true));
+        }
+        let kept = now.as_ref().filter(|_| !new.is_described).map(|now| now.description.clone());
+        let description = kept.unwrap_or_else(|| dataset.description.clone());
+        store::datasets::put(&mut tx, &Dataset { description, ..dataset.clone() }).await?;
         for document in new.documents {
             store::documents::insert(&mut tx, document).await?;
         }
@@ -120,6 +147,43 @@ impl Datasets {
             self.forget(&found);
         }
         Ok(())
+    }
+
+    /// Keeps what people write of a dataset: what is absent stays, an empty text takes back what was written. The texts of
+    /// columns outlive imports, by name.
+    ///
+    /// # Errors
+    /// `dataset_not_found`; `invalid_argument` for a text that is too long, and for a column that is not there.
+    pub async fn describe(&self, job: &Job<'_>, id: Id<Dataset>, words: Words) -> Result<Dataset> {
+        let org = job.pass.org();
+        let mut tx = self.db.tenant(org).await?;
+        let mut texts = store::datasets::column_texts(&mut tx, org, id).await?;
+        let mut dataset = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+        if let Some(title) = words.title {
+            dataset.title = readable("title", &title, TITLE)?;
+        }
+        if let Some(description) = words.description {
+            dataset.description = readable("description", &description, DESCRIPTION)?;
+        }
+        for (name, text) in words.columns {
+            let column = column(&dataset.columns, &name)?;
+            match readable(&format!("columns.{column}"), &text, COLUMN_DESCRIPTION)? {
+                text if text.is_empty() => texts.remove(column),
+                text => texts.insert(column.to_owned(), text),
+            };
+        }
+        let bytes: usize = texts.values().map(String::len).sum();
+        if bytes > COLUMN_TEXTS {
+            let message = format!(
+                "The descriptions of a table's columns have at most {COLUMN_TEXTS} bytes together; these have {bytes}."
+            );
+            return Err(Error::invalid("columns", message));
+        }
+        dataset.updated_at = self.clock.now();
+        store::datasets::describe(&mut tx, &dataset, &texts).await?;
+        let now = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+        tx.commit().await?;
+        Ok(now)
     }
 
     /// Erases a dataset of the workspace with everything that came from it: rows, texts, vectors, figures and kept
@@ -235,6 +299,20 @@ impl Datasets {
             Kind::Documents => self.files.vectors(dataset.org, dataset.id, version),
         }
     }
+}
+
+/// The name of a column as the table has it.
+fn column<'c>(columns: &'c [ColumnInfo], name: &str) -> Result<&'c str> {
+    let names = || columns.iter().map(|column| column.name.as_str());
+    let exact = names().find(|known| *known == name);
+    if let Some(known) = exact.or_else(|| names().find(|known| known.eq_ignore_ascii_case(name))) {
+        return Ok(known);
+    }
+    let name: String = name.chars().take(64).collect();
+    let near = names().map(|known| (strsim::osa_distance(&name.to_lowercase(), &known.to_lowercase()), known));
+    let near = near.filter(|(distance, known)| *distance <= known.chars().count().div_ceil(3)).min();
+    let hint = near.map_or_else(String::new, |(_, known)| format!(" Did you mean {known}?"));
+    Err(Error::invalid("columns", format!("There is no column {name:?} in this dataset.{hint}")))
 }
 
 /// Why finished work is not published.

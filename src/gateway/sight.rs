@@ -215,9 +215,9 @@ impl Gateway {
         let mut listed = Vec::new();
         let mut sight = Sight::default();
         for dataset in datasets {
-            let Dataset { id, name, description, version, row_count, updated_at, .. } = dataset;
+            let Dataset { id, name, title, description, version, row_count, updated_at, .. } = dataset;
             sight.datasets.insert(id, digest(&(&name, &description, version, row_count, updated_at)));
-            listed.push((id.uuid(), name, description));
+            listed.push((id.uuid(), name, format!("{title}\n{description}")));
         }
         for visible in ontologies {
             // Of what it is made of, and not of its version: that counts what was changed out of sight too.

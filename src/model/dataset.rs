@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
+use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::personal;
 use crate::model::source::{Dialect, RemoteTable};
@@ -32,6 +33,8 @@ pub struct Dataset {
     pub org: Id<Org>,
     /// Unique in the workspace; for tables also the SQL name: `[a-z_][a-z0-9_]*`, at most 63 characters.
     pub name: String,
+    /// What people call it; empty when they call it by its name.
+    pub title: String,
     pub description: String,
     pub kind: Kind,
     /// Whether external clients may see it; false until published.
@@ -74,6 +77,7 @@ pub struct ColumnInfo {
     /// The engine's type name, such as DuckDB's `BIGINT`, `VARCHAR`, `TIMESTAMP`.
     pub r#type: String,
     pub nullable: bool,
+    /// What people wrote of it, or the source that it comes from; empty when nobody did.
     pub description: String,
     /// Up to five distinct values, as text; masked where the column likely holds personal data.
     pub sample_values: Vec<String>,
@@ -118,6 +122,55 @@ pub fn name_from_file(stem: &str) -> String {
     name.chars().take(63).collect::<String>().trim_end_matches('_').to_owned()
 }
 
+/// What an import does to a dataset that has the name already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum IfExists {
+    /// It gets a new version: these rows instead of those before.
+    #[default]
+    Replace,
+    /// It gets a new version: these rows below those before, in its columns and their types. Tables alone.
+    Append,
+    /// It stays as it is, and the import is refused.
+    Refuse,
+}
+
+impl IfExists {
+    /// A field of a form; absent is the default.
+    ///
+    /// # Errors
+    /// `invalid_argument` with the words that are understood.
+    pub fn parse(text: Option<&str>) -> Result<Self> {
+        match text {
+            None | Some("replace") => Ok(Self::Replace),
+            Some("append") => Ok(Self::Append),
+            Some("refuse") => Ok(Self::Refuse),
+            Some(_) => Err(Error::invalid("if_exists", "if_exists is replace, append or refuse.")),
+        }
+    }
+}
+
+/// Characters of a dataset's title, of its description, and of a column's.
+pub const TITLE: usize = 120;
+pub const DESCRIPTION: usize = 2_000;
+pub const COLUMN_DESCRIPTION: usize = 500;
+
+/// A text that people and models read beside data, without spaces around it.
+///
+/// # Errors
+/// `invalid_argument`, in the name of `argument`, for more than `most` characters, and for characters that are not
+/// printed: PostgreSQL keeps no NUL, and no page or terminal is helped by the others.
+pub fn readable(argument: &str, text: &str, most: usize) -> Result<String> {
+    let odd = |c: char| c.is_control() && !"\n\r\t".contains(c);
+    let text = text.trim();
+    let length = text.chars().count();
+    if length > most || text.contains(odd) {
+        let message = format!("{argument} has at most {most} printable characters; this has {length}.");
+        return Err(Error::invalid(argument, message));
+    }
+    Ok(text.to_owned())
+}
+
 /// Whether a text can be a dataset's name.
 pub fn is_name(text: &str) -> bool {
     (1..=63).contains(&text.len())
@@ -128,6 +181,16 @@ pub fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_of_data_is_short_and_printable() {
+        assert_eq!(readable("title", " Sales of 2024\n", TITLE).unwrap(), "Sales of 2024");
+        assert_eq!(readable("title", &"é".repeat(TITLE), TITLE).unwrap().chars().count(), TITLE);
+        for bad in ["é".repeat(TITLE + 1), "a\0b".into(), "\u{1b}[31m".into()] {
+            let refused = readable("title", &bad, TITLE).unwrap_err();
+            assert!(refused.message.contains("title has at most 120"), "{}", refused.message);
+        }
+    }
 
     #[test]
     fn file_names_become_sql_names() {

@@ -50,6 +50,14 @@ pub struct Schema {
     pub dataset_id: Id<Dataset>,
     /// The name to use in SQL; for documents the dataset's name.
     pub table_name: String,
+    /// What people call it, where they call it otherwise.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(with = "Option<String>")]
+    pub title: String,
+    /// False where AI clients do not see it; absent otherwise.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    #[schemars(with = "Option<bool>")]
+    pub published: bool,
     pub r#type: Kind,
     /// For tables, the SQL to write.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,6 +227,8 @@ fn schema(table: &Dataset, said: Said, columns: Vec<ColumnInfo>) -> Schema {
     Schema {
         dataset_id: table.id,
         table_name: table.name.clone(),
+        title: table.title.clone(),
+        published: table.externally_queryable,
         r#type: table.kind,
         dialect: table.dialect(),
         source: table.remote.as_ref().map(|remote| remote.source_name.clone()),

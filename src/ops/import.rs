@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
-use crate::engine::ingest::{Request, SourceFile};
+use crate::engine::ingest::{FileKind, Request, SourceFile, kind_of};
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::Action;
+pub use crate::model::dataset::IfExists;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind, name_from_file};
 use crate::model::error::Result;
 
@@ -25,8 +26,16 @@ pub struct Staged {
     pub path: PathBuf,
 }
 
+/// Files by the datasets that they make: a table file each, texts one together.
+pub fn datasets(files: Vec<Staged>) -> Vec<Vec<Staged>> {
+    let (texts, tables): (Vec<Staged>, Vec<Staged>) =
+        files.into_iter().partition(|file| kind_of(&file.name).is_ok_and(|kind| kind == FileKind::Text));
+    let tables = tables.into_iter().map(|file| vec![file]);
+    tables.chain((!texts.is_empty()).then_some(texts)).collect()
+}
+
 /// Arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Import {
     /// The dataset's name; made from the first file's name when absent or empty. An existing dataset gets a new version.
@@ -39,6 +48,10 @@ pub struct Import {
     /// Whether external clients may see it at once; by default they may not.
     #[serde(default)]
     pub publish: bool,
+    /// What happens to a dataset that has the name already: `replace` makes a new version of it, `append` one that has the
+    /// rows of a table file below its own, `refuse` leaves it.
+    #[serde(default)]
+    pub if_exists: IfExists,
     /// One table file (.csv, .tsv, .json, .jsonl, .ndjson, .parquet), or any number of .txt and .md files.
     #[serde(default)]
     pub files: Vec<Staged>,
@@ -91,7 +104,8 @@ impl Operation for Import {
             self.files.first().map(|file| file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem));
         let name = self.name.unwrap_or_else(|| name_from_file(stem.unwrap_or_default()));
         let files = self.files.into_iter().map(|file| SourceFile { name: file.name, path: file.path }).collect();
-        let request = Request { name, description: self.description, files, publish: self.publish };
+        let if_exists = self.if_exists;
+        let request = Request { name, description: self.description, files, publish: self.publish, if_exists };
         let dataset = on.engines.ingest.import(job, request).await?;
         Ok(Reply {
             dataset_id: dataset.id,
@@ -102,5 +116,20 @@ impl Operation for Import {
             columns: super::shown(on, &dataset.columns, 1)?,
             published: self.publish,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_table_is_a_dataset_and_texts_are_one() {
+        let staged = |name: &str| Staged { name: name.into(), path: PathBuf::new() };
+        let made = datasets(["a.md", "x.csv", "b.txt", "y.parquet", "z.exe"].map(staged).into());
+        let names: Vec<Vec<&str>> =
+            made.iter().map(|one| one.iter().map(|file| file.name.as_str()).collect()).collect();
+        assert_eq!(names, [vec!["x.csv"], vec!["y.parquet"], vec!["z.exe"], vec!["a.md", "b.txt"]]);
+        assert!(datasets(vec![]).is_empty());
     }
 }

@@ -34,7 +34,15 @@ pub struct Listed {
     pub id: Id<Dataset>,
     /// For tables also the name to use in SQL.
     pub name: String,
+    /// What people call it, where they call it otherwise.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(with = "Option<String>")]
+    pub title: String,
     pub description: String,
+    /// False where AI clients do not see it; absent otherwise.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    #[schemars(with = "Option<bool>")]
+    pub published: bool,
     pub r#type: Kind,
     /// For tables, the SQL to write; a query joins tables of one dialect and source only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,6 +147,8 @@ fn listed(dataset: &Dataset, mut room: usize) -> Listed {
         columns,
         id: dataset.id,
         name: dataset.name.clone(),
+        title: dataset.title.clone(),
+        published: dataset.externally_queryable,
         description: dataset.description.clone(),
         r#type: dataset.kind,
         dialect: dataset.dialect(),

@@ -17,10 +17,12 @@
 pub mod ask_question;
 pub mod audit_log;
 pub mod blocked_clients;
+pub mod browse_rows;
 pub mod chatgpt;
 pub mod delete_dataset;
 pub mod draft_ontology;
 pub mod explain_question;
+pub mod export_sql;
 pub mod get_document;
 pub mod get_schema;
 pub mod grants;
@@ -32,22 +34,27 @@ pub mod members;
 pub mod ontologies;
 pub mod ontology_guide;
 pub mod ontology_texts;
+pub mod own_queries;
+pub mod plot_columns;
 pub mod preview_rows;
 pub mod profile_dataset;
 pub mod publish;
 pub mod query;
 pub mod questions;
+pub mod run_sql;
 pub mod search;
 pub mod settings;
 pub mod sources;
 pub mod sql;
 pub mod tokens;
+pub mod update_dataset;
 pub mod user_settings;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::json;
+use crate::engine::job::Job;
 use crate::gateway::operation::{Operation, Parts};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Error, Result};
@@ -77,7 +84,13 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<ontologies::GetOntologyDataset>();
     visitor.visit::<health::Health>();
     visitor.visit::<import::Import>();
+    visitor.visit::<browse_rows::BrowseRows>();
+    visitor.visit::<plot_columns::PlotColumns>();
+    visitor.visit::<run_sql::RunSql>();
+    visitor.visit::<export_sql::ExportSql>();
+    visitor.visit::<own_queries::OwnQueries>();
     visitor.visit::<publish::Publish>();
+    visitor.visit::<update_dataset::UpdateDataset>();
     visitor.visit::<delete_dataset::DeleteDataset>();
     visitor.visit::<ontology_texts::ListAllOntologies>();
     visitor.visit::<ontology_texts::CreateOntology>();
@@ -139,6 +152,13 @@ fn position(on: &Parts, scope: &str, cursor: Option<&str>) -> Result<Option<Stri
     let position = on.cursors.read(scope, cursor);
     let wrong = || Error::invalid("cursor", "This cursor is not one of this listing. Start without a cursor.");
     position.ok_or_else(wrong).map(Some)
+}
+
+/// What pages show to people is for people and the programs that they approved; a connectivity token has tools for it.
+fn for_people(job: &Job<'_>) -> Result<()> {
+    let is_token = job.pass.is_external() && job.pass.user().is_none();
+    let message = "A connectivity token can never do this. Use the tools and routes for AI clients instead.";
+    if is_token { Err(Error::forbidden("people_only", message)) } else { Ok(()) }
 }
 
 /// A table's columns with as many of their sample values, up to five, as leave them within half a reply's bytes, which

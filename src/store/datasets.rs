@@ -1,11 +1,13 @@
 //! Datasets of a workspace. A version becomes visible by one statement, after its file is in place.
 
+use std::collections::BTreeMap;
+
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::model::dataset::{Dataset, Kind};
+use crate::model::dataset::{ColumnInfo, Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::source::{RemoteTable, SourceEngine};
@@ -13,7 +15,7 @@ use crate::store::tenant::Scoped;
 use crate::store::{Backend, leases};
 
 /// A dataset with the engine that holds its rows. A dataset whose source is gone is read as one without a version.
-const SELECT: &str = "SELECT d.org_id, d.id, d.name, d.description, d.kind, d.externally_queryable, d.version, \
+const SELECT: &str = "SELECT d.org_id, d.id, d.name, d.title, d.description, d.column_texts, d.kind, d.externally_queryable, d.version, \
                       d.row_count, d.bytes, d.columns_json, d.source, d.created_at, d.updated_at, d.source_id, \
                       d.remote_schema, d.remote_table, s.name AS source_name, s.engine AS source_engine \
                       FROM datasets d LEFT JOIN sources s ON s.org_id = d.org_id AND s.id = d.source_id";
@@ -68,13 +70,16 @@ pub async fn hold_by_name(on: &mut Scoped, backend: Backend, org: Id<Org>, name:
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
-/// Inserts the dataset, or replaces everything but its id, creation time and publication: a re-import neither
-/// publishes nor withdraws.
+/// Inserts the dataset, or replaces everything but its id, creation time, publication, title, and what people wrote of
+/// its columns: a re-import neither publishes nor withdraws. What a person wrote of a remote table stays too; of others
+/// the dataset itself says what their description is now.
 pub async fn put(on: &mut Scoped, dataset: &Dataset) -> Result<()> {
     let sql = "INSERT INTO datasets (org_id, id, name, description, kind, externally_queryable, version, row_count, \
                bytes, columns_json, source, created_at, updated_at, source_id, remote_schema, remote_table) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
-               ON CONFLICT (org_id, id) DO UPDATE SET description = excluded.description, kind = excluded.kind, \
+               ON CONFLICT (org_id, id) DO UPDATE SET description = CASE WHEN datasets.described = 1 \
+               AND datasets.source_id IS NOT NULL THEN datasets.description ELSE excluded.description END, \
+               kind = excluded.kind, \
                version = excluded.version, row_count = excluded.row_count, bytes = excluded.bytes, \
                columns_json = excluded.columns_json, source = excluded.source, updated_at = excluded.updated_at";
     sqlx::query(sql)
@@ -104,6 +109,33 @@ pub async fn publish(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>, published: 
     let sql = "UPDATE datasets SET externally_queryable = $1, updated_at = $2 WHERE org_id = $3 AND id = $4";
     let query = sqlx::query(sql).bind(i64::from(published)).bind(now).bind(org.to_string()).bind(id.to_string());
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// What people wrote of the columns of a dataset, those that its version does not have included; holds the names of the
+/// workspace, so that who writes next sees what was written now.
+pub async fn column_texts(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<BTreeMap<String, String>> {
+    hold_names(on, org).await?;
+    let query = sqlx::query("SELECT column_texts FROM datasets WHERE org_id = $1 AND id = $2");
+    let row = query.bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
+    row.map_or_else(|| Ok(BTreeMap::new()), |row| texts(&row))
+}
+
+/// Keeps what people wrote of a dataset: its title and description as `dataset` has them, and the texts of its columns.
+pub async fn describe(on: &mut Scoped, dataset: &Dataset, columns: &BTreeMap<String, String>) -> Result<()> {
+    // Without a description of a person's, that of the source comes back when its catalogue is read again.
+    let described = i64::from(!dataset.description.is_empty());
+    let sql = "UPDATE datasets SET title = $1, description = $2, described = $3, column_texts = $4, updated_at = $5 \
+               WHERE org_id = $6 AND id = $7";
+    let query = sqlx::query(sql)
+        .bind(dataset.title.clone())
+        .bind(dataset.description.clone())
+        .bind(described)
+        .bind(serde_json::to_string(columns).map_err(Error::internal)?)
+        .bind(dataset.updated_at)
+        .bind(dataset.org.to_string())
+        .bind(dataset.id.to_string());
+    query.execute(&mut **on).await?;
+    Ok(())
 }
 
 /// Removes a dataset with its documents; `false` when there is no such dataset.
@@ -140,13 +172,19 @@ pub async fn remove(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<()
 
 fn read(row: &AnyRow) -> Result<Dataset> {
     let kind: String = row.try_get("kind")?;
-    let columns: String = row.try_get("columns_json")?;
+    let mut columns: Vec<ColumnInfo> =
+        serde_json::from_str(&row.try_get::<String, _>("columns_json")?).map_err(Error::internal)?;
+    let mut texts = texts(row)?;
+    for column in &mut columns {
+        column.description = texts.remove(&column.name).unwrap_or_else(|| std::mem::take(&mut column.description));
+    }
     let remote = remote(row)?;
     let is_orphan = remote.is_none() && row.try_get::<Option<String>, _>("source_id")?.is_some();
     Ok(Dataset {
         org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
         id: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
         name: row.try_get("name")?,
+        title: row.try_get("title")?,
         description: row.try_get("description")?,
         kind: match kind.as_str() {
             "table" => Kind::Table,
@@ -157,12 +195,16 @@ fn read(row: &AnyRow) -> Result<Dataset> {
         version: if is_orphan { None } else { row.try_get("version")? },
         row_count: row.try_get("row_count")?,
         bytes: row.try_get("bytes")?,
-        columns: serde_json::from_str(&columns).map_err(Error::internal)?,
+        columns,
         source: row.try_get("source")?,
         remote,
         created_at: row.try_get("created_at")?,
         updated_at: row.try_get("updated_at")?,
     })
+}
+
+fn texts(row: &AnyRow) -> Result<BTreeMap<String, String>> {
+    serde_json::from_str(&row.try_get::<String, _>("column_texts")?).map_err(Error::internal)
 }
 
 fn remote(row: &AnyRow) -> Result<Option<RemoteTable>> {

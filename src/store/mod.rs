@@ -65,6 +65,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (11, "audit cuts", include_str!("../../migrations/0011_audit_cuts.sql")),
     (12, "what is left out of sources", include_str!("../../migrations/0012_source_left_out.sql")),
     (13, "tasks", include_str!("../../migrations/0013_tasks.sql")),
+    (14, "words of datasets", include_str!("../../migrations/0014_dataset_words.sql")),
     (15, "rotated tokens", include_str!("../../migrations/0015_rotated_tokens.sql")),
 ];
 

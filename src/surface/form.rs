@@ -101,9 +101,19 @@ impl Params {
         self.0.iter().filter(move |(n, v)| n == name && !v.is_empty()).map(|(_, value)| value.as_str())
     }
 
+    /// All parameters in their order, those with an empty value too.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Whether one of `names` appears more than once.
     pub fn repeats(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.0.iter().filter(|(n, _)| n == name).count() > 1)
+    }
+
+    /// As a form would have sent them.
+    pub fn of<const N: usize>(pairs: [(&str, String); N]) -> Self {
+        Self(pairs.map(|(name, value)| (name.to_owned(), value)).into())
     }
 
     /// These parameters and then `more`.

@@ -17,6 +17,11 @@ const PASSKEY: &str = include_str!("assets/passkey.js");
 /// Line numbers, jumps and files on the pages of ontologies, which work without.
 const EDITOR: &str = include_str!("assets/editor.js");
 
+/// Progress and questions on the forms that bring files, which work without.
+const UPLOAD: &str = include_str!("assets/upload.js");
+/// Names of tables and columns into a statement, on the page for questions, which works without.
+const ASK: &str = include_str!("assets/ask.js");
+
 /// A file of ours. Its address changes with its content, so that it may be cached for ever.
 struct Asset {
     name: String,
@@ -39,6 +44,8 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 static STYLESHEET: LazyLock<Asset> = LazyLock::new(|| Asset::new("dragoman", "css", "text/css; charset=utf-8", CSS));
 static PASSKEY_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("passkey", "js", JAVASCRIPT, PASSKEY));
 static EDITOR_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("editor", "js", JAVASCRIPT, EDITOR));
+static UPLOAD_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("upload", "js", JAVASCRIPT, UPLOAD));
+static ASK_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("ask", "js", JAVASCRIPT, ASK));
 
 /// `form-action` holds the answers of our forms to our own origin. Chromium applies it to redirects of a form's answer
 /// too, which is why a person leaves for a client through [`leave`] and never through a redirect after a form.
@@ -48,6 +55,10 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 /// As [`POLICY`], for the pages with a script of ours.
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// As [`POLICY_WITH_SCRIPT`], for the pages whose script sends files to us.
+const POLICY_WITH_UPLOAD: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; \
+                                  img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// For the `<script>` of pages with passkeys.
 pub fn script() -> String {
@@ -59,6 +70,16 @@ pub fn editor_script() -> String {
     EDITOR_SCRIPT.address()
 }
 
+/// For the `<script>` of the pages that take files.
+pub fn upload_script() -> String {
+    UPLOAD_SCRIPT.address()
+}
+
+/// For the `<script>` of the page for questions.
+pub fn ask_script() -> String {
+    ASK_SCRIPT.address()
+}
+
 /// For `<link>`.
 pub fn stylesheet() -> String {
     STYLESHEET.address()
@@ -66,7 +87,7 @@ pub fn stylesheet() -> String {
 
 /// `GET /assets/{name}`.
 pub async fn asset(Path(name): Path<String>) -> Response {
-    let assets = [&*STYLESHEET, &*PASSKEY_SCRIPT, &*EDITOR_SCRIPT];
+    let assets = [&*STYLESHEET, &*PASSKEY_SCRIPT, &*EDITOR_SCRIPT, &*UPLOAD_SCRIPT, &*ASK_SCRIPT];
     let Some(asset) = assets.into_iter().find(|asset| asset.name == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
@@ -113,9 +134,16 @@ pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Respo
 
 /// As [`page`], with leave to load scripts of ours.
 pub fn page_with_script(status: StatusCode, template: &impl Template) -> Response {
-    let mut response = page(status, template);
-    let policy = HeaderValue::from_static(POLICY_WITH_SCRIPT);
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    under(POLICY_WITH_SCRIPT, page(status, template))
+}
+
+/// As [`page_with_script`], for a script that sends files to us.
+pub fn page_with_upload(status: StatusCode, template: &impl Template) -> Response {
+    under(POLICY_WITH_UPLOAD, page(status, template))
+}
+
+fn under(policy: &'static str, mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     response
 }
 

@@ -26,6 +26,7 @@ pub mod login;
 pub mod mcp;
 pub mod oauth;
 pub mod operator;
+pub mod receive;
 pub mod resource;
 pub mod rest;
 pub mod routes;

@@ -35,7 +35,8 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, audit, clients, dataset, document, members, ontologies, overview, sources,
+    self, Console, ask, audit, clients, dataset, document, figures, import, members, ontologies, overview, rows,
+    sources,
 };
 use crate::surface::console::{account, home};
 use crate::surface::drain::drain;
@@ -75,11 +76,16 @@ pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, 
     // What a guard lets in may be large, and has to keep a pace.
     let guarded = ai_clients(web, mcp, library).merge(programs(web, gateway)).layer(from_fn(paced));
     let pages = without_gateway(web.clone()).merge(with_session(web, workspace()).with_state(console.clone()));
-    let long_pages = with_session(web, long_workspace()).with_state(console);
+    let long_pages = with_session(web, long_workspace()).with_state(console.clone());
+    // Bodies are bounded, and have to keep a pace, where they are read.
+    let uploads = with_session(web, uploads())
+        .with_state(console)
+        .layer(ServiceBuilder::new().layer(DefaultBodyLimit::disable()).layer(from_fn(paced)).layer(from_fn(finish)));
     let routes = Router::new()
         .merge(guarded)
         .merge(within(PAGE_TIME, pages))
         .merge(within(LONG_PAGE_TIME, long_pages))
+        .merge(uploads)
         .merge(anybody())
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
@@ -218,9 +224,19 @@ fn workspace() -> Router<Console> {
         .route("/w/{slug}/questions/{id}", get(ontologies::trace::show).post(ontologies::trace::submit))
 }
 
+/// Forms of a workspace that bring files.
+fn uploads() -> Router<Console> {
+    Router::new().route("/w/{slug}/import", post(import::submit))
+}
+
 /// Pages of a workspace whose forms read tables or hold long documents, and so may take longer than a page does.
 fn long_workspace() -> Router<Console> {
     Router::new()
+        .route("/w/{slug}/datasets/{id}/rows", get(rows::show))
+        .route("/w/{slug}/datasets/{id}/profile", get(figures::show))
+        .route("/w/{slug}/ask", get(ask::show).post(ask::submit))
+        .route("/w/{slug}/ask/history", get(ask::history))
+        .route("/w/{slug}/ask/csv", post(ask::csv))
         .route("/w/{slug}/ontologies/new", get(ontologies::new::show).post(ontologies::new::submit))
         .route("/w/{slug}/ontologies/{id}/edit", get(ontologies::edit::show).post(ontologies::edit::submit))
         .route("/w/{slug}/ontologies/{id}/history", get(ontologies::history::show).post(ontologies::history::submit))

@@ -41,7 +41,7 @@ fn import_notes(
     let path = folder.path().join("source");
     std::fs::write(&path, text).unwrap();
     let files = vec![Staged { name: "notes.md".into(), path }];
-    let op = Import { name: Some("notes".into()), description: String::new(), publish: true, files };
+    let op = Import { name: Some("notes".into()), publish: true, files, ..Import::default() };
     let (gateway, caller) = (service.gateway.clone(), operator(org));
     tokio::spawn(async move {
         let done = as_json(gateway.call(&caller, op, Via::new("admin.call")).await);

@@ -11,7 +11,7 @@ use reqwest::Response;
 use crate::site::{Browser, client, field, location};
 use crate::support::service::{PASSWORD, Service};
 
-const PAGES: [&str; 6] = ["", "/members", "/clients", "/sources", "/audit", "/settings"];
+const PAGES: [&str; 8] = ["", "/ask", "/ask/history", "/members", "/clients", "/sources", "/audit", "/settings"];
 
 pub async fn person(service: &Service, email: &str, places: &[(&Org, Role)]) -> (User, Browser) {
     let user = service.identity.create_user(email, "Person", &Secret::new(PASSWORD)).await.unwrap();

@@ -256,7 +256,7 @@ async fn b11_the_pages_of_ontologies_load_our_script_and_the_others_of_a_workspa
         ("/w/acme/ontologies".into(), false),
         (format!("{about}/history"), false),
         (format!("{about}/questions"), false),
-        ("/w/acme".into(), false),
+        ("/w/acme/clients".into(), false),
         ("/w/acme/members".into(), false),
         ("/w/acme/settings".into(), false),
     ] {

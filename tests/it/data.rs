@@ -135,6 +135,7 @@ fn dataset(clock: &Clock, org: Id<dragoman::model::org::Org>, name: &str) -> Dat
         id: Id::new(clock),
         org,
         name: name.into(),
+        title: String::new(),
         description: "d".into(),
         kind: Kind::Table,
         externally_queryable: false,

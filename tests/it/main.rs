@@ -19,6 +19,7 @@ mod commands;
 mod conformance;
 mod consent;
 mod console;
+mod console_data;
 mod console_ontologies;
 mod data;
 mod datasets;

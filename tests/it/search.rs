@@ -53,6 +53,7 @@ impl Tenant {
             id,
             org: self.org.id,
             name: name.into(),
+            title: String::new(),
             description: String::new(),
             kind: Kind::Documents,
             externally_queryable: true,

@@ -80,6 +80,7 @@ fn dataset(clock: &Clock, org: Id<Org>, name: &str) -> Dataset {
         org,
         id: Id::new(clock),
         name: name.into(),
+        title: String::new(),
         description: String::new(),
         kind: Kind::Table,
         externally_queryable: false,

@@ -19,7 +19,7 @@ use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::engine::search::SearchEngine;
 use crate::engine::sql::{SqlEngine, TableFormat};
-use crate::model::dataset::{Dataset, Kind, is_name};
+use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, is_name, readable};
 use crate::model::document::{Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
@@ -42,10 +42,9 @@ pub struct Request {
     pub files: Vec<SourceFile>,
     /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
     pub publish: bool,
+    pub if_exists: IfExists,
 }
 
-/// Characters of a description.
-const DESCRIPTION: usize = 2_000;
 /// Bytes of all texts of one import: they are held in memory while they are indexed.
 const TEXT_BYTES: u64 = 64 << 20;
 
@@ -73,6 +72,8 @@ struct Import {
     dataset: Dataset,
     /// What was under the name when it began.
     over: Option<Id<Dataset>>,
+    /// The version of it whose rows come first.
+    earlier: Option<String>,
     request: Request,
 }
 
@@ -111,12 +112,7 @@ impl Ingest {
             let message = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
             return Err(Error::invalid("name", message));
         }
-        // PostgreSQL keeps no NUL, and no page or terminal is helped by other control characters.
-        let odd = |c: char| c.is_control() && !"\n\r\t".contains(c);
-        if request.description.chars().count() > DESCRIPTION || request.description.contains(odd) {
-            let message = format!("A description has at most {DESCRIPTION} printable characters.");
-            return Err(Error::invalid("description", message));
-        }
+        readable("description", &request.description, DESCRIPTION)?;
         let kinds = request.files.iter().map(|file| kind_of(&file.name)).collect::<Result<Vec<_>>>()?;
         let (kind, format) = match kinds.as_slice() {
             [] => return Err(Error::invalid("file", "Give at least one file.")),
@@ -128,7 +124,14 @@ impl Ingest {
             }
         };
         let org = job.pass.org();
+        // From before the look at the metadata: the version that rows are added to must stay as long as it is read.
+        let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
         let before = store::datasets::by_name(&mut self.db.read_tenant(org).await?, org, &request.name).await?;
+        if before.is_some() && request.if_exists == IfExists::Refuse {
+            let message = format!("There is a dataset {} already. Replace it, or choose another name.", request.name);
+            let details = serde_json::json!({ "field": "name", "exists": request.name });
+            return Err(Error::invalid("name", message).with(details));
+        }
         if before.as_ref().is_some_and(|before| before.kind != kind) {
             let message = format!("{:?} exists and holds {}. Choose another name.", request.name, other(kind));
             return Err(Error::invalid("name", message));
@@ -141,7 +144,16 @@ impl Ingest {
             return Err(Error::invalid("name", message));
         }
         let dataset = self.blank(org, kind, &request, before.as_ref());
-        let import = Import { dataset, over: before.map(|before| before.id), request };
+        let earlier = match (request.if_exists, kind) {
+            (IfExists::Append, Kind::Table) => before.as_ref().and_then(|before| before.version.clone()),
+            (IfExists::Append, Kind::Documents) if before.is_some() => {
+                let message =
+                    "Texts cannot be added to documents that are there. Send all of them, or choose another name.";
+                return Err(Error::invalid("if_exists", message));
+            }
+            _ => None,
+        };
+        let import = Import { dataset, over: before.map(|before| before.id), earlier, request };
         match format {
             Some(format) => self.table(job, import, format).await,
             None => self.documents(job, import).await,
@@ -156,6 +168,7 @@ impl Ingest {
             id: before.map_or_else(|| Id::new(&self.clock), |before| before.id),
             org,
             name: request.name.clone(),
+            title: before.map(|before| before.title.clone()).unwrap_or_default(),
             description: if request.description.is_empty() { kept } else { request.description.clone() },
             kind,
             externally_queryable: request.publish,
@@ -176,7 +189,14 @@ impl Ingest {
         };
         let staging = self.staging(import.dataset.org)?;
         let staged = staging.path().join("table.duckdb");
-        let made = self.sql.import(&job.part(0.0..READY), &file.path, format, &staged).await?;
+        let work = job.part(0.0..READY);
+        let made = match &import.earlier {
+            None => self.sql.import(&work, &file.path, format, &staged).await?,
+            Some(version) => {
+                let earlier = self.files.table(import.dataset.org, import.dataset.id, version);
+                self.sql.append(&work, &file.path, format, &earlier, &staged).await?
+            }
+        };
         import.dataset.row_count = made.row_count;
         import.dataset.bytes = made.bytes;
         import.dataset.columns = made.columns;
@@ -211,8 +231,10 @@ impl Ingest {
 
     async fn publish(&self, job: &Job<'_>, import: Import, documents: &[Document], staged: &Path) -> Result<Dataset> {
         job.says(READY, "Publishing");
-        let Import { dataset, over, request } = import;
-        let new = NewVersion { dataset: &dataset, documents, over, publish: request.publish, staged };
+        let Import { dataset, over, earlier, request } = import;
+        let is_described = !request.description.is_empty();
+        let publish = request.publish;
+        let new = NewVersion { dataset: &dataset, documents, over, earlier, is_described, publish, staged };
         self.datasets.put(job, new).await?;
         Ok(dataset)
     }

@@ -42,6 +42,7 @@ impl World {
             id: Id::new(&self.clock),
             org: self.org.id,
             name: name.into(),
+            title: String::new(),
             description: String::new(),
             kind: Kind::Documents,
             externally_queryable: true,

@@ -92,6 +92,7 @@ mod tests {
             id: Id::new(&clock),
             org: Id::new(&clock),
             name: name.into(),
+            title: String::new(),
             description: String::new(),
             kind: Kind::Table,
             externally_queryable: true,

@@ -55,10 +55,38 @@ impl SqlEngine {
         format: TableFormat,
         destination: &Path,
     ) -> Result<ImportedTable> {
+        self.load(job, (source, format), None, destination).await
+    }
+
+    /// As [`SqlEngine::import`], below the rows of an earlier table file, which stays as it is. Its columns and their types
+    /// hold for the new rows.
+    ///
+    /// # Errors
+    /// As [`SqlEngine::import`]; `invalid_argument` with `column` for a column that the earlier table does not have, or a
+    /// value that is not of its type.
+    pub async fn append(
+        &self,
+        job: &Job<'_>,
+        source: &Path,
+        format: TableFormat,
+        earlier: &Path,
+        destination: &Path,
+    ) -> Result<ImportedTable> {
+        self.load(job, (source, format), Some(earlier), destination).await
+    }
+
+    async fn load(
+        &self,
+        job: &Job<'_>,
+        (source, format): (&Path, TableFormat),
+        earlier: Option<&Path>,
+        destination: &Path,
+    ) -> Result<ImportedTable> {
         let workspace = job.pass.org().to_string();
         let _turn = job.wait(self.imports.take(&workspace, &workspace)).await??;
         // The worker runs elsewhere and must not follow links out of what it may read.
         let source = source.canonicalize().map_err(Error::internal)?;
+        let earlier = earlier.map(Path::canonicalize).transpose().map_err(|_| Error::dataset_not_found())?;
         let folder = destination.parent().ok_or_else(|| Error::internal("a destination has a folder"))?;
         let folder = folder.canonicalize().map_err(Error::internal)?;
         let name = destination.file_name().ok_or_else(|| Error::internal("a destination has a name"))?;
@@ -75,7 +103,7 @@ impl SqlEngine {
             bytes: 0,
         };
         let unfinished = Unfinished(Some(destination.clone()));
-        let task = Task::Import { source, format, destination, limits };
+        let task = Task::Import { source, format, earlier, destination, limits };
         match self.pool.alone(&task, time, &job.cancel, job.on_progress()).await {
             Ok(Outcome::Imported(table)) => {
                 unfinished.keep();

@@ -9,10 +9,12 @@
 //! Files of others become tables in such a process too ([`import`]).
 
 pub(super) mod bounded;
+pub mod browse;
 mod estimate;
 pub mod guard;
 mod import;
 mod missing;
+pub mod plots;
 mod pool;
 mod process;
 mod profiles;

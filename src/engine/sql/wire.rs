@@ -41,8 +41,8 @@ pub(super) enum Task {
     Query { tables: Tables, also: Vec<String>, sql: String, limits: TaskLimits },
     /// The figures of a table.
     Profile { file: PathBuf, limits: TaskLimits },
-    /// An untrusted file becomes a table file.
-    Import { source: PathBuf, format: TableFormat, destination: PathBuf, limits: TaskLimits },
+    /// An untrusted file becomes a table file, where `earlier` is given below the rows of that table file.
+    Import { source: PathBuf, format: TableFormat, earlier: Option<PathBuf>, destination: PathBuf, limits: TaskLimits },
 }
 
 /// What a server says after the first task.

@@ -28,6 +28,7 @@ fn dataset(clock: &Clock, org: &Org, name: &str, published: bool, ready: bool) -
         id: Id::new(clock),
         org: org.id,
         name: name.into(),
+        title: String::new(),
         description: String::new(),
         kind: Kind::Table,
         externally_queryable: published,

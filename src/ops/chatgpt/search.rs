@@ -148,7 +148,7 @@ fn of_ontology(visible: Visible) -> Candidate {
 fn of_dataset(dataset: &Dataset, with_columns: bool) -> Candidate {
     let columns = || dataset.columns.iter().filter(|_| with_columns);
     let names: Vec<String> = [&dataset.name].into_iter().chain(columns().map(|it| &it.name)).cloned().collect();
-    let written: Vec<&str> = [dataset.description.as_str(), DATASETS]
+    let written: Vec<&str> = [dataset.title.as_str(), dataset.description.as_str(), DATASETS]
         .into_iter()
         .chain(columns().map(|it| it.description.as_str()))
         .collect();

@@ -94,18 +94,26 @@ impl Visit {
             }
             params => params.unwrap_or_default(),
         };
-        let ours = csrf::from_our_pages(web, &parts.headers)
-            && csrf::is_token(web, visit.person.binding(), purpose, params.get("csrf"));
-        if ours {
+        if visit.has_sent(web, &parts.headers, purpose, params.get("csrf")) {
             return Ok((visit, params));
         }
-        let event = AuditEvent::new(&visit.context, "console.form", "form_refused").by(visit.person.principal());
+        Err(visit.has_not_sent(web, purpose).await)
+    }
+
+    /// Whether a form with these headers and this token is the visitor's, from our page for `purpose`.
+    pub fn has_sent(&self, web: &Web, headers: &HeaderMap, purpose: &str, token: Option<&str>) -> bool {
+        csrf::from_our_pages(web, headers) && csrf::is_token(web, self.person.binding(), purpose, token)
+    }
+
+    /// The answer to a form that is not; it is recorded.
+    pub async fn has_not_sent(&self, web: &Web, purpose: &str) -> Response {
+        let event = AuditEvent::new(&self.context, "console.form", "form_refused").by(self.person.principal());
         match web.record(event.target(purpose)).await {
             Ok(()) => {
                 let text = "This form was not sent from our page, or the page was old. Please go back and try again.";
-                Err(html::problem(StatusCode::FORBIDDEN, "That did not work", text))
+                html::problem(StatusCode::FORBIDDEN, "That did not work", text)
             }
-            Err(error) => Err(html::failure(&error)),
+            Err(error) => html::failure(&error),
         }
     }
 

@@ -67,7 +67,7 @@ pub(super) async fn list(
     for dataset in reply.datasets {
         resources.push(
             Resource::new(format!("dragoman://datasets/{}", dataset.id), dataset.name.clone())
-                .with_title(dataset.name)
+                .with_title(if dataset.title.is_empty() { dataset.name } else { dataset.title })
                 .with_description(dataset.description)
                 .with_mime_type(JSON),
         );

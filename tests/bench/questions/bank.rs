@@ -171,7 +171,7 @@ async fn load(place: &Place, bank: &Bank, set: &str, with: With) -> Value {
     for file in tables(&Path::new(env!("CARGO_MANIFEST_DIR")).join(&bank.data)) {
         let name = file.file_name().unwrap().to_str().unwrap().to_owned();
         let files = vec![Staged { name, path: file }];
-        place.call(Import { name: None, description: String::new(), publish: true, files }).await.unwrap();
+        place.call(Import { publish: true, files, ..Import::default() }).await.unwrap();
     }
     install(place, bank, set, with, &steward(bank, set)).await
 }

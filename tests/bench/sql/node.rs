@@ -135,6 +135,7 @@ pub fn dataset(id: Id<Dataset>, org: Id<Org>, name: &str) -> Dataset {
         id,
         org,
         name: name.into(),
+        title: String::new(),
         description: String::new(),
         kind: Kind::Table,
         externally_queryable: true,

@@ -131,7 +131,7 @@ fn begin(service: &Service, org: &Org, name: &str, text: &str) -> (JoinHandle<Re
     let path = folder.path().join("source");
     std::fs::write(&path, text).unwrap();
     let files = vec![Staged { name: format!("{name}.md"), path }];
-    let op = Import { name: None, description: String::new(), publish: true, files };
+    let op = Import { publish: true, files, ..Import::default() };
     let (gateway, caller, via) = (service.gateway.clone(), operator(org), Via::new("admin.call"));
     let leaves = via.cancel.clone();
     let call = tokio::spawn(async move {
@@ -178,7 +178,7 @@ async fn progress_rises_over_all_files_and_phases_of_an_import() {
     let sink = seen.clone();
     let mut via = Via::new("admin.call");
     via.on_progress = Some(Arc::new(move |progress: Progress| sink.lock().unwrap().push(progress)));
-    let op = Import { name: None, description: String::new(), publish: true, files: files.into() };
+    let op = Import { publish: true, files: files.into(), ..Import::default() };
     service.gateway.call(&operator(&org), op, via).await.unwrap();
     let seen = seen.lock().unwrap();
     let fractions: Vec<f64> = seen.iter().map(|progress| progress.fraction.unwrap()).collect();

@@ -52,7 +52,7 @@ async fn held(service: &Service, org: &Org, file: &str, content: &[u8], at: &'st
         }
     }));
     let files = vec![Staged { name: file.to_owned(), path }];
-    let op = Import { name: None, description: String::new(), publish: true, files };
+    let op = Import { publish: true, files, ..Import::default() };
     let (gateway, caller) = (service.gateway.clone(), operator(org));
     let call = tokio::spawn(async move {
         let reply = as_json(gateway.call(&caller, op, via).await);

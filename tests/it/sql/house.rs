@@ -95,6 +95,7 @@ impl House {
             id,
             org: self.org.id,
             name: name.into(),
+            title: String::new(),
             description: String::new(),
             kind: Kind::Table,
             externally_queryable: true,

@@ -85,8 +85,14 @@ pub const ALL: &[Expected] = &[
         token: Some(ExtScope::Sql),
         ..contributor("dragoman_query", |ids| json!({ "ontologyId": ids.ontology, "measures": ["xyzzy"] }))
     },
+    viewer("plot_columns", ExtScope::Schema, dataset),
+    Expected { token: Some(ExtScope::Sql), ..contributor("browse_rows", dataset) },
+    Expected { token: Some(ExtScope::Sql), ..contributor("run_sql", from_table) },
+    Expected { token: Some(ExtScope::Sql), ..contributor("export_sql", from_table) },
+    Expected { token: Some(ExtScope::Sql), ..contributor("own_queries", nothing) },
     contributor("import_dataset", |ids| json!({ "name": ids.table, "description": "" })),
     contributor("publish_dataset", |ids| json!({ "dataset_id": ids.dataset, "externally_queryable": false })),
+    contributor("update_dataset", |ids| json!({ "dataset_id": ids.dataset, "title": "x" })),
     contributor("delete_dataset", |ids| json!({ "dataset_id": ids.dataset, "name": ids.table })),
     contributor("list_all_ontologies", nothing),
     contributor(
@@ -141,6 +147,10 @@ fn nothing(_: &Ids) -> Value {
 
 fn dataset(ids: &Ids) -> Value {
     json!({ "dataset_id": ids.dataset })
+}
+
+fn from_table(ids: &Ids) -> Value {
+    json!({ "sql": format!("SELECT * FROM {}", ids.table) })
 }
 
 fn ontology(ids: &Ids) -> Value {

@@ -222,7 +222,7 @@ impl Service {
 
     pub async fn import_path(&self, org: &Org, file: &str, path: &Path, publish: bool) -> Result<Value> {
         let files = vec![Staged { name: file.into(), path: path.to_owned() }];
-        let op = Import { name: None, description: String::new(), publish, files };
+        let op = Import { publish, files, ..Import::default() };
         as_json(self.gateway.call(&operator(org), op, Via::new("admin.call")).await)
     }
 

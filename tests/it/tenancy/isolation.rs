@@ -132,6 +132,7 @@ async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
         id: Id::new(&service.clock),
         org: org.id,
         name: "their_orders".into(),
+        title: String::new(),
         description: "xyzzy".into(),
         kind: Kind::Table,
         externally_queryable: true,

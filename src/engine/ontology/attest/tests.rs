@@ -16,6 +16,7 @@ fn table(name: &str) -> Dataset {
         id: Id::new(&clock),
         org: Id::new(&clock),
         name: name.into(),
+        title: String::new(),
         description: String::new(),
         kind: Kind::Table,
         externally_queryable: true,

@@ -19,6 +19,7 @@ fn table(name: &str, columns: &[(&str, &str)]) -> Dataset {
         id: Id::new(&Clock::manual(0)),
         org: Id::new(&Clock::manual(0)),
         name: name.into(),
+        title: String::new(),
         description: String::new(),
         kind: Kind::Table,
         externally_queryable: true,

@@ -174,6 +174,7 @@ mod tests {
             id: Id::new(&clock),
             org,
             name: name.into(),
+            title: String::new(),
             description: String::new(),
             kind: Kind::Table,
             externally_queryable: true,

@@ -435,6 +435,7 @@ impl Sources {
                 id: before.as_ref().map_or_else(|| Id::new(&self.0.clock), |before| before.id),
                 org: source.org,
                 name,
+                title: before.as_ref().map(|before| before.title.clone()).unwrap_or_default(),
                 description: table.description,
                 kind: Kind::Table,
                 externally_queryable: false,

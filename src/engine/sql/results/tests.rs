@@ -30,6 +30,7 @@ impl World {
             id: Id::new(&clock),
             org: org.id,
             name: "t".into(),
+            title: String::new(),
             description: String::new(),
             kind: Kind::Table,
             externally_queryable: true,

@@ -55,28 +55,40 @@ impl Progress {
     }
 }
 
+/// What is read, and what is written.
+pub(super) struct Files<'a> {
+    pub(super) source: &'a Path,
+    /// A table file whose rows come before those of the source.
+    pub(super) earlier: Option<&'a Path>,
+    pub(super) destination: &'a Path,
+}
+
 /// Reads `source`, writes `destination` with the table `main.data`, closed and on disk when this returns.
 pub(super) fn run(
     connection: Connection,
-    source: &Path,
+    files: &Files<'_>,
     format: TableFormat,
-    destination: &Path,
     limits: &TaskLimits,
     progress: &Progress,
 ) -> Result<ImportedTable> {
+    let Files { source, earlier, destination } = files;
     let size = std::fs::metadata(source).map_err(|cause| internal(&cause))?.len();
     if size == 0 {
         return Err(Error::invalid("file", "The file is empty."));
     }
     let from = source.to_str().ok_or_else(|| internal(&"the source's path is not UTF-8"))?;
     let to = destination.to_str().ok_or_else(|| internal(&"the destination's path is not UTF-8"))?;
-    let block_size = if size < SMALL { "(BLOCK_SIZE 16384)" } else { "" };
+    let block_size = if size < SMALL && earlier.is_none() { "(BLOCK_SIZE 16384)" } else { "" };
+    let attached = match earlier.map(|earlier| earlier.to_str().ok_or_else(|| internal(&"a path is not UTF-8"))) {
+        Some(earlier) => format!("ATTACH {} AS earlier (READ_ONLY);", text_literal(earlier?)),
+        None => String::new(),
+    };
     instance::limit(&connection, limits)
         .and_then(|()| connection.set_query_progress_tracking(true))
         .and_then(|()| {
             connection.execute_batch(&format!(
-                "ATTACH {} AS made {block_size}; USE made; SET allowed_paths=[{}]; SET enable_external_access=false;
-                 SET lock_configuration=true;",
+                "{attached} ATTACH {} AS made {block_size}; USE made; SET allowed_paths=[{}];
+                 SET enable_external_access=false; SET lock_configuration=true;",
                 text_literal(to),
                 text_literal(from)
             ))
@@ -91,6 +103,9 @@ pub(super) fn run(
         no_rejects(&connection)?;
     }
     name_columns(&connection)?;
+    if earlier.is_some() {
+        append(&connection)?;
+    }
     let (row_count, columns) = describe(&connection, progress).map_err(|cause| internal(&cause))?;
     connection.execute_batch("USE memory; CHECKPOINT made; DETACH made;").map_err(|cause| internal(&cause))?;
     drop(connection);
@@ -200,6 +215,55 @@ fn plain_names(names: &[String], reserved: &[String]) -> Vec<String> {
         given.push(unique);
     }
     given
+}
+
+/// Puts the rows that were read below those of the earlier table, whose columns and types stay. A column that the file
+/// does not have is NULL in its rows; one that only the file has is refused, since nobody said what it would be above.
+fn append(connection: &Connection) -> Result<()> {
+    let columns = |database: &str| {
+        let sql = format!(
+            "SELECT column_name FROM duckdb_columns() WHERE database_name = '{database}' AND table_name = 'data' \
+             ORDER BY column_index"
+        );
+        list(connection, &sql)
+    };
+    let (earlier, added) = (columns("earlier")?, columns("made")?);
+    let has = |names: &[String], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    if let Some(unknown) = added.iter().find(|name| !has(&earlier, name)) {
+        let message = format!(
+            "The file cannot be added: the table has no column {unknown}. It has: {}.",
+            earlier.iter().take(20).cloned().collect::<Vec<_>>().join(", ")
+        );
+        return Err(Error::invalid("file", message).with(json!({ "field": "file", "column": unknown })));
+    }
+    let run = |sql: &str| connection.execute_batch(sql);
+    run("ALTER TABLE made.main.data RENAME TO added; CREATE TABLE made.main.data AS FROM earlier.main.data;")
+        .map_err(|cause| problem::of_import(&cause))?;
+    for name in &added {
+        let kept = earlier.iter().find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name);
+        let kind = |of: (&str, &str), column: &str| type_of(connection, of, column).map_err(|cause| internal(&cause));
+        let kind = match (kind(("earlier", "data"), kept)?, kind(("made", "added"), name)?) {
+            (kept, added) if kept == added => continue,
+            (kept, _) => kept,
+        };
+        // Each by itself, so that an error can name it.
+        let fits = format!("ALTER TABLE made.main.added ALTER {} TYPE {kind}", quoted(name));
+        run(&fits).map_err(|cause| match problem::of_import(&cause) {
+            error if error.code == Code::InvalidArgument => {
+                let message = format!("The file cannot be added: a value of column {name} is no {kind}.");
+                Error::invalid("file", message).with(json!({ "field": "file", "column": name }))
+            }
+            error => error,
+        })?;
+    }
+    run("INSERT INTO made.main.data BY NAME FROM made.main.added; DROP TABLE made.main.added;")
+        .map_err(|cause| problem::of_import(&cause))
+}
+
+/// The type of a column of a table, as SQL writes it.
+fn type_of(connection: &Connection, (database, table): (&str, &str), column: &str) -> duckdb::Result<String> {
+    let sql = "SELECT data_type FROM duckdb_columns() WHERE database_name = ? AND table_name = ? AND column_name = ?";
+    connection.query_row(sql, [database, table, column], |row| row.get(0))
 }
 
 /// How many rows there are, and the columns with a few of their values. A column without NULL is not nullable.

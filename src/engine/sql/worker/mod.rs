@@ -19,7 +19,7 @@ mod syscalls;
 mod zones;
 
 use std::io::{self, Stdin, Stdout, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -97,8 +97,9 @@ fn restrict(task: &Task) -> io::Result<()> {
     let (limits, readable, writable): (&TaskLimits, Vec<&Path>, Vec<&Path>) = match task {
         Task::Query { tables, limits, .. } => (limits, tables.iter().map(|(_, file)| file.as_path()).collect(), vec![]),
         Task::Profile { file, limits } => (limits, vec![file], vec![]),
-        Task::Import { source, destination, limits, .. } => {
-            (limits, vec![source], destination.parent().into_iter().collect())
+        Task::Import { source, earlier, destination, limits, .. } => {
+            let readable = [source].into_iter().chain(earlier).map(PathBuf::as_path).collect();
+            (limits, readable, destination.parent().into_iter().collect())
         }
     };
     sandbox::bound_memory(limits.memory_mb)?;
@@ -135,7 +136,7 @@ fn perform(
             let _running = running.set(connection.interrupt_handle());
             Ok((Outcome::Profiled(profile::run(&connection, &file, &limits)?), vec![]))
         }),
-        Task::Import { source, format, destination, limits } => output.answer(|| {
+        Task::Import { source, format, earlier, destination, limits } => output.answer(|| {
             let _running = running.set(connection.interrupt_handle());
             let progress = &import::Progress::new(&connection);
             let (ending, ended) = mpsc::channel::<()>();
@@ -148,7 +149,8 @@ fn perform(
                         }
                     }
                 });
-                let imported = import::run(connection, &source, format, &destination, &limits, progress);
+                let files = import::Files { source: &source, earlier: earlier.as_deref(), destination: &destination };
+                let imported = import::run(connection, &files, format, &limits, progress);
                 drop(ending);
                 imported
             })?;

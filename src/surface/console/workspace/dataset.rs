@@ -1,4 +1,4 @@
-//! `/w/{slug}/datasets/{id}`: what a dataset holds, in figures, and its end.
+//! `/w/{slug}/datasets/{id}`: what a dataset is, what was found in it, who sees it, what people write of it, and its end.
 
 use std::ops::ControlFlow;
 
@@ -7,65 +7,87 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{Console, Room, Slug};
+use super::table::Shown;
+use super::{Console, Room, Slug, import};
 use crate::base::id::Id;
-use crate::model::access::Action;
-use crate::model::dataset::{Dataset, Kind};
+use crate::model::access::{Action, Role};
+use crate::model::dataset::{COLUMN_DESCRIPTION, DESCRIPTION, Dataset, Kind, TITLE};
 use crate::model::error::{Code, Error, Result};
-use crate::model::personal::Finding;
-use crate::model::profile::{ColumnProfile, Figure};
 use crate::ops::delete_dataset::DeleteDataset;
-use crate::ops::get_schema::{self, GetSchema};
-use crate::ops::profile_dataset::{self, ProfileDataset};
+use crate::ops::get_schema::{GetSchema, Schema};
+use crate::ops::preview_rows::PreviewRows;
+use crate::ops::publish::Publish;
+use crate::ops::update_dataset::UpdateDataset;
 use crate::surface::browser::visit::Door;
-use crate::surface::console::frame::Frame;
+use crate::surface::console::frame::{Frame, Tab};
 use crate::surface::form::Params;
 use crate::surface::html;
 
-const PAGE: &str = "/datasets";
+const PAGE: &str = "/datasets/{id}";
+
+/// Rows that are shown here.
+const ROWS: u32 = 10;
+/// What begins the name of a field for a column's description.
+const COLUMN: &str = "column:";
+
+/// What stands above every page of one dataset.
+pub(super) struct Head {
+    pub(super) name: String,
+    /// What people call it.
+    pub(super) title: String,
+    pub(super) published: bool,
+    pub(super) tabs: Vec<Tab>,
+}
+
+impl Head {
+    pub(super) fn of(room: &Room<'_>, schema: &Schema) -> Self {
+        let at = format!("/w/{}/datasets/{}", room.membership.org.slug, schema.dataset_id);
+        let may_query = room.caller.rights.allow(Action::RunSql);
+        let is_table = schema.r#type == Kind::Table;
+        let all = [
+            ("", "About", true),
+            ("/rows", "Rows", is_table && may_query),
+            // Figures are of what the service holds itself.
+            ("/profile", "Figures", is_table && schema.source.is_none()),
+        ];
+        let here = room.here();
+        let tab = |(path, name, _)| {
+            let href = format!("{at}{path}");
+            Tab { current: href == here, href, name }
+        };
+        Self {
+            name: schema.table_name.clone(),
+            title: if schema.title.is_empty() { &schema.table_name } else { &schema.title }.clone(),
+            published: schema.published,
+            tabs: all.into_iter().filter(|(.., is_there)| *is_there).map(tab).collect(),
+        }
+    }
+}
 
 #[derive(Template)]
 #[template(path = "dataset.html", config = "src/surface/askama.toml")]
 struct DatasetPage {
     frame: Frame,
+    head: Head,
     here: String,
     csrf: String,
-    schema: get_schema::Schema,
-    profile: Option<profile_dataset::Reply>,
+    schema: Schema,
+    /// The first rows of a table, where they can be read.
+    rows: Option<Shown>,
+    /// AI clients are on in this workspace.
+    open: bool,
+    role: Role,
+    may_write: bool,
     may_delete: bool,
+    upload_csrf: String,
+    /// Bytes of an upload.
+    upload_most: u64,
+    /// The name under which a file brings new rows; `None` where the rows are elsewhere.
+    replaced: Option<String>,
+    /// Whether a file can add to what is here.
+    adds: bool,
+    saved: bool,
     problem: String,
-}
-
-/// How much of a table's rows is NULL in a column: a share of 1.
-fn null_share(rows: &i64, column: &ColumnProfile) -> f64 {
-    if *rows == 0 { 0.0 } else { column.nulls as f64 / *rows as f64 }
-}
-
-/// A share as percents that never round something to nothing, nor nearly all to all.
-fn percent(share: &f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        _ if *share <= 0.0 => "0 %".to_owned(),
-        _ if *share >= 1.0 => "100 %".to_owned(),
-        small if small < 0.1 => "< 0.1 %".to_owned(),
-        large if large > 99.9 => "> 99.9 %".to_owned(),
-        percent => format!("{percent:.1} %"),
-    }
-}
-
-/// A mark before a figure that is an estimate.
-fn about(column: &ColumnProfile, figure: Figure) -> &'static str {
-    if column.approximate.contains(&figure) { "≈ " } else { "" }
-}
-
-/// Whether a figure could not be computed.
-fn is_missing(column: &ColumnProfile, figure: Figure) -> bool {
-    column.not_computed.contains(&figure)
-}
-
-/// What a column seems to say of people, in words.
-fn kind(finding: &Finding) -> String {
-    serde_json::to_value(finding.kind).ok().and_then(|kind| Some(kind.as_str()?.replace('_', " "))).unwrap_or_default()
 }
 
 /// `GET`.
@@ -76,51 +98,67 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Ok(room) => room,
         Err(response) => return response,
     };
-    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
-    let page = async { page(&room, id?, cursor, "").await };
+    let saved = Params::parse(&query).unwrap_or_default().get("saved").is_some();
+    let page = async { page(&room, id?, saved, "").await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
-/// `POST`: the deletion.
+/// `POST`: publication, descriptions, and the deletion.
 pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
     let id = id(&path);
-    let (room, params) = match Room::submit(&console, door, path, PAGE, request).await {
+    let (room, params) = match Room::submit_document(&console, door, path, PAGE, request).await {
         Ok(found) => found,
         Err(response) => return response,
     };
-    let change = async {
-        match params.get("do") {
-            Some("delete") => {
-                let name = params.get("name").unwrap_or("").to_owned();
-                room.ask(DeleteDataset { dataset_id: id.clone()?, name }).await
-            }
-            _ => Err(Error::invalid("do", "This form is not one of this page.")),
-        }
-    };
+    let change = async { change(&room, id.clone()?, &params).await };
     let problem = match room.settle(change.await.map(Some)) {
-        ControlFlow::Continue((Some(_deleted), _)) => {
-            return html::see_other(&format!("/w/{}", room.membership.org.slug));
-        }
+        ControlFlow::Continue((Some(to), _)) => return html::see_other(&to),
         ControlFlow::Continue((None, problem)) => problem,
         ControlFlow::Break(response) => return response,
     };
-    let page = async { page(&room, id?, None, &problem).await };
+    let page = async { page(&room, id?, false, &problem).await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
+/// Does what a form says; gives the page that follows.
+async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Result<String> {
+    match params.get("do") {
+        Some("publish") => {
+            let externally_queryable = params.get("published") == Some("1");
+            room.ask(Publish { dataset_id, externally_queryable }).await?;
+            Ok(room.here())
+        }
+        Some("describe") => {
+            let text = |name: &str| Some(params.get(name).unwrap_or("").replace("\r\n", "\n"));
+            // An empty field takes back what was written.
+            let column = |(name, text): (&str, &str)| Some((name.strip_prefix(COLUMN)?.to_owned(), text.to_owned()));
+            let columns = params.pairs().filter_map(column).collect();
+            let op = UpdateDataset { dataset_id, title: text("title"), description: text("description"), columns };
+            room.ask(op).await?;
+            Ok(format!("{}?saved=1", room.here()))
+        }
+        Some("delete") => {
+            let name = params.get("name").unwrap_or("").to_owned();
+            room.ask(DeleteDataset { dataset_id, name }).await?;
+            Ok(format!("/w/{}", room.membership.org.slug))
+        }
+        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+    }
+}
+
 /// The dataset that the address names; an id that is none is a dataset that is not there.
-fn id(path: &Slug) -> Result<Id<Dataset>> {
+pub(super) fn id(path: &Slug) -> Result<Id<Dataset>> {
     path.get("id").and_then(|id| id.parse().ok()).ok_or_else(Error::dataset_not_found)
 }
 
-async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, cursor: Option<String>, problem: &str) -> Result<Response> {
+async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &str) -> Result<Response> {
     let schema = room.ask(GetSchema::of(dataset_id)).await?.one()?;
     let mut problem = problem.to_owned();
-    let profile = match schema.r#type {
+    let rows = match schema.r#type {
         Kind::Documents => None,
-        Kind::Table => match room.ask(ProfileDataset { dataset_id, cursor }).await {
-            Ok(profile) => Some(profile),
-            // The rest of the page is there without the figures.
+        Kind::Table => match room.ask(PreviewRows { dataset_id, limit: ROWS }).await {
+            Ok(found) => Some(Shown::of(found.columns, &found.rows)?),
+            // The rest of the page is there without the rows.
             Err(error) if matches!(error.code, Code::InternalError | Code::DatasetNotFound) => return Err(error),
             Err(error) => {
                 problem = error.message;
@@ -129,31 +167,24 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, cursor: Option<String>, 
         },
     };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let may_write = room.caller.rights.allow(Action::WriteDatasets);
     let page = DatasetPage {
-        frame: room.frame().await?,
+        frame: room.frame_below("").await?,
+        head: Head::of(room, &schema),
         here: room.here(),
         csrf: room.csrf(),
-        schema,
-        profile,
+        rows,
+        open: room.membership.org.connectivity_enabled,
+        role: room.membership.role,
+        may_write,
         may_delete: room.caller.rights.allow(Action::DeleteDatasets),
+        upload_csrf: room.csrf_at(import::PAGE),
+        upload_most: room.console.web.config.limits.budgets.upload_bytes,
+        replaced: schema.source.is_none().then(|| schema.table_name.clone()),
+        adds: schema.r#type == Kind::Table,
+        schema,
+        saved,
         problem,
     };
-    Ok(html::page(status, &page))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn percents_do_not_round_something_to_nothing() {
-        for (share, text) in [
-            (0.0, "0 %"),
-            (0.0004, "< 0.1 %"),
-            (0.125, "12.5 %"),
-            (0.9995, "> 99.9 %"),
-            (1.0, "100 %"),
-            (0.001, "0.1 %"),
-        ] {
-            assert_eq!(super::percent(&share), text);
-        }
-    }
+    Ok(if may_write { html::page_with_upload(status, &page) } else { html::page(status, &page) })
 }

@@ -1,15 +1,20 @@
 //! `/w/{slug}`: a workspace, for its people. What is shown and changed here passes the gateway as a caller's request
 //! does, with the same rules, the same refusals and the same rows in the record.
 
+pub mod ask;
 pub mod audit;
 pub mod clients;
 pub mod dataset;
 pub mod document;
+pub mod figures;
+pub mod import;
 pub mod members;
 pub mod ontologies;
 pub mod overview;
+pub mod rows;
 pub mod settings;
 pub mod sources;
+mod table;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -138,6 +143,12 @@ impl<'a> Room<'a> {
     /// As a page below the tab of another.
     async fn frame_below(&self, tab: &'static str) -> Result<Frame> {
         Frame::new(&self.console.web, &self.visit, Place::Workspace(&self.membership.org.slug, tab)).await
+    }
+
+    /// The same person at another page of the workspace.
+    fn at(&self, page: &'static str, place: String) -> Room<'a> {
+        let Self { console, visit, membership, caller, .. } = self;
+        Room { console, visit: visit.clone(), membership: membership.clone(), caller: caller.clone(), page, place }
     }
 
     /// For the forms of this page.

@@ -1,17 +1,35 @@
-//! `/w/{slug}`: what is in the workspace, and how to connect a client to it.
+//! `/w/{slug}`: what is in the workspace, how files come into it, and how to connect a client to it.
 
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{Console, Room, Slug};
-use crate::model::access::Role;
+use super::{Console, Room, Slug, import};
+use crate::model::access::{Action, Role};
 use crate::model::error::Result;
+use crate::ops::grants::ListGrants;
 use crate::ops::list_datasets::{ListDatasets, Reply};
+use crate::ops::tokens::ListTokens;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
+use crate::surface::form::Params;
 use crate::surface::html;
+
+/// How far a workspace is on its way to the first answer in a client.
+struct Steps {
+    has_data: bool,
+    is_published: bool,
+    /// `None` for those who cannot see it.
+    is_connected: Option<bool>,
+}
+
+impl Steps {
+    /// Nothing is left to do that is known of.
+    fn are_done(&self) -> bool {
+        self.has_data && self.is_published && self.is_connected != Some(false)
+    }
+}
 
 #[derive(Template)]
 #[template(path = "overview.html", config = "src/surface/askama.toml")]
@@ -22,25 +40,64 @@ struct OverviewPage {
     open: bool,
     address: String,
     found: Reply,
+    /// The page before was the first.
+    later: bool,
+    steps: Steps,
+    may_write: bool,
+    upload_csrf: String,
+    /// Bytes of an upload.
+    upload_most: u64,
+    /// Files make datasets of their own here.
+    replaced: Option<String>,
+    adds: bool,
 }
 
 pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or("").to_owned();
     let room = match Room::enter(&console, door, path, "", request).await {
         Ok(room) => room,
         Err(response) => return response,
     };
-    page(&room).await.unwrap_or_else(|error| room.refusal(&error))
+    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
+    page(&room, cursor).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
-async fn page(room: &Room<'_>) -> Result<Response> {
+async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
     let org = &room.membership.org;
+    let later = cursor.is_some();
+    let found = room.ask(ListDatasets { cursor }).await?;
     let page = OverviewPage {
         frame: room.frame().await?,
         name: org.name.clone(),
         role: room.membership.role,
         open: org.connectivity_enabled,
         address: room.console.web.config.url(&format!("/t/{}/mcp", org.slug)),
-        found: room.ask(ListDatasets::default()).await?,
+        steps: steps(room, &found, later).await?,
+        found,
+        later,
+        may_write: room.caller.rights.allow(Action::WriteDatasets),
+        upload_csrf: room.csrf_at(import::PAGE),
+        upload_most: room.console.web.config.limits.budgets.upload_bytes,
+        replaced: None,
+        adds: true,
     };
-    Ok(html::page(StatusCode::OK, &page))
+    Ok(if page.may_write { html::page_with_upload(StatusCode::OK, &page) } else { html::page(StatusCode::OK, &page) })
+}
+
+async fn steps(room: &Room<'_>, found: &Reply, later: bool) -> Result<Steps> {
+    // What is on other pages is not looked for.
+    let is_large = later || found.next_cursor.is_some();
+    let has_data = is_large || !found.datasets.is_empty();
+    let is_published = is_large || found.datasets.iter().any(|dataset| dataset.published);
+    let is_connected = match has_data && is_published && room.caller.rights.allow(Action::Administer) {
+        true => Some(is_connected(room).await?),
+        false => None,
+    };
+    Ok(Steps { has_data, is_published, is_connected })
+}
+
+/// Whether a person has approved a client, or there is a token for a program.
+async fn is_connected(room: &Room<'_>) -> Result<bool> {
+    let clients = room.ask(ListGrants { cursor: None }).await?;
+    Ok(!clients.grants.is_empty() || !room.ask(ListTokens {}).await?.tokens.is_empty())
 }

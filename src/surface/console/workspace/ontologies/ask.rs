@@ -166,6 +166,17 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
+/// The page of an answer to what was asked elsewhere; from here on it is a conversation of this ontology.
+pub(in crate::surface::console::workspace) async fn answered(
+    room: &Room<'_>,
+    ontology_id: Id<StoredOntology>,
+    asked: String,
+    reply: Reply,
+) -> Result<Response> {
+    let room = room.at(ASK, ASK.replace("{id}", &ontology_id.to_string()));
+    page(&room, ontology_id, &Params::of([("question", asked)]), Some(Ok(reply))).await
+}
+
 /// Whether the page has nothing to say beside it.
 fn is_told_elsewhere(error: &Error) -> bool {
     matches!(error.code, Code::InternalError | Code::OntologyNotFound | Code::ScopeDenied)

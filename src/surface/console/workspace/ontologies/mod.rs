@@ -98,7 +98,7 @@ async fn standing(room: &Room<'_>, id: Id<StoredOntology>) -> Result<Standing> {
 }
 
 /// A picture for `<img>`: there nothing in it can run, fetch, or reach the page.
-fn picture(svg: &str) -> String {
+pub(super) fn picture(svg: &str) -> String {
     format!("data:image/svg+xml;base64,{}", STANDARD.encode(svg))
 }
 

@@ -1,0 +1,135 @@
+//! Statements for who looks through a table without writing SQL: the rows that say something, in an order. Names and texts
+//! become parts of a statement in the table's own dialect; it is judged and run like any other.
+
+use crate::model::dataset::Dataset;
+use crate::model::source::{Dialect, quoted};
+
+/// Bytes of the columns that break ties.
+const TIES: usize = 2_000;
+
+/// Which rows, and in which order. Columns are the table's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection<'a> {
+    /// A column, and what its text has anywhere; upper and lower case are the same.
+    pub contains: Option<(&'a str, &'a str)>,
+    /// A column, and whether the greatest comes first. NULLs come last.
+    pub sort: Option<(&'a str, bool)>,
+}
+
+/// The statement for all of these rows, without an end.
+pub fn statement(dataset: &Dataset, selection: &Selection<'_>) -> String {
+    let dialect = dataset.dialect().unwrap_or(Dialect::DuckDb);
+    let mut sql = format!("SELECT * FROM {}", name(dialect, &dataset.name));
+    if let Some((column, text)) = selection.contains {
+        sql.push_str(&format!("\nWHERE {}", says(dialect, &name(dialect, column), &literal(dialect, text))));
+    }
+    if let Some((column, greatest_first)) = selection.sort {
+        let order = if greatest_first { "DESC" } else { "ASC" };
+        sql.push_str(&format!("\nORDER BY {} {order} NULLS LAST", name(dialect, column)));
+        sql.push_str(&ties(dialect, dataset, column));
+    }
+    sql
+}
+
+/// So many of them, after so many others.
+pub fn page(statement: &str, limit: usize, offset: usize) -> String {
+    format!("{statement}\nLIMIT {limit} OFFSET {offset}")
+}
+
+/// Equal rows have no order of their own, and would be on two pages or on none: the other columns decide. Engines of
+/// others have types without an order, for which they would refuse.
+fn ties(dialect: Dialect, dataset: &Dataset, sorted: &str) -> String {
+    let mut ties = String::new();
+    if dialect != Dialect::DuckDb {
+        return ties;
+    }
+    for column in dataset.columns.iter().filter(|column| column.name != sorted) {
+        let next = format!(", {}", name(dialect, &column.name));
+        if ties.len() + next.len() > TIES {
+            break;
+        }
+        ties.push_str(&next);
+    }
+    ties
+}
+
+fn says(dialect: Dialect, column: &str, text: &str) -> String {
+    match dialect {
+        Dialect::DuckDb => format!("strpos(lower(CAST({column} AS VARCHAR)), lower({text})) > 0"),
+        Dialect::PostgreSql => format!("strpos(lower(CAST({column} AS text)), lower({text})) > 0"),
+        Dialect::ClickHouse => format!("position(lower(toString({column})), lower({text})) > 0"),
+    }
+}
+
+fn name(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::DuckDb | Dialect::PostgreSql => quoted(name),
+        // ClickHouse reads escapes in names too.
+        Dialect::ClickHouse => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
+}
+
+fn literal(dialect: Dialect, text: &str) -> String {
+    match dialect {
+        Dialect::DuckDb | Dialect::PostgreSql => format!("'{}'", text.replace('\'', "''")),
+        Dialect::ClickHouse => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::base::id::Id;
+    use crate::model::dataset::{ColumnInfo, Kind};
+    use crate::model::source::{RemoteTable, SourceEngine};
+
+    fn table(engine: Option<SourceEngine>) -> Dataset {
+        let clock = Clock::manual(0);
+        let column = |name: &str| ColumnInfo { name: name.into(), ..ColumnInfo::default() };
+        let remote = |engine| RemoteTable {
+            source: Id::new(&clock),
+            source_name: "shop".into(),
+            engine,
+            schema: "public".into(),
+            table: "t".into(),
+        };
+        Dataset {
+            id: Id::new(&clock),
+            org: Id::new(&clock),
+            name: "t".into(),
+            title: String::new(),
+            description: String::new(),
+            kind: Kind::Table,
+            externally_queryable: false,
+            version: Some("v1".into()),
+            row_count: 0,
+            bytes: 0,
+            columns: ["a", "b\"c", "d"].map(column).into(),
+            source: String::new(),
+            remote: engine.map(remote),
+            created_at: 0,
+            updated_at: 0,
+        }
+    }
+
+    #[test]
+    fn names_and_texts_stay_what_they_are_in_every_dialect() {
+        let selection = Selection { contains: Some(("b\"c", "it's \\ 5%")), sort: Some(("a", true)) };
+        let duckdb = "SELECT * FROM \"t\"\nWHERE strpos(lower(CAST(\"b\"\"c\" AS VARCHAR)), lower('it''s \\ 5%')) > 0\n\
+                      ORDER BY \"a\" DESC NULLS LAST, \"b\"\"c\", \"d\"";
+        assert_eq!(statement(&table(None), &selection), duckdb);
+        let postgres = "SELECT * FROM \"t\"\nWHERE strpos(lower(CAST(\"b\"\"c\" AS text)), lower('it''s \\ 5%')) > 0\n\
+                        ORDER BY \"a\" DESC NULLS LAST";
+        assert_eq!(statement(&table(Some(SourceEngine::Postgres)), &selection), postgres);
+        let clickhouse = "SELECT * FROM \"t\"\nWHERE position(lower(toString(\"b\\\"c\")), lower('it\\'s \\\\ 5%')) > 0\n\
+                          ORDER BY \"a\" DESC NULLS LAST";
+        assert_eq!(statement(&table(Some(SourceEngine::ClickHouse)), &selection), clickhouse);
+    }
+
+    #[test]
+    fn without_a_wish_there_is_neither_condition_nor_order() {
+        assert_eq!(statement(&table(None), &Selection::default()), "SELECT * FROM \"t\"");
+        assert_eq!(page("SELECT 1", 51, 100), "SELECT 1\nLIMIT 51 OFFSET 100");
+    }
+}

@@ -1,0 +1,183 @@
+//! `/w/{slug}/import`: files from the browser, each table a dataset, texts one together. A plain form sends them, or
+//! `upload.js`, which shows how far they are and asks before it replaces anything.
+
+use askama::Template;
+use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Console, Room, Slug, purpose};
+use crate::gateway::operation::Operation as _;
+use crate::model::error::{Code, Error, Result};
+use crate::ops::import::{self, IfExists, Import, Staged};
+use crate::surface::browser::visit::{Door, Visit};
+use crate::surface::console::frame::Frame;
+use crate::surface::html;
+use crate::surface::receive::{self, Received, receive};
+
+pub(super) const PAGE: &str = "/import";
+const FIELDS: [&str; 3] = ["csrf", "name", "if_exists"];
+
+/// A dataset that was made.
+#[derive(Serialize)]
+struct Made {
+    name: String,
+    href: String,
+    r#type: &'static str,
+    rows: i64,
+    columns: usize,
+}
+
+/// Files of which nothing was made.
+#[derive(Serialize)]
+struct Problem {
+    file: String,
+    message: String,
+    /// The dataset that would have been replaced.
+    exists: Option<String>,
+}
+
+/// What came of an upload.
+#[derive(Default, Serialize)]
+struct Outcome {
+    datasets: Vec<Made>,
+    problems: Vec<Problem>,
+}
+
+#[derive(Template)]
+#[template(path = "imported.html", config = "src/surface/askama.toml")]
+struct ImportedPage {
+    frame: Frame,
+    outcome: Outcome,
+}
+
+/// `POST`. What the script asks for is JSON; a form gets the page of the dataset, or one that says what was wrong.
+pub async fn submit(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
+    let visit = match Visit::of(&console.web, &door.session, door.context, &request).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let room = match Room::find(&console, visit, &path, PAGE).await {
+        Ok(room) => room,
+        Err(response) => return response,
+    };
+    let headers = request.headers().clone();
+    let answered = match taken(&room, &headers, request).await {
+        Ok(Some(outcome)) => finished(&room, outcome, &headers).await,
+        Ok(None) => {
+            let purpose = purpose(&room.membership.org.slug, PAGE);
+            Ok(room.visit.has_not_sent(&console.web, &purpose).await)
+        }
+        Err(error) => Err(error),
+    };
+    match answered {
+        Ok(response) => response,
+        Err(error) => refused(&room, &error, &headers).await,
+    }
+}
+
+/// What came of the files; `None` when the form was not sent from our page.
+async fn taken(room: &Room<'_>, headers: &HeaderMap, request: Request) -> Result<Option<Outcome>> {
+    // Rights and a place first: nobody without them makes us write a byte.
+    let staging = room.console.gateway.staging(&room.caller)?;
+    let multipart = Multipart::from_request(request, &()).await;
+    let multipart = multipart.map_err(|_| Error::invalid("Content-Type", "Send the files as multipart/form-data."))?;
+    let web = &room.console.web;
+    let purpose = purpose(&room.membership.org.slug, PAGE);
+    let is_ours = |received: &Received| room.visit.has_sent(web, headers, &purpose, received.get("csrf"));
+    let most = web.config.limits.budgets.upload_bytes;
+    let place = receive::Room { folder: staging.path(), most, fields: &FIELDS };
+    let ours = |received: &Received| if is_ours(received) { Ok(()) } else { Err(not_ours()) };
+    let received = match receive(multipart, place, ours).await {
+        Err(error) if error.details == not_ours().details => return Ok(None),
+        received => received?,
+    };
+    let if_exists = IfExists::parse(received.get("if_exists"))?;
+    let name = received.get("name").map(str::to_owned);
+    let groups = import::datasets(received.files);
+    if groups.is_empty() {
+        return Err(Error::invalid("file", "Choose at least one file."));
+    }
+    if name.is_some() && groups.len() > 1 {
+        let message = "The name is of one dataset, and these files make several. Leave the name empty.";
+        return Err(Error::invalid("name", message));
+    }
+    let mut outcome = Outcome::default();
+    for files in groups {
+        made(room, name.clone(), if_exists, files, &mut outcome).await?;
+    }
+    Ok(Some(outcome))
+}
+
+/// Said before a byte of a file is kept.
+fn not_ours() -> Error {
+    Error::forbidden("form", "This form was not sent from our page.")
+}
+
+/// One dataset of these files. What is wrong with a file says so, and the others are looked at all the same.
+async fn made(
+    room: &Room<'_>,
+    name: Option<String>,
+    if_exists: IfExists,
+    files: Vec<Staged>,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let file = files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
+    match room.ask(Import { name, if_exists, files, ..Import::default() }).await {
+        Ok(reply) => outcome.datasets.push(Made {
+            href: format!("/w/{}/datasets/{}", room.membership.org.slug, reply.dataset_id),
+            name: reply.name,
+            r#type: reply.r#type.name(),
+            rows: reply.row_count,
+            columns: reply.columns.len(),
+        }),
+        Err(error) if matches!(error.code, Code::InternalError | Code::ScopeDenied | Code::RateLimited) => {
+            return Err(error);
+        }
+        Err(error) => {
+            let exists = error.details.get("exists").and_then(Value::as_str).map(str::to_owned);
+            outcome.problems.push(Problem { file, message: error.message, exists });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the script asks.
+fn is_script(headers: &HeaderMap) -> bool {
+    headers.get(header::ACCEPT).is_some_and(|accept| accept == "application/json")
+}
+
+fn json(status: StatusCode, outcome: &Outcome) -> Result<Response> {
+    let text = serde_json::to_string(outcome).map_err(Error::internal)?;
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    Ok((status, headers, text).into_response())
+}
+
+async fn finished(room: &Room<'_>, outcome: Outcome, headers: &HeaderMap) -> Result<Response> {
+    let status = if outcome.problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    if is_script(headers) {
+        return json(status, &outcome);
+    }
+    match (outcome.datasets.as_slice(), outcome.problems.as_slice()) {
+        ([one], []) => Ok(html::see_other(&one.href)),
+        _ => Ok(html::page(status, &ImportedPage { frame: room.frame_below("").await?, outcome })),
+    }
+}
+
+/// A refusal of the whole, recorded.
+async fn refused(room: &Room<'_>, error: &Error, headers: &HeaderMap) -> Response {
+    let recorded = room.console.gateway.refused(&room.caller, "console.call", Import::INFO.name, error).await;
+    if let Err(unrecorded) = recorded {
+        return html::failure(&unrecorded);
+    }
+    let problem = Problem { file: String::new(), message: error.message.clone(), exists: None };
+    let outcome = Outcome { datasets: Vec::new(), problems: vec![problem] };
+    let status = StatusCode::from_u16(error.code.info().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let answered = match is_script(headers) {
+        true => json(status, &outcome),
+        false => room.frame_below("").await.map(|frame| html::page(status, &ImportedPage { frame, outcome })),
+    };
+    answered.unwrap_or_else(|error| html::failure(&error))
+}

@@ -1,0 +1,125 @@
+// A person at a browser who brings files, says what they are, publishes them, looks through them and asks.
+// node data.mjs <address> <email> <password> <folder for pictures> <light | dark>
+// Prints one JSON object; ends with an error when anything is not as it should be.
+import { chromium } from 'playwright-core';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { FLAGS } from './browser.mjs';
+
+const [base, email, password, pictures, colour] = process.argv.slice(2);
+mkdirSync(pictures, { recursive: true });
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+try {
+  const width = colour === 'dark' ? 420 : 1100;
+  const context = await browser.newContext({ colorScheme: colour, viewport: { width, height: 800 } });
+  const page = await context.newPage();
+  const problems = [];
+  // The status of a refused form is what the page is about, and a connection that breaks is meant to.
+  const meant = (text) => text.includes('status of 422') || text.includes('ERR_FAILED');
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !meant(message.text())) problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(base) && !request.url().startsWith('data:')) problems.push(request.url());
+  });
+  const wide = [];
+  let shots = 0;
+  const picture = async (name) => {
+    shots += 1;
+    await page.screenshot({ path: `${pictures}/${String(shots).padStart(2, '0')}-${name}-${colour}.png`, fullPage: true });
+    if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wide.push(name);
+  };
+  const press = (name) => page.getByRole('button', { name, exact: true }).click();
+  const csv = (name, text) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+  const rows = 'town,day,amount\nOslo,2024-01-01,12.50\nBergen,2024-01-02,7.00\nOslo,2024-01-03,\n';
+  const table = `sales_${colour}`;
+
+  await page.goto(`${base}/login?return_to=/w/acme`);
+  await page.getByLabel(/e-?mail/i).fill(email);
+  await page.getByLabel(/password/i).fill(password);
+  await press('Sign in');
+  await page.getByRole('heading', { name: 'Bring files' }).waitFor();
+  await picture('overview-empty');
+
+  // Several at once, one of them broken, in its line.
+  const files = page.locator('input[type="file"]');
+  await files.setInputFiles([csv(`${table}.csv`, rows), csv('broken.jsonl', '{"a":1}\n{"a":2}\n{"a":x}\n')]);
+  await page.getByText(/line 3/).first().waitFor();
+  await page.getByText(`${table}: 3 rows, 3 columns`).first().waitFor();
+  await picture('uploaded');
+
+  // One that is there already is asked about.
+  await files.setInputFiles([csv(`${table}.csv`, rows)]);
+  await page.getByRole('button', { name: `Replace the rows of ${table}` }).waitFor();
+  await picture('asked');
+  const replaced = (await page.getByRole('button', { name: `Call it ${table}_2` }).count()) === 1 && 'asked first';
+  await page.getByRole('button', { name: `Replace the rows of ${table}` }).click();
+  await page.getByText(`${table}: 3 rows, 3 columns`).nth(1).waitFor();
+
+  // Dropped, over a connection that breaks the first time.
+  await page.route('**/import', (route) => route.abort('failed'), { times: 1 });
+  await page.evaluate(([name, text]) => {
+    const carried = new DataTransfer();
+    carried.items.add(new File([text], name));
+    document.querySelector('[data-drop]').dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true }));
+  }, [`notes_${colour}.md`, '# Notes\n\nOslo is in Norway.']);
+  await page.getByRole('button', { name: 'Send it again' }).waitFor();
+  const broken = await page.getByText('The connection broke').first().isVisible();
+  await page.getByRole('button', { name: 'Send it again' }).click();
+  await page.getByText(`notes_${colour}: 1 passages`).first().waitFor();
+  const dropped = true;
+
+  await page.getByRole('link', { name: 'See what was found, and publish it' }).first().click();
+  await page.getByRole('heading', { name: table }).waitFor();
+  await picture('dataset');
+  await page.getByLabel('Title').fill(`Sales, ${colour}`);
+  await page.getByLabel('Description of amount').fill('Euros, without tax');
+  await press('Save');
+  await page.getByText('Saved.').waitFor();
+  await press('Publish it to AI clients');
+  await page.getByRole('button', { name: 'Withdraw it from AI clients' }).waitFor();
+  await picture('published');
+
+  await page.getByRole('link', { name: 'Rows', exact: true }).click();
+  await page.getByRole('link', { name: 'amount' }).click();
+  await page.getByText('Rows 1 to 3').waitFor();
+  await picture('rows');
+  await page.getByRole('link', { name: 'Figures', exact: true }).click();
+  await page.getByRole('heading', { name: 'Columns in figures' }).waitFor();
+  await picture('figures');
+
+  // By the keyboard alone: a name is offered, chosen and taken; Ctrl and Enter runs it.
+  await page.goto(`${base}/w/acme/ask`);
+  await page.locator('#sql').focus();
+  await page.keyboard.type('SELECT to');
+  await page.getByRole('option', { name: 'town' }).waitFor();
+  await picture('offered');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(' FROM');
+  const completed = await page.locator('#sql').inputValue();
+  await page.locator('#sql').fill(
+    `SELECT town, sum(amount) AS amount FROM ${table} GROUP BY town ORDER BY town`);
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: '2 rows' }).waitFor();
+  const drawn = await page.locator('.chart img').evaluate((image) => image.complete && image.naturalWidth > 0);
+  await picture('ran');
+  const [download] = await Promise.all([page.waitForEvent('download'), press('Download as CSV')]);
+  const file = readFileSync(await download.path(), 'utf8');
+  await page.goto(`${base}/w/acme/ask/history`);
+  await picture('history');
+  await page.goto(`${base}/w/acme/ask?mode=question`);
+  await picture('question');
+  await page.goto(`${base}/w/acme`);
+  await picture('overview');
+
+  if (problems.length) throw new Error(problems.join('\n'));
+  console.log(JSON.stringify({ replaced, dropped, broken, completed, drawn, file, wide }));
+} catch (problem) {
+  for (const context of browser.contexts()) {
+    for (const page of context.pages()) await page.screenshot({ path: `${pictures}/failed-${colour}.png`, fullPage: true });
+  }
+  throw problem;
+} finally {
+  await browser.close();
+}
