@@ -52,7 +52,7 @@ pub struct Token {
     pub replaced_by: Option<String>,
 }
 
-fn token(info: TokenInfo, now: Millis) -> Token {
+pub(super) fn token(info: TokenInfo, now: Millis) -> Token {
     Token {
         state: match (info.revoked_at, info.expires_at) {
             (Some(_), _) => "revoked",
@@ -132,7 +132,7 @@ pub struct Created {
 
 impl Operation for CreateToken {
     const INFO: Info = Info {
-        name: "create_token",
+        name: "connectivity_create_token",
         title: "Create a connectivity token",
         description: "Makes a long-lived token for a program without a browser. It reads data and never administers; \
                       its secret is in this answer only.",
@@ -187,7 +187,7 @@ fn an_hour() -> u32 {
 
 impl Operation for RotateToken {
     const INFO: Info = Info {
-        name: "rotate_token",
+        name: "connectivity_rotate_token",
         title: "Rotate a connectivity token",
         description: "Makes a new token in the place of one in force, with its label, scopes and length of life. The old \
                       one is good for some minutes more, so that programs can change over; the new secret is in this \
@@ -233,7 +233,7 @@ pub struct RevokeToken {
 
 impl Operation for RevokeToken {
     const INFO: Info = Info {
-        name: "revoke_token",
+        name: "connectivity_revoke_token",
         title: "Revoke a connectivity token",
         description: "Ends a token at once, everywhere.",
         recorded_as: Some("admin.token.revoke"),

@@ -16,6 +16,8 @@ const CSS: &str = include_str!("assets/dragoman.css");
 const PASSKEY: &str = include_str!("assets/passkey.js");
 /// Line numbers, jumps and files on the pages of ontologies, which work without.
 const EDITOR: &str = include_str!("assets/editor.js");
+/// Buttons that copy, and checkpoints that turn green by themselves, on the pages that connect clients.
+const HUB: &str = include_str!("assets/hub.js");
 
 /// Progress and questions on the forms that bring files, which work without.
 const UPLOAD: &str = include_str!("assets/upload.js");
@@ -46,6 +48,7 @@ static PASSKEY_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("passkey", 
 static EDITOR_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("editor", "js", JAVASCRIPT, EDITOR));
 static UPLOAD_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("upload", "js", JAVASCRIPT, UPLOAD));
 static ASK_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("ask", "js", JAVASCRIPT, ASK));
+static HUB_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("hub", "js", JAVASCRIPT, HUB));
 
 /// `form-action` holds the answers of our forms to our own origin. Chromium applies it to redirects of a form's answer
 /// too, which is why a person leaves for a client through [`leave`] and never through a redirect after a form.
@@ -56,8 +59,8 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// As [`POLICY_WITH_SCRIPT`], for the pages whose script sends files to us.
-const POLICY_WITH_UPLOAD: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; \
+/// As [`POLICY_WITH_SCRIPT`], for the pages whose script asks us: to send files, or to look again at what they show.
+const POLICY_WITH_REQUESTS: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; \
                                   img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// For the `<script>` of pages with passkeys.
@@ -80,6 +83,11 @@ pub fn ask_script() -> String {
     ASK_SCRIPT.address()
 }
 
+/// For the `<script>` of the pages that connect clients.
+pub fn hub_script() -> String {
+    HUB_SCRIPT.address()
+}
+
 /// For `<link>`.
 pub fn stylesheet() -> String {
     STYLESHEET.address()
@@ -87,7 +95,7 @@ pub fn stylesheet() -> String {
 
 /// `GET /assets/{name}`.
 pub async fn asset(Path(name): Path<String>) -> Response {
-    let assets = [&*STYLESHEET, &*PASSKEY_SCRIPT, &*EDITOR_SCRIPT, &*UPLOAD_SCRIPT, &*ASK_SCRIPT];
+    let assets = [&*STYLESHEET, &*PASSKEY_SCRIPT, &*EDITOR_SCRIPT, &*UPLOAD_SCRIPT, &*ASK_SCRIPT, &*HUB_SCRIPT];
     let Some(asset) = assets.into_iter().find(|asset| asset.name == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
@@ -137,9 +145,9 @@ pub fn page_with_script(status: StatusCode, template: &impl Template) -> Respons
     under(POLICY_WITH_SCRIPT, page(status, template))
 }
 
-/// As [`page_with_script`], for a script that sends files to us.
-pub fn page_with_upload(status: StatusCode, template: &impl Template) -> Response {
-    under(POLICY_WITH_UPLOAD, page(status, template))
+/// As [`page_with_script`], for a script that asks us.
+pub fn page_with_requests(status: StatusCode, template: &impl Template) -> Response {
+    under(POLICY_WITH_REQUESTS, page(status, template))
 }
 
 fn under(policy: &'static str, mut response: Response) -> Response {

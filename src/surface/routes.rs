@@ -35,8 +35,8 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, ask, audit, clients, dataset, document, figures, import, members, ontologies, overview, rows,
-    sources,
+    self, Console, ask, audit, clients, connect, dataset, document, figures, import, members, ontologies, overview,
+    rows, sources,
 };
 use crate::surface::console::{account, home};
 use crate::surface::drain::drain;
@@ -49,7 +49,7 @@ use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
 use crate::surface::operator::{FACTS, LOCAL, operator};
 use crate::surface::rest::health::{OpenHealth, open_health};
-use crate::surface::rest::{Rest, openapi, operations};
+use crate::surface::rest::{Rest, actions, functions, openapi, operations};
 use crate::surface::web::Web;
 use crate::surface::{error, health, html};
 
@@ -86,7 +86,7 @@ pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, 
         .merge(within(PAGE_TIME, pages))
         .merge(within(LONG_PAGE_TIME, long_pages))
         .merge(uploads)
-        .merge(anybody())
+        .merge(anybody(web))
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
     let at_socket = routes.clone().nest(LOCAL, operators).route(FACTS, get(health::facts));
@@ -210,6 +210,7 @@ fn workspace() -> Router<Console> {
         .route("/w/{slug}/documents/{id}", get(document::show))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
+        .route("/w/{slug}/connect/{id}/seen", get(connect::seen))
         .route("/w/{slug}/sources", get(sources::show).post(sources::submit))
         .route("/w/{slug}/audit", get(audit::show))
         .route("/w/{slug}/audit/export", get(audit::export))
@@ -229,7 +230,8 @@ fn uploads() -> Router<Console> {
     Router::new().route("/w/{slug}/import", post(import::submit))
 }
 
-/// Pages of a workspace whose forms read tables or hold long documents, and so may take longer than a page does.
+/// Pages of a workspace whose forms read tables, hold long documents or test a connection, and so may take longer than a
+/// page does.
 fn long_workspace() -> Router<Console> {
     Router::new()
         .route("/w/{slug}/datasets/{id}/rows", get(rows::show))
@@ -237,6 +239,8 @@ fn long_workspace() -> Router<Console> {
         .route("/w/{slug}/ask", get(ask::show).post(ask::submit))
         .route("/w/{slug}/ask/history", get(ask::history))
         .route("/w/{slug}/ask/csv", post(ask::csv))
+        .route("/w/{slug}/connect", get(connect::list).post(connect::switch))
+        .route("/w/{slug}/connect/{id}", get(connect::show).post(connect::submit))
         .route("/w/{slug}/ontologies/new", get(ontologies::new::show).post(ontologies::new::submit))
         .route("/w/{slug}/ontologies/{id}/edit", get(ontologies::edit::show).post(ontologies::edit::submit))
         .route("/w/{slug}/ontologies/{id}/history", get(ontologies::history::show).post(ontologies::history::submit))
@@ -245,8 +249,12 @@ fn long_workspace() -> Router<Console> {
 }
 
 /// The documents of REST.
-fn anybody() -> Router {
+fn anybody(web: &Web) -> Router {
     Router::new()
+        .route("/api/v1/ext/openapi.actions.json", get(actions::actions))
+        .route("/api/v1/ext/functions/openai.json", get(functions::openai))
+        .route("/api/v1/ext/functions/anthropic.json", get(functions::anthropic))
+        .with_state(web.config.clone())
         .route("/api/v1/ext/openapi.json", get(openapi::tools))
         .route("/api/v1/openapi.json", get(openapi::management))
 }

@@ -186,5 +186,5 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         saved,
         problem,
     };
-    Ok(if may_write { html::page_with_upload(status, &page) } else { html::page(status, &page) })
+    Ok(if may_write { html::page_with_requests(status, &page) } else { html::page(status, &page) })
 }

@@ -4,6 +4,7 @@
 pub mod ask;
 pub mod audit;
 pub mod clients;
+pub mod connect;
 pub mod dataset;
 pub mod document;
 pub mod figures;

@@ -81,7 +81,7 @@ async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
         replaced: None,
         adds: true,
     };
-    Ok(if page.may_write { html::page_with_upload(StatusCode::OK, &page) } else { html::page(StatusCode::OK, &page) })
+    Ok(if page.may_write { html::page_with_requests(StatusCode::OK, &page) } else { html::page(StatusCode::OK, &page) })
 }
 
 async fn steps(room: &Room<'_>, found: &Reply, later: bool) -> Result<Steps> {
