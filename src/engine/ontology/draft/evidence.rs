@@ -4,10 +4,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::ontology::draft::called::Says;
 use crate::engine::ontology::draft::columns::Seen;
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::Reference;
+use crate::engine::ontology::draft::says::Says;
 use crate::engine::ontology::draft::weigh::SURE;
 use crate::engine::ontology::draft::{DraftTable, Overlap};
 

@@ -18,12 +18,15 @@ mod keys;
 mod kinds;
 mod labels;
 mod made;
+mod marks;
 pub mod measure;
 mod metrics;
 mod names;
+mod reading;
 mod relate;
 mod roles;
 mod sales;
+mod says;
 mod several;
 mod subtypes;
 #[cfg(test)]
