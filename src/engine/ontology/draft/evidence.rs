@@ -8,8 +8,10 @@ use crate::engine::ontology::draft::columns::Seen;
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::says::Says;
+use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::weigh::SURE;
-use crate::engine::ontology::draft::{DraftTable, Overlap};
+use crate::engine::ontology::draft::{DraftTable, Overlap, fields, personal};
+use crate::model::ontology::Ontology;
 
 /// A decision of a draft, and what speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -64,6 +66,24 @@ pub(super) fn of_reference(reference: &Reference, tables: &[DraftTable]) -> Evid
     let gone = told && reference.overlap.and_then(Overlap::part).is_some_and(|part| part < 0.9);
     let sure = !gone && (reference.declared || reference.weight >= SURE);
     Evidence { decided, because: vec![names.into(), values], sure }
+}
+
+/// Why columns are not indexed.
+pub(super) fn of_personal(tables: &[DraftTable], ontology: &Ontology, vocabulary: &Vocabulary) -> Vec<Evidence> {
+    let mut found = Vec::new();
+    for entity in &ontology.datasets {
+        let Some(table) = tables.iter().find(|table| table.name == entity.source) else { continue };
+        let (words, nouns) = (fields::words(table, vocabulary), vocabulary.table(&table.name));
+        for (column, words) in table.columns.iter().zip(&words) {
+            let Some(field) = entity.field(&column.name).filter(|field| field.pii.is_some()) else { continue };
+            let judged = personal::judge(table, column, (words, &nouns), field.datatype);
+            let because =
+                judged.map_or_else(|| "Beside it is the other part of people's names.".into(), |it| it.because);
+            let decided = format!("Values of {}.{} are not indexed or listed", table.name, column.name);
+            found.push(Evidence { decided, because: vec![because], sure: true });
+        }
+    }
+    found
 }
 
 fn declared_by(dictionary: bool) -> &'static str {

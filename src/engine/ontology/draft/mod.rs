@@ -22,6 +22,7 @@ mod marks;
 pub mod measure;
 mod metrics;
 mod names;
+mod personal;
 mod reading;
 mod relate;
 mod roles;
@@ -179,6 +180,8 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     ontology.metrics = metrics::metrics(tables, &ontology, &vocabulary, &mut notes);
     flags::name_states(tables, &mut ontology, &vocabulary);
     subtypes::metrics(&mut ontology, tables);
+    metrics::fit(&mut ontology.metrics, &mut notes);
+    evidence.extend(evidence::of_personal(tables, &ontology, &vocabulary));
     wanted.dictionary.name(&mut ontology);
     Draft { ontology, notes, evidence }
 }
