@@ -136,6 +136,14 @@ const PEOPLE: &[&str] = &[
     "salesperson",
     "driver",
     "voter",
+    "physician",
+    "doctor",
+    "nurse",
+    "instructor",
+    "professor",
+    "worker",
+    "resident",
+    "visitor",
 ];
 
 /// Addresses of other things than houses.

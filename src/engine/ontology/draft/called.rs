@@ -3,126 +3,15 @@
 //! The readings are tried in order, and the first that fits is taken: what the table is called, what its key is called,
 //! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
-use crate::engine::ontology::draft::keys::Keys;
-use crate::engine::ontology::draft::kinds;
-use crate::engine::ontology::draft::names::{
-    abbreviates, canonical, ends_with, key_stem, last, same, singular, without_number,
+use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, key_stem, last, same};
+use crate::engine::ontology::draft::reading::{
+    Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
 };
-use crate::engine::ontology::draft::roles::STAFF;
-use crate::engine::ontology::draft::words::{
-    BARE_KEYS, ENDS, GENERIC, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any, is_done_by,
-};
+use crate::engine::ontology::draft::says::{Called, Says};
+use crate::engine::ontology::draft::words::{BARE_KEYS, GENERIC, OWN_ROLES, SHORT_KEYS, any};
 
-/// How surely a column is called for keys of a table, and what says so.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Called {
-    /// 0 to 100; below 0 where the name says something else.
-    pub score: i16,
-    pub says: Says,
-}
-
-impl Called {
-    fn of(score: i16, says: Says) -> Self {
-        Self { score, says }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
-    /// "customer id", "customer"
-    Table,
-    /// "billing address id"
-    TableWithRole,
-    /// "mid" and "mid"
-    SameName,
-    /// "manager staff id" and "staff id"
-    SameNameWithRole,
-    /// "dept no" of departments
-    ShortForm,
-    /// "series id" of conference series
-    PartOfTable,
-    /// "user id" where people are customers
-    People,
-    /// "parent", "reports to"
-    OwnRole,
-    /// An id of something that no table is called.
-    SomeId,
-    /// "citing", "sender"
-    Role,
-    /// Nothing.
-    Nothing,
-    /// Another table.
-    Another,
-    /// An amount or a time.
-    Amount,
-}
-
-/// What names say of all tables.
-pub(super) struct Names<'a> {
-    seen: &'a [Seen<'a>],
-    /// Those that have a key of one column.
-    keyed: Vec<&'a Seen<'a>>,
-    /// The nouns of tables that are called by one.
-    nouns: BTreeSet<String>,
-    /// Tables of people.
-    people: usize,
-    /// Whether there is one of who works here.
-    staff: bool,
-}
-
-/// What a column's name says, whatever it is held against.
-pub(super) struct Reading {
-    words: Vec<String>,
-    /// Where the words begin and end that are no mark of a key.
-    stem: Range<usize>,
-    /// Whether nothing marks a key.
-    bare: bool,
-    /// Whether another table is called so, and whether it is a part of what one with a key is called.
-    named: bool,
-    about: bool,
-}
-
-impl Reading {
-    fn stem(&self) -> &[String] {
-        self.words.get(self.stem.clone()).unwrap_or_default()
-    }
-}
-
-impl<'a> Names<'a> {
-    pub(super) fn new(seen: &'a [Seen<'a>], keys: &[Keys]) -> Self {
-        let keyed = seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() == 1);
-        let nouns = seen.iter().filter_map(|table| match table.words.as_slice() {
-            [only] => Some(canonical(only)),
-            _ => None,
-        });
-        Self {
-            seen,
-            keyed: keyed.map(|(table, _)| table).collect(),
-            nouns: nouns.collect(),
-            people: seen.iter().filter(|table| is_people(&table.words)).count(),
-            staff: seen.iter().any(|table| is_staff(&table.words)),
-        }
-    }
-
-    /// Reads the name of a column.
-    pub(super) fn read(&self, from: &Seen<'_>, column: &Column<'_>) -> Reading {
-        let words = without_number(&column.words);
-        let (stem, bare) = match key_stem(&words) {
-            // The mark comes last, or first.
-            Some(stem) if !stem.is_empty() && words.starts_with(stem) => (0..stem.len(), false),
-            Some(stem) if !stem.is_empty() => (words.len() - stem.len()..words.len(), false),
-            _ => (0..words.len(), true),
-        };
-        let own = words.get(stem.clone()).unwrap_or_default();
-        let named = self.seen.iter().any(|table| !table.is(from) && same(own, &table.words));
-        let about = self.keyed.iter().any(|table| !table.is(from) && is_about(own, table));
-        Reading { stem, bare, named, about, words }
-    }
-
+impl Names<'_> {
     /// How surely a column of `from` is called for the values of `key`, which `own` says how well is called for a key
     /// of its table.
     pub(super) fn called(
@@ -133,15 +22,33 @@ impl<'a> Names<'a> {
         own: u8,
         primary: bool,
     ) -> Called {
+        let itself = from.is(to);
+        if !itself && !self.are_near(reading, to, key) {
+            return reading.apart;
+        }
         let (words, stem, bare) = (reading.words.as_slice(), reading.stem(), reading.bare);
         let another = reading.named && !same(stem, &to.words);
         let elsewhere = another || reading.about && !is_about(stem, to);
-        let itself = from.is(to);
         let first = to.words.first().map(|first| canonical(first)).unwrap_or_default();
         let here = matches!(from.words.as_slice(), [only] if canonical(only) == first);
         let others = !here && self.nouns.contains(&first);
-        let pair = Pair { from, column, to, key, own, primary, itself, words, stem, bare, another, elsewhere, others };
-        if pair.is_amount() {
+        let pair = Pair {
+            from,
+            column,
+            to,
+            key,
+            own,
+            primary,
+            itself,
+            reading,
+            words,
+            stem,
+            bare,
+            another,
+            elsewhere,
+            others,
+        };
+        if is_switch_or_count(column, words, bare) {
             return Called::of(-1, Says::Amount);
         }
         pair.table()
@@ -157,9 +64,8 @@ impl<'a> Names<'a> {
 
     /// People, whatever a column calls them: the "user id" where there are only customers.
     fn people(&self, pair: &Pair<'_>) -> Option<Called> {
-        let role = any(pair.stem, STAFF) || any(pair.stem, ROLES) || is_done_by(pair.stem);
-        let person = pair.stem.iter().any(|word| PEOPLE.contains(&canonical(word).as_str()));
-        if !(person || role) || !is_people(&pair.to.words) {
+        let role = pair.reading.role;
+        if !(pair.reading.people || role) || !is_people(&pair.to.words) {
             return None;
         }
         let score = match (role, is_staff(&pair.to.words)) {
@@ -183,6 +89,7 @@ struct Pair<'a> {
     primary: bool,
     /// Whether both are of one table.
     itself: bool,
+    reading: &'a Reading,
     /// The column's.
     words: &'a [String],
     /// These without what says that it is a key.
@@ -209,15 +116,6 @@ impl Pair<'_> {
         key_stem(&self.key.words).is_none_or(of_table)
             || self.key.words.len() == 1 && self.telling()
             || self.primary && !here(&self.key.words)
-    }
-
-    /// What is yes or no, and what says how many there are.
-    fn is_amount(&self) -> bool {
-        let switch = self.column.kind == Kind::Whole && self.column.range == Some((0.0, 1.0)) && self.bare;
-        let counts = self.bare
-            && self.words.len() > 1
-            && matches!(self.words.first().map(String::as_str), Some("num" | "number" | "count" | "total"));
-        switch || counts
     }
 
     /// "customer id", "customer", "airport iata", "country name"
@@ -273,9 +171,7 @@ impl Pair<'_> {
         if !self.itself && mine.len() > 1 && mine == theirs && words != self.key.words {
             return Some(Called::of(70, Says::SameName));
         }
-        // "up votes" are counted.
-        let many = self.bare && self.column.kind == Kind::Whole && words.last().is_some_and(|it| singular(it) != *it);
-        if many && !same(words, &self.key.words) {
+        if self.reading.many && !same(words, &self.key.words) {
             return Some(Called::of(-1, Says::Amount));
         }
         // "category id" of an item and item categories, "colour id" of a kind of animal and animal colours
@@ -325,8 +221,7 @@ impl Pair<'_> {
 
     /// What is called like another table, or identifies the rows of its own.
     fn something_else(&self) -> Option<Called> {
-        let own = !self.itself && !self.bare && !any(self.stem, OWN_ROLES) && same(self.stem, &self.from.words);
-        (self.another || own).then_some(Called::of(-1, Says::Another))
+        (self.another || !self.itself && self.reading.own).then_some(Called::of(-1, Says::Another))
     }
 
     /// Which other row of the table is meant: its parent, what it evolved from, the river that a river flows into.
@@ -373,39 +268,17 @@ impl Pair<'_> {
 
     /// What is left: an id of something, or a word for one of two ends.
     fn of_something(&self) -> Called {
-        let words = self.words;
-        let run_together = |only: &String| only.len() > 2 && (only.ends_with("id") || only.ends_with("no"));
-        // "ship via" of shippers
-        let begins = |word: &String| {
-            self.to.words.iter().any(|other| word.len() >= 4 && other.starts_with(word.as_str()) && other != word)
-        };
-        let (score, says) = if kinds::is_amount(words) && self.bare {
-            (-1, Says::Amount)
-        } else if self.itself && (self.bare || self.key.kind == Kind::Text) {
+        let rest = self.reading.rest;
+        if rest.says != Says::Amount && self.itself && (self.bare || self.key.kind == Kind::Text) {
             // Codes of one kind are soon among themselves.
-            (0, Says::Nothing)
-        } else if !self.bare {
-            (12, Says::SomeId)
-        } else if any(words, ENDS) || any(words, ROLES) {
-            (28, Says::Role)
-        } else if !self.itself && words.iter().any(begins) {
-            (35, Says::ShortForm)
-        } else if matches!(words, [only] if run_together(only)) && self.column.kind == Kind::Whole {
-            (8, Says::SomeId)
+            Called::of(0, Says::Nothing)
+        } else if self.bare && !self.itself && rest.score < 28 && rest.score >= 0 && begins(self.words, &self.to.words)
+        {
+            Called::of(35, Says::ShortForm)
         } else {
-            (0, Says::Nothing)
-        };
-        Called { score, says }
+            rest
+        }
     }
-}
-
-/// Whether all the words are among those of a table.
-pub(super) fn is_about(stem: &[String], table: &Seen<'_>) -> bool {
-    let is_one = |word: &String| {
-        let begins = |other: &&String| other.chars().next() == word.chars().next();
-        table.words.iter().filter(begins).any(|other| canonical(other) == canonical(word))
-    };
-    !stem.is_empty() && stem.iter().all(is_one)
 }
 
 /// Words without those of the table in front of them.
@@ -414,14 +287,6 @@ fn without_noun<'a>(words: &'a [String], table: &[String]) -> &'a [String] {
         [first, rest @ ..] if table.iter().any(|word| canonical(word) == canonical(first)) => rest,
         words => words,
     }
-}
-
-fn is_people(words: &[String]) -> bool {
-    words.last().is_some_and(|last| PEOPLE.contains(&canonical(last).as_str()))
-}
-
-fn is_staff(words: &[String]) -> bool {
-    words.last().is_some_and(|last| matches!(canonical(last).as_str(), "employee" | "staff" | "worker" | "user"))
 }
 
 /// Whether a table is a kind or a part of another, by its name and rows: "fire claim" of "claim".

@@ -139,7 +139,7 @@ fn without_circles(all: &mut Vec<Reference>) {
 
 /// In the order of the tables and their columns.
 fn in_order(all: &mut [Reference], tables: &[DraftTable]) {
-    all.sort_by_key(|reference| {
+    all.sort_by_cached_key(|reference| {
         let candidate = &reference.candidate;
         let (place, table) = tables.iter().enumerate().find(|(_, table)| table.name == candidate.from).unzip();
         let first = candidate.from_columns.first();

@@ -1,6 +1,7 @@
 //! Tables as the draft looks at them: columns with their words, what their values can be compared with, and which of
 //! them tell rows apart.
 
+use crate::engine::ontology::draft::marks::Marks;
 use crate::engine::ontology::draft::names::common_prefix;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, KeyCandidate};
@@ -29,20 +30,27 @@ pub(super) struct Column<'a> {
     pub figures: Option<&'a ColumnProfile>,
     /// Least and greatest of whole numbers.
     pub range: Option<(f64, f64)>,
+    /// As a key of its table.
+    pub marks: Marks,
+    /// Characters of the shortest and of the longest of its samples.
+    pub lengths: Option<(usize, usize)>,
 }
 
 /// A table.
 pub(super) struct Seen<'a> {
     pub table: &'a DraftTable,
+    /// Among the tables.
+    pub at: usize,
     pub words: Vec<String>,
+    pub marks: Marks,
     pub columns: Vec<Column<'a>>,
 }
 
 pub(super) fn seen<'a>(tables: &'a [DraftTable], vocabulary: &Vocabulary) -> Vec<Seen<'a>> {
-    tables.iter().map(|table| look(table, vocabulary)).collect()
+    tables.iter().enumerate().map(|(at, table)| look(at, table, vocabulary)).collect()
 }
 
-fn look<'a>(table: &'a DraftTable, vocabulary: &Vocabulary) -> Seen<'a> {
+fn look<'a>(at: usize, table: &'a DraftTable, vocabulary: &Vocabulary) -> Seen<'a> {
     let words = vocabulary.table(&table.name);
     let all: Vec<Vec<String>> = table.columns.iter().map(|column| vocabulary.words(&column.name)).collect();
     // "l_orderkey", and not "customer_id" of a table whose columns all say so.
@@ -51,11 +59,18 @@ fn look<'a>(table: &'a DraftTable, vocabulary: &Vocabulary) -> Seen<'a> {
     let column = |((at, info), words): ((usize, &'a ColumnInfo), Vec<String>)| {
         let figures = table.figures(&info.name);
         let range = figures.and_then(range);
-        let words = words.into_iter().skip(skip).collect();
-        Column { info, at, words, kind: kind(info, range), figures, range }
+        let words: Vec<String> = words.into_iter().skip(skip).collect();
+        let marks = Marks::telling(&words);
+        Column { info, at, words, kind: kind(info, range), figures, range, marks, lengths: lengths(info) }
     };
     let columns = table.columns.iter().enumerate().zip(all).map(column).collect();
-    Seen { table, words, columns }
+    let marks = Marks::of(&words);
+    Seen { table, at, words, marks, columns }
+}
+
+fn lengths(column: &ColumnInfo) -> Option<(usize, usize)> {
+    let all = || column.sample_values.iter().map(|value| value.chars().count());
+    all().min().zip(all().max())
 }
 
 /// Whether no two rows agree in a column and none is empty, as far as its figures say.

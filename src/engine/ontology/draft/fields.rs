@@ -3,11 +3,10 @@
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
-use crate::engine::ontology::draft::{DraftTable, identifier};
+use crate::engine::ontology::draft::{DraftTable, identifier, personal};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{Aggregation, AiContext, DataType, Field, FieldRole};
-use crate::model::personal::{self, Content};
 use crate::model::profile::ColumnProfile;
 
 /// Different values of a closed set, and of one that is looked up in questions.
@@ -51,6 +50,7 @@ pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<
         .zip(&words)
         .map(|(column, words)| field(table, column, words, &nouns, about, described))
         .collect();
+    personal::hide_names(&mut fields, &words);
     if let Some(name) = full_name(&fields, &words) {
         fields.push(name);
     }
@@ -80,8 +80,7 @@ fn field(
         _ if numbers => format!("{} number", noun(nouns)),
         _ => words.join(" "),
     };
-    let pii = personal_data(column, figures, datatype);
-    let pii = pii.or_else(|| table.told.personal.contains(&column.name).then(|| "personal".to_owned()));
+    let pii = personal::judge(table, column, (words, nouns), datatype).map(|judged| judged.kind);
     let few = table.told.values.contains_key(&column.name);
     let role = role(words, column, (table.rows(), figures), datatype, is_key || numbers);
     // A number of which all values are known is a code.
@@ -234,23 +233,6 @@ fn is_clock(words: &[String], column: &ColumnInfo, figures: Option<&ColumnProfil
     called && minutes && most.is_some_and(|most| (1_300.0..=2_400.0).contains(&most))
 }
 
-fn personal_data(column: &ColumnInfo, figures: Option<&ColumnProfile>, datatype: DataType) -> Option<String> {
-    let finding = match figures {
-        Some(figures) => figures.likely_personal_data.clone(),
-        None => {
-            let content = match datatype {
-                DataType::String => Content::Text,
-                DataType::Integer => Content::Whole,
-                datatype if datatype.is_calendar() => Content::Time,
-                _ => Content::Other,
-            };
-            personal::judge(&column.name, &[], content, &column.sample_values)
-        }
-    };
-    let kind = serde_json::to_value(finding?.kind).ok()?;
-    kind.as_str().map(str::to_owned)
-}
-
 fn is_closed(
     table: &DraftTable,
     figures: Option<&ColumnProfile>,
@@ -292,33 +274,9 @@ fn is_looked_up(column: &ColumnInfo, figures: Option<&ColumnProfile>, words: &[S
 
 /// First and last name together, where both are there and the whole is not.
 fn full_name(fields: &[Field], words: &[Vec<String>]) -> Option<Field> {
-    const FIRST: &[&str] =
-        &["first name", "name first", "given name", "fname", "forename", "fore name", "nombre", "prenom", "vorname"];
-    const LAST: &[&str] = &[
-        "last name",
-        "name last",
-        "family name",
-        "surname",
-        "lname",
-        "sur name",
-        "apellido",
-        "apellido1",
-        "apellido 1",
-        "apellidos",
-        "nom",
-        "nachname",
-    ];
-    // "customer first name" too, as long as the last name has the same in front.
-    let called = |words: &[String], names: &[&str]| {
-        let text = words.join(" ");
-        names
-            .iter()
-            .find_map(|name| text.strip_suffix(name).filter(|front| front.is_empty() || front.ends_with(' ')))
-            .map(str::to_owned)
-    };
+    let (_, first, last) = personal::name_parts(fields, words)?;
+    let (first, last) = fields.get(first).zip(fields.get(last))?;
     let texts = || fields.iter().zip(words).filter(|(field, _)| field.datatype == DataType::String);
-    let (front, first) = texts().find_map(|(field, words)| Some((called(words, FIRST)?, field)))?;
-    let last = texts().find(|(_, words)| called(words, LAST).as_ref() == Some(&front)).map(|(field, _)| field)?;
     let find = |names: &[&str]| texts().find(|(_, words)| names.contains(&words.join(" ").as_str()));
     if find(&["name", "full name", "display name"]).is_some() {
         return None;

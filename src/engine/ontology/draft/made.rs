@@ -1,5 +1,7 @@
 //! Relationships made of references: their names, roles and cardinality.
 
+use std::collections::BTreeMap;
+
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::roles::{name_by_start, names_of_role, role};
@@ -15,11 +17,14 @@ pub(super) fn relationships(
     keys: &[Keys],
 ) -> Vec<Relationship> {
     let mut made: Vec<Relationship> = Vec::new();
+    let mut ways: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for Candidate { from, to, .. } in all.iter().map(|reference| &reference.candidate) {
+        *ways.entry((from, to)).or_default() += 1;
+    }
     for reference in all {
-        let candidate = &reference.candidate;
-        let same = |other: &&Candidate| other.from == candidate.from && other.to == candidate.to;
-        let ways = all.iter().map(|other| &other.candidate).filter(same).count();
-        made.push(relationship(reference, ways > 1, tables, vocabulary, keys, &made));
+        let Candidate { from, to, .. } = &reference.candidate;
+        let several = ways.get(&(from.as_str(), to.as_str())).is_some_and(|ways| *ways > 1);
+        made.push(relationship(reference, several, tables, vocabulary, keys, &made));
     }
     name_by_start(&mut made, vocabulary);
     made

@@ -1,11 +1,14 @@
 //! Numbers with a definition: how many rows there are, sums and averages of what is measured, and what was sold.
 
+use std::collections::BTreeSet;
+
 use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::plural;
 use crate::engine::ontology::draft::sales::{self, Sold};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier};
+use crate::engine::ontology::read::MAX_METRICS;
 use crate::model::ontology::{
     Additivity, Aggregation, AiContext, DataType, Entity, Field, FieldRole, Metric, Ontology,
 };
@@ -74,6 +77,29 @@ pub(super) fn metrics(
 }
 
 /// Adds a metric under a name that is free, and says where.
+/// Leaves out what an ontology has no room for: averages first, then sums, of the last tables first.
+pub(super) fn fit(metrics: &mut Vec<Metric>, notes: &mut Vec<String>) {
+    let over = metrics.len().saturating_sub(MAX_METRICS);
+    if over == 0 {
+        return;
+    }
+    let rank = |metric: &Metric| match metric.expression.split('(').next() {
+        Some("AVG") => 0,
+        Some("SUM") => 1,
+        _ => 2,
+    };
+    let mut order: Vec<(u8, std::cmp::Reverse<usize>)> =
+        metrics.iter().enumerate().map(|(at, metric)| (rank(metric), std::cmp::Reverse(at))).collect();
+    order.sort_unstable();
+    let gone: BTreeSet<usize> = order.into_iter().take(over).map(|(_, at)| at.0).collect();
+    let mut at = 0..;
+    metrics.retain(|_| at.next().is_none_or(|at| !gone.contains(&at)));
+    notes.push(format!(
+        "{over} averages and sums were left out: an ontology has at most {MAX_METRICS} metrics. Their columns can be \
+         asked for all the same."
+    ));
+}
+
 pub(super) fn push(made: &mut Vec<Metric>, mut metric: Metric) -> usize {
     let taken = |name: &str| made.iter().any(|other| other.name.eq_ignore_ascii_case(name));
     while taken(&metric.name) {

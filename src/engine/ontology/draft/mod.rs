@@ -19,12 +19,16 @@ mod keys;
 mod kinds;
 mod labels;
 mod made;
+mod marks;
 pub mod measure;
 mod metrics;
 mod names;
+mod personal;
+mod reading;
 mod relate;
 mod roles;
 mod sales;
+mod says;
 mod several;
 mod subtypes;
 #[cfg(test)]
@@ -184,6 +188,8 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     ontology.metrics = metrics::metrics(tables, &ontology, &vocabulary, &mut notes);
     flags::name_states(tables, &mut ontology, &vocabulary);
     subtypes::metrics(&mut ontology, tables);
+    metrics::fit(&mut ontology.metrics, &mut notes);
+    evidence.extend(evidence::of_personal(tables, &ontology, &vocabulary));
     wanted.dictionary.name(&mut ontology);
     Draft { ontology, notes, evidence }
 }
@@ -259,7 +265,7 @@ impl DraftTable {
 
     /// Whether a person said that this is no reference.
     fn refuses(&self, candidate: &Candidate) -> bool {
-        self.refused.iter().any(|it| candidate.is(&self.name, it))
+        self.refused.iter().any(|said| candidate.is(&self.name, said))
     }
 
     fn rows(&self) -> i64 {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::ontology::draft::called::{Called, Names, Reading, Says, is_about, is_lesser};
+use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::keys::{Keys, keys};
 use crate::engine::ontology::draft::names::{key_stem, same};
+use crate::engine::ontology::draft::reading::{Names, Reading, is_about};
+use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::several::several;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::words::any;
@@ -121,76 +123,106 @@ impl Single<'_> {
 
 pub(super) fn singles<'a>(seen: &'a [Seen<'a>], keys: &'a [Keys]) -> Vec<Single<'a>> {
     let names = Names::new(seen, keys);
+    let targets: Vec<Vec<Target<'_>>> = seen.iter().zip(keys).map(|(table, keys)| targets(table, keys)).collect();
     let mut found = Vec::new();
-    for (from, from_keys) in seen.iter().zip(keys) {
+    for (from, keys) in seen.iter().zip(keys) {
         for column in from.columns.iter().filter(|column| column.kind != Kind::Other) {
             let reading = names.read(from, column);
-            for (to, to_keys) in seen.iter().zip(keys).filter(|(to, _)| to.table.place == from.table.place) {
-                found.extend(single((&names, &reading), (from, from_keys), column, (to, to_keys)));
+            let own = Own::of(column, keys);
+            for (to, targets) in seen.iter().zip(&targets).filter(|(to, _)| to.table.place == from.table.place) {
+                let single = |target| single((&names, &reading), (from, column), &own, to, target);
+                found.extend(targets.iter().filter_map(single));
             }
         }
     }
     found
 }
 
-/// The keys of a table that a column may refer to.
+/// A key of a table that others may refer to.
+struct Target<'a> {
+    key: &'a Column<'a>,
+    /// How well it is called for a key.
+    own: u8,
+    primary: bool,
+}
+
+fn targets<'a>(table: &'a Seen<'a>, keys: &Keys) -> Vec<Target<'a>> {
+    let target = |(own, name): &(u8, String)| {
+        Some(Target { key: table.column(name)?, own: *own, primary: keys.primary == std::slice::from_ref(name) })
+    };
+    keys.singles.iter().filter_map(target).collect()
+}
+
+/// What a column is to its own table: its key, one of its keys, and one that is called like it.
+struct Own {
+    key: bool,
+    unique: bool,
+    called: bool,
+}
+
+impl Own {
+    fn of(column: &Column<'_>, keys: &Keys) -> Self {
+        let name = &column.info.name;
+        Self {
+            key: keys.primary == std::slice::from_ref(name),
+            unique: keys.singles.iter().any(|(_, key)| key == name),
+            called: keys.singles.iter().any(|(own, key)| *own >= 75 && key == name),
+        }
+    }
+}
+
+/// Whether a column may refer to a key, and what its name says of that.
 fn single<'a>(
     (names, reading): (&Names<'_>, &Reading),
-    (from, from_keys): (&'a Seen<'a>, &'a Keys),
-    column: &'a Column<'a>,
-    (to, to_keys): (&'a Seen<'a>, &'a Keys),
-) -> Vec<Single<'a>> {
-    let itself = from.is(to);
-    let own_key = from_keys.primary == [column.info.name.clone()];
-    let unique = from_keys.singles.iter().any(|(_, name)| *name == column.info.name);
-    let of_key = |(own, name): &'a (u8, String)| {
-        let key = to.column(name)?;
-        if itself && (key.at == column.at || unique) || !column.may_be_in(key) {
-            return None;
-        }
-        let primary = to_keys.primary == [name.clone()];
-        let called = names.called(reading, (from, column), (to, key), *own, primary);
-        // Two tables with the same key: the one that is called after the other refers to it.
-        let names_it = called.says == Says::Table && !same(&column.words, &from.words)
-            || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from));
-        let same_name = matches!(called.says, Says::SameName | Says::SameNameWithRole);
-        let equals = own_key && !names_it || unique && same_name;
-        // What is called like its own table is no other's, and of tables with one key the fullest is referred to.
-        let own_name = from_keys.singles.iter().any(|(own, name)| *own >= 75 && *name == column.info.name);
-        let lesser = is_lesser(from, to) && (!own_name || column.words == key.words);
-        let fuller = same(&column.words, &key.words)
-            && !any(&column.words, &["row", "record", "key", "surrogate"])
-            && to.table.rows() / 10 * 9 > from.table.rows()
-            && !own_name;
-        if equals && !(called.score >= 70 && (lesser || primary && fuller)) {
-            return None;
-        }
-        // Nothing but values speaks for it: numbers from 1 on have most small numbers among them.
-        let telling = match key.kind {
-            Kind::Text | Kind::Uuid => {
-                let some = column.distinct().is_some_and(|count| count >= LEAST_VALUES);
-                some && !prose(column) && like_codes(column, key)
-            }
-            Kind::Whole => {
-                key.density().is_some_and(|density| density < 0.001)
-                    && column.distinct().is_some_and(|count| count >= 20)
-            }
-            Kind::Day | Kind::Other => false,
-        };
-        let tried = called.score > 0 || called.says == Says::Nothing && telling && !itself;
-        let single = Single { from, column, to, key, called, own: *own, primary };
-        Some(single).filter(|single| tried && !from.table.refuses(&single.candidate()))
+    (from, column): (&'a Seen<'a>, &'a Column<'a>),
+    of: &Own,
+    to: &'a Seen<'a>,
+    Target { key, own, primary }: &Target<'a>,
+) -> Option<Single<'a>> {
+    let (own, primary, itself) = (*own, *primary, from.is(to));
+    if itself && (key.at == column.at || of.unique) || !column.may_be_in(key) {
+        return None;
+    }
+    let called = names.called(reading, (from, column), (to, key), own, primary);
+    // Two tables with the same key: the one that is called after the other refers to it.
+    let names_it = || {
+        called.says == Says::Table && !same(&column.words, &from.words)
+            || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from))
     };
-    to_keys.singles.iter().filter_map(of_key).collect()
+    let same_name = matches!(called.says, Says::SameName | Says::SameNameWithRole);
+    if of.unique && same_name || of.key && !names_it() {
+        // What is called like its own table is no other's, and of tables with one key the fullest is referred to.
+        let lesser = || is_lesser(from, to) && (!of.called || column.words == key.words);
+        let fuller = || {
+            same(&column.words, &key.words)
+                && !any(&column.words, &["row", "record", "key", "surrogate"])
+                && to.table.rows() / 10 * 9 > from.table.rows()
+                && !of.called
+        };
+        if called.score < 70 || !(primary && fuller() || lesser()) {
+            return None;
+        }
+    }
+    // Nothing but values speaks for it: numbers from 1 on have most small numbers among them.
+    let telling = || match key.kind {
+        Kind::Text | Kind::Uuid => {
+            let some = column.distinct().is_some_and(|count| count >= LEAST_VALUES);
+            some && !prose(column) && like_codes(column, key)
+        }
+        Kind::Whole => {
+            key.density().is_some_and(|density| density < 0.001) && column.distinct().is_some_and(|count| count >= 20)
+        }
+        Kind::Day | Kind::Other => false,
+    };
+    let tried = called.score > 0 || called.says == Says::Nothing && !itself && telling();
+    let single = Single { from, column, to, key, called, own, primary };
+    let refused = !from.table.refused.is_empty() && from.table.refuses(&single.candidate());
+    (tried && !refused).then_some(single)
 }
 
 /// Codes of one kind are equally long.
 fn like_codes(column: &Column<'_>, key: &Column<'_>) -> bool {
-    let lengths = |column: &Column<'_>| {
-        let all = column.info.sample_values.iter().map(|value| value.chars().count());
-        all.clone().min().zip(all.max())
-    };
-    match (lengths(column), lengths(key)) {
+    match (column.lengths, key.lengths) {
         (Some(own), Some((least, most))) => least != most || own == (least, most),
         _ => true,
     }

@@ -1006,3 +1006,55 @@ fn what_is_said_to_be_a_key_and_is_none_carries_nothing_across() {
     let note = "customers.country is referred to, but rows of customers agree in it: it is no key.";
     assert!(made.notes.iter().any(|it| it == note), "{:?}", made.notes);
 }
+
+#[test]
+fn values_of_people_are_never_indexed_and_the_evidence_says_why() {
+    let text = |name, sample| Column(name, "VARCHAR", 40, 0, NONE, sample);
+    let id = |name| Column(name, "BIGINT", 40, 0, ["1", "40"], &["1"]);
+    let tables = vec![
+        table("patients", 40, &[id("patient_id"), text("name", &["Ann Lee"]), text("town", &["Lund"])]),
+        table("clients", 40, &[id("client_id"), text("name", &["Client#1"])]),
+        table("staff", 40, &[id("staff_id"), text("fname", &["Ann"]), text("lname", &["Lee"])]),
+        table("products", 40, &[id("product_id"), text("name", &["Lamp"])]),
+    ];
+    let made = draft(&wanted("people"), &tables, &Facts::default());
+    let found: Vec<String> = made
+        .ontology
+        .datasets
+        .iter()
+        .flat_map(|entity| entity.fields.iter().map(move |field| (entity, field)))
+        .filter(|(_, field)| field.pii.is_some())
+        .map(|(entity, field)| format!("{}.{}", entity.name, field.name))
+        .collect();
+    assert_eq!(found, ["patients.name", "staff.fname", "staff.lname", "staff.full_name"]);
+    let fields = made.ontology.datasets.iter().flat_map(|entity| &entity.fields);
+    assert!(fields.filter(|field| field.pii.is_some()).all(|field| !field.index_values && !field.is_enum));
+    let because = |decided: &str| made.evidence.iter().find(|it| it.decided.contains(decided)).unwrap().because.clone();
+    assert_eq!(because("patients.name are not indexed"), ["The names in patients are those of people."]);
+    assert_eq!(because("staff.fname are not indexed"), ["Beside it is the other part of people's names."]);
+}
+
+#[test]
+fn odd_tables_end_well() {
+    let none = Column("c1", "VARCHAR", 0, 10, NONE, &[]);
+    let mut wide = table("wide", 10, &[Column("c", "BIGINT", 2, 0, ["0", "5"], &["5"])]);
+    let (column, figures) = (wide.columns[0].clone(), wide.profile.as_ref().unwrap().columns[0].clone());
+    let name = |at: usize| format!("c{at}");
+    wide.columns = (0..3_000).map(|at| ColumnInfo { name: name(at), ..column.clone() }).collect();
+    let all = (0..3_000).map(|at| ColumnProfile { name: name(at), ..figures.clone() });
+    wide.profile.as_mut().unwrap().columns = all.collect();
+    let only = |name| table(name, 10, &[Column("c1", "VARCHAR", 1, 0, NONE, &["x"])]);
+    let mut tables = vec![table("empty", 10, &[none]), only("one"), only("c1"), wide];
+    tables.push(table("rowless", 0, &[Column("id", "BIGINT", 0, 0, NONE, &[])]));
+    tables.push(table("bare", 10, &[]));
+    tables.push(table("___", 10, &[Column("_", "VARCHAR", 10, 0, NONE, &["x"])]));
+    let begun = std::time::Instant::now();
+    let made = draft(&wanted("odd"), &tables, &facts(&tables));
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    assert_eq!(made.ontology.datasets.len(), tables.len());
+    assert_eq!(made.ontology.relationships, []);
+    assert!(made.notes.iter().any(|note| note.contains("at most 5000 metrics")), "{:?}", made.notes);
+    let written = crate::engine::ontology::write::flat_yaml(&made.ontology);
+    let problems = crate::engine::ontology::read::read(&written).err();
+    assert!(problems.is_none(), "{problems:?}");
+}

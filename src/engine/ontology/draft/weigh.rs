@@ -4,9 +4,9 @@
 //! likelier or less likely.
 
 use crate::engine::ontology::draft::Overlap;
-use crate::engine::ontology::draft::called::{Called, Says};
 use crate::engine::ontology::draft::columns::Kind;
 use crate::engine::ontology::draft::relate::Single;
+use crate::engine::ontology::draft::says::{Called, Says};
 
 /// From here a reference is drafted, and from here nobody needs to look at it.
 pub(super) const ENOUGH: f64 = 1.5;
