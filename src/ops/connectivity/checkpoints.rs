@@ -246,7 +246,7 @@ fn told(guide: &'static Guide, sights: Vec<Option<Sight>>) -> Seen {
             (None, Some(last)) if at < last => State::Follows,
             _ => State::Waiting,
         },
-        mend: (at == waited).then(|| id.mend()),
+        mend: (at == waited).then(|| guide.mend(*id)),
         at: sight.as_ref().map(|(at, _)| rfc3339(*at)),
         client: sight.map(|(_, client)| client).unwrap_or_default(),
     };

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::Config;
+use super::place::Place;
 
 /// How far a guide was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,11 +80,11 @@ impl Checkpoint {
     }
 
     /// What to do when it does not come.
-    pub fn mend(self) -> &'static str {
+    fn mend(self) -> &'static str {
         match self {
             Checkpoint::Discovered => {
-                "The client has not asked here yet. Compare the address letter by letter, without a slash at its end; a \
-                 client that runs in its maker's cloud needs a public https address. Run the test below."
+                "The client has not asked here yet. Compare the address in it letter by letter, without a slash at its \
+                 end, and run the test below."
             }
             Checkpoint::Registered => {
                 "It found the address and did not come back. Take it out of the client and add it again; a firewall or \
@@ -188,6 +188,18 @@ impl Guide {
         self.calls_itself.iter().any(|part| said.contains(part))
     }
 
+    /// What to do when a checkpoint does not come. A client of a cloud asks at the address that all workspaces have in
+    /// common, where nobody can be told from others: there, the first is seen with the second.
+    pub fn mend(&self, checkpoint: Checkpoint) -> &'static str {
+        match checkpoint {
+            Checkpoint::Discovered if self.from_cloud => {
+                "Of this client it shows together with the next. Its cloud needs a public https address: run the test \
+                 below, and compare the address in the client letter by letter, without a slash at its end."
+            }
+            other => other.mend(),
+        }
+    }
+
     /// For one place.
     pub fn filled(&self, place: &Place) -> Setup {
         let step = |step: &Step| SetupStep {
@@ -200,7 +212,7 @@ impl Guide {
             link: step.link.map(|(label, make)| SetupLink { label: label.to_owned(), href: make(place) }),
             then: place.fill(step.then),
         };
-        let checkpoint = |it: &Checkpoint| SetupCheckpoint { id: *it, title: it.title(), mend: it.mend() };
+        let checkpoint = |it: &Checkpoint| SetupCheckpoint { id: *it, title: it.title(), mend: self.mend(*it) };
         let trouble =
             |trouble: &Trouble| SetupTrouble { symptom: place.fill(trouble.symptom), mend: place.fill(trouble.mend) };
         let has_token = self.way != Way::Approval;
@@ -218,65 +230,6 @@ impl Guide {
             troubleshooting: self.troubles.iter().map(trouble).collect(),
         }
     }
-}
-
-/// Where a client is to be connected to.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// The service's public address, without a slash at its end.
-    pub base: String,
-    /// The endpoint of MCP for clients that run at their people's: the workspace's own, where there is one.
-    pub mcp: String,
-    /// The endpoint for hosted clients, some of which work with no other path; the workspace is chosen at the approval.
-    pub hosted: String,
-    /// The workspace's page with its tokens; the start page where no workspace is known.
-    pub clients: String,
-    /// What stands for a token: never one.
-    pub token: String,
-    /// Whether the address is https and names no machine of the reader's own.
-    pub is_public: bool,
-}
-
-impl Place {
-    /// The place of a workspace, or with `None` of the service. `token_id` are the eight public characters of the token
-    /// that the reader holds.
-    pub fn new(config: &Config, slug: Option<&str>, token_id: Option<&str>) -> Self {
-        let mcp = slug.map_or_else(|| config.resource(), |slug| config.url(&format!("/t/{slug}/mcp")));
-        let clients = slug.map_or_else(|| config.url("/"), |slug| config.url(&format!("/w/{slug}/clients")));
-        Self {
-            base: config.issuer(),
-            mcp,
-            hosted: config.resource(),
-            clients,
-            token: token_id.map_or_else(|| "dgmcp_YOUR_TOKEN".to_owned(), |id| format!("dgmcp_{id}_YOUR_SECRET")),
-            is_public: is_public(config),
-        }
-    }
-
-    /// A text with this place's addresses.
-    pub fn fill(&self, text: &str) -> String {
-        [
-            ("{base}", &self.base),
-            ("{mcp}", &self.mcp),
-            ("{hosted}", &self.hosted),
-            ("{clients}", &self.clients),
-            ("{token}", &self.token),
-        ]
-        .iter()
-        .fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
-    }
-}
-
-/// Whether the address could be one that the whole world reaches, as far as it says itself; nothing is looked up.
-fn is_public(config: &Config) -> bool {
-    use url::Host;
-    let inside = match config.public_url.host() {
-        Some(Host::Ipv4(ip)) => !crate::base::outbound::is_public(ip.into()),
-        Some(Host::Ipv6(ip)) => !crate::base::outbound::is_public(ip.into()),
-        Some(Host::Domain(name)) => !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".local"),
-        None => true,
-    };
-    config.is_https() && !inside
 }
 
 /// A guide for one workspace.
@@ -375,29 +328,5 @@ impl Setup {
             lines.extend(self.troubleshooting.iter().map(|it| format!("- {} {}", it.symptom, it.mend)));
         }
         lines.join("\n")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn config(public_url: &str) -> Config {
-        Config::read(|name| (name == "DRAGOMAN_PUBLIC_URL").then(|| public_url.to_owned())).unwrap()
-    }
-
-    #[test]
-    fn an_address_says_whether_a_cloud_could_reach_it() {
-        for (address, public) in [
-            ("https://data.example.com", true),
-            ("https://8.8.8.8", true),
-            ("http://127.0.0.1:8787", false),
-            ("http://localhost:8787", false),
-            ("https://10.0.0.5", false),
-            ("https://nas.local", false),
-            ("https://intranet", false),
-        ] {
-            assert_eq!(Place::new(&config(address), None, None).is_public, public, "{address}");
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The texts: one guide for each client, and the only place where they are (what several say in the same words is in
-//! `words.rs`). The console's hub, the operation
-//! `connectivity_generate_setup`, the MCP prompt `connect_client` and the table in the README are made of them; a test
-//! holds what they name (addresses, scopes, headers) against what the service has.
+//! `words.rs`). The console's hub, the operation `connectivity_generate_setup`, the MCP prompt `connect_client` and the
+//! table in the README are made of them; a test holds what they name (addresses, scopes, headers) against what the
+//! service has.
 
 use super::guide::{Class, Format, Guide, Way};
 use super::pieces as make;
@@ -36,7 +36,7 @@ pub const GUIDES: &[Guide] = &[
             say("In a conversation, open the menu of tools (+) and switch Dragoman on.", ""),
             ASK,
         ],
-        calls_itself: &["claude.ai", "claude.com", "anthropic/claudeai", "anthropic/toolbox"],
+        calls_itself: &["/api/mcp/auth_callback", "mcp-oauth-client-metadata", "anthropic/"],
         troubles: &[
             CLOUD,
             trouble(
@@ -265,7 +265,7 @@ pub const GUIDES: &[Guide] = &[
                 "",
             ),
         ],
-        calls_itself: &["visual studio code", "vscode"],
+        calls_itself: &["visual studio code", "vscode.dev"],
         troubles: &[
             trouble(
                 "There is no agent mode, or no tools.",

@@ -5,7 +5,9 @@ pub mod checkpoints;
 pub mod guide;
 pub mod guides;
 mod pieces;
-pub mod probe;
+pub mod place;
+mod probe;
+pub mod report;
 pub mod setup;
 pub mod status;
 pub mod switch;
@@ -40,7 +42,7 @@ pub fn named(name: &str) -> Result<&'static Guide> {
 
 #[cfg(test)]
 mod tests {
-    use super::guide::Place;
+    use super::place::Place;
     use super::*;
     use crate::config::Config;
 
@@ -54,6 +56,30 @@ mod tests {
         assert_eq!(named("Claude_Code").unwrap().id, "claude-code");
         let refused = named("netscape").unwrap_err();
         assert!(refused.message.contains("cursor"), "{}", refused.message);
+    }
+
+    /// What clients say of themselves, as servers have seen it: each is one of one kind alone.
+    #[test]
+    fn no_client_is_taken_for_another() {
+        for (said, expected) in [
+            ("https://claude.ai/api/mcp/auth_callback", "claude"),
+            ("https://claude.ai/oauth/mcp-oauth-client-metadata", "claude"),
+            ("Anthropic/ClaudeAI", "claude"),
+            ("claude-ai", "desktop"),
+            ("https://claude.ai/oauth/claude-code-client-metadata", "claude-code"),
+            ("Claude Code (dragoman)", "claude-code"),
+            ("https://chatgpt.com/connector/oauth/abc", "chatgpt"),
+            ("openai-mcp", "chatgpt"),
+            ("cursor-vscode", "cursor"),
+            ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor"),
+            ("Visual Studio Code - Insiders", "vscode"),
+            ("https://vscode.dev/redirect", "vscode"),
+            ("gemini-cli-mcp-client", "gemini"),
+            ("inspector-client", "inspector"),
+        ] {
+            let found: Vec<&str> = GUIDES.iter().filter(|guide| guide.is_called(said)).map(|guide| guide.id).collect();
+            assert_eq!(found, [expected], "{said}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-use super::guide::Place;
+use super::place::Place;
 
 /// Under which name clients keep the service.
 const NAME: &str = "dragoman";

@@ -4,12 +4,11 @@ use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
 use http::{Method, Request, Response};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::guide::Place;
+use super::place::Place;
+use super::report::{Check, Outcome, Report};
 use crate::base::outbound::{FetchLimits, Refused, Trusted, Whereabouts, send, whereabouts};
 use crate::base::secret::Secret;
 use crate::config::Config;
@@ -19,55 +18,6 @@ use crate::model::error::Error;
 
 /// Of one request.
 const LIMITS: FetchLimits = FetchLimits { max_bytes: 1 << 20, total: Duration::from_secs(6) };
-
-/// How a step went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    Passed,
-    Failed,
-    /// It could not be tried.
-    Skipped,
-}
-
-/// One step.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Check {
-    pub id: &'static str,
-    pub title: &'static str,
-    pub outcome: Outcome,
-    /// What was found.
-    pub said: String,
-    /// What to do; absent where nothing is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mend: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub latency_ms: Option<u64>,
-}
-
-/// The whole test.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Report {
-    /// Whether nothing failed.
-    pub ok: bool,
-    pub checks: Vec<Check>,
-    /// Whether the token that was named is in force; absent when none was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token_valid: Option<bool>,
-    /// What the test was allowed to ask.
-    pub scopes: Vec<&'static str>,
-    /// Published datasets that a client sees, as far as they were listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub datasets_accessible: Option<usize>,
-    pub sample_query_ok: bool,
-    /// The median of its requests.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub latency_ms: Option<u64>,
-    /// What failed, a sentence each.
-    pub errors: Vec<String>,
-    /// What to do about it.
-    pub recommendations: Vec<String>,
-}
 
 /// See the module.
 pub(super) struct Probe<'a> {
@@ -181,9 +131,9 @@ impl<'a> Probe<'a> {
     /// What a client reads before it does anything: the challenge, and both documents.
     pub(super) async fn discovery(&mut self) {
         self.challenge().await;
-        for (address, slug) in [(self.place.hosted.clone(), ""), (self.place.mcp.clone(), "of the workspace ")] {
-            self.resource(&address, slug).await;
-        }
+        let (hosted, own) = (self.place.hosted.clone(), self.place.mcp.clone());
+        self.resource("resource", "Metadata of the address", &hosted).await;
+        self.resource("workspace_resource", "Metadata of the workspace's address", &own).await;
         self.server().await;
     }
 
@@ -208,11 +158,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    async fn resource(&mut self, address: &str, slug: &str) {
-        let (id, title) = match slug.is_empty() {
-            true => ("resource", "Metadata of the address"),
-            false => ("workspace_resource", "Metadata of the workspace's address"),
-        };
+    async fn resource(&mut self, id: &'static str, title: &'static str, address: &str) {
         const MEND: &str = "Let /.well-known/ through to the service, unchanged and without a redirect.";
         let path = address.strip_prefix(&self.place.base).unwrap_or_default();
         let url = format!("{}/.well-known/oauth-protected-resource{path}", self.place.base);
@@ -223,7 +169,7 @@ impl<'a> Probe<'a> {
                     && answer.body.pointer("/authorization_servers/0").and_then(Value::as_str)
                         == Some(&self.place.base);
                 match right {
-                    true => self.passed(id, title, format!("Found, and {slug}it names {address}."), answer.latency),
+                    true => self.passed(id, title, format!("Found; it names {address}."), answer.latency),
                     false => {
                         self.failed(id, title, format!("{} at {url}, or another document.", answer.status()), MEND)
                     }

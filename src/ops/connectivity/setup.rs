@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::guide::{Place, Setup};
+use super::guide::Setup;
 use super::guides::GUIDES;
+use super::place::Place;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::identity::connectivity::is_public_id;

@@ -62,13 +62,12 @@ impl Operation for Enable {
 }
 
 /// Arguments of the end.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disable {
     /// The workspace's name or short name, to be sure that it is the one that is meant: another one is refused.
-    #[serde(default)]
     #[schemars(length(max = 100))]
-    pub name: Option<String>,
+    pub name: String,
 }
 
 impl Operation for Disable {
@@ -90,11 +89,10 @@ impl Operation for Disable {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Switched> {
-        if let Some(name) = &self.name {
-            let now = on.identity.settings(job.pass.org()).await?.org;
-            if *name != now.name && *name != now.slug {
-                return Err(Error::invalid("name", "This is not the name of the workspace that you are in."));
-            }
+        let now = on.identity.settings(job.pass.org()).await?.org;
+        if self.name != now.name && self.name != now.slug {
+            let message = "The name is not that of the workspace that you are in: give its name, or its short name.";
+            return Err(Error::invalid("name", message));
         }
         switch(on, job, false).await
     }

@@ -10,8 +10,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::guide::{Guide, Place};
-use super::probe::{Probe, Report};
+use super::guide::Guide;
+use super::place::Place;
+use super::probe::Probe;
+use super::report::Report;
 use crate::base::clock::Millis;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
@@ -24,12 +26,12 @@ use crate::model::org::Org;
 const MINUTE: Millis = 60_000;
 
 /// Arguments.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestConnectivity {
-    /// As which client to go: one that asks from its maker's cloud needs more of the address.
-    #[serde(default)]
-    pub platform: Option<String>,
+    /// As which client to go (see `connectivity_generate_setup`): one that asks from its maker's cloud needs more of the
+    /// address.
+    pub platform: String,
     /// The eight public characters of a token, which is looked at; what it may, the test may.
     #[serde(default)]
     pub token_id: Option<String>,
@@ -51,15 +53,15 @@ impl Operation for TestConnectivity {
     type Reply = Report;
 
     fn target(&self) -> String {
-        self.platform.iter().chain(&self.token_id).cloned().collect::<Vec<_>>().join(" ")
+        [Some(&self.platform), self.token_id.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Report> {
-        let guide = self.platform.as_deref().map(super::named).transpose()?;
+        let guide = super::named(&self.platform)?;
         let org = on.identity.org(job.pass.org()).await?;
         let org = org.ok_or_else(|| Error::internal("a workspace went while it was asked"))?;
         let place = Place::new(&on.config, Some(&org.slug), None);
-        let mut probe = Probe::new(&on.config, place, guide.is_some_and(|guide| guide.from_cloud), user_agent(guide));
+        let mut probe = Probe::new(&on.config, place, guide.from_cloud, user_agent(guide));
         if !probe.address().await {
             return Ok(probe.report());
         }
@@ -97,11 +99,11 @@ async fn token(on: &Parts, org: &Org, id: Option<&str>) -> Result<Option<(TokenI
 }
 
 /// What the clouds say they are: some services before a server turn them away by that.
-fn user_agent(guide: Option<&Guide>) -> &'static str {
-    match guide.map(|guide| guide.id) {
-        Some("claude") => "Claude-User",
-        Some("chatgpt") => "openai-mcp/1.0.0",
-        Some("custom-gpt") => "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0",
+fn user_agent(guide: &Guide) -> &'static str {
+    match guide.id {
+        "claude" => "Claude-User",
+        "chatgpt" => "openai-mcp/1.0.0",
+        "custom-gpt" => "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0",
         _ => "dragoman-connection-test",
     }
 }

@@ -1,7 +1,8 @@
 //! What several guides say in the same words: steps, and what mends what goes wrong.
 
-use super::guide::{Format, Piece, Place, Step, Trouble};
+use super::guide::{Format, Piece, Step, Trouble};
 use super::pieces as make;
+use super::place::Place;
 
 /// A step that is only said.
 pub(super) const fn say(text: &'static str, then: &'static str) -> Step {

@@ -57,7 +57,7 @@ use crate::gateway::{Gateway, Knock};
 use crate::model::access::{Action, Rights, closed, denied};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
-use crate::ops::connectivity::guide::Place;
+use crate::ops::connectivity::place::Place;
 use crate::surface::body::{self, Unread};
 use crate::surface::finish::to_its_end;
 use crate::surface::guard::{self, Lease};

@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::gateway::{Gateway, Via, WithId, measured};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
-use crate::ops::connectivity::guide::Place;
 use crate::ops::connectivity::guides::GUIDES;
 use crate::ops::connectivity::named;
+use crate::ops::connectivity::place::Place;
 use crate::ops::get_schema::{self, GetSchema};
 use crate::ops::ontologies::{GetOntology, Ontology};
 

@@ -192,18 +192,18 @@ async fn the_test_goes_the_whole_way_and_leaves_nothing_behind() {
 
         // A token that is looked at, and its rights.
         let (few, _) = service.identity.create_token(org, "few", &[ExtScope::Schema], None).await.unwrap();
-        let report = tested(&place, json!({ "token_id": few.id })).await;
+        let report = tested(&place, json!({ "platform": "program", "token_id": few.id })).await;
         assert_eq!((&report["token_valid"], &report["scopes"]), (&true.into(), &json!(["ext:schema"])), "{report:#}");
         assert_eq!(outcome(&report, "sample_query"), "skipped");
         service.identity.revoke_token(org, &few.id).await.unwrap();
-        let report = tested(&place, json!({ "token_id": few.id })).await;
+        let report = tested(&place, json!({ "platform": "program", "token_id": few.id })).await;
         assert_eq!((&report["token_valid"], &report["ok"]), (&false.into(), &false.into()));
         assert!(!report["recommendations"].as_array().unwrap().is_empty());
         // Ten tokens leave no room for the one of the test, which says so.
         for number in 0..10 {
             service.identity.create_token(org, &format!("t{number}"), &ExtScope::ALL, None).await.unwrap();
         }
-        assert_eq!(outcome(&tested(&place, json!({})).await, "mcp"), "skipped");
+        assert_eq!(outcome(&tested(&place, json!({ "platform": "program" })).await, "mcp"), "skipped");
         place.service.stop().await;
     })
     .await;
@@ -219,15 +219,18 @@ async fn the_test_says_what_is_wrong_and_what_mends_it() {
     // Nothing is published.
     let datasets = place.service.get("/api/v1/ext/datasets", &place.token).send().await.unwrap();
     let datasets: Value = datasets.json().await.unwrap();
-    let path = format!("/datasets/{}/publish", datasets["datasets"][0]["id"].as_str().unwrap());
+    let path = format!("/datasets/{}", datasets["datasets"][0]["id"].as_str().unwrap());
     let body = json!({ "externally_queryable": false });
-    let (status, body) = place.service.manage(&place.token, "POST", &path, Some(body)).await;
+    let (status, body) = place.service.manage(&place.token, "PATCH", &path, Some(body)).await;
     assert_eq!(status, 200, "{body}");
-    let report = tested(&place, json!({})).await;
+    let report = tested(&place, json!({ "platform": "program" })).await;
     assert_eq!((outcome(&report, "sample_query"), &report["datasets_accessible"]), ("failed", &0.into()), "{report:#}");
     // Only admins test.
     let (_, viewer) = place.service.member(&place.org, "vic@example.com", Role::Viewer).await;
-    assert_eq!(place.service.manage(&viewer, "POST", "/connectivity/test", Some(json!({}))).await.0, 403);
+    assert_eq!(
+        place.service.manage(&viewer, "POST", "/connectivity/test", Some(json!({ "platform": "program" }))).await.0,
+        403
+    );
     place.service.stop().await;
 }
 
@@ -239,7 +242,7 @@ async fn an_address_at_which_nothing_answers_is_said() {
     let ann = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
     service.identity.set_role(org.id, ann.id, Role::Admin).await.unwrap();
     let caller = crate::support::service::in_console(&service, &org, ann.id, Role::Admin);
-    let op = dragoman::ops::connectivity::test::TestConnectivity { platform: Some("program".into()), token_id: None };
+    let op = dragoman::ops::connectivity::test::TestConnectivity { platform: "program".into(), token_id: None };
     let report =
         crate::support::service::as_json(service.gateway.call(&caller, op, dragoman::gateway::Via::new("t")).await);
     let report = report.unwrap();

@@ -97,7 +97,7 @@ async fn what_the_guides_name_is_what_the_service_has() {
         assert!(program.contains(limit), "{limit}");
     }
     let rates = dragoman::config::Config::read(|_| None).unwrap().limits.rates;
-    assert_eq!((rates.token.calls.get(), rates.token.sql.get()), (30, 10), "the guides say so");
+    assert_eq!((rates.token.calls, rates.token.sql), (30, 10), "the guides say so");
     place.service.stop().await;
 }
 

@@ -57,8 +57,8 @@ async fn an_admin_turns_clients_on_makes_a_token_and_tests_on_the_page_itself() 
     assert!(service.identity.org(org.id).await.unwrap().unwrap().connectivity_enabled);
 
     let made = send(&browser, page, "token", &[]).await.text().await.unwrap();
-    let (_, secret) = made.split_once("<code>dgmcp_").unwrap();
-    let secret = format!("dgmcp_{}", secret.split('<').next().unwrap());
+    let (_, secret) = made.split_once("data-copy=\"the token\"><code>").unwrap();
+    let secret = secret.split('<').next().unwrap().to_owned();
     let id = secret.split('_').nth(1).unwrap();
     assert_eq!(service.get("/api/v1/ext/datasets", &secret).send().await.unwrap().status(), 200);
     assert_eq!(made.matches(&secret).count(), 1, "it is shown once, and stands in no configuration");

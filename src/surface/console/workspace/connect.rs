@@ -13,9 +13,10 @@ use crate::identity::connectivity::is_public_id;
 use crate::model::access::{ExtScope, Role};
 use crate::model::error::{Error, Result};
 use crate::ops::connectivity::checkpoints::{Checkpoints, Seen, State as CheckpointState};
-use crate::ops::connectivity::guide::{Class, Guide, Place, Setup};
+use crate::ops::connectivity::guide::{Class, Guide, Setup};
 use crate::ops::connectivity::guides::GUIDES;
-use crate::ops::connectivity::probe::{Outcome, Report};
+use crate::ops::connectivity::place::Place;
+use crate::ops::connectivity::report::{Outcome, Report};
 use crate::ops::connectivity::setup::GenerateSetup;
 use crate::ops::connectivity::status::{ConnectivityStatus, Status};
 use crate::ops::connectivity::switch::Enable;
@@ -204,7 +205,7 @@ async fn change(room: &Room<'_>, guide: &'static Guide, params: &Params) -> Resu
         }
         "test" => {
             let token_id = params.get("token_id").filter(|id| is_public_id(id)).map(str::to_owned);
-            let op = TestConnectivity { platform: Some(guide.id.to_owned()), token_id };
+            let op = TestConnectivity { platform: guide.id.to_owned(), token_id };
             Ok(Some(Once { made: None, report: Some(room.ask(op).await?) }))
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
