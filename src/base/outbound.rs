@@ -125,12 +125,44 @@ pub async fn exchange(
 ) -> Result<http::Response<Vec<u8>>, Refused> {
     let (parts, body) = request.into_parts();
     let request = client.request(parts.method, parts.uri.to_string()).headers(parts.headers).body(body);
-    let response = request.send().await.map_err(|e| Refused::Failed(e.without_url().to_string()))?;
+    let response = request.send().await.map_err(|e| Refused::Failed(with_causes(&e.without_url())))?;
     let mut answer = http::Response::new(Vec::new());
     *answer.status_mut() = response.status();
     *answer.headers_mut() = response.headers().clone();
     *answer.body_mut() = body_of(response, max_bytes).await?;
     Ok(answer)
+}
+
+/// Where the host of an address is, as its name resolves at this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// Every address of it is a public one.
+    Public,
+    /// At least one is not: loopback, a private network, or another that the world does not reach.
+    Inside,
+    /// The name has no address.
+    Nowhere,
+}
+
+/// Looks a host up; nothing is sent to it.
+pub async fn whereabouts(url: &Url) -> Whereabouts {
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return Whereabouts::Nowhere };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let found: Vec<SocketAddr> = match tokio::net::lookup_host((bare, port)).await {
+        Ok(found) => found.collect(),
+        Err(_) => vec![],
+    };
+    match vet(&found, is_public) {
+        Ok(()) => Whereabouts::Public,
+        Err(Refused::Unresolved) => Whereabouts::Nowhere,
+        Err(_) => Whereabouts::Inside,
+    }
+}
+
+/// An error with what caused it: the outermost says no more than that a request failed.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// A client for a URL of a trusted origin: reaches the addresses that its host has at this moment.

@@ -49,6 +49,16 @@ impl Record {
         Self { db }
     }
 
+    /// The newest `looked` entries about no workspace: who knocked without a credential, and who came to approve a client
+    /// before there was a workspace.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn of_nobody(&self, looked: i64) -> Result<Vec<Entry>> {
+        let rows = audit::newest(&self.db, None, looked).await?;
+        Ok(rows.into_iter().map(|(_, entry)| entry).collect())
+    }
+
     /// At most `limit` wanted entries of a workspace that are older than `before`.
     ///
     /// # Errors

@@ -127,6 +127,13 @@ impl Identity {
         Ok(revoked)
     }
 
+    /// Forgets a token that was made for a moment, as if it had never been.
+    pub async fn forget_token(&self, org: Id<Org>, id: &str) -> Result<()> {
+        let mut tx = self.0.db.tenant(org).await?;
+        tokens::remove(&mut tx, org, id).await?;
+        Ok(tx.commit().await?)
+    }
+
     /// A connectivity token that is in force, and its workspace.
     pub(super) async fn find_connectivity(&self, bearer: &str) -> Result<(TokenRow, Org), Refusal> {
         let id = public_id(bearer).ok_or(Refusal::Invalid)?;
@@ -250,11 +257,13 @@ fn random_id() -> String {
 /// The public part of a token that has exactly the right form; nothing else is ever looked up.
 fn public_id(bearer: &str) -> Option<&str> {
     let (id, hidden) = bearer.strip_prefix(PREFIX)?.split_once('_')?;
-    let formed = id.len() == 8
-        && id.bytes().all(|b| b.is_ascii_alphanumeric())
-        && hidden.len() == 32
-        && hidden.bytes().all(|b| b.is_ascii_hexdigit());
+    let formed = is_public_id(id) && hidden.len() == 32 && hidden.bytes().all(|b| b.is_ascii_hexdigit());
     formed.then_some(id)
+}
+
+/// Whether a text has the form of a token's public part.
+pub fn is_public_id(text: &str) -> bool {
+    text.len() == 8 && text.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 fn digest(pepper: &[u8], token: &str) -> String {

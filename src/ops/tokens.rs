@@ -44,7 +44,7 @@ pub struct Token {
     pub use_count: i64,
 }
 
-fn token(info: TokenInfo, now: Millis) -> Token {
+pub(super) fn token(info: TokenInfo, now: Millis) -> Token {
     Token {
         state: match (info.revoked_at, info.expires_at) {
             (Some(_), _) => "revoked",
@@ -123,7 +123,7 @@ pub struct Created {
 
 impl Operation for CreateToken {
     const INFO: Info = Info {
-        name: "create_token",
+        name: "connectivity_create_token",
         title: "Create a connectivity token",
         description: "Makes a long-lived token for a program without a browser. It reads data and never administers; \
                       its secret is in this answer only.",
@@ -171,7 +171,7 @@ pub struct RevokeToken {
 
 impl Operation for RevokeToken {
     const INFO: Info = Info {
-        name: "revoke_token",
+        name: "connectivity_revoke_token",
         title: "Revoke a connectivity token",
         description: "Ends a token at once, everywhere.",
         recorded_as: Some("admin.token.revoke"),

@@ -114,6 +114,13 @@ pub async fn revoke(on: &mut Scoped, org: Id<Org>, id: &str, now: Millis) -> sql
     Ok(done.rows_affected() == 1)
 }
 
+/// Removes a token.
+pub async fn remove(on: &mut Scoped, org: Id<Org>, id: &str) -> sqlx::Result<()> {
+    let sql = "DELETE FROM connectivity_tokens WHERE org_id = $1 AND id = $2";
+    sqlx::query(sql).bind(org.to_string()).bind(id).execute(&mut **on).await?;
+    Ok(())
+}
+
 fn read(row: &AnyRow) -> sqlx::Result<TokenRow> {
     Ok(TokenRow {
         org: text_id(row, "org_id")?,

@@ -16,6 +16,8 @@ const CSS: &str = include_str!("assets/dragoman.css");
 const PASSKEY: &str = include_str!("assets/passkey.js");
 /// Line numbers, jumps and files on the pages of ontologies, which work without.
 const EDITOR: &str = include_str!("assets/editor.js");
+/// Buttons that copy, and checkpoints that turn green by themselves, on the pages that connect clients.
+const HUB: &str = include_str!("assets/hub.js");
 
 /// A file of ours. Its address changes with its content, so that it may be cached for ever.
 struct Asset {
@@ -39,6 +41,7 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 static STYLESHEET: LazyLock<Asset> = LazyLock::new(|| Asset::new("dragoman", "css", "text/css; charset=utf-8", CSS));
 static PASSKEY_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("passkey", "js", JAVASCRIPT, PASSKEY));
 static EDITOR_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("editor", "js", JAVASCRIPT, EDITOR));
+static HUB_SCRIPT: LazyLock<Asset> = LazyLock::new(|| Asset::new("hub", "js", JAVASCRIPT, HUB));
 
 /// `form-action` holds the answers of our forms to our own origin. Chromium applies it to redirects of a form's answer
 /// too, which is why a person leaves for a client through [`leave`] and never through a redirect after a form.
@@ -48,6 +51,10 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 /// As [`POLICY`], for the pages with a script of ours.
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// As [`POLICY_WITH_SCRIPT`], for the pages whose script looks again at what they show.
+const POLICY_WITH_LOOKS: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; \
+                                 img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// For the `<script>` of pages with passkeys.
 pub fn script() -> String {
@@ -59,6 +66,11 @@ pub fn editor_script() -> String {
     EDITOR_SCRIPT.address()
 }
 
+/// For the `<script>` of the pages that connect clients.
+pub fn hub_script() -> String {
+    HUB_SCRIPT.address()
+}
+
 /// For `<link>`.
 pub fn stylesheet() -> String {
     STYLESHEET.address()
@@ -66,7 +78,7 @@ pub fn stylesheet() -> String {
 
 /// `GET /assets/{name}`.
 pub async fn asset(Path(name): Path<String>) -> Response {
-    let assets = [&*STYLESHEET, &*PASSKEY_SCRIPT, &*EDITOR_SCRIPT];
+    let assets = [&*STYLESHEET, &*PASSKEY_SCRIPT, &*EDITOR_SCRIPT, &*HUB_SCRIPT];
     let Some(asset) = assets.into_iter().find(|asset| asset.name == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
@@ -115,6 +127,14 @@ pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Respo
 pub fn page_with_script(status: StatusCode, template: &impl Template) -> Response {
     let mut response = page(status, template);
     let policy = HeaderValue::from_static(POLICY_WITH_SCRIPT);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
+}
+
+/// As [`page_with_script`], for a script that also asks this origin again.
+pub fn page_with_looks(status: StatusCode, template: &impl Template) -> Response {
+    let mut response = page(status, template);
+    let policy = HeaderValue::from_static(POLICY_WITH_LOOKS);
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }

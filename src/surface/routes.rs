@@ -34,7 +34,7 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, audit, clients, dataset, document, members, ontologies, overview, sources,
+    self, Console, audit, clients, connect, dataset, document, members, ontologies, overview, sources,
 };
 use crate::surface::console::{account, home};
 use crate::surface::drain::drain;
@@ -45,7 +45,7 @@ use crate::surface::login::{confirm, forgot, invitation, log_in, log_out, passke
 use crate::surface::mcp::{self, Library, Mcp};
 use crate::surface::oauth::consent;
 use crate::surface::oauth::{self, authorize, introspect, metadata, register, revoke, token};
-use crate::surface::rest::{Rest, openapi, operations};
+use crate::surface::rest::{Rest, actions, functions, openapi, operations};
 use crate::surface::web::Web;
 use crate::surface::{error, health, html};
 
@@ -66,7 +66,7 @@ pub fn router<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>,
         .merge(guarded)
         .merge(within(PAGE_TIME, pages))
         .merge(within(LONG_PAGE_TIME, long_pages))
-        .merge(anybody())
+        .merge(anybody(web))
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
     // A router says at its outer edge which methods an address has, outside of all layers of its own.
@@ -180,6 +180,7 @@ fn workspace() -> Router<Console> {
         .route("/w/{slug}/documents/{id}", get(document::show))
         .route("/w/{slug}/members", get(members::show).post(members::submit))
         .route("/w/{slug}/clients", get(clients::show).post(clients::submit))
+        .route("/w/{slug}/connect/{id}/seen", get(connect::seen))
         .route("/w/{slug}/sources", get(sources::show).post(sources::submit))
         .route("/w/{slug}/audit", get(audit::show))
         .route("/w/{slug}/audit/export", get(audit::export))
@@ -194,9 +195,12 @@ fn workspace() -> Router<Console> {
         .route("/w/{slug}/questions/{id}", get(ontologies::trace::show).post(ontologies::trace::submit))
 }
 
-/// Pages of a workspace whose forms read tables or hold long documents, and so may take longer than a page does.
+/// Pages of a workspace whose forms read tables, hold long documents or test a connection, and so may take longer than a
+/// page does.
 fn long_workspace() -> Router<Console> {
     Router::new()
+        .route("/w/{slug}/connect", get(connect::list).post(connect::switch))
+        .route("/w/{slug}/connect/{id}", get(connect::show).post(connect::submit))
         .route("/w/{slug}/ontologies/new", get(ontologies::new::show).post(ontologies::new::submit))
         .route("/w/{slug}/ontologies/{id}/edit", get(ontologies::edit::show).post(ontologies::edit::submit))
         .route("/w/{slug}/ontologies/{id}/history", get(ontologies::history::show).post(ontologies::history::submit))
@@ -205,8 +209,12 @@ fn long_workspace() -> Router<Console> {
 }
 
 /// The documents of REST.
-fn anybody() -> Router {
+fn anybody(web: &Web) -> Router {
     Router::new()
+        .route("/api/v1/ext/openapi.actions.json", get(actions::actions))
+        .route("/api/v1/ext/functions/openai.json", get(functions::openai))
+        .route("/api/v1/ext/functions/anthropic.json", get(functions::anthropic))
+        .with_state(web.config.clone())
         .route("/api/v1/ext/openapi.json", get(openapi::tools))
         .route("/api/v1/openapi.json", get(openapi::management))
 }

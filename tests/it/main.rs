@@ -16,6 +16,7 @@ mod client_documents;
 mod clients;
 mod commands;
 mod conformance;
+mod connect;
 mod consent;
 mod console;
 mod console_ontologies;

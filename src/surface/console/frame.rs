@@ -51,8 +51,9 @@ const ACCOUNT: [(&str, &str); 7] = [
 ];
 
 /// Pages of a workspace: path below it, name, and the least role that sees them.
-const WORKSPACE: [(&str, &str, Role); 7] = [
+const WORKSPACE: [(&str, &str, Role); 8] = [
     ("", "Overview", Role::Viewer),
+    ("/connect", "Connect", Role::Viewer),
     ("/ontologies", "Ontologies", Role::Viewer),
     ("/members", "Members", Role::Admin),
     ("/clients", "Clients and tokens", Role::Admin),

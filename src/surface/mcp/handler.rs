@@ -37,6 +37,9 @@ use crate::ops::ask_question::AskQuestion;
 const TOOLS_TTL: u64 = 300_000;
 const DATA_TTL: u64 = 30_000;
 
+/// The record's word for who looks at the list of tools.
+const LIST: &str = "mcp.tools.list";
+
 /// The record's word for who subscribes to a resource.
 const SUBSCRIBE: &str = "mcp.resource.subscribe";
 
@@ -144,6 +147,9 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params("The list of tools has one page.", None));
         }
         let caller = self.caller(&context)?;
+        // On the record, so that whoever connects a client sees that it has come so far.
+        let recorded = self.shared.gateway.record(&caller, LIST, "").await;
+        recorded.map_err(|error| protocol_error(&error, &caller.request_id))?;
         let mut result = ListToolsResult::with_all_items(self.shared.tools.of(&caller, self.offered));
         result.meta = signed(result.meta, &context);
         Ok(result.with_ttl_ms(TOOLS_TTL).with_cache_scope(CacheScope::Private))
@@ -233,8 +239,8 @@ impl ServerHandler for Handler {
         let caller = self.caller(&context)?;
         let via = progress::via("mcp.prompt.get", &context);
         let arguments = request.arguments.unwrap_or_default();
-        let Shared { gateway, endpoint, .. } = &*self.shared;
-        let prompt = prompts::get(gateway, &caller, &request.name, &arguments, endpoint, via).await;
+        let Shared { gateway, place, .. } = &*self.shared;
+        let prompt = prompts::get(gateway, &caller, &request.name, &arguments, place, via).await;
         let mut result = prompt.map_err(|error| protocol_error(&error, &caller.request_id))?;
         result.meta = signed(result.meta, &context);
         Ok(result.into())

@@ -57,6 +57,7 @@ use crate::gateway::{Gateway, Knock};
 use crate::model::access::{Action, Rights, denied};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
+use crate::ops::connectivity::place::Place;
 use crate::surface::body::{self, Unread};
 use crate::surface::finish::to_its_end;
 use crate::surface::guard::{self, Lease};
@@ -78,7 +79,7 @@ struct Shared {
     gateway: Arc<Gateway>,
     tools: Tools,
     /// Where clients find the service.
-    endpoint: String,
+    place: Place,
     sessions: Arc<Sessions>,
     tasks: Tasks,
 }
@@ -98,7 +99,7 @@ impl Mcp {
     /// `stop` ends every open stream.
     pub fn new(gateway: Arc<Gateway>, config: Arc<Config>, clock: Clock, stop: CancellationToken) -> Arc<Self> {
         let lifetimes = &config.limits.lifetimes;
-        let endpoint = format!("{}/mcp", config.public_url.as_str().trim_end_matches('/'));
+        let place = Place::new(&config, None, None);
         let mut manager = LocalSessionManager::default();
         // Idle sessions are ours to end, and to record.
         manager.session_config.keep_alive = None;
@@ -110,7 +111,7 @@ impl Mcp {
             shared: Arc::new(Shared {
                 gateway,
                 tools: Tools::collect(),
-                endpoint,
+                place,
                 sessions: sessions.clone(),
                 tasks: Tasks::new(),
             }),

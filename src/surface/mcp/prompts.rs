@@ -6,27 +6,11 @@ use serde_json::Value;
 use crate::gateway::{Gateway, Via, WithId, measured};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
+use crate::ops::connectivity::guides::GUIDES;
+use crate::ops::connectivity::named;
+use crate::ops::connectivity::place::Place;
 use crate::ops::get_schema::{self, GetSchema};
 use crate::ops::ontologies::{GetOntology, Ontology};
-
-/// Clients that `connect_client` knows, and how each is connected; `{url}` is the endpoint's.
-const PLATFORMS: [(&str, &str); 6] = [
-    ("claude", "In Claude: Settings → Connectors → Add custom connector. Name it Dragoman, and give {url} as its URL."),
-    (
-        "claude-code",
-        "In a terminal: claude mcp add --transport http dragoman {url} and then /mcp in Claude Code to sign in.",
-    ),
-    (
-        "chatgpt",
-        "In ChatGPT: Settings → Apps & Connectors → Advanced → Developer mode, then Create. Give {url} as the MCP server URL and OAuth as authentication.",
-    ),
-    (
-        "cursor",
-        "In Cursor: put {\"mcpServers\":{\"dragoman\":{\"url\":\"{url}\"}}} into ~/.cursor/mcp.json, then sign in from Settings → MCP.",
-    ),
-    ("vscode", "In VS Code: run the command \"MCP: Add Server\", choose HTTP, and give {url}."),
-    ("inspector", "Run npx @modelcontextprotocol/inspector, choose Streamable HTTP, and give {url}."),
-];
 
 /// All prompts.
 pub(super) fn list() -> Vec<Prompt> {
@@ -62,7 +46,7 @@ pub(super) fn list() -> Vec<Prompt> {
 
 /// Platforms that can be named.
 pub(super) fn names() -> Vec<&'static str> {
-    PLATFORMS.iter().map(|(name, _)| *name).collect()
+    GUIDES.iter().map(|guide| guide.id).collect()
 }
 
 /// A name outside of the fence: in quotation marks, on one line, with nothing in it that could end them. An ontology may
@@ -82,7 +66,7 @@ pub(super) async fn get(
     caller: &Caller,
     name: &str,
     arguments: &serde_json::Map<String, Value>,
-    url: &str,
+    place: &Place,
     via: Via,
 ) -> Result<GetPromptResult> {
     let argument = |name: &str| {
@@ -126,13 +110,8 @@ pub(super) async fn get(
             )
         }
         "connect_client" => {
-            let platform = argument("platform")?;
-            let unknown = || {
-                let message = format!("There is no such platform here. Choose one of {}.", names().join(", "));
-                Error::invalid("platform", message)
-            };
-            let (_, how) = PLATFORMS.iter().find(|(name, _)| *name == platform).ok_or_else(unknown)?;
-            let text = format!("How do I connect {platform} to Dragoman?\n\n{}", how.replace("{url}", url));
+            let guide = named(argument("platform")?)?;
+            let text = format!("How do I connect {} to Dragoman?\n\n{}", guide.name, guide.filled(place).text());
             ("Connect a client", text)
         }
         _ => return Err(Error::invalid("name", "There is no such prompt. List the prompts.")),

@@ -1,6 +1,8 @@
 //! The REST tiers: `/api/v1/ext` for external models and programs, `/api/v1` for management. A path's `{dataset_id}` and
 //! the JSON body, or the query where there is none, are an operation's arguments.
 
+pub mod actions;
+pub mod functions;
 pub mod openapi;
 pub mod operations;
 mod upload;

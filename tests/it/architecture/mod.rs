@@ -32,6 +32,19 @@ fn the_readme_has_every_setting_with_its_default_and_meaning() {
 }
 
 #[test]
+fn the_readme_connects_the_clients_that_the_console_does() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let head = "| client | how | where it asks from | how far tried |\n|---|---|---|---|\n";
+    let (_, table) = readme.split_once(head).unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let from = |cloud| if cloud { "its maker’s cloud: needs a public https address" } else { "your machine" };
+    let guides = dragoman::ops::connectivity::guides::GUIDES.iter();
+    let row =
+        guides.map(|it| format!("| {} | {} | {} | {} |", it.name, it.about, from(it.from_cloud), it.class.name()));
+    assert_eq!(table, row.collect::<Vec<_>>().join("\n"), "the table of clients in README.md and the guides differ");
+}
+
+#[test]
 fn the_committed_openapi_documents_are_what_is_served() {
     use dragoman::gateway::operation::Surface;
     use dragoman::surface::rest::openapi;

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod clients;
+pub mod connect;
 pub mod dataset;
 pub mod document;
 pub mod members;
