@@ -54,7 +54,7 @@ mod tests {
             }
         }
         assert_eq!(named("Claude_Code").unwrap().id, "claude-code");
-        let refused = named("netscape").unwrap_err();
+        let refused = named("netscape").err().unwrap();
         assert!(refused.message.contains("cursor"), "{}", refused.message);
     }
 
