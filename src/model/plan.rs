@@ -455,4 +455,23 @@ impl Grain {
         use Grain::{DayOfMonth, DayOfWeek, HourOfDay, MonthOfYear, QuarterOfYear};
         matches!(self, HourOfDay | DayOfWeek | DayOfMonth | MonthOfYear | QuarterOfYear)
     }
+
+    /// As people say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Grain::Hour => "hour",
+            Grain::Day => "day",
+            Grain::Week => "week",
+            Grain::Month => "month",
+            Grain::Quarter => "quarter",
+            Grain::Year => "year",
+            Grain::FiscalQuarter => "fiscal quarter",
+            Grain::FiscalYear => "fiscal year",
+            Grain::HourOfDay => "hour of the day",
+            Grain::DayOfWeek => "day of the week",
+            Grain::DayOfMonth => "day of the month",
+            Grain::MonthOfYear => "month of the year",
+            Grain::QuarterOfYear => "quarter of the year",
+        }
+    }
 }

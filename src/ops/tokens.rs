@@ -176,13 +176,8 @@ pub struct RotateToken {
     /// The eight public characters.
     pub token_id: String,
     /// Minutes that the old token is good for beside the new one; 0 ends it at once.
-    #[serde(default = "an_hour")]
     #[schemars(range(max = MOST_MINUTES))]
     pub overlap_minutes: u32,
-}
-
-fn an_hour() -> u32 {
-    60
 }
 
 impl Operation for RotateToken {

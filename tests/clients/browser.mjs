@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import { mkdirSync } from 'node:fs';
 
 export const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync'];
+  '--disable-component-update', '--disable-sync',
+  // The memory that processes share is small in containers.
+  '--disable-dev-shm-usage'];
 
 /** A loopback address that receives the authorization response, as desktop clients have one. */
 export async function callback() {

@@ -163,7 +163,7 @@ async fn clients_of_others_start_it_and_find_what_they_look_for() {
         let output = tokio::time::timeout(LONG, output).await.unwrap().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{era}: {errors}"));
-        assert_eq!(said["structuredContent"]["rows"], json!([["south", 2.5]]), "{said} {errors}");
+        assert_eq!(said["result"]["structuredContent"]["rows"], json!([["south", 2.5]]), "{said} {errors}");
     }
 }
 

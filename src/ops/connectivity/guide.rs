@@ -144,13 +144,16 @@ pub struct Piece {
     pub make: fn(&Place) -> String,
 }
 
+/// What a link is called, and its address for a place.
+pub type Link = (&'static str, fn(&Place) -> String);
+
 /// One step, with what is to be copied and what can be clicked in it.
 pub struct Step {
     /// `{mcp}` and its like are filled in: see [`Place::fill`].
     pub text: &'static str,
     pub piece: Option<Piece>,
     /// A link that does the step, with what it is called.
-    pub link: Option<(&'static str, fn(&Place) -> String)>,
+    pub link: Option<Link>,
     /// What is seen when it worked; empty where nothing is.
     pub then: &'static str,
 }

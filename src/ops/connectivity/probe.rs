@@ -171,7 +171,8 @@ impl<'a> Probe<'a> {
                 match right {
                     true => self.passed(id, title, format!("Found; it names {address}."), answer.latency),
                     false => {
-                        self.failed(id, title, format!("{} at {url}, or another document.", answer.status()), MEND)
+                        let said = format!("{} at {url}, or another document.", answer.status());
+                        self.failed(id, title, said, MEND);
                     }
                 }
             }

@@ -87,7 +87,7 @@ fn merge(into: &mut Value, changes: Value) {
 async fn all_invalid(service: &Service, tokens: Vec<(String, String)>) {
     let mut answers = BTreeSet::new();
     for (what, token) in tokens {
-        for path in ["/mcp", "/api/v1/ext/health"] {
+        for path in ["/mcp", "/api/v1/ext/datasets"] {
             let header = http::HeaderValue::from_bytes(format!("Bearer {token}").as_bytes());
             let Ok(header) = header else { continue };
             let response = service.http.get(service.url(path)).header("authorization", header).send().await.unwrap();
@@ -112,7 +112,7 @@ fn named(cases: Vec<(&str, String)>) -> Vec<(String, String)> {
 /// The forger can do it: with nothing changed the token is good.
 async fn control(service: &Service, forger: &Forger) {
     for token in [forger.token.clone(), forger.with_claims(json!({})), forger.with_header(json!({ "typ": "AT+JWT" }))] {
-        assert_eq!(service.get("/api/v1/ext/health", &token).send().await.unwrap().status(), 200);
+        assert_eq!(service.get("/api/v1/ext/datasets", &token).send().await.unwrap().status(), 200);
     }
 }
 
@@ -317,7 +317,7 @@ async fn i04_i05_i06_i07_i08_i09_i10_the_header_decides_nothing() {
         // Signed by us, they are not looked at.
         for ignored in [json!({ "jwk": jwk }), json!({ "jku": "https://evil.example/keys" })] {
             let token = forger.with_header(ignored.clone());
-            let status = service.get("/api/v1/ext/health", &token).send().await.unwrap().status();
+            let status = service.get("/api/v1/ext/datasets", &token).send().await.unwrap().status();
             assert_eq!(status, 200, "{ignored}");
         }
     })
@@ -415,7 +415,7 @@ async fn i11_i12_i13_i14_i26_claims_of_another_value_or_kind() {
             ("/t/other/mcp", forger.token.clone()),
             ("/t/nowhere/mcp", forger.token.clone()),
             ("/mcp", forger.with_claims(json!({ "aud": service.url("/t/acme/mcp") }))),
-            ("/api/v1/ext/health", forger.with_claims(json!({ "aud": service.url("/t/acme/mcp") }))),
+            ("/api/v1/ext/datasets", forger.with_claims(json!({ "aud": service.url("/t/acme/mcp") }))),
             ("/t/other/mcp", forger.with_claims(json!({ "aud": service.url("/t/acme/mcp") }))),
         ] {
             let response = service.get(path, &token).send().await.unwrap();
@@ -444,19 +444,19 @@ async fn i01_i02_i21_i22_i24_only_one_bearer_header_is_a_credential() {
         String::from_utf8(answer).unwrap()
     };
     let bearer = format!("authorization: Bearer {token}");
-    assert!(ask("/api/v1/ext/health", std::slice::from_ref(&bearer)).await.starts_with("HTTP/1.1 200"));
-    let query = format!("/api/v1/ext/health?access_token={token}");
+    assert!(ask("/api/v1/ext/datasets", std::slice::from_ref(&bearer)).await.starts_with("HTTP/1.1 200"));
+    let query = format!("/api/v1/ext/datasets?access_token={token}");
     for (path, headers) in [
-        ("/api/v1/ext/health", vec![]),
-        ("/api/v1/ext/health", vec!["authorization: Basic YTpi".to_owned()]),
-        ("/api/v1/ext/health", vec![format!("authorization: Token {token}")]),
-        ("/api/v1/ext/health", vec![format!("authorization: {token}")]),
+        ("/api/v1/ext/datasets", vec![]),
+        ("/api/v1/ext/datasets", vec!["authorization: Basic YTpi".to_owned()]),
+        ("/api/v1/ext/datasets", vec![format!("authorization: Token {token}")]),
+        ("/api/v1/ext/datasets", vec![format!("authorization: {token}")]),
         // We bind no token to a key: a proof's scheme is a scheme that we do not know.
-        ("/api/v1/ext/health", vec![format!("authorization: DPoP {token}"), "dpop: e30.e30.e30".to_owned()]),
+        ("/api/v1/ext/datasets", vec![format!("authorization: DPoP {token}"), "dpop: e30.e30.e30".to_owned()]),
         (&*query, vec![]),
-        ("/api/v1/ext/health", vec![format!("cookie: access_token={token}; authorization=Bearer {token}")]),
-        ("/api/v1/ext/health", vec![format!("x-authorization: Bearer {token}")]),
-        ("/api/v1/ext/health", vec![format!("proxy-authorization: Bearer {token}")]),
+        ("/api/v1/ext/datasets", vec![format!("cookie: access_token={token}; authorization=Bearer {token}")]),
+        ("/api/v1/ext/datasets", vec![format!("x-authorization: Bearer {token}")]),
+        ("/api/v1/ext/datasets", vec![format!("proxy-authorization: Bearer {token}")]),
     ] {
         let answer = ask(path, &headers).await;
         assert!(answer.starts_with("HTTP/1.1 401"), "{headers:?}: {answer}");
@@ -475,7 +475,7 @@ async fn i01_i02_i21_i22_i24_only_one_bearer_header_is_a_credential() {
         vec!["authorization: Bearer".to_owned()],
         vec!["authorization: Bearer ".to_owned()],
     ] {
-        let answer = ask("/api/v1/ext/health", &headers).await;
+        let answer = ask("/api/v1/ext/datasets", &headers).await;
         assert!(
             answer.starts_with("HTTP/1.1 401") && answer.contains("error=\"invalid_token\""),
             "{headers:?}: {answer}"

@@ -250,24 +250,24 @@ async fn h10_no_spelling_of_method_host_or_path_goes_around_the_guard() {
         "/t/acme//mcp",
         "/t/../mcp",
         "/t/acme/../../mcp",
-        "/api/v1/ext/health",
-        "//api/v1/ext/health",
-        "/api//v1/ext/health",
-        "/api/v1/ext/health/",
-        "/api/v1/ext/health/.",
-        "/api/v1/ext/./health",
-        "/api/v1/ext/../ext/health",
-        "/api/v1/%65xt/health",
-        "/API/v1/ext/health",
-        "/api/v1/ext/health;a=b",
-        "/api/v1/ext/health%20",
-        "/api/v1\\ext\\health",
-        "/health/live/../../api/v1/ext/health",
-        "/health/live/..%2f..%2fapi/v1/ext/health",
-        "/.well-known/../api/v1/ext/health",
+        "/api/v1/ext/datasets",
+        "//api/v1/ext/datasets",
+        "/api//v1/ext/datasets",
+        "/api/v1/ext/datasets/",
+        "/api/v1/ext/datasets/.",
+        "/api/v1/ext/./datasets",
+        "/api/v1/ext/../ext/datasets",
+        "/api/v1/%65xt/datasets",
+        "/API/v1/ext/datasets",
+        "/api/v1/ext/datasets;a=b",
+        "/api/v1/ext/datasets%20",
+        "/api/v1\\ext\\datasets",
+        "/health/live/../../api/v1/ext/datasets",
+        "/health/live/..%2f..%2fapi/v1/ext/datasets",
+        "/.well-known/../api/v1/ext/datasets",
         "http://HOST/mcp",
-        "http://HOST/api/v1/ext/health",
-        "http://evil.example/api/v1/ext/health",
+        "http://HOST/api/v1/ext/datasets",
+        "http://evil.example/api/v1/ext/datasets",
         "http://HOST//mcp",
         "https://evil.example:1/mcp",
         "*",
@@ -279,7 +279,7 @@ async fn h10_no_spelling_of_method_host_or_path_goes_around_the_guard() {
                     .await;
             let status: u16 = answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0);
             assert!([400, 401, 404, 405].contains(&status), "{method} {target}: {answer}");
-            assert!(!answer.contains("connectivity_enabled"), "{method} {target}: {answer}");
+            assert!(!answer.contains("\"datasets\""), "{method} {target}: {answer}");
         }
     }
     let not_found =
@@ -299,7 +299,7 @@ async fn h10_no_spelling_of_method_host_or_path_goes_around_the_guard() {
         let answer = converse(
             &service,
             header,
-            &format!("GET /api/v1/ext/health HTTP/1.1\r\nhost: HOST\r\n{header}\r\n{close}\r\n"),
+            &format!("GET /api/v1/ext/datasets HTTP/1.1\r\nhost: HOST\r\n{header}\r\n{close}\r\n"),
         )
         .await;
         assert!(answer.starts_with("HTTP/1.1 401 ") && !answer.contains("evil.example"), "{header}: {answer}");

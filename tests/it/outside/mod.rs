@@ -8,6 +8,8 @@ mod errors;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use dragoman::model::access::Role;
 use reqwest::Response;
 use serde_json::{Map, Value, json};
@@ -83,8 +85,14 @@ impl Eras {
         let (_, checked) = service.manage(&token, "POST", &format!("/ontologies/{ontology}/check"), None).await;
         assert_eq!(checked["ontology"]["status"], "ready", "{checked}");
         let session = sessions::open(&service, &token).await;
+        // Links have the address once more, each in its own writing.
+        let address = service.url("");
+        let in_link: String = url::form_urlencoded::byte_serialize(address.as_bytes()).collect();
+        let in_config = STANDARD.encode(json!({ "url": service.url("/mcp") }).to_string());
         let changing = vec![
-            (service.url(""), "https://dragoman.example"),
+            (address, "https://dragoman.example"),
+            (in_link, "https%3A%2F%2Fdragoman.example"),
+            (in_config, "<config>"),
             (dataset.clone(), "<dataset>"),
             (ontology.clone(), "<ontology>"),
             (format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION")), "\"version\":\"<version>\""),

@@ -126,7 +126,7 @@ pub const ALL: &[Expected] = &[
     admin("unblock_client", |ids| json!({ "client_id": ids.blocked })),
     admin("list_tokens", nothing),
     admin("connectivity_create_token", |ids| json!({ "label": ids.label, "scopes": ["ext:sql"] })),
-    admin("connectivity_rotate_token", |ids| json!({ "token_id": ids.token })),
+    admin("connectivity_rotate_token", |ids| json!({ "token_id": ids.token, "overlap_minutes": 60 })),
     admin("connectivity_revoke_token", |ids| json!({ "token_id": ids.token })),
     admin("connectivity_status", nothing),
     admin("connectivity_enable", nothing),

@@ -264,7 +264,9 @@ async fn k01_every_endpoint_answers_strangers_as_if_nothing_were_there() {
             }
             let without =
                 service.http.request(endpoint.method.parse().unwrap(), service.url(&endpoint.path)).send().await;
-            assert_eq!(without.unwrap().status(), 401, "{} without a credential", endpoint.name);
+            // Whether the installation is there is for everybody.
+            let open = if endpoint.name == "dragoman_health" { 200 } else { 401 };
+            assert_eq!(without.unwrap().status(), open, "{} without a credential", endpoint.name);
         }
         unharmed(&service, &victim, &theirs).await;
     })

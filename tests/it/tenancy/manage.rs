@@ -117,7 +117,7 @@ async fn tokens_are_made_listed_and_revoked_and_never_administer() {
         let entry = service.last_audit(&org).await;
         assert_eq!(
             (entry.action.as_str(), entry.target.as_str()),
-            ("admin.token.create", "create_token report ext:datasets")
+            ("admin.token.create", "connectivity_create_token report ext:datasets")
         );
         assert_eq!(service.get("/api/v1/ext/datasets", &secret).send().await.unwrap().status(), 200);
         let (status, body) = service.manage(&secret, "GET", "/tokens", None).await;
@@ -154,7 +154,7 @@ async fn a_token_is_rotated_in_one_step_and_the_old_one_works_a_while_longer() {
         let status = async |secret: &str| service.get("/api/v1/ext/datasets", secret).send().await.unwrap().status();
 
         let rotate = path(&made["token"]["token_id"]);
-        let (code_of, rotated) = service.manage(&admin, "POST", &rotate, Some(json!({}))).await;
+        let (code_of, rotated) = service.manage(&admin, "POST", &rotate, Some(json!({ "overlap_minutes": 60 }))).await;
         assert_eq!(code_of, 200, "{rotated}");
         let next = rotated["secret"].as_str().unwrap().to_owned();
         assert_eq!(
@@ -170,11 +170,16 @@ async fn a_token_is_rotated_in_one_step_and_the_old_one_works_a_while_longer() {
         let replaced = listed["tokens"].as_array().unwrap().iter().find(|token| !token["replaced_by"].is_null());
         assert_eq!(replaced.unwrap()["replaced_by"], rotated["token"]["token_id"]);
         assert!(!listed.to_string().contains(&next[15..]));
-        assert_eq!(service.manage(&admin, "POST", &rotate, Some(json!({}))).await.0, 400, "it was rotated already");
+        assert_eq!(
+            service.manage(&admin, "POST", &rotate, Some(json!({ "overlap_minutes": 60 }))).await.0,
+            400,
+            "it was rotated already"
+        );
         service.clock.advance(Duration::from_secs(3_600));
         assert_eq!((status(&old).await.as_u16(), status(&next).await.as_u16()), (401, 200));
-        let (code_of, body) =
-            service.manage(&next, "POST", &path(&rotated["token"]["token_id"]), Some(json!({}))).await;
+        let (code_of, body) = service
+            .manage(&next, "POST", &path(&rotated["token"]["token_id"]), Some(json!({ "overlap_minutes": 60 })))
+            .await;
         assert_eq!((code_of, code(&body)), (403, "scope_denied"), "a token rotates none, and not itself");
     })
     .await;
@@ -261,7 +266,10 @@ async fn the_audit_log_is_filtered_paged_and_exported() {
         let text = response.text().await.unwrap();
         let lines: Vec<&str> = text.split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 2, "{text}");
-        assert!(lines[1].starts_with("4,") && lines[1].contains("\"create_token =2024,\"\"x\"\" ext:sql\""), "{text}");
+        assert!(
+            lines[1].starts_with("4,") && lines[1].contains("\"connectivity_create_token =2024,\"\"x\"\" ext:sql\""),
+            "{text}"
+        );
         assert_eq!(service.last_audit(&org).await.action, "admin.audit.export");
         let response =
             service.get("/api/v1/audit/export?format=ndjson&until=2000-01-01T00:00:00Z", &admin).send().await;

@@ -58,7 +58,8 @@ fn dimension_words(work: &Work<'_>, dimension: &Dimension, in_full: bool) -> Str
     let before = roles(work, &at.via).into_iter().chain(noun).rev();
     let words = before.fold(field, |words, said| if says(&words, &said) { words } else { format!("{said} {words}") });
     match dimension.grain {
-        Some(grain) => format!("{words} ({})", grain_words(grain)),
+        Some(Grain::DayOfWeek) => format!("{words} ({}, 1 is Monday)", Grain::DayOfWeek.words()),
+        Some(grain) => format!("{words} ({})", grain.words()),
         None => words,
     }
 }
@@ -126,22 +127,4 @@ fn shown(work: &Work<'_>, measure: &Measure, words: String) -> String {
         Some(Shown::Share { .. }) | None => return words,
     };
     if work.plan.measures.iter().any(itself) { format!("{words}, {said}") } else { words }
-}
-
-fn grain_words(grain: Grain) -> &'static str {
-    match grain {
-        Grain::Hour => "hour",
-        Grain::Day => "day",
-        Grain::Week => "week",
-        Grain::Month => "month",
-        Grain::Quarter => "quarter",
-        Grain::Year => "year",
-        Grain::FiscalQuarter => "fiscal quarter",
-        Grain::FiscalYear => "fiscal year",
-        Grain::HourOfDay => "hour of the day",
-        Grain::DayOfWeek => "day of the week, 1 is Monday",
-        Grain::DayOfMonth => "day of the month",
-        Grain::MonthOfYear => "month of the year",
-        Grain::QuarterOfYear => "quarter of the year",
-    }
 }

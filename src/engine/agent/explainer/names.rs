@@ -2,7 +2,7 @@
 
 use crate::engine::render::nouns::{plural, singular};
 use crate::model::ontology::{Aggregation, DataType, Field, Ontology, Relationship, in_words};
-use crate::model::plan::{Dimension, FieldRef, Grain};
+use crate::model::plan::{Dimension, FieldRef};
 
 /// A field: its label in small letters, with its dataset where another dataset has a field of the same name, and with
 /// the role of the way that leads to it: "origin airport name".
@@ -78,8 +78,8 @@ pub fn dimension(dimension: &Dimension, ontology: &Ontology) -> String {
     let name = field(&dimension.field, ontology);
     if let Some(grain) = dimension.grain {
         return match is_default_time(&dimension.field, ontology) {
-            true => grain_words(grain).to_owned(),
-            false => format!("{} of {name}", grain_words(grain)),
+            true => grain.words().to_owned(),
+            false => format!("{} of {name}", grain.words()),
         };
     }
     match dimension.bucket {
@@ -95,24 +95,6 @@ pub fn is_default_time(at: &FieldRef, ontology: &Ontology) -> bool {
         .and_then(|entity| entity.default_time_field.as_deref())
         .is_some_and(|name| name.eq_ignore_ascii_case(&at.field));
     of_dataset && at.via.is_empty()
-}
-
-pub fn grain_words(grain: Grain) -> &'static str {
-    match grain {
-        Grain::Hour => "hour",
-        Grain::Day => "day",
-        Grain::Week => "week",
-        Grain::Month => "month",
-        Grain::Quarter => "quarter",
-        Grain::Year => "year",
-        Grain::FiscalQuarter => "fiscal quarter",
-        Grain::FiscalYear => "fiscal year",
-        Grain::HourOfDay => "hour of the day",
-        Grain::DayOfWeek => "day of the week",
-        Grain::DayOfMonth => "day of the month",
-        Grain::MonthOfYear => "month of the year",
-        Grain::QuarterOfYear => "quarter of the year",
-    }
 }
 
 /// Before a noun: "average delay". Of times the extremes are the earliest and the latest.

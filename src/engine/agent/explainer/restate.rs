@@ -5,7 +5,7 @@ use crate::model::ontology::{Aggregation, DataType, Ontology, in_words};
 use crate::model::plan::{Bound, By, Condition, Dimension, Grain, Having, Limit, Measure, Order, Plan, Shown, Value};
 
 use super::conditions::{all, comparator};
-use super::names::{aggregation, dimension, field, grain_words, is_default_time, listed, noun, nouns};
+use super::names::{aggregation, dimension, field, is_default_time, listed, noun, nouns};
 use crate::engine::render::nouns::capital;
 use crate::engine::render::nouns::plural;
 
@@ -15,7 +15,7 @@ pub fn restate(plan: &Plan, ontology: &Ontology) -> String {
     let mut parts = vec![what(plan, ontology)];
     parts.extend(when(plan, ontology));
     if let Some(comparison) = &plan.comparison {
-        let aligned = comparison.align.map(|grain| format!(", {0} by {0}", grain_words(grain))).unwrap_or_default();
+        let aligned = comparison.align.map(|grain| format!(", {0} by {0}", grain.words())).unwrap_or_default();
         parts.push(format!("compared with {}{aligned}", describe(&comparison.with)));
     }
     if let Some(whole) = whole(plan, ontology) {
@@ -57,7 +57,7 @@ fn what(plan: &Plan, ontology: &Ontology) -> String {
 /// A measure with what is shown instead of it.
 fn shown(of: &Measure, along: Option<Grain>, dimensions: &[String], ontology: &Ontology) -> String {
     let name = measure(of, ontology);
-    let step = along.map_or("row", grain_words);
+    let step = along.map_or("row", Grain::words);
     match &of.shown_as {
         None => name,
         Some(Shown::Share { within }) => {

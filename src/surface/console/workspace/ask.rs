@@ -132,12 +132,12 @@ const FIELDS: [Field; 6] = [
 /// A column of the list, `amount DECIMAL(10,2)`: its name, which may have spaces, and its type, which begins in capitals.
 fn split(column: &str) -> (&str, &str) {
     let starts = column.match_indices(' ').map(|(at, _)| at);
-    let types = starts.filter(|at| {
+    let mut types = starts.filter(|at| {
         let rest = column.get(at + 1..).unwrap_or_default();
         let word: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
         word.chars().any(char::is_uppercase)
     });
-    let at = types.last().or_else(|| column.rfind(' '));
+    let at = types.next_back().or_else(|| column.rfind(' '));
     at.and_then(|at| Some((column.get(..at)?, column.get(at + 1..)?))).unwrap_or((column, ""))
 }
 

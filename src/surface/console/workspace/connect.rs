@@ -128,17 +128,17 @@ async fn list_page(room: &Room<'_>) -> Result<Response> {
 }
 
 /// The guide that a path names.
-fn guide(path: &HashMap<String, String>) -> Result<&'static Guide, Response> {
-    let named = path.get("id").and_then(|id| GUIDES.iter().find(|guide| guide.id == id));
-    named.ok_or_else(|| html::problem(StatusCode::NOT_FOUND, "Not found", "There is no guide of this name."))
+fn guide(path: &HashMap<String, String>) -> Option<&'static Guide> {
+    path.get("id").and_then(|id| GUIDES.iter().find(|guide| guide.id == id))
+}
+
+fn no_guide() -> Response {
+    html::problem(StatusCode::NOT_FOUND, "Not found", "There is no guide of this name.")
 }
 
 /// `GET /w/{slug}/connect/{id}`.
 pub async fn show(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> Response {
-    let guide = match guide(&path) {
-        Ok(guide) => guide,
-        Err(response) => return response,
-    };
+    let Some(guide) = guide(&path) else { return no_guide() };
     let token_id = token_id(&request);
     let room = match Room::enter(&console, door, Path(path), GUIDE, request).await {
         Ok(room) => room,
@@ -150,10 +150,7 @@ pub async fn show(State(console): State<Console>, door: Door, Path(path): Slug, 
 
 /// `GET /w/{slug}/connect/{id}/seen`: the checkpoints alone, for the page's script.
 pub async fn seen(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> Response {
-    let guide = match guide(&path) {
-        Ok(guide) => guide,
-        Err(response) => return response,
-    };
+    let Some(guide) = guide(&path) else { return no_guide() };
     let token_id = token_id(&request);
     let room = match Room::enter(&console, door, Path(path), GUIDE, request).await {
         Ok(room) => room,
@@ -167,10 +164,7 @@ pub async fn seen(State(console): State<Console>, door: Door, Path(path): Slug, 
 
 /// `POST /w/{slug}/connect/{id}`.
 pub async fn submit(State(console): State<Console>, door: Door, Path(path): Slug, request: Request) -> Response {
-    let guide = match guide(&path) {
-        Ok(guide) => guide,
-        Err(response) => return response,
-    };
+    let Some(guide) = guide(&path) else { return no_guide() };
     let (room, params) = match Room::submit(&console, door, Path(path), GUIDE, request).await {
         Ok(found) => found,
         Err(response) => return response,

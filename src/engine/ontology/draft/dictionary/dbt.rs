@@ -173,8 +173,8 @@ fn referred(text: &str) -> Names {
         return text.rsplit('.').next().map(|last| last.trim_matches(['"', '`']).to_owned()).into_iter().collect();
     };
     let inner = inner.split(')').next().unwrap_or_default();
-    let named = inner.split(',').filter(|part| !part.contains('='));
-    named.last().map(|last| last.trim().trim_matches(['\'', '"']).to_owned()).into_iter().collect()
+    let mut named = inner.split(',').filter(|part| !part.contains('='));
+    named.next_back().map(|last| last.trim().trim_matches(['\'', '"']).to_owned()).into_iter().collect()
 }
 
 /// A column, and no expression.

@@ -29,7 +29,12 @@ fn read_resource(node: &Node, said: &mut Said) -> Result<()> {
         return Err(wrong_at(node, "a resource needs `name` or `path`, by which its table is found."));
     }
     let title = text(node, &["title"]);
-    said.entry(&table, &Names::new(), &both(&title, &text(node, &["description"])), &spoken(&[title.clone()]));
+    said.entry(
+        &table,
+        &Names::new(),
+        &both(&title, &text(node, &["description"])),
+        &spoken(std::slice::from_ref(&title)),
+    );
     match node.get("schema") {
         Some(schema) if schema.map().is_some() => read_schema(schema, &table, said),
         Some(schema) => {
