@@ -101,7 +101,7 @@ fn judge_openai(headers: &HeaderMap, body: &Value) -> Result<Vec<String>, String
                 open.extend(calls.filter_map(|call| call["id"].as_str()));
             }
             Some("system" | "user") => {
-                must(open.is_empty() && message["content"].is_string(), "every call is answered first")?
+                must(open.is_empty() && message["content"].is_string(), "every call is answered first")?;
             }
             _ => return Err("role".into()),
         }
