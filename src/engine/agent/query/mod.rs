@@ -4,8 +4,9 @@
 //! What is read is lenient: keywords and names in any case, what other semantic layers and SQL write for the same. What
 //! is written is one way, and reading it gives the plan again. [`read()`] and [`write()`] lead; each of the others is one
 //! part of the language: [`lexer`] and [`words`], [`names`] of the ontology, [`values`] with their [`aggregates`] of what
-//! single [`rows`] give, [`dimensions`], [`conditions`] with what a field is [`compared`] with, [`cycles`] of the calendar
-//! and [`belonging`], [`times`] of [`stretches`] and their [`comparison`], and [`columns`] of the answer.
+//! single [`rows`] give, [`dimensions`], [`conditions`](mod@conditions) with what a field is [`compared`] with,
+//! [`cycles`] of the calendar and [`belonging`], [`times`] of [`stretches`] and their [`comparison`], and [`columns`] of
+//! the answer.
 
 mod aggregates;
 mod belonging;
