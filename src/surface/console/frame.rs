@@ -53,7 +53,7 @@ const ACCOUNT: [(&str, &str); 7] = [
 /// Pages of a workspace: path below it, name, and the least role that sees them.
 const WORKSPACE: [(&str, &str, Role); 9] = [
     ("", "Overview", Role::Viewer),
-    ("/ask", "Ask", Role::Contributor),
+    ("/ask", "Ask your data", Role::Contributor),
     ("/connect", "Connect", Role::Viewer),
     ("/ontologies", "Ontologies", Role::Viewer),
     ("/members", "Members", Role::Admin),
