@@ -398,16 +398,18 @@ impl Ontology {
     }
 }
 
+/// Whether the same columns are named in the same order, without regard to case.
+pub fn same_columns(one: &[String], other: &[String]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.eq_ignore_ascii_case(other))
+}
+
 impl Link {
     /// Whether both say the same, without regard to case.
     pub fn is(&self, other: &Link) -> bool {
-        let same = |one: &[String], other: &[String]| {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.eq_ignore_ascii_case(other))
-        };
         self.from.eq_ignore_ascii_case(&other.from)
             && self.to.eq_ignore_ascii_case(&other.to)
-            && same(&self.from_columns, &other.from_columns)
-            && same(&self.to_columns, &other.to_columns)
+            && same_columns(&self.from_columns, &other.from_columns)
+            && same_columns(&self.to_columns, &other.to_columns)
     }
 }
 

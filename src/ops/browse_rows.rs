@@ -8,7 +8,7 @@ use crate::base::id::Id;
 use crate::config::Budgets;
 use crate::engine::job::Job;
 use crate::engine::sql::browse::{Selection, page, statement};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
@@ -73,14 +73,10 @@ impl Operation for BrowseRows {
         action: Action::RunSql,
         cost: Cost::Sql,
         read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/browse" },
         time: |budgets| budgets.sql_time,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001","sort":"amount","descending":true,"page":2}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

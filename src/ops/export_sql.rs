@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::config::Budgets;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
 
@@ -44,14 +44,10 @@ impl Operation for ExportSql {
         action: Action::RunSql,
         cost: Cost::Sql,
         read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "POST", path: "/sql/csv" },
         time: |budgets| budgets.sql_time.max(std::time::Duration::from_secs(SECONDS)),
         example: r#"{"sql":"SELECT carrier, count(*) AS flights FROM flights GROUP BY carrier"}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

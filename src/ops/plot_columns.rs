@@ -10,7 +10,7 @@ use crate::base::id::Id;
 use crate::config::Budgets;
 use crate::engine::job::Job;
 use crate::engine::sql::plots::{BINS, Span, spans, statement};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
@@ -54,14 +54,10 @@ impl Operation for PlotColumns {
         action: Action::ReadSchema,
         cost: Cost::Read,
         read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "GET", path: "/datasets/{dataset_id}/plots" },
         time: |budgets| budgets.sql_time * 3,
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::engine::chart::{Theme, plain, svg};
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
 use crate::model::source::Dialect;
@@ -49,14 +49,10 @@ impl Operation for RunSql {
         action: Action::RunSql,
         cost: Cost::Sql,
         read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "POST", path: "/sql" },
         time: |budgets| budgets.sql_time,
         example: r#"{"sql":"SELECT carrier, count(*) AS flights FROM flights GROUP BY carrier"}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Id;
 use crate::engine::datasets::Words;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::Action;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
@@ -51,15 +51,10 @@ impl Operation for UpdateDataset {
                       read them when they choose data and write queries. It holds at once, and through later imports.",
         action: Action::WriteDatasets,
         cost: Cost::Read,
-        read_only: false,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Manage,
-        toolsets: &[],
-        view: None,
         route: Route { method: "PATCH", path: "/datasets/{dataset_id}/description" },
         time: super::quick,
         example: r#"{"title":"Sales of 2024","description":"One row is one sale.","columns":{"amount":"Euros, without tax"}}"#,
+        ..Info::MANAGE
     };
     type Reply = Reply;
 

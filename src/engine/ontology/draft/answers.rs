@@ -1,8 +1,8 @@
 //! What people answered of references. It stands in the ontology, and is told to the tables of each draft made anew.
 
 use crate::engine::ontology::draft::{DraftTable, ForeignKey};
-use crate::engine::ontology::expression::Scalar;
-use crate::model::ontology::{Confidence, Entity, Link, Ontology};
+use crate::engine::ontology::graph::column;
+use crate::model::ontology::{Confidence, Link, Ontology};
 
 /// Answers, by the names of tables and columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,9 +19,9 @@ impl Answers {
             let (from, to) = (ontology.entity(&link.from)?, ontology.entity(&link.to)?);
             Some(Link {
                 from: from.table().to_owned(),
-                from_columns: link.from_columns.iter().map(|name| column(from, name)).collect(),
+                from_columns: link.from_columns.iter().map(|name| column(from, name).to_owned()).collect(),
                 to: to.table().to_owned(),
-                to_columns: link.to_columns.iter().map(|name| column(to, name)).collect(),
+                to_columns: link.to_columns.iter().map(|name| column(to, name).to_owned()).collect(),
             })
         };
         Self {
@@ -61,7 +61,7 @@ impl Answers {
     }
 }
 
-/// "orders.cust refers to customers.id".
+/// "orders.cust and customers.id".
 fn in_words(link: &Link) -> String {
     format!("{}.{} and {}.{}", link.from, link.from_columns.join(", "), link.to, link.to_columns.join(", "))
 }
@@ -75,11 +75,4 @@ fn found(link: &Link, tables: &[DraftTable]) -> Option<(usize, ForeignKey)> {
     };
     let columns = names(tables.get(from)?, &link.from_columns)?;
     Some((from, ForeignKey { columns, to: to.name.clone(), to_columns: names(to, &link.to_columns)? }))
-}
-
-/// The column of a table that a relationship names, by itself or by a field that is nothing else.
-fn column(entity: &Entity, name: &str) -> String {
-    let scalar = entity.field(name).and_then(|field| Scalar::parse(&field.expression).ok());
-    let column = scalar.as_ref().and_then(Scalar::as_name).map(|reference| reference.name.clone());
-    column.unwrap_or_else(|| name.to_owned())
 }

@@ -8,8 +8,8 @@ mod text;
 
 use std::sync::Arc;
 
-use crate::model::ontology::{AiContext, Confidence, Entity, Link, Metric, Ontology, Relationship};
-use names::Names;
+use crate::model::ontology::{AiContext, Confidence, Entity, Link, Metric, Ontology, Relationship, same_columns};
+use names::{Fields, Names};
 pub use text::text;
 
 /// An ontology with what is new in its tables, and what somebody should know of it.
@@ -72,17 +72,16 @@ fn of_table<'o>(ontology: &'o Ontology, drafted: &Entity) -> Option<&'o Entity> 
 /// Fields of new columns, words where there were none, and what does not hold any more.
 fn known(entity: &mut Entity, drafted: &Entity, earlier: &[Arc<Ontology>], notes: &mut Vec<String>) {
     let before: Vec<&Entity> = earlier.iter().filter_map(|before| of_table(before, drafted)).collect();
+    let now = Fields::of(drafted);
     for field in &entity.fields {
-        let is_there = |column: &String| {
-            drafted.fields.iter().filter_map(names::column).any(|known| known.eq_ignore_ascii_case(column))
-        };
-        if let Some(column) = names::column(field).filter(|column| !is_there(column)) {
+        if let Some(column) = names::column(field).filter(|column| !now.has_column(column)) {
             let (table, name, field) = (entity.table(), &entity.name, &field.name);
             notes.push(format!("The column {column} of {table} is gone: {name}.{field} rests on it."));
         }
     }
+    let (fields, once) = (Fields::of(entity), before.iter().map(|entity| Fields::of(entity)).collect::<Vec<_>>());
     for new in &drafted.fields {
-        match entity.fields.iter_mut().find(|field| names::same_field(field, new)) {
+        match fields.find(new).and_then(|at| entity.fields.get_mut(at)) {
             Some(field) => {
                 fill(&mut field.description, &new.description);
                 fill_words(
@@ -91,7 +90,7 @@ fn known(entity: &mut Entity, drafted: &Entity, earlier: &[Arc<Ontology>], notes
                     before.iter().filter_map(|entity| Some(&entity.field(&new.name)?.ai)),
                 );
             }
-            None if before.iter().any(|entity| entity.fields.iter().any(|field| names::same_field(field, new))) => {}
+            None if once.iter().any(|fields| fields.find(new).is_some()) => {}
             None => entity.fields.push(new.clone()),
         }
     }
@@ -99,7 +98,7 @@ fn known(entity: &mut Entity, drafted: &Entity, earlier: &[Arc<Ontology>], notes
     let had_key = before.iter().any(|entity| !entity.primary_key.is_empty());
     if entity.primary_key.is_empty() && !had_key {
         entity.primary_key.clone_from(&drafted.primary_key);
-    } else if !drafted.primary_key.is_empty() && !names::same_columns(&entity.primary_key, &drafted.primary_key) {
+    } else if !drafted.primary_key.is_empty() && !same_columns(&entity.primary_key, &drafted.primary_key) {
         let [stands, now] = [&entity.primary_key, &drafted.primary_key].map(|columns| columns.join(", "));
         notes.push(format!("{} is told apart by {stands} here; its rows now suggest {now}.", entity.name));
     }
@@ -132,7 +131,7 @@ fn relationships(made: &mut Renewed, names: &Names<'_>, earlier: &[Arc<Ontology>
             continue;
         }
         let taken = |it: &&mut Relationship| {
-            it.from.eq_ignore_ascii_case(&link.from) && names::same_columns(&it.from_columns, &link.from_columns)
+            it.from.eq_ignore_ascii_case(&link.from) && same_columns(&it.from_columns, &link.from_columns)
         };
         if let Some(known) = made.ontology.relationships.iter_mut().find(|it| it.link().is(&link)) {
             // An answer counts, and nothing else of a relationship that stands.
@@ -151,9 +150,10 @@ fn relationships(made: &mut Renewed, names: &Names<'_>, earlier: &[Arc<Ontology>
 }
 
 fn metrics(made: &mut Renewed, names: &Names<'_>, earlier: &[Arc<Ontology>], draft: &Ontology) {
+    let fields = names.fields(&made.ontology);
     for drafted in &draft.metrics {
         // What speaks of something that was taken out has no place.
-        let Some(new) = names.metric(drafted, &made.ontology) else { continue };
+        let Some(new) = fields.metric(drafted) else { continue };
         let same = |known: &&Metric| {
             known.name.eq_ignore_ascii_case(&new.name) || names::same_text(&known.expression, &new.expression)
         };
