@@ -1,11 +1,11 @@
 //! Questions that a language model reads: over the wire, down to the plan or to the reason for the built-in planner.
 
 use dragoman::engine::agent::conversation::reword::reword;
-use dragoman::engine::agent::llm::{Context, Fallback, KnownValues, plan};
+use dragoman::engine::agent::llm::{Context, Fallback, plan};
+use dragoman::engine::agent::planner::FieldValues;
 use dragoman::engine::llm::LlmError;
 use dragoman::model::ontology::{DataType, Entity, Field, Metric, Ontology};
 use dragoman::model::org::Egress;
-use dragoman::model::plan::FieldRef;
 use dragoman::model::reading::Outcome;
 use serde_json::{Value, json};
 
@@ -105,7 +105,12 @@ async fn stored_values_leave_only_with_leave() {
         let world = World::new(&provider, "openai").await;
         world.set(Egress::Allowed, send_values).await;
         let model = world.open().await.unwrap();
-        let values = [KnownValues { field: FieldRef::new("visits", "region"), values: vec!["North-Canary".into()] }];
+        let values = [FieldValues {
+            dataset: "visits".into(),
+            field: "region".into(),
+            values: vec!["North-Canary".into()],
+            complete: true,
+        }];
         let context = Context { values: &values, ..Context::default() };
         plan(QUESTION, &ontology(), &context, &model).await.unwrap();
         let words = reword(QUESTION, "12 visitors, north-canary.", &model).await.unwrap();

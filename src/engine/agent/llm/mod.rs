@@ -15,12 +15,12 @@ use futures_util::future::BoxFuture;
 use self::veil::Veil;
 use crate::base::clock::{Clock, Millis};
 use crate::engine::agent::plan::values::literals;
-use crate::engine::agent::planner::{self, Planner, Unread, View};
+use crate::engine::agent::planner::{self, FieldValues, Planner, Unread, View};
 use crate::engine::agent::record::Record;
 use crate::engine::job::Job;
 use crate::engine::llm::{LlmError, Message, Model, Models, Speaker};
 use crate::model::ontology::Ontology;
-use crate::model::plan::{FieldRef, Literal, Plan};
+use crate::model::plan::{Literal, Plan};
 use crate::model::reading::{Chosen, Outcome, Turn};
 
 /// How much of a useless answer is sent back with what is wrong with it, in bytes.
@@ -53,7 +53,7 @@ impl LanguageModel {
             now: self.clock.now(),
             chosen: &context.chosen,
             history: &context.previous,
-            values: &[],
+            values: view.values,
             record: context.record.clone(),
         };
         let no_help = |problem: String| Unread::NoHelp(format!("The language model was no help: {problem}."));
@@ -102,17 +102,11 @@ pub struct Context<'a> {
     pub chosen: &'a [Chosen],
     /// Questions of the conversation that were answered, the oldest first.
     pub history: &'a [Turn],
-    /// Stored values that may be meant. They are sent only where the workspace lets values be sent.
-    pub values: &'a [KnownValues],
+    /// Stored values. Those that the question names are sent, and few of a field that has few, where the workspace lets
+    /// values be sent.
+    pub values: &'a [FieldValues],
     /// Where what the model answers is noted, if anywhere.
     pub record: Record,
-}
-
-/// Some stored values of a field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownValues {
-    pub field: FieldRef,
-    pub values: Vec<String>,
 }
 
 /// Why a language model gave nothing that can be used.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{KnownValues, prompt};
+use super::prompt;
+use crate::engine::agent::planner::FieldValues;
 use crate::engine::render::nouns::singular;
 use crate::model::ontology::{AiContext, Entity, Field, FieldRole, Metric, Ontology, in_words};
 use crate::model::personal::is_personal;
@@ -38,7 +39,7 @@ struct Line {
 pub(super) fn lines(
     ontology: &Ontology,
     question: &str,
-    values: Option<&[KnownValues]>,
+    values: Option<&[FieldValues]>,
     max_bytes: usize,
 ) -> (Vec<String>, usize) {
     let words = stems(question);
@@ -59,7 +60,7 @@ pub(super) fn lines(
     (taken.values().map(|line| line.text.clone()).collect(), all.len() - taken.len())
 }
 
-fn every_line(ontology: &Ontology, words: &BTreeSet<String>, values: Option<&[KnownValues]>) -> Vec<Line> {
+fn every_line(ontology: &Ontology, words: &BTreeSet<String>, values: Option<&[FieldValues]>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut add = |score: usize, head: Option<usize>, thing: Map<String, Value>| {
         lines.push(Line { score, text: prompt::fenced(&Value::Object(thing)), head });
@@ -91,8 +92,9 @@ fn every_line(ontology: &Ontology, words: &BTreeSet<String>, values: Option<&[Kn
                 FieldRole::Key => 0,
             };
             let own = hits(words, &field.name, &field.label, &field.ai, &field.description);
-            let score = role + own + if is_known { 3 } else { 0 } + if about > 0 { 2 } else { 0 };
-            add(score, Some(head), of_field(entity, field, values));
+            let (stored, named) = of_question(entity, field, values, words);
+            let score = role + own + if is_known { 3 } else { 0 } + if about > 0 { 2 } else { 0 } + 10 * named;
+            add(score, Some(head), of_field(entity, field, stored));
         }
     }
     let seen = |name: &str| ontology.entity(name).is_some_and(|entity| !entity.hidden);
@@ -125,7 +127,7 @@ fn of_entity(entity: &Entity) -> Map<String, Value> {
     thing
 }
 
-fn of_field(entity: &Entity, field: &Field, values: Option<&[KnownValues]>) -> Map<String, Value> {
+fn of_field(entity: &Entity, field: &Field, values: Vec<String>) -> Map<String, Value> {
     let mut thing =
         object(&[("dataset", &entity.name), ("field", &field.name), ("type", &format!("{:?}", field.datatype))]);
     if field.label.to_lowercase() != in_words(&field.name) {
@@ -137,23 +139,37 @@ fn of_field(entity: &Entity, field: &Field, values: Option<&[KnownValues]>) -> M
     if matches!(field.role, FieldRole::Key) {
         thing.insert("is_key".into(), json!(true));
     }
-    // What is known to be personal is not sent, whatever the workspace lets be sent.
-    if let Some(known) = values.filter(|_| !is_personal(field)) {
-        let is_this = |known: &&KnownValues| {
-            known.field.dataset.eq_ignore_ascii_case(&entity.name)
-                && known.field.field.eq_ignore_ascii_case(&field.name)
-        };
-        let stored = known.iter().filter(is_this).flat_map(|known| known.values.iter().cloned());
-        let named = field.value_synonyms.iter().map(|(stored, called)| match called.first() {
-            Some(called) => format!("{stored} ({called})"),
-            None => stored.clone(),
-        });
-        let all: Vec<Value> = named.chain(stored).take(MAX_VALUES).map(|value| clip(&value, SYNONYM)).collect();
-        if !all.is_empty() {
-            thing.insert("values".into(), all.into());
-        }
+    if !values.is_empty() {
+        thing.insert("values".into(), values.iter().map(|value| clip(value, SYNONYM)).collect());
     }
     thing
+}
+
+/// The values of a field that may be told, at most [`MAX_VALUES`], and in how many words of the question the nearest of
+/// them is named: those that the ontology has other words for, those that the question names, and the others where
+/// there are few. What is known to be personal is not told, whatever the workspace lets be sent.
+fn of_question(
+    entity: &Entity,
+    field: &Field,
+    values: Option<&[FieldValues]>,
+    words: &BTreeSet<String>,
+) -> (Vec<String>, usize) {
+    let Some(values) = values.filter(|_| !is_personal(field)) else { return (vec![], 0) };
+    let called = field.value_synonyms.iter().map(|(stored, called)| match called.first() {
+        Some(called) => format!("{stored} ({called})"),
+        None => stored.clone(),
+    });
+    let is_this = |known: &&FieldValues| {
+        known.dataset.eq_ignore_ascii_case(&entity.name) && known.field.eq_ignore_ascii_case(&field.name)
+    };
+    let stored: Vec<&String> = values.iter().filter(is_this).flat_map(|known| &known.values).collect();
+    let few = stored.len() <= MAX_VALUES;
+    let mut ranked: Vec<(usize, &String)> =
+        stored.into_iter().map(|value| (words.intersection(&stems(value)).count(), value)).collect();
+    ranked.sort_by_key(|(named, _)| std::cmp::Reverse(*named));
+    let nearest = ranked.first().map_or(0, |(named, _)| *named);
+    let told = ranked.into_iter().filter(|(named, _)| few || *named > 0).map(|(_, value)| value.clone());
+    (called.chain(told).take(MAX_VALUES).collect(), nearest)
 }
 
 /// Whether a text is a name of the ontology, in one of the ways in which they are told anyway.

@@ -257,10 +257,29 @@ fn canary_plan() -> Plan {
     .unwrap()
 }
 
+fn stored(field: &str, values: &[&str]) -> FieldValues {
+    let values = values.iter().map(|value| (*value).to_owned()).collect();
+    FieldValues { dataset: "visits".into(), field: field.into(), values, complete: true }
+}
+
+#[test]
+fn of_many_values_those_are_sent_that_the_question_names() {
+    let many: Vec<String> = (0..500).map(|number| format!("Lane {number:03}")).chain(["Elm Corner".into()]).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let sent = |question: &str, values: &[FieldValues]| {
+        let model = Scripted { may_see: true, ..Scripted::saying(&[visitors()]) };
+        ask(&model, question, &Context { values, ..Context::default() }).unwrap();
+        model.sent()
+    };
+    let told = sent("visitors at elm", &[stored("corner", &many)]);
+    assert!(told.contains("Elm Corner") && !told.contains("Lane 0"), "{told}");
+    assert!(sent("visitors", &[stored("corner", &many[..3])]).contains("Lane 002"), "few are all told");
+}
+
 #[test]
 fn without_leave_no_stored_value_is_sent_and_yet_it_can_be_used() {
     let history = [Turn { question: "visits at home, not elm road".into(), plan: canary_plan() }];
-    let values = [KnownValues { field: FieldRef::new("visits", "corner"), values: vec![CANARY.into()] }];
+    let values = [stored("corner", &[CANARY])];
     let chosen = [Chosen { key: "home".into(), value: CANARY.into() }];
     let context = Context { now: NOW, chosen: &chosen, history: &history, values: &values, ..Context::default() };
     let corner = json!({ "dataset": "visits", "field": "corner" });
