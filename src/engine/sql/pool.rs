@@ -25,6 +25,9 @@ const PAUSES: [Duration; 4] =
 /// When a caller for whom no worker could be started may ask again, in seconds.
 const RETRY: u64 = 5;
 
+/// How long a worker that waited may take to begin its caller's next query, before a fresh one has it.
+const STIR: Duration = Duration::from_secs(2);
+
 /// How long an interrupted task may take to answer before its process is killed.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -192,8 +195,13 @@ impl Pool {
         let mut also = Vec::new();
         if let Some(Bonded { mut process, queries }) = self.0.warm.take(&bound) {
             let order = Order::Query { sql: sql.to_owned(), limits: limits.clone() };
-            match process.begin(&wire::encode(&order).map_err(Error::internal)?).await {
-                Ok(()) => {
+            let frame = wire::encode(&order).map_err(Error::internal)?;
+            let begun = tokio::select! {
+                begun = tokio::time::timeout(STIR.min(patience), process.begin(&frame)) => begun,
+                () = cancel.cancelled() => return Err(cancelled()),
+            };
+            match begun {
+                Ok(Ok(())) => {
                     let attended = self.attend(&mut process, time, cancel, None).await?;
                     if let Ok(Outcome::Unattached { needed }) = attended.outcome {
                         also = needed;
@@ -201,7 +209,8 @@ impl Pool {
                         return self.answered(bound, attended, Bonded { process, queries: queries + 1 });
                     }
                 }
-                Err(problem) => tracing::warn!(%problem, "a warm SQL worker died while it waited"),
+                Ok(Err(problem)) => tracing::warn!(%problem, "a warm SQL worker died while it waited"),
+                Err(_) => tracing::warn!("a warm SQL worker does not stir; a fresh one takes its place"),
             }
         }
         let task = Task::Query { tables: bound.tables.clone(), also, sql: sql.to_owned(), limits: limits.clone() };

@@ -186,6 +186,16 @@ async fn a_worker_that_died_while_it_waited_costs_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_hangs_while_it_waits_costs_no_query() {
+    let house = House::new(|_| {}).await;
+    house.query("FROM flights").await.unwrap();
+    let [hung] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+    kill(hung, nix::sys::signal::Signal::SIGSTOP);
+    assert_eq!(house.query("SELECT count(*) FROM flights").await.unwrap().table.rows, [[json!(20)]]);
+    assert!(!warm(&house).contains(&hung));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_crash_is_told_and_costs_one_query() {
     let house = House::new(|_| {}).await;
     house.query("FROM flights").await.unwrap();

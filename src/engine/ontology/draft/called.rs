@@ -30,7 +30,7 @@ impl Names<'_> {
         let another = reading.named && !same(stem, &to.words);
         let elsewhere = another || reading.about && !is_about(stem, to);
         let first = to.words.first().map(|first| canonical(first)).unwrap_or_default();
-        let here = matches!(from.words.as_slice(), [only] if canonical(only) == first);
+        let here = matches!(from.words.as_slice(), [only] if only.starts_with(&first) && !first.is_empty());
         let others = !here && self.nouns.contains(&first);
         let pair = Pair {
             from,
@@ -205,7 +205,9 @@ impl Pair<'_> {
         if alike && telling {
             let (score, says) = match (self.own, self.primary) {
                 _ if is_about(self.stem, self.to) => (90, Says::SameName),
-                (..75, _) if self.elsewhere => (30, Says::Another),
+                (..75, primary) if self.elsewhere && (self.another || self.reading.there || !primary) => {
+                    (30, Says::Another)
+                }
                 (75.., _) => (88, Says::SameName),
                 (45.., _) | (_, true) => (70, Says::SameName),
                 // Unique by chance there, and no key of anything.
@@ -252,7 +254,18 @@ impl Pair<'_> {
         {
             return Some(Called::of(if self.bare { 40 } else { 65 }, Says::ShortForm));
         }
-        if self.bare || table.len() < 2 {
+        if self.bare {
+            return None;
+        }
+        // "hersteller id" of the fahrzeughersteller
+        if let ([only], [.., of]) = (stem, table.as_slice())
+            && only.len() >= 5
+            && canonical(of).len() > only.len() + 2
+            && canonical(of).ends_with(only.as_str())
+        {
+            return Some(Called::of(60, Says::PartOfTable));
+        }
+        if table.len() < 2 {
             return None;
         }
         // The categories of issues are none of documents.

@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 use crate::engine::ontology::draft::columns::Seen;
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::{Reference, Single, said, singles};
+use crate::engine::ontology::draft::says::Says;
 use crate::engine::ontology::draft::several::several;
+use crate::engine::ontology::draft::twins::twins;
 use crate::engine::ontology::draft::weigh::{ENOUGH, SURE, of_names, weigh};
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
 use crate::model::ontology::Confidence;
+
+/// How sure it is that of two tables with keys of one name and values one refers to the other: somebody should look.
+const OF_TWINS: f64 = 3.0;
 
 /// A reference of one column, weighed.
 struct Weighed<'a> {
@@ -81,10 +86,43 @@ pub(super) fn references(tables: &[DraftTable], seen: &[Seen<'_>], keys: &[Keys]
         let (candidate, says) = (single.candidate(), Some(single.called.says));
         chosen.insert(place, Reference { candidate, overlap, confidence: Confidence::Inferred, weight, says });
     }
+    let twins = twins(seen, keys);
+    for candidate in &twins {
+        let overlap = measured(candidate);
+        let place = (candidate.from.clone(), candidate.from_columns.clone());
+        let linked = chosen.values().any(|it| {
+            let ends = (&it.candidate.from, &it.candidate.to);
+            ends == (&candidate.from, &candidate.to) || ends == (&candidate.to, &candidate.from)
+        });
+        if !linked && !chosen.contains_key(&place) && overlap.and_then(Overlap::part).is_some_and(|part| part >= 0.9) {
+            let (candidate, says) = (candidate.clone(), Some(Says::SameName));
+            let said = Reference { candidate, overlap, confidence: Confidence::Inferred, weight: OF_TWINS, says };
+            chosen.insert(place, said);
+        }
+    }
     let mut all: Vec<Reference> = chosen.into_values().collect();
+    all.iter_mut().for_each(|it| to_the_first(it, &twins, facts));
     without_circles(&mut all);
     in_order(&mut all, tables);
     Chosen { references: all, left }
+}
+
+/// Of tables with one key, the one that the others refer to is referred to by everybody, unless a column is called like
+/// one of the others.
+fn to_the_first(reference: &mut Reference, twins: &[Candidate], facts: &Facts) {
+    let is_other = |it: &&Candidate| {
+        it.from == reference.candidate.to
+            && it.from_columns == reference.candidate.to_columns
+            && it.to != reference.candidate.from
+    };
+    let Some(twin) = twins.iter().find(is_other).filter(|_| reference.says == Some(Says::SameName)) else { return };
+    let (to, to_columns) = (twin.to.clone(), twin.to_columns.clone());
+    let candidate = Candidate { to, to_columns, ..reference.candidate.clone() };
+    let part = |candidate: &Candidate| facts.overlaps.get(candidate).and_then(|overlap| overlap.part());
+    if part(&candidate).is_some_and(|there| Some(there) >= part(&reference.candidate)) {
+        reference.overlap = facts.overlaps.get(&candidate).copied();
+        reference.candidate = candidate;
+    }
 }
 
 /// What others refer to is a key, and the key of a table that has none of its own. What a person says is referred to

@@ -84,7 +84,7 @@ fn field(
     let few = table.told.values.contains_key(&column.name);
     let role = role(words, column, (table.rows(), figures), datatype, is_key || numbers);
     // A number of which all values are known is a code.
-    let role = if few && role == FieldRole::Measure { FieldRole::Dimension } else { role };
+    let role = if (few || pii.is_some()) && role == FieldRole::Measure { FieldRole::Dimension } else { role };
     let rare = role == FieldRole::Measure && figures.is_some_and(|figures| is_rare(table, figures));
     let mut field = Field {
         name: column.name.clone(),
@@ -138,14 +138,17 @@ fn role(
 ) -> FieldRole {
     let id = words.len() > 1
         && matches!(words.last().map(String::as_str), Some("id" | "key" | "identifier" | "uuid" | "guid" | "fk"));
-    if (is_key || id) && !datatype.is_calendar() {
+    let refers = words.len() > 1 && words.first().is_some_and(|first| first == "fk");
+    if (is_key || id || refers) && !datatype.is_calendar() {
         return FieldRole::Key;
     }
     match datatype {
         DataType::Integer | DataType::Decimal | DataType::Float => {
-            if kinds::is_place(words) || kinds::is_ratio(words) {
+            // Nothing is learnt from what all rows have, but amounts will differ one day.
+            let one = figures.is_some_and(|figures| figures.distinct == 1) && rows > 1 && !kinds::is_amount(words);
+            if kinds::is_place(words) || kinds::is_ratio(words) || one {
                 FieldRole::Attribute
-            } else if kinds::is_naming(words)
+            } else if kinds::is_naming(words) && !(kinds::is_number(words) && is_fractional(column, figures))
                 || is_year(words, figures)
                 || is_switch(figures)
                 || is_clock(words, column, figures)
@@ -209,6 +212,13 @@ fn tells_apart(words: &[String], rows: i64, figures: Option<&ColumnProfile>) -> 
     rows > 2 && !kinds::is_amount(words) && figures.is_some_and(apart)
 }
 
+/// Numbers with a part behind the point number nothing.
+fn is_fractional(column: &ColumnInfo, figures: Option<&ColumnProfile>) -> bool {
+    let bounds = figures.into_iter().flat_map(|figures| [&figures.min, &figures.max]).flatten();
+    let values = column.sample_values.iter().chain(bounds).filter_map(|value| value.parse::<f64>().ok());
+    values.into_iter().any(|value| value.fract() != 0.0)
+}
+
 /// 0 and 1 for no and yes.
 fn is_switch(figures: Option<&ColumnProfile>) -> bool {
     let both = |figures: &ColumnProfile| figures.min.as_deref() == Some("0") && figures.max.as_deref() == Some("1");
@@ -221,7 +231,11 @@ fn is_year(words: &[String], figures: Option<&ColumnProfile>) -> bool {
         value.and_then(|value| value.parse::<f64>().ok()).filter(|n| (1_000.0..2_200.0).contains(n))
     };
     let sized = |figures: &ColumnProfile| bound(figures.min.as_ref()).and(bound(figures.max.as_ref())).is_some();
-    words.iter().any(|word| word == "year") && figures.is_some_and(sized)
+    let called = |word: &String| {
+        ["year", "jahr", "annee", "anno"].iter().any(|year| word.starts_with(year) || word.ends_with(year))
+            || matches!(word.as_str(), "ano" | "anio" | "an" | "yr")
+    };
+    words.iter().any(called) && figures.is_some_and(sized)
 }
 
 /// Times of day as hours and minutes in one number: 517, 2359.
@@ -334,7 +348,10 @@ pub(super) fn default_time_field(fields: &[Field], words: &[Vec<String>], nouns:
     let made = fields.iter().skip(words.len()).find(|field| field.is_time).map(|field| (4, field));
     let score = |words: &[String]| {
         let text = words.join(" ");
-        if kinds::is_audit(words) || words.iter().any(|word| word == "birth" || word == "dob") {
+        let born = |word: &String| {
+            word == "dob" || ["birth", "geburt", "nacimiento", "naissance"].iter().any(|born| word.contains(born))
+        };
+        if kinds::is_audit(words) || words.iter().any(born) {
             return None;
         }
         let called = ["date", "time", "at", "timestamp", "datetime", "day", "on", "hour"];

@@ -110,12 +110,14 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
         foreign && (pair.iter().any(one) || is_key(table, pair, facts) == Some(true))
     });
     if keys.primary.is_empty() {
+        // What one column tells apart needs no second.
+        let least = |columns: &Vec<String>| !singles.iter().any(|(_, single)| columns.contains(single));
         let several = || {
             let mut all = (2..=MOST_PARTS).flat_map(|count| sets(table, count, vocabulary));
-            let found = all.find(|columns| is_key(table, columns, facts) == Some(true));
+            let found = all.find(|columns| least(columns) && is_key(table, columns, facts) == Some(true));
             found.map(|columns| whole(table, columns, vocabulary))
         };
-        let only = singles.first().filter(|_| table.table.rows() >= FEW && foreign).map(|(_, name)| vec![name.clone()]);
+        let only = singles.first().filter(|_| table.table.rows() >= FEW).map(|(_, name)| vec![name.clone()]);
         keys.primary = bridge.or_else(|| best.map(|name| vec![name])).or_else(several).or(only).unwrap_or_default();
     }
     // With many rows, a side of a bridge that is there only once is there at most once.

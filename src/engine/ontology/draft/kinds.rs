@@ -54,6 +54,20 @@ const NAMING: &[&str] = &[
     "index",
     "decade",
     "grade",
+    "ord",
+    "rang",
+    "rango",
+    "sort",
+    "pos",
+    "plz",
+    "siren",
+    "siret",
+    "upc",
+    "ean",
+    "isbn",
+    "room",
+    "raum",
+    "zimmer",
 ];
 
 /// Of places on the earth and of directions: no sum or mean of them says anything.
@@ -280,12 +294,20 @@ pub(super) fn is_audit(words: &[String]) -> bool {
         "deleted at",
         "sync time",
         "synced at",
+        "tms",
+        "last mod",
+        "last edited",
+        "last edit",
+        "lastmod",
+        "lastmodified",
+        "lastupdate",
+        "lastupdated",
     ];
     AUDIT.iter().any(|name| text == *name || text.starts_with(&format!("{name} ")))
 }
 
 pub(super) fn is_place(words: &[String]) -> bool {
-    any(words, PLACES)
+    any(words, PLACES) || matches!(words, [only] if only == "long")
 }
 
 /// Whether rows are goods on their way, whose weights are added up.
@@ -315,14 +337,24 @@ pub(super) fn is_naming(words: &[String]) -> bool {
     let counts = starts_as_count(words) && !last_is(words, NAMING);
     let run_together = |word: &String| {
         let id = word.ends_with("id") && !word.ends_with("paid") && !word.ends_with("bid");
-        word.len() > 6 && (word.ends_with("number") || word.ends_with("code") || id)
+        let number = ["number", "code", "nummer", "order"].iter().any(|end| word.ends_with(end));
+        word.len() > 6 && (number || id) || word.len() > 4 && ["num", "seq"].iter().any(|end| word.ends_with(end))
     };
     let first =
         words.len() > 1 && words.first().is_some_and(|first| matches!(first.as_str(), "codigo" | "code" | "cod"));
+    // "month of birth", "created by"
+    let part = matches!(words, [first, of, _, ..] if of == "of" && NAMING.contains(&first.as_str()));
     last_is(words, NAMING) && !counts
+        || part
+        || matches!(words, [_, last] if last == "by")
         || any(words, &["zip", "postcode", "phone"])
         || words.last().is_some_and(run_together)
         || first
+}
+
+/// Whether it says that it is a number, and of nothing: the "value as number", too.
+pub(super) fn is_number(words: &[String]) -> bool {
+    last_is(words, &["number", "num", "no", "nr"])
 }
 
 pub(super) fn is_prose(words: &[String]) -> bool {

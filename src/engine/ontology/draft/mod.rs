@@ -33,6 +33,7 @@ mod several;
 mod subtypes;
 #[cfg(test)]
 mod tests;
+mod twins;
 mod vocabulary;
 mod weigh;
 mod words;

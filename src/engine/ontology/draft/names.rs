@@ -1,8 +1,24 @@
 //! The words of names: what marks a key, the singular and plural, abbreviations spelt out, and when two mean the same.
 
 /// The last words of a name that identifies something.
-const KEY_WORDS: &[&str] =
-    &["id", "ids", "key", "code", "ref", "num", "no", "nr", "fk", "number", "identifier", "uuid", "guid", "sk", "pk"];
+const KEY_WORDS: &[&str] = &[
+    "id",
+    "ids",
+    "key",
+    "code",
+    "ref",
+    "num",
+    "no",
+    "nr",
+    "fk",
+    "number",
+    "identifier",
+    "uuid",
+    "guid",
+    "sk",
+    "pk",
+    "rowid",
+];
 
 /// Short forms and what they stand for.
 const SHORT: &[(&str, &str)] = &[
@@ -67,7 +83,8 @@ const SHORT: &[(&str, &str)] = &[
 pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
     let (last, stem) = words.split_last()?;
     if KEY_WORDS.contains(&last.as_str()) {
-        return Some(stem);
+        // "page ptr id"
+        return Some(stem.strip_suffix(&["ptr".to_owned()]).unwrap_or(stem));
     }
     // "id cliente", "codigo cliente"
     const KINDS: &[&str] = &["type", "card", "status", "proof", "document", "name", "postal"];

@@ -49,6 +49,8 @@ pub(super) struct Reading {
     /// Whether another table is called so, and whether it is a part of what one with a key is called.
     pub named: bool,
     pub about: bool,
+    /// Whether one of these has a column of its name.
+    pub there: bool,
     /// Whether it says how many there are, whether it is called like its own table, and whether it is about people.
     pub many: bool,
     pub own: bool,
@@ -117,7 +119,8 @@ impl<'a> Names<'a> {
         let of_tables = || forms(own).into_iter().filter_map(|form| self.called.get(&form)).flatten();
         let named = of_tables().filter_map(|at| self.seen.get(*at)).any(|it| !it.is(from) && same(own, &it.words));
         let keyed = own.first().and_then(|first| self.keyed.get(&canonical(first)));
-        let about = keyed.into_iter().flatten().any(|table| !table.is(from) && is_about(own, table));
+        let parts = || keyed.into_iter().flatten().filter(|table| !table.is(from) && is_about(own, table));
+        let there = parts().any(|table| table.columns.iter().any(|other| other.words == words));
         let key_marks = Marks::telling(&words).and(&column.marks).and(&Marks::telling(own));
         let marks = Marks::of(&words).and(&Marks::of(own));
         // What is short for a table's name, by itself or before what says that it is a key.
@@ -140,7 +143,8 @@ impl<'a> Names<'a> {
         Reading {
             bare,
             named,
-            about,
+            about: parts().next().is_some(),
+            there,
             many,
             own: called_so,
             people: own.iter().any(|word| PEOPLE.contains(&canonical(word).as_str())),
@@ -159,6 +163,10 @@ impl<'a> Names<'a> {
     /// Whether the names share anything that may be worth a closer look.
     pub(super) fn are_near(&self, reading: &Reading, to: &Seen<'_>, key: &Column<'_>) -> bool {
         let Some(table) = self.tables.get(to.at) else { return true };
+        let end_of_table = || {
+            let [only] = reading.stem() else { return false };
+            only.len() >= 5 && table.only.as_ref().is_some_and(|table| table.ends_with(only.as_str()))
+        };
         let ends = || {
             let [only] = reading.words.as_slice() else { return false };
             let with_key = matches!(key.words.as_slice(), [key] if only.ends_with(key.as_str()));
@@ -170,6 +178,7 @@ impl<'a> Names<'a> {
             || reading.marks.meet(&to.marks)
             || reading.key_marks.meet(&key.marks)
             || ends()
+            || end_of_table()
     }
 }
 

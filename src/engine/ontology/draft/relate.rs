@@ -9,6 +9,7 @@ use crate::engine::ontology::draft::names::{key_stem, same};
 use crate::engine::ontology::draft::reading::{Names, Reading, is_about};
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::several::several;
+use crate::engine::ontology::draft::twins::twins;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::words::any;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap};
@@ -54,6 +55,7 @@ pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Cand
     let all = named.into_iter().chain(by_values.into_iter().take(MOST_BY_VALUES)).map(|single| single.candidate());
     let mut asked: Vec<Candidate> = said(tables).into_iter().map(|(candidate, _)| candidate).collect();
     asked.extend(several(&seen, &keys).into_iter().map(|(candidate, _)| candidate));
+    asked.extend(twins(&seen, &keys));
     asked.extend(all);
     let mut once = BTreeSet::new();
     asked.retain(|candidate| once.insert(candidate.clone()));
@@ -184,9 +186,16 @@ fn single<'a>(
         return None;
     }
     let called = names.called(reading, (from, column), (to, key), own, primary);
+    // What all rows have is a mark of theirs, and not which other row is meant.
+    let mark = key.kind == Kind::Text && column.distinct() == Some(1);
+    if itself && mark && from.table.rows() > 1 && called.says != Says::OwnRole {
+        return None;
+    }
     // Two tables with the same key: the one that is called after the other refers to it.
     let names_it = || {
-        called.says == Says::Table && !same(&column.words, &from.words)
+        // The row of the table that a kind of it goes on from.
+        column.words.iter().any(|word| word == "ptr")
+            || called.says == Says::Table && !same(&column.words, &from.words)
             || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from))
     };
     let same_name = matches!(called.says, Says::SameName | Says::SameNameWithRole);
@@ -196,10 +205,12 @@ fn single<'a>(
         let fuller = || {
             same(&column.words, &key.words)
                 && !any(&column.words, &["row", "record", "key", "surrogate"])
-                && to.table.rows() / 10 * 9 > from.table.rows()
+                && to.table.rows().saturating_mul(9) > from.table.rows().saturating_mul(10)
                 && !of.called
         };
-        if called.score < 70 || !(primary && fuller() || lesser()) {
+        // Unique by chance, in a table that has a key of its own.
+        let by_chance = || primary && !of.key && !of.called && called.score >= 88;
+        if called.score < 70 || !(primary && fuller() || lesser() || by_chance()) {
             return None;
         }
     }

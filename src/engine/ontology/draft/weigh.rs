@@ -17,6 +17,8 @@ pub(super) fn weigh(single: &Single<'_>, overlap: Option<Overlap>) -> f64 {
     let key = match (single.primary, single.own) {
         (true, _) => 0.5,
         (false, 50..) => 0.0,
+        // In a few rows much is told apart that is no key.
+        (false, _) if single.to.table.rows() < 10 => -3.0,
         (false, _) => -1.0,
     };
     let values = overlap.map_or(0.0, |overlap| of_values(single, overlap));

@@ -170,11 +170,33 @@ pub(super) const GENERIC: &[&str] = &[
     "position",
     "round",
     "season",
+    "rowid",
+    "oid",
+    "uuid",
+    "guid",
+    "pk",
+    "sk",
+    "ref",
 ];
 
 /// Keys, and names, that go without another word.
-pub(super) const BARE_KEYS: &[&str] =
-    &["id", "key", "identifier", "uuid", "guid", "number", "no", "code", "name", "title"];
+pub(super) const BARE_KEYS: &[&str] = &[
+    "id",
+    "key",
+    "identifier",
+    "uuid",
+    "guid",
+    "number",
+    "no",
+    "code",
+    "name",
+    "title",
+    "rowid",
+    "oid",
+    "pk",
+    "sk",
+    "ref",
+];
 
 /// Endings of one word that say that it is a key.
 pub(super) const SHORT_KEYS: &[&str] = &["number", "num", "code", "key", "id", "no", "nr"];

@@ -45,6 +45,8 @@ struct SourcesPage {
     frame: Frame,
     here: String,
     csrf: String,
+    /// Which page of the list this is; empty is the first.
+    cursor: String,
     sources: Sources,
     outcome: Outcome,
 }
@@ -56,7 +58,7 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Ok(room) => room,
         Err(response) => return response,
     };
-    let cursor = Params::parse(&query).unwrap_or_default().get("cursor").map(str::to_owned);
+    let cursor = cursor(&Params::parse(&query).unwrap_or_default());
     page(&room, cursor, Outcome::default()).await.unwrap_or_else(|error| room.refusal(&error))
 }
 
@@ -67,12 +69,23 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Err(response) => return response,
     };
     let outcome = match change(&room, &params).await {
-        Ok(None) => return html::see_other(&room.here()),
+        Ok(None) => return html::see_other(&at(&room, cursor(&params).as_deref())),
         Ok(Some(notice)) => Outcome { notice, ..Outcome::default() },
         Err(error) if Room::is_correctable(&error) || error.code == Code::SourceUnavailable => refused(&params, error),
         Err(error) => return room.refusal(&error),
     };
-    page(&room, None, outcome).await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, cursor(&params), outcome).await.unwrap_or_else(|error| room.refusal(&error))
+}
+
+/// Which page of the list the reader is on; nothing is the first.
+fn cursor(params: &Params) -> Option<String> {
+    params.get("cursor").filter(|cursor| !cursor.is_empty()).map(str::to_owned)
+}
+
+fn at(room: &Room<'_>, cursor: Option<&str>) -> String {
+    let query = cursor
+        .map(|cursor| url::form_urlencoded::Serializer::new(String::new()).append_pair("cursor", cursor).finish());
+    query.map_or_else(|| room.here(), |query| format!("{}?{query}", room.here()))
 }
 
 fn refused(params: &Params, error: Error) -> Outcome {
@@ -135,6 +148,7 @@ async fn page(room: &Room<'_>, cursor: Option<String>, outcome: Outcome) -> Resu
         frame: room.frame().await?,
         here: room.here(),
         csrf: room.csrf(),
+        cursor: cursor.clone().unwrap_or_default(),
         sources: room.ask(ListSources { cursor }).await?,
         outcome,
     };
