@@ -11,8 +11,11 @@ use crate::engine::ontology::draft::relate::Reference;
 use crate::engine::ontology::draft::says::Says;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::weigh::SURE;
-use crate::engine::ontology::draft::{Candidate, DraftTable, Overlap, fields, personal};
+use crate::engine::ontology::draft::{Candidate, DraftTable, Facts, Overlap, fields, personal};
 use crate::model::ontology::{Confidence, Link, Ontology};
+
+/// Keys that could not be measured, as many as are named.
+const MOST_OPEN: usize = 3;
 
 /// A decision of a draft, and what speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -49,10 +52,15 @@ pub enum State {
 }
 
 /// What speaks for the keys of a table.
-pub(super) fn of_key(table: &Seen<'_>, keys: &Keys) -> Evidence {
+pub(super) fn of_key(table: &Seen<'_>, keys: &Keys, facts: &Facts) -> Evidence {
     let name = &table.table.name;
     if keys.primary.is_empty() {
-        let because = vec!["No column, and no few of them together, tell its rows apart.".into()];
+        let open = facts.unknown.iter().filter(|it| it.table == *name);
+        let open: Vec<String> = open.map(|it| it.columns.join(", ")).take(MOST_OPEN).collect();
+        let because = vec![match open.is_empty() {
+            true => "No column, and no few of them together, tell its rows apart.".to_owned(),
+            false => format!("Whether its rows are told apart could not be measured: by {}.", open.join("; by ")),
+        }];
         return Evidence { decided: format!("{name} has no key"), because, sure: false, reference: None };
     }
     let declared = table.table.primary_key == keys.primary;

@@ -40,7 +40,8 @@ pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<
     let words = words(table, vocabulary);
     // What others refer to and what has no time of its own is described, and did not happen.
     let happened = |(column, words): (&ColumnInfo, &Vec<String>)| {
-        datatype_of(&column.r#type).is_calendar() && !kinds::is_other_time(words)
+        let is_time = table.times.contains_key(&column.name) || datatype_of(&column.r#type).is_calendar();
+        is_time && !kinds::is_other_time(words)
     };
     let described = about.referred && !table.columns.iter().zip(&words).any(happened);
     let nouns = vocabulary.table(&table.name);
@@ -72,6 +73,8 @@ fn field(
     let values = table.values.get(&column.name);
     let datatype = values.map_or_else(|| datatype_of(&column.r#type), |_| DataType::String);
     let is_key = about.key.contains(&column.name) || about.joins.contains(&column.name);
+    let written = table.times.get(&column.name).filter(|_| !is_key);
+    let datatype = written.map_or(datatype, |written| written.datatype());
     let figures = table.figures(&column.name);
     // A number that is called like the table numbers its rows.
     let numbers = datatype == DataType::Integer && same(words, nouns) && !kinds::is_amount(words);
@@ -88,7 +91,7 @@ fn field(
     let rare = role == FieldRole::Measure && figures.is_some_and(|figures| is_rare(table, figures));
     let mut field = Field {
         name: column.name.clone(),
-        expression: identifier(&column.name),
+        expression: written.map_or_else(|| identifier(&column.name), |written| written.expression(&column.name)),
         datatype,
         is_time: datatype.is_calendar(),
         ai: AiContext { synonyms: other_names(words), ..AiContext::default() },

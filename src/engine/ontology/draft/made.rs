@@ -8,7 +8,7 @@ use crate::engine::ontology::draft::roles::{name_by_start, names_of_role, role};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{Candidate, DraftTable, Overlap};
 use crate::engine::ontology::read;
-use crate::model::ontology::{AiContext, Cardinality, Entity, Relationship};
+use crate::model::ontology::{AiContext, Cardinality, Confidence, Entity, Relationship};
 
 pub(super) fn relationships(
     all: &[Reference],
@@ -64,6 +64,8 @@ fn relationship(
     let synonyms =
         role.as_deref().map(|role| names_of_role(role, &vocabulary.table(&candidate.to))).unwrap_or_default();
     let some_missing = reference.overlap.and_then(Overlap::part).is_some_and(|part| part < 1.0);
+    // What only names say may be missing.
+    let guessed = reference.confidence == Confidence::Inferred && reference.overlap.is_none();
     let mut made = Relationship {
         name,
         from: candidate.from.clone(),
@@ -73,7 +75,7 @@ fn relationship(
         ai: AiContext { synonyms, ..AiContext::default() },
         role,
         cardinality: Cardinality::ManyToOne,
-        optional: nulls || some_missing,
+        optional: nulls || some_missing || guessed,
         preferred: plain,
         confidence: reference.confidence,
     };

@@ -9,7 +9,8 @@ use crate::base::id::Id;
 use crate::engine::job::{Job, Progress};
 use crate::engine::ontology::draft::declared::Declared;
 use crate::engine::ontology::draft::{
-    Candidate, Draft, DraftTable, Facts, Overlap, SAMPLE, Wanted, draft, key_candidates, relationship_candidates,
+    Candidate, Draft, DraftTable, Facts, KeyCandidate, Overlap, SAMPLE, Wanted, draft, key_candidates,
+    relationship_candidates, time_candidates,
 };
 use crate::engine::sql::SqlEngine;
 use crate::model::dataset::{Dataset, Kind};
@@ -24,6 +25,9 @@ const ROUNDS: usize = 5;
 /// Rows from which a table is asked by itself, and rows from which it is asked for a part of them.
 const LARGE: i64 = 1_000_000;
 const HUGE: i64 = 10_000_000;
+
+/// Different values that are held in memory at once.
+const AT_ONCE: i64 = 2_000_000;
 
 /// Questions that are put into one statement.
 const TOGETHER: usize = 20;
@@ -51,6 +55,17 @@ pub async fn measured(
         report(job, "Reading tables", at, datasets.len(), 0.0);
         tables.push(table(sql, job, dataset, declared.get(&dataset.id), &mut unmeasured).await?);
     }
+    let mut left = STATEMENTS;
+    let open = time_candidates(&tables);
+    let questions: Vec<Question> =
+        open.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1)).collect();
+    let found = ask(sql, job, ("Looking for times", 0.3), &questions, &mut left, &mut unmeasured).await?;
+    for (candidate, row) in open.into_iter().zip(found) {
+        let table = tables.iter_mut().find(|table| table.name == candidate.table);
+        if let (Some(table), Some([0])) = (table, row.as_deref()) {
+            table.times.insert(candidate.column, candidate.written);
+        }
+    }
     let dictionary = wanted.dictionary.clone();
     let answers = wanted.answers.clone();
     let (tables, missing) = aside(job, move || {
@@ -61,7 +76,6 @@ pub async fn measured(
     .await?;
     unmeasured.extend(missing);
     let mut facts = Facts::default();
-    let mut left = STATEMENTS;
     for _ in 0..ROUNDS {
         let of = tables.clone();
         let open;
@@ -69,24 +83,31 @@ pub async fn measured(
         if open.is_empty() {
             break;
         }
-        let questions: Vec<Question> = open.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), 1)).collect();
+        let (huge, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|it| parts(&tables, it) > 1);
+        let question = |it: &KeyCandidate| Question::of(&tables, [&it.table], it.sql(None), it.said(), 1);
+        let questions: Vec<Question> = open.iter().map(question).collect();
         let found = ask(sql, job, ("Looking for keys", 0.4), &questions, &mut left, &mut unmeasured).await?;
+        let mut known: Vec<(KeyCandidate, Option<bool>)> = Vec::new();
         for (candidate, row) in open.into_iter().zip(found) {
-            match row.as_deref() {
-                Some([against]) => {
-                    facts.keys.insert(candidate, *against == 0);
-                }
-                _ => {
-                    facts.unknown.insert(candidate);
-                }
+            let is_key = row.and_then(|row| row.first().map(|against| *against == 0));
+            known.push((candidate, is_key));
+        }
+        for candidate in huge {
+            let is_key = in_parts(sql, job, &tables, &candidate, &mut left, &mut unmeasured).await?;
+            known.push((candidate, is_key));
+        }
+        for (candidate, is_key) in known {
+            match is_key {
+                Some(is_key) => drop(facts.keys.insert(candidate, is_key)),
+                None => drop(facts.unknown.insert(candidate)),
             }
         }
     }
     let of = tables.clone();
     let (open, mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
     let question = |it: &Candidate| {
-        let huge = tables.iter().any(|table| table.name == it.from && table.rows() >= HUGE);
-        Question::of(&tables, [&it.from, &it.to], it.sql(huge), 2)
+        let huge = tables.iter().any(|table| table.name == it.from && is_huge(table));
+        Question::of(&tables, [&it.from, &it.to], it.sql(huge), it.said(), 2)
     };
     let questions: Vec<Question> = open.iter().map(question).collect();
     let found = ask(sql, job, ("Looking for relationships", 0.7), &questions, &mut left, &mut unmeasured).await?;
@@ -95,14 +116,53 @@ pub async fn measured(
             facts.overlaps.insert(candidate, Overlap { values: *values, found: *found });
         }
     }
-    for table in tables.iter().filter(|table| table.rows() >= HUGE) {
+    let compared = |table: &&DraftTable| facts.overlaps.keys().any(|it| it.from == table.name);
+    for table in tables.iter().filter(|table| is_huge(table)).filter(compared) {
         let name = &table.name;
-        unmeasured.push(format!("What {name} refers to was measured on {SAMPLE} of its rows, not on all."));
+        unmeasured
+            .push(format!("What {name} refers to was measured on {SAMPLE} of its rows, drawn at random, not on all."));
     }
     let wanted = wanted.clone();
     let mut made = aside(job, move || draft(&wanted, &tables, &facts)).await?;
     made.notes.extend(unmeasured);
     Ok(made)
+}
+
+fn is_huge(table: &DraftTable) -> bool {
+    table.place.is_none() && table.rows() >= HUGE
+}
+
+/// In how many parts the values of a possible key are looked at, one after the other.
+fn parts(tables: &[DraftTable], candidate: &KeyCandidate) -> i64 {
+    let table = tables.iter().find(|table| table.name == candidate.table);
+    table.filter(|table| is_huge(table)).map_or(1, |table| table.rows() / AT_ONCE + 1)
+}
+
+/// Whether columns are a key of a huge table; `None` where it could not be measured, which is noted. The first part in
+/// which two rows agree ends it.
+async fn in_parts(
+    sql: &SqlEngine,
+    job: &Job<'_>,
+    tables: &[DraftTable],
+    candidate: &KeyCandidate,
+    left: &mut usize,
+    unmeasured: &mut Vec<String>,
+) -> Result<Option<bool>> {
+    let of = parts(tables, candidate);
+    for at in 0..of {
+        report(job, "Looking for keys", usize::try_from(at).unwrap_or(0), usize::try_from(of).unwrap_or(1), 0.4);
+        if *left == 0 {
+            return Ok(None);
+        }
+        *left -= 1;
+        let question = Question::of(tables, [&candidate.table], candidate.sql(Some((at, of))), candidate.said(), 1);
+        match one_row(sql, job, &question, unmeasured).await?.as_deref() {
+            Some([0]) => {}
+            Some([_]) => return Ok(Some(false)),
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(true))
 }
 
 /// What takes long where there are many tables is done where nobody else waits for the thread.
@@ -160,6 +220,8 @@ async fn table(
 /// A statement with one row of counts.
 struct Question {
     sql: String,
+    /// What is asked, in words.
+    about: String,
     /// Of its row.
     columns: usize,
     /// The engine that holds its tables; `None` is the service's own.
@@ -169,10 +231,16 @@ struct Question {
 }
 
 impl Question {
-    fn of<const N: usize>(tables: &[DraftTable], names: [&String; N], sql: String, columns: usize) -> Self {
+    fn of<const N: usize>(
+        tables: &[DraftTable],
+        names: [&String; N],
+        sql: String,
+        about: String,
+        columns: usize,
+    ) -> Self {
         let of = || tables.iter().filter(|table| names.contains(&&table.name));
         let place = of().find_map(|table| table.place.clone());
-        Self { sql, columns, place, alone: of().any(|table| table.rows() >= LARGE) }
+        Self { sql, about, columns, place, alone: of().any(|table| table.rows() >= LARGE) }
     }
 }
 
@@ -208,7 +276,7 @@ async fn ask(
             None => {
                 for question in if many.is_empty() { vec![first] } else { many } {
                     *left = left.saturating_sub(1);
-                    rows.push(one_row(sql, job, &question.sql, unmeasured).await?);
+                    rows.push(one_row(sql, job, question, unmeasured).await?);
                 }
             }
         }
@@ -237,18 +305,22 @@ async fn at_once(sql: &SqlEngine, job: &Job<'_>, questions: &[&Question]) -> Res
 async fn one_row(
     sql: &SqlEngine,
     job: &Job<'_>,
-    statement: &str,
+    question: &Question,
     unmeasured: &mut Vec<String>,
 ) -> Result<Option<Vec<i64>>> {
     job.check()?;
-    match sql.query(job, statement).await {
+    match sql.query(job, &question.sql).await {
         Ok(answer) => Ok(answer.table.rows.first().and_then(|row| row.iter().map(count).collect())),
         Err(error) => {
             // The whole is over only when the job is.
             job.check()?;
-            if error.code != Code::QueryTimeout || !unmeasured.iter().any(|note| note.contains(&error.message)) {
-                unmeasured.push(format!("Not measured ({}): {statement}", error.message));
-            }
+            let why = match error.code {
+                Code::QueryTimeout => "it takes too long",
+                Code::LimitExceeded => "it takes too much memory",
+                _ => "the engine could not",
+            };
+            tracing::debug!(%error, sql = question.sql, "a draft could not measure");
+            unmeasured.push(format!("Not measured, because {why}: {}.", question.about));
             Ok(None)
         }
     }

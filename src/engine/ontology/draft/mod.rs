@@ -37,6 +37,7 @@ mod twins;
 mod vocabulary;
 mod weigh;
 mod words;
+mod written;
 
 use crate::model::source::quoted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +50,7 @@ pub use answers::Answers;
 pub use evidence::{Asked, Evidence, State};
 pub use keys::key_candidates;
 pub use relate::relationship_candidates;
+pub use written::{TimeCandidate, Written, time_candidates};
 
 /// What is known of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,6 +70,8 @@ pub struct DraftTable {
     pub refused: Vec<ForeignKey>,
     /// Of columns that are enumerations.
     pub values: BTreeMap<String, Vec<String>>,
+    /// Of columns that hold times, written as numbers or texts.
+    pub times: BTreeMap<String, Written>,
     /// Names the engine that holds it: tables of two engines cannot be joined. `None` is the service's own.
     pub place: Option<String>,
     pub told: Told,
@@ -159,7 +163,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     let choose::Chosen { references, left } = choose::references(tables, &seen, &found, facts);
     choose::referred(&mut found, &seen, &references, facts, &mut notes);
     let mut evidence: Vec<Evidence> =
-        seen.iter().zip(&found).map(|(table, keys)| evidence::of_key(table, keys)).collect();
+        seen.iter().zip(&found).map(|(table, keys)| evidence::of_key(table, keys, facts)).collect();
     let others = |candidate: &Candidate| relate::others(candidate, &seen, &found, facts);
     evidence.extend(references.iter().map(|it| evidence::of_reference(it, tables, others)));
     evidence.extend(left.iter().map(|it| evidence::of_left(it, others)));
@@ -196,20 +200,33 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
 }
 
 impl KeyCandidate {
-    /// How many rows speak against the key: 0 when it is one.
-    pub fn sql(&self) -> String {
+    /// The question in words.
+    fn said(&self) -> String {
+        format!("whether {} tells the rows of {} apart", self.columns.join(", "), self.table)
+    }
+
+    /// How many rows speak against the key: 0 when it is one. Of a part of the values only, where all would take too
+    /// much memory at once: `(2, 10)` is the third of ten parts, and equal values are in one part.
+    pub fn sql(&self, part: Option<(i64, i64)>) -> String {
         let table = quoted(&self.table);
         let columns = self.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>();
         let nulls = columns.iter().map(|name| format!("{name} IS NULL")).collect::<Vec<_>>().join(" OR ");
         let columns = columns.join(", ");
+        let part = part.map(|(at, of)| format!("WHERE hash({columns}) % {of} = {at} ")).unwrap_or_default();
         format!(
             "SELECT (SELECT count(*) FROM {table} WHERE {nulls}) + (SELECT count(*) FROM (SELECT 1 AS one FROM {table} \
-             GROUP BY {columns} HAVING count(*) > 1 LIMIT 1) AS twice) AS against"
+             {part}GROUP BY {columns} HAVING count(*) > 1 LIMIT 1) AS twice) AS against"
         )
     }
 }
 
 impl Candidate {
+    /// The question in words.
+    fn said(&self) -> String {
+        let Self { from, from_columns, to, to_columns } = self;
+        format!("whether {from}.{} refers to {to}.{}", from_columns.join(", "), to_columns.join(", "))
+    }
+
     /// What somebody said of a table.
     fn of(from: &str, said: &ForeignKey) -> Self {
         let ForeignKey { columns, to, to_columns } = said.clone();
@@ -225,8 +242,8 @@ impl Candidate {
         Link { from, from_columns, to, to_columns }
     }
 
-    /// How many different values there are, and how many of them are keys of the other table; of [`SAMPLE`] rows where
-    /// they are `huge`.
+    /// How many different values there are, and how many of them are keys of the other table; of [`SAMPLE`] rows, drawn
+    /// at random, where they are `huge`.
     pub fn sql(&self, huge: bool) -> String {
         let names = |columns: &[String], prefix: &str| {
             let named = columns.iter().enumerate().map(|(at, name)| format!("{} AS {prefix}{at}", quoted(name)));
@@ -235,7 +252,7 @@ impl Candidate {
         let given = self.from_columns.iter().map(|name| format!("{} IS NOT NULL", quoted(name))).collect::<Vec<_>>();
         let from = match (quoted(&self.from), huge) {
             (from, false) => from,
-            (from, true) => format!("(SELECT * FROM {from} LIMIT {SAMPLE}) AS some"),
+            (from, true) => format!("(SELECT * FROM {from} USING SAMPLE reservoir({SAMPLE} ROWS)) AS sampled"),
         };
         // 0 and -1 stand for none where there is no such key.
         let values = match self.from_columns.len() {

@@ -171,7 +171,6 @@ pub(super) const GENERIC: &[&str] = &[
     "round",
     "season",
     "rowid",
-    "oid",
     "uuid",
     "guid",
     "pk",
@@ -180,23 +179,8 @@ pub(super) const GENERIC: &[&str] = &[
 ];
 
 /// Keys, and names, that go without another word.
-pub(super) const BARE_KEYS: &[&str] = &[
-    "id",
-    "key",
-    "identifier",
-    "uuid",
-    "guid",
-    "number",
-    "no",
-    "code",
-    "name",
-    "title",
-    "rowid",
-    "oid",
-    "pk",
-    "sk",
-    "ref",
-];
+pub(super) const BARE_KEYS: &[&str] =
+    &["id", "key", "identifier", "uuid", "guid", "number", "no", "code", "name", "title", "rowid", "pk", "sk", "ref"];
 
 /// Endings of one word that say that it is a key.
 pub(super) const SHORT_KEYS: &[&str] = &["number", "num", "code", "key", "id", "no", "nr"];
