@@ -22,6 +22,8 @@ pub enum Kind {
     BankAccount,
     PaymentCard,
     IpAddress,
+    /// Passwords and other secrets that let somebody in, also as hashes.
+    Credential,
 }
 
 /// Why a column is taken for personal.
@@ -175,7 +177,7 @@ pub fn mask(kind: Kind, value: &str) -> String {
             let separator = if value.contains(':') { ':' } else { '.' };
             format!("{head}{separator}…")
         }
-        Kind::NationalId | Kind::BankAccount | Kind::PaymentCard => "…".to_owned(),
+        Kind::NationalId | Kind::BankAccount | Kind::PaymentCard | Kind::Credential => "…".to_owned(),
         _ => format!("{first}…"),
     }
 }

@@ -144,6 +144,8 @@ const PEOPLE: &[&str] = &[
     "worker",
     "resident",
     "visitor",
+    "coach",
+    "trainer",
 ];
 
 /// Addresses of other things than houses.
@@ -152,6 +154,27 @@ const NOT_POSTAL: &[&str] =
 
 /// Sequences of words that name a kind, whatever stands around them.
 const SAID: &[(&str, Kind)] = &[
+    ("password hash", Kind::Credential),
+    ("password", Kind::Credential),
+    ("hashed password", Kind::Credential),
+    ("passwd", Kind::Credential),
+    ("pwd", Kind::Credential),
+    ("pass hash", Kind::Credential),
+    ("pass crypted", Kind::Credential),
+    ("user pass", Kind::Credential),
+    ("passwort", Kind::Credential),
+    ("kennwort", Kind::Credential),
+    ("mot de passe", Kind::Credential),
+    ("contrasena", Kind::Credential),
+    ("clave acceso", Kind::Credential),
+    ("secret", Kind::Credential),
+    ("api key", Kind::Credential),
+    ("apikey", Kind::Credential),
+    ("private key", Kind::Credential),
+    ("access token", Kind::Credential),
+    ("refresh token", Kind::Credential),
+    ("auth token", Kind::Credential),
+    ("api token", Kind::Credential),
     ("ip", Kind::IpAddress),
     ("ipaddress", Kind::IpAddress),
     ("ipaddr", Kind::IpAddress),
@@ -180,6 +203,7 @@ const SAID: &[(&str, Kind)] = &[
     ("handy", Kind::Phone),
     ("handynummer", Kind::Phone),
     ("mobilnummer", Kind::Phone),
+    ("mobil", Kind::Phone),
     ("rufnummer", Kind::Phone),
     ("portable", Kind::Phone),
     ("telefono", Kind::Phone),
@@ -195,6 +219,9 @@ const SAID: &[(&str, Kind)] = &[
     ("firstname", Kind::PersonName),
     ("lastname", Kind::PersonName),
     ("fullname", Kind::PersonName),
+    ("middlename", Kind::PersonName),
+    ("login name", Kind::PersonName),
+    ("loginname", Kind::PersonName),
     ("surname", Kind::PersonName),
     ("forename", Kind::PersonName),
     ("vorname", Kind::PersonName),
@@ -289,7 +316,10 @@ pub(super) fn kind(name: &str, content: Content) -> Option<Kind> {
     }
     let kind = match said {
         Some((_, kind)) => *kind,
-        None if among(&["name", "nom", "nombre"]) && among(PEOPLE) => Kind::PersonName,
+        None if among(&["name", "nom", "nombre"]) && among(PEOPLE) || words.iter().any(run_together) => {
+            Kind::PersonName
+        }
+        None if matches!(words.as_slice(), [only] if only == "pass") => Kind::Credential,
         None if among(&["address", "addr", "adresse"]) && !among(NOT_POSTAL) => Kind::PostalAddress,
         None => return None,
     };
@@ -301,6 +331,11 @@ pub(super) fn kind(name: &str, content: Content) -> Option<Kind> {
         _ => matches!(content, Content::Text | Content::Nested),
     };
     possible.then_some(kind)
+}
+
+/// "ownername"
+fn run_together(word: &String) -> bool {
+    word.strip_suffix("name").is_some_and(|whose| PEOPLE.contains(&whose))
 }
 
 /// Whether a name says that its numbers are those of things.

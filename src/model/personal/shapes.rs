@@ -32,7 +32,7 @@ pub(super) fn fits(kind: Kind, value: &str, content: Content, hinted: bool) -> b
         (Kind::BankAccount, _) => is_iban(value),
         (Kind::NationalId, _) => is_ssn(value) || is_dni(value) || is_nir(value) || is_nino(value),
         (Kind::IpAddress, _) => value.parse::<IpAddr>().is_ok(),
-        (Kind::PersonName | Kind::PostalAddress | Kind::DateOfBirth, _) => false,
+        (Kind::PersonName | Kind::PostalAddress | Kind::DateOfBirth | Kind::Credential, _) => false,
     }
 }
 

@@ -38,6 +38,10 @@ fn names_in_four_languages_say_their_kind() {
         ("IBAN", Text, Kind::BankAccount),
         ("credit_card_number", Whole, Kind::PaymentCard),
         ("client_ip", Text, Kind::IpAddress),
+        ("OWNERNAME", Text, Kind::PersonName),
+        ("pass", Text, Kind::Credential),
+        ("pass_crypted", Text, Kind::Credential),
+        ("passwordHash", Text, Kind::Credential),
     ] {
         assert_eq!(found(name, content, &[]), Some((kind, vec![Basis::Name])), "{name}");
     }
@@ -51,6 +55,9 @@ fn names_that_only_sound_like_it_say_nothing() {
         ("airline_name", Text),
         ("product_name", Text),
         ("filename", Text),
+        ("boarding_pass", Text),
+        ("password_id", Whole),
+        ("token_count", Whole),
         ("address_id", Whole),
         ("address_id", Text),
         ("mac_address", Text),

@@ -79,6 +79,7 @@ pub(super) fn name_parts(fields: &[Field], words: &[Vec<String>]) -> Option<(Str
         "apellidos",
         "nom",
         "nachname",
+        "name",
     ];
     // "customer first name" too, as long as the last name has the same in front.
     let called = |words: &[String], names: &[&str]| {
@@ -105,6 +106,7 @@ fn why(found: &Finding) -> String {
         Kind::BankAccount => "bank accounts",
         Kind::PaymentCard => "numbers of payment cards",
         Kind::IpAddress => "addresses of the internet",
+        Kind::Credential => "passwords and other secrets",
     };
     match (found.because.contains(&Basis::Name), found.because.contains(&Basis::Values)) {
         (true, true) => format!("Its name and its values are those of {what}."),

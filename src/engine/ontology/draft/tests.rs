@@ -566,7 +566,11 @@ fn every_expression_is_one_that_ontologies_may_hold() {
 #[test]
 fn statements_are_short_and_quote_names() {
     let key = KeyCandidate { table: "or\"ders".into(), columns: vec!["a b".into()] };
-    assert!(key.sql(None).contains("FROM \"or\"\"ders\"") && key.sql(None).contains("\"a b\" IS NULL"), "{}", key.sql(None));
+    assert!(
+        key.sql(None).contains("FROM \"or\"\"ders\"") && key.sql(None).contains("\"a b\" IS NULL"),
+        "{}",
+        key.sql(None)
+    );
     let tables = shop();
     for candidate in relationship_candidates(&tables, &facts(&tables)) {
         assert!(candidate.sql(true).len() < 450, "{}", candidate.sql(true));
