@@ -352,9 +352,9 @@ pub(super) fn is_naming(words: &[String]) -> bool {
         || first
 }
 
-/// Whether it says that it is a number, and of nothing: the "value as number", too.
+/// Whether a number is kept as one, and is none of something: the "value as number".
 pub(super) fn is_number(words: &[String]) -> bool {
-    last_is(words, &["number", "num", "no", "nr"])
+    matches!(words, [.., before, last] if matches!(before.as_str(), "as" | "value") && matches!(last.as_str(), "number" | "num"))
 }
 
 pub(super) fn is_prose(words: &[String]) -> bool {
