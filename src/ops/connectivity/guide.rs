@@ -231,6 +231,7 @@ impl Guide {
             steps: self.steps.iter().map(step).collect(),
             checkpoints: self.way.checkpoints().iter().map(checkpoint).collect(),
             troubleshooting: self.troubles.iter().map(trouble).collect(),
+            page: format!("{}/docs/connect/{}", place.base, self.id),
         }
     }
 }
@@ -254,6 +255,8 @@ pub struct Setup {
     pub steps: Vec<SetupStep>,
     pub checkpoints: Vec<SetupCheckpoint>,
     pub troubleshooting: Vec<SetupTrouble>,
+    /// The guide as a page of the documentation, which needs no sign-in.
+    pub page: String,
 }
 
 /// One step.

@@ -1,6 +1,6 @@
 //! The texts: one guide for each client, and the only place where they are (what several say in the same words is in
 //! `words.rs`). The console's hub, the operation `connectivity_generate_setup`, the MCP prompt `connect_client` and the
-//! table in the README are made of them; a test holds what they name (addresses, scopes, headers) against what the
+//! pages of clients in the documentation are made of them; a test holds what they name (addresses, scopes, headers) against what the
 //! service has.
 
 use super::guide::{Class, Format, Guide, Way};
@@ -437,7 +437,7 @@ pub const GUIDES: &[Guide] = &[
         steps: &[
             MAKE_TOKEN,
             copy(
-                "Take the prompt of your workspace: it is on this page, and at this address for programs. It tells the \
+                "Take the prompt of your workspace: it is beside this guide in the console, and at this address for programs. It tells the \
                  model your published datasets, their columns, and how to ask.",
                 "",
                 Format::Sh,
