@@ -306,7 +306,7 @@ pub const GUIDES: &[Guide] = &[
         calls_itself: &["windsurf", "codeium", "devin"],
         troubles: &[
             trouble(
-                "It does not connect, and nothing is found below.",
+                "It does not connect, and nothing is seen of it.",
                 "Windsurf wants the address as serverUrl, Devin Desktop as url: a file of one does nothing in the other.",
             ),
             SIGN_IN_AGAIN,
