@@ -1,6 +1,6 @@
-//! Every setting by its variable: the default and what it means. The README and `.env.example` say the same.
+//! Every setting by its variable: the default and what it means. `docs/settings.md` and `.env.example` say the same.
 
-/// A variable that the service reads, for `.env.example` and the README.
+/// A variable that the service reads, for `.env.example` and the documentation.
 #[derive(Debug)]
 pub struct Variable {
     pub name: &'static str,

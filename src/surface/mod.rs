@@ -3,7 +3,7 @@
 //! Imports run downwards only:
 //!
 //! 1. `routes.rs`, which knows everybody;
-//! 2. `mcp`, `rest`, `oauth`, `login` and `console`, none of which knows another;
+//! 2. `mcp`, `rest`, `oauth`, `login`, `console` and `docs`, none of which knows another;
 //! 3. `guard.rs` and `browser`: who calls, by a credential or by the session of a browser; `export.rs`, the one answer
 //!    that two of them give;
 //! 4. single files for what all of them write and read: answers, errors, forms, bodies, schemas.
@@ -13,6 +13,7 @@ pub mod body;
 pub mod browser;
 pub mod console;
 pub mod context;
+pub mod docs;
 pub mod drain;
 pub mod error;
 pub mod export;

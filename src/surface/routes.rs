@@ -51,7 +51,7 @@ use crate::surface::operator::{FACTS, LOCAL, operator};
 use crate::surface::rest::health::{OpenHealth, open_health};
 use crate::surface::rest::{Rest, actions, functions, openapi, operations};
 use crate::surface::web::Web;
-use crate::surface::{error, health, html};
+use crate::surface::{docs, error, health, html};
 
 /// How long a page or an OAuth endpoint may take.
 const PAGE_TIME: Duration = Duration::from_secs(30);
@@ -248,12 +248,18 @@ fn long_workspace() -> Router<Console> {
         .route("/w/{slug}/ontologies/{id}/ask", get(ontologies::ask::show).post(ontologies::ask::submit))
 }
 
-/// The documents of REST.
+/// The documentation, and the documents of REST.
 fn anybody(web: &Web) -> Router {
     Router::new()
         .route("/api/v1/ext/openapi.actions.json", get(actions::actions))
         .route("/api/v1/ext/functions/openai.json", get(functions::openai))
         .route("/api/v1/ext/functions/anthropic.json", get(functions::anthropic))
+        .route("/docs", get(docs::index))
+        .route("/docs/", get(docs::index))
+        .route("/docs/files/{name}", get(docs::file))
+        .route("/docs/connect/{guide}", get(docs::guide))
+        .route("/docs/{page}", get(docs::page))
+        .route("/llms.txt", get(docs::for_models))
         .with_state(web.config.clone())
         .route("/api/v1/ext/openapi.json", get(openapi::tools))
         .route("/api/v1/openapi.json", get(openapi::management))

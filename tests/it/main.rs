@@ -26,6 +26,7 @@ mod data;
 mod datasets;
 mod denials;
 mod device;
+mod docs;
 mod doctor;
 mod factors;
 mod identity;

@@ -84,7 +84,7 @@ impl Checkpoint {
         match self {
             Checkpoint::Discovered => {
                 "The client has not asked here yet. Compare the address in it letter by letter, without a slash at its \
-                 end, and run the test below."
+                 end, and run the test beside this guide in the console."
             }
             Checkpoint::Registered => {
                 "It found the address and did not come back. Take it out of the client and add it again; a firewall or \
@@ -94,7 +94,9 @@ impl Checkpoint {
                 "Nobody has approved it yet, or the browser window was closed. Connect again in the client, sign in \
                  with the account that you use here, and choose Allow."
             }
-            Checkpoint::TokenMade => "Make a token below, or ask an admin of the workspace for one.",
+            Checkpoint::TokenMade => {
+                "Make a token beside this guide in the console, or ask an admin of the workspace for one."
+            }
             Checkpoint::ListedTools => {
                 "It is let in and has not looked at the tools. Start a new conversation, and see that Dragoman is \
                  switched on among its tools; some clients have to be started again."
@@ -197,7 +199,7 @@ impl Guide {
         match checkpoint {
             Checkpoint::Discovered if self.from_cloud => {
                 "Of this client it shows together with the next. Its cloud needs a public https address: run the test \
-                 below, and compare the address in the client letter by letter, without a slash at its end."
+                 beside this guide in the console, and compare the address in the client letter by letter, without a slash at its end."
             }
             other => other.mend(),
         }
@@ -231,6 +233,7 @@ impl Guide {
             steps: self.steps.iter().map(step).collect(),
             checkpoints: self.way.checkpoints().iter().map(checkpoint).collect(),
             troubleshooting: self.troubles.iter().map(trouble).collect(),
+            page: format!("{}/docs/connect/{}", place.base, self.id),
         }
     }
 }
@@ -254,6 +257,8 @@ pub struct Setup {
     pub steps: Vec<SetupStep>,
     pub checkpoints: Vec<SetupCheckpoint>,
     pub troubleshooting: Vec<SetupTrouble>,
+    /// The guide as a page of the documentation, which needs no sign-in.
+    pub page: String,
 }
 
 /// One step.

@@ -1,6 +1,6 @@
 //! The texts: one guide for each client, and the only place where they are (what several say in the same words is in
 //! `words.rs`). The console's hub, the operation `connectivity_generate_setup`, the MCP prompt `connect_client` and the
-//! table in the README are made of them; a test holds what they name (addresses, scopes, headers) against what the
+//! pages of clients in the documentation are made of them; a test holds what they name (addresses, scopes, headers) against what the
 //! service has.
 
 use super::guide::{Class, Format, Guide, Way};
@@ -306,7 +306,7 @@ pub const GUIDES: &[Guide] = &[
         calls_itself: &["windsurf", "codeium", "devin"],
         troubles: &[
             trouble(
-                "It does not connect, and nothing is found below.",
+                "It does not connect, and nothing is seen of it.",
                 "Windsurf wants the address as serverUrl, Devin Desktop as url: a file of one does nothing in the other.",
             ),
             SIGN_IN_AGAIN,
@@ -437,7 +437,7 @@ pub const GUIDES: &[Guide] = &[
         steps: &[
             MAKE_TOKEN,
             copy(
-                "Take the prompt of your workspace: it is on this page, and at this address for programs. It tells the \
+                "Take the prompt of your workspace: it is beside this guide in the console, and at this address for programs. It tells the \
                  model your published datasets, their columns, and how to ask.",
                 "",
                 Format::Sh,

@@ -41,8 +41,8 @@ pub(super) const APPROVE: Step = say(
 );
 pub(super) const ASK: Step = say("Ask: What data do I have in Dragoman?", "It lists your published datasets by name.");
 pub(super) const MAKE_TOKEN: Step = say(
-    "Make a connectivity token, on this page or at {clients}, and keep its secret: it is shown once. Give each client a \
-     token of its own, so that each can be ended alone.",
+    "Make a connectivity token, beside this guide in the console or at {clients}, and keep its secret: it is shown once. \
+     Give each client a token of its own, so that each can be ended alone.",
     "A token that begins with dgmcp_ is on your screen.",
 );
 /// Commands read it, so that it is in no file, no history and no list of processes.
@@ -64,7 +64,7 @@ pub(super) const SIGN_IN_AGAIN: Trouble = trouble(
 );
 pub(super) const OFF: Trouble = trouble(
     "It says that the workspace does not accept AI clients (503 service_unavailable).",
-    "The switch for AI clients is off. An admin turns it on, on this page or in the settings.",
+    "The switch for AI clients is off. An admin turns it on, beside this guide in the console or in the settings.",
 );
 pub(super) const CLOUD: Trouble = trouble(
     "It cannot connect to the server.",

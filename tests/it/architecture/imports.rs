@@ -65,7 +65,7 @@ fn sql_of_the_store_and_of_the_protocols_stay_in_their_rooms() {
 /// The protocols do not know each other; who shares something has it on the floor below.
 #[test]
 fn only_the_page_of_routes_knows_every_protocol() {
-    const PROTOCOLS: [&str; 5] = ["console", "login", "mcp", "oauth", "rest"];
+    const PROTOCOLS: [&str; 6] = ["console", "docs", "login", "mcp", "oauth", "rest"];
     let mut wrong = Vec::new();
     for (module, source) in &Program::read().modules {
         let own = match module.as_slice() {

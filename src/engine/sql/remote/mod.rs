@@ -19,7 +19,7 @@
 //!    casts that all dialects have to share.
 //! 5. `engine/ontology/read/derive.rs`: the names of its types.
 //! 6. What people read: `ops/sources.rs`, `ops/sql.rs`, `cli/admin.rs` and `cli/admin/source.rs`,
-//!    `templates/sources.html`, `DRAGOMAN_SOURCE_PRIVATE_HOSTS` in `config/variables.rs`, `README.md`.
+//!    `templates/sources.html`, `DRAGOMAN_SOURCE_PRIVATE_HOSTS` in `config/variables.rs`, `docs/sources.md`.
 //! 7. Tests: corpora for the guard and a stand-in for the server in `tests/it/sql`, the real one as in
 //!    `tests/clickhouse`, the dialects in the compiler's tests; then `openapi/` and the snapshots anew
 //!    ([`crate::ops`]).
