@@ -9,17 +9,16 @@ use serde_json::json;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::search::analysis::{self, Language};
 use crate::engine::search::chunk::{self, Cutter};
 use crate::engine::search::embed::Encoder;
 use crate::engine::search::manifest::Owner;
-use crate::engine::search::shard::{Builder, Stored, Terms};
+use crate::engine::search::shard::{Builder, Stored};
 use crate::engine::search::{Indexed, SearchEngine};
 use crate::model::dataset::Dataset;
 use crate::model::document::{Chunk, Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 
-/// Chunks of a batch: one or two tenths of a second of a core.
-const BATCH: usize = 4;
 /// Chunks after which the speed is known.
 const SAMPLE: usize = 64;
 /// How many times the time that is left the rest may need: the speed may rise.
@@ -42,10 +41,11 @@ impl SearchEngine {
     ) -> Result<Indexed> {
         let owner = Owner { org: job.pass.org(), dataset };
         let (documents, folder) = (documents.to_vec(), destination.to_owned());
-        let mut build = blocking(move || Build::begin(&folder, owner, documents)).await?;
+        let encoder = self.encoders.of_workspace(owner.org).await?;
+        let mut build = blocking(move || Build::begin(&folder, owner, documents, encoder)).await?;
         let mut is_whole = false;
         while !is_whole {
-            let turn = job.wait(self.encoder.import_turn(owner.org)).await;
+            let turn = job.wait(self.encoders.import_turn(owner.org)).await;
             let left = job.time_left();
             (build, is_whole) = blocking(move || {
                 // Here ends who was to end while it waited: closing the shard blocks.
@@ -75,10 +75,10 @@ impl SearchEngine {
 struct Build {
     owner: Owner,
     builder: Builder,
-    terms: Terms,
+    encoder: Encoder,
     /// In the order of their ids, whatever the order of the files was: chunks are numbered so, and ties broken.
     documents: std::vec::IntoIter<(Id<Document>, Arc<ParsedDocument>)>,
-    current: Option<Cutter>,
+    current: Option<(Cutter, Language)>,
     /// Bytes of all texts, and of those that are in.
     whole: usize,
     done: usize,
@@ -88,12 +88,18 @@ struct Build {
 }
 
 impl Build {
-    fn begin(folder: &Path, owner: Owner, mut documents: Vec<(Id<Document>, Arc<ParsedDocument>)>) -> Result<Self> {
+    fn begin(
+        folder: &Path,
+        owner: Owner,
+        mut documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+        encoder: Encoder,
+    ) -> Result<Self> {
         documents.sort_by_key(|(id, _)| *id);
+        let (identity, dimension) = (encoder.model().identity()?, encoder.model().dimension()?);
         Ok(Self {
             owner,
-            builder: Builder::create(folder, owner, Encoder::identity()?).map_err(Error::internal)?,
-            terms: Terms::new().map_err(Error::internal)?,
+            builder: Builder::create(folder, owner, identity, dimension).map_err(Error::internal)?,
+            encoder,
             whole: documents.iter().map(|(_, document)| document.text.len()).sum(),
             documents: documents.into_iter(),
             current: None,
@@ -103,36 +109,45 @@ impl Build {
         })
     }
 
-    /// Cuts, encodes and adds some chunks of one document. Blocks.
+    /// Cuts, encodes and adds some chunks: of one long document, or of several short ones. Blocks.
     fn batch(&mut self) -> Result<()> {
         let began = Instant::now();
-        let mut cutter = match self.current.take() {
-            Some(cutter) => cutter,
-            None => match self.documents.next() {
-                Some((id, document)) => Cutter::new(id, document),
-                None => return Ok(()),
-            },
-        };
-        let document = cutter.document().clone();
-        let chunks = cutter.next(BATCH)?;
-        let count = chunks.len();
-        // Behind the last chunk there may be white space.
+        let mut batch = Vec::new();
+        let most = self.encoder.model().batch();
+        while batch.len() < most {
+            let (mut cutter, language) = match self.current.take() {
+                Some(current) => current,
+                None => match self.documents.next() {
+                    Some((id, document)) => {
+                        let language = Language::of(&document.text);
+                        (Cutter::new(id, document), language)
+                    }
+                    None => break,
+                },
+            };
+            let document = cutter.document().clone();
+            // Behind the last chunk there may be white space.
+            let chunks = cutter.next(most - batch.len())?;
+            batch.extend(chunks.into_iter().map(|chunk| (chunk, document.clone(), language)));
+            self.file.clone_from(&document.source_file);
+            match cutter.is_at_end() {
+                true => self.done += document.text.len(),
+                false => self.current = Some((cutter, language)),
+            }
+        }
+        let count = batch.len();
         if count > 0 {
-            self.add(chunks, &document)?;
+            self.add(batch)?;
         }
-        match cutter.is_at_end() {
-            true => self.done += document.text.len(),
-            false => self.current = Some(cutter),
-        }
-        self.file.clone_from(&document.source_file);
         self.pace.add(count, began.elapsed());
         Ok(())
     }
 
-    fn add(&mut self, chunks: Vec<Chunk>, document: &ParsedDocument) -> Result<()> {
-        let texts: Vec<String> = chunks.iter().map(|chunk| chunk::searchable(chunk, document)).collect();
-        let vectors = Encoder::vectors(&texts)?;
-        let points = chunks.into_iter().zip(&texts).zip(vectors).map(|((chunk, text), dense)| {
+    fn add(&mut self, batch: Vec<(Chunk, Arc<ParsedDocument>, Language)>) -> Result<()> {
+        let texts: Vec<String> =
+            batch.iter().map(|(chunk, document, _)| chunk::searchable(chunk, document)).collect();
+        let vectors = self.encoder.passages(&texts)?;
+        let points = batch.into_iter().zip(&texts).zip(vectors).map(|(((chunk, document, language), text), dense)| {
             let stored = Stored {
                 tenant: self.owner.org,
                 dataset: self.owner.dataset,
@@ -143,7 +158,7 @@ impl Build {
                 source_file: document.source_file.clone(),
                 title: document.title.clone(),
             };
-            (stored, dense, self.terms.of_chunk(text))
+            (stored, dense, analysis::of_chunk(text, language))
         });
         let points = points.collect();
         self.builder.add(points).map_err(Error::internal)
@@ -158,7 +173,7 @@ impl Build {
         if self.is_whole() {
             return 1.0;
         }
-        let of_current = |cutter: &Cutter| cutter.fraction() * cutter.document().text.len() as f64;
+        let of_current = |(cutter, _): &(Cutter, Language)| cutter.fraction() * cutter.document().text.len() as f64;
         (self.done as f64 + self.current.as_ref().map_or(0.0, of_current)) / self.whole.max(1) as f64
     }
 }

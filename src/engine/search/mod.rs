@@ -8,8 +8,10 @@
 //! One sealed shard folder a dataset version; publishing it is the importer's. What fails of a search without
 //! spoiling the rest (a leg, a dataset) is logged here and said in [`Found::degraded`].
 
+mod analysis;
 mod chunk;
 mod embed;
+mod feedback;
 mod index;
 mod manifest;
 pub mod markdown;
@@ -24,17 +26,19 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 
 use crate::base::id::Id;
+use crate::config::Embedding;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
+use crate::store::Db;
 
-use embed::Encoder;
+use embed::Encoders;
 use manifest::{Fault, Owner};
 use open::{Key, OpenShards};
-use shard::{Hit, Shard, Stored, Terms};
+use shard::{Hit, Shard, Stored};
 
 /// Characters of a query.
 const QUERY_CHARS: usize = 1_000;
@@ -91,29 +95,47 @@ pub struct Match {
 #[derive(Clone)]
 pub struct SearchEngine {
     files: Files,
-    encoder: Encoder,
+    encoders: Encoders,
     open: Arc<OpenShards>,
 }
 
 /// A query in the forms that the legs understand.
 #[derive(Clone)]
 struct Query {
-    dense: Option<Vec<f32>>,
+    /// Words that were typed.
+    words: usize,
+    dense: Option<Dense>,
     sparse: Option<qdrant_edge::SparseVector>,
     limit: usize,
+}
+
+/// The meaning of a query, as one encoder sees it.
+#[derive(Clone)]
+struct Dense {
+    vector: Vec<f32>,
+    /// See [`embed::Embed::identity`].
+    encoder: String,
 }
 
 /// What one dataset's shard answered.
 struct Answer {
     hits: Vec<Hit>,
+    /// Whether its vectors are of another encoder, so that only words were matched.
+    is_outdated: bool,
     /// The legs that failed, as a person would call them.
     failed: Vec<&'static str>,
 }
 
 impl SearchEngine {
-    /// Nothing is loaded before it is needed.
+    /// With the built-in encoder. Nothing is loaded before it is needed.
     pub fn new(files: Files) -> Self {
-        Self { files, encoder: Encoder::new(), open: Arc::new(OpenShards::new(OPEN_SHARDS)) }
+        Self { files, encoders: Encoders::builtin(), open: Arc::new(OpenShards::new(OPEN_SHARDS)) }
+    }
+
+    /// With the encoder that the operator chose.
+    #[must_use]
+    pub fn with_embedding(self, chosen: &Embedding, db: &Db) -> Self {
+        Self { encoders: Encoders::of(chosen, db), ..self }
     }
 
     /// The `top_k` best chunks of the documents datasets that the job's pass covers.
@@ -150,35 +172,46 @@ impl SearchEngine {
             return Ok(Found { matches: vec![], truncated: false, degraded: None });
         }
         let mut degraded = Vec::new();
-        let terms = Terms::new().map_err(Error::internal)?.of_query(text);
-        let dense = match self.encoder.query(text).await {
-            Ok(vector) => Some(vector),
+        let (dense, weight) = match self.encoded(org, text).await {
+            Ok((dense, weight)) => (Some(dense), weight),
             Err(_logged) => {
                 degraded.push("Search by meaning is out of order; only exact words were matched.".to_owned());
-                None
+                (None, 0.0)
             }
         };
         job.check()?;
-        let query = Query { dense, sparse: terms, limit: CANDIDATES.max(top_k) };
-        let asked: Vec<_> = (shards.iter())
-            .map(|(_, key)| {
-                let query = query.clone();
-                self.on_shard(key, move |shard| Ok(ask(shard, &query)))
-            })
-            .collect();
-        let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
-        job.check()?;
+        let words = text.split_whitespace().count();
+        let query = Query { words, dense, sparse: analysis::of_query(text), limit: CANDIDATES.max(top_k) };
         let mut hits = Vec::new();
-        for (at, (answer, (dataset, _))) in answers.into_iter().zip(&shards).enumerate() {
+        for (at, (answer, (dataset, _))) in self.ask_all(&shards, &query).await.into_iter().zip(&shards).enumerate() {
             match answer {
-                Ok(Answer { hits: found, failed }) => {
+                Ok(Answer { hits: found, failed, is_outdated }) => {
+                    if is_outdated {
+                        degraded.push(format!(
+                            "{} could not be searched by meaning, only by words: its vectors are of another encoder. \
+                             Import it again.",
+                            dataset.name
+                        ));
+                    }
                     degraded.extend(failed.iter().map(|leg| format!("Search by {leg} failed in {}.", dataset.name)));
                     hits.push((at, found));
                 }
                 Err(_logged) => degraded.push(unsearched(dataset)),
             }
         }
-        let ranked = rank::rank(hits);
+        job.check()?;
+        let mut ranked = rank::rank(hits, weight);
+        if degraded.is_empty()
+            && let Some(wider) = self.widened(&shards, &query, &ranked).await
+        {
+            let answers = self.ask_all(&shards, &wider).await;
+            job.check()?;
+            let answered = |answer: Result<Answer>| answer.ok().filter(|it| it.failed.is_empty()).map(|it| it.hits);
+            // What was found first stands where the second look fails.
+            if let Some(hits) = answers.into_iter().map(answered).collect::<Option<Vec<_>>>() {
+                ranked = rank::rank(hits.into_iter().enumerate(), weight);
+            }
+        }
         let mut truncated = ranked.len() > top_k;
         let best: Vec<rank::Ranked> = ranked.into_iter().take(top_k).collect();
         let mut matches = Vec::with_capacity(best.len());
@@ -205,6 +238,48 @@ impl SearchEngine {
         Ok(Found { matches, truncated, degraded: (!degraded.is_empty()).then(|| degraded.join(" ")) })
     }
 
+    /// What each shard has for a query, in the shards' order.
+    async fn ask_all(&self, shards: &[(&Dataset, Key)], query: &Query) -> Vec<Result<Answer>> {
+        let asked: Vec<_> = (shards.iter())
+            .map(|(_, key)| {
+                let query = query.clone();
+                self.on_shard(key, move |shard| Ok(ask(shard, &query)))
+            })
+            .collect();
+        stream::iter(asked).buffered(AT_ONCE).collect().await
+    }
+
+    /// The query made wider by the best that it found; `None` where it has but one leg, or found next to nothing.
+    async fn widened(&self, shards: &[(&Dataset, Key)], query: &Query, ranked: &[rank::Ranked]) -> Option<Query> {
+        let (Some(dense), Some(sparse)) = (&query.dense, &query.sparse) else { return None };
+        let best = ranked.get(..feedback::CHUNKS.min(ranked.len())).filter(|best| best.len() > 1)?;
+        let (mut meanings, mut terms) = (Vec::new(), Vec::new());
+        for (at, (_, key)) in shards.iter().enumerate() {
+            let wanted: Vec<u64> = best.iter().filter(|r| r.dataset == at).map(|r| r.point).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let read = self.on_shard(key, move |shard| shard.vectors(&wanted)).await.ok()?;
+            for (meaning, words) in read {
+                meanings.push(meaning);
+                terms.push(words);
+            }
+        }
+        let vector = feedback::meaning(&dense.vector, &meanings);
+        Some(Query {
+            dense: Some(Dense { vector, encoder: dense.encoder.clone() }),
+            sparse: Some(feedback::terms(sparse, query.words, &terms)),
+            ..*query
+        })
+    }
+
+    /// A query's meaning, and how much that counts beside the words.
+    async fn encoded(&self, org: Id<Org>, text: &str) -> Result<(Dense, f64)> {
+        let encoder = self.encoders.of_workspace(org).await?;
+        let (vector, encoder, weight) = (encoder.query(text).await?, encoder.identity().await?, encoder.model().weight());
+        Ok((Dense { vector, encoder }, weight))
+    }
+
     /// Runs work on a shard, off the async runtime. What goes wrong is logged, once, with the dataset.
     async fn on_shard<T: Send + 'static>(
         &self,
@@ -212,9 +287,8 @@ impl SearchEngine {
         work: impl FnOnce(&Shard) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         let folder: PathBuf = self.files.vectors(key.owner.org, key.owner.dataset, &key.version);
-        let identity = Encoder::identity()?;
         let (open, mine) = (self.open.clone(), key.clone());
-        let done = tokio::task::spawn_blocking(move || open.with(&mine, &folder, &identity, work)).await;
+        let done = tokio::task::spawn_blocking(move || open.with(&mine, &folder, work)).await;
         // A panic of the engine over a damaged file arrives as a join error.
         let failed = match done {
             Ok(Ok(result)) => return Ok(result),
@@ -240,7 +314,8 @@ fn ask(shard: &Shard, query: &Query) -> Answer {
             None
         }
     };
-    let dense = |among: Option<&[u64]>, limit| query.dense.as_ref().map(|q| shard.nearest(q, among, limit));
+    let comparable = query.dense.as_ref().filter(|dense| shard.is_of(&dense.encoder));
+    let dense = |among: Option<&[u64]>, limit| comparable.map(|dense| shard.nearest(&dense.vector, among, limit));
     let sparse = |among: Option<&[u64]>, limit| query.sparse.as_ref().map(|q| shard.matching(q, among, limit));
     let near = run("meaning", dense(None, query.limit));
     let equal = run("words", sparse(None, query.limit));
@@ -256,7 +331,7 @@ fn ask(shard: &Shard, query: &Query) -> Answer {
         Some(leg.iter().find(|(found, _)| *found == point).map_or(0.0, |(_, score)| *score))
     };
     let hits = points.iter().map(|&point| Hit { point, dense: of(&near, point), sparse: of(&equal, point) }).collect();
-    Answer { hits, failed }
+    Answer { hits, is_outdated: query.dense.is_some() && comparable.is_none(), failed }
 }
 
 /// A match, and whether its text was cut.

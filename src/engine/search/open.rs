@@ -46,7 +46,6 @@ impl OpenShards {
         &self,
         key: &Key,
         folder: &Path,
-        encoder: &str,
         work: impl FnOnce(&Shard) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let (slot, evicted) = self.touch(key);
@@ -61,7 +60,7 @@ impl OpenShards {
         }
         let mut open = alone(&slot);
         if open.is_none() {
-            *open = Some(Shard::open(folder, key.owner, encoder)?);
+            *open = Some(Shard::open(folder, key.owner)?);
         }
         let open = RwLockWriteGuard::downgrade(open);
         match open.as_ref() {

@@ -7,18 +7,16 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use qdrant_edge::bm25_embed::{EdgeBm25, EdgeBm25Config};
-use qdrant_edge::external::ordered_float::NotNan;
 use qdrant_edge::{
     Condition, CreateIndex, Distance, EdgeConfig, EdgeShard, EdgeSparseVectorParams, EdgeVectorParams, FieldCondition,
     FieldIndexOperations, Filter, JsonPath, Match, Modifier, NamedQuery, PayloadFieldSchema, PayloadSchemaType,
-    PointId, PointInsertOperations, PointOperations, PointStruct, QueryEnum, QueryRequest, ScoringQuery, ScrollRequest,
-    SparseVector, UpdateOperation, Vector, VectorInternal, Vectors, WalOptions, WithPayloadInterface, WithVector,
+    PointId, PointInsertOperations, PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery, ScrollRequest,
+    SparseVector, UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions, WithPayloadInterface, WithVector,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
-use crate::engine::search::embed::DIMENSION;
+use crate::engine::search::analysis;
 use crate::engine::search::manifest::{self, Fault, Owner};
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
@@ -39,33 +37,6 @@ pub(super) struct Stored {
     pub text: String,
     pub source_file: String,
     pub title: String,
-}
-
-/// Texts into weighted terms: English stems without stop words, accents folded, BM25's saturation of counts.
-#[derive(Debug)]
-pub(super) struct Terms(EdgeBm25);
-
-impl Terms {
-    /// Changes whenever the same text would yield other terms.
-    pub(super) const IDENTITY: &str = "bm25 k1=1.2 b=0.75 length=60 english folded v1";
-
-    /// # Errors
-    /// The engine refuses the settings.
-    pub(super) fn new() -> Result<Self, Fault> {
-        // Terms of a full chunk, stop words not counted.
-        let avg_len = NotNan::new(60.0).map_err(refused)?;
-        let config = EdgeBm25Config { avg_len, ascii_folding: Some(true), ..EdgeBm25Config::default() };
-        EdgeBm25::new(config).map(Self).map_err(refused)
-    }
-
-    pub(super) fn of_chunk(&self, text: &str) -> SparseVector {
-        self.0.embed_document(text)
-    }
-
-    /// `None` for a query of stop words only.
-    pub(super) fn of_query(&self, text: &str) -> Option<SparseVector> {
-        Some(self.0.embed_query(text)).filter(|terms| !terms.indices.is_empty())
-    }
 }
 
 /// The engine's shard. It flushes when it is dropped, and panics when it cannot: when its folder was removed, or the
@@ -94,18 +65,19 @@ pub(super) struct Builder {
     folder: PathBuf,
     owner: Owner,
     encoder: String,
+    dimension: usize,
     engine: Engine,
     points: u64,
 }
 
 impl Builder {
-    /// Starts in a folder that is empty or absent.
-    pub(super) fn create(folder: &Path, owner: Owner, encoder: String) -> Result<Self, Fault> {
+    /// Starts in a folder that is empty or absent, for vectors of an encoder with so many coordinates.
+    pub(super) fn create(folder: &Path, owner: Owner, encoder: String, dimension: usize) -> Result<Self, Fault> {
         fs::create_dir_all(folder)?;
         if fs::read_dir(folder)?.next().is_some() {
             return Err(Fault::Damaged("the folder for a new shard is not empty".into()));
         }
-        let shard = EdgeShard::new(folder, config()).map_err(refused)?;
+        let shard = EdgeShard::new(folder, config(dimension)).map_err(refused)?;
         for field in ["tenant", "dataset"] {
             let index = CreateIndex {
                 field_name: path(field)?,
@@ -114,7 +86,7 @@ impl Builder {
             let operation = UpdateOperation::FieldIndexOperation(FieldIndexOperations::CreateIndex(index));
             shard.update(operation).map_err(refused)?;
         }
-        Ok(Self { folder: folder.to_owned(), owner, encoder, engine: Engine(Some(shard)), points: 0 })
+        Ok(Self { folder: folder.to_owned(), owner, encoder, dimension, engine: Engine(Some(shard)), points: 0 })
     }
 
     /// Adds chunks. They are numbered in the order of the calls, which later breaks ties.
@@ -129,7 +101,7 @@ impl Builder {
                 return Err(Fault::Foreign);
             }
             let finite = dense.iter().chain(&sparse.values).all(|x| x.is_finite());
-            if dense.len() != DIMENSION || !finite || sparse.indices.len() != sparse.values.len() {
+            if dense.len() != self.dimension || !finite || sparse.indices.len() != sparse.values.len() {
                 return Err(Fault::Damaged(format!("unsound vector of {} coordinates", dense.len())));
             }
             let payload = serde_json::to_value(&stored).map_err(refused)?;
@@ -144,13 +116,13 @@ impl Builder {
 
     /// Flushes, closes and seals: after it the shard survives a crash. Returns points and bytes on disk.
     pub(super) fn finish(self) -> Result<(u64, u64), Fault> {
-        let Self { folder, owner, encoder, engine, points } = self;
+        let Self { folder, owner, encoder, dimension: _, engine, points } = self;
         // Panics when it fails, which the caller's task reports; the drop only repeats it.
         engine.get()?.flush();
         drop(engine);
         // This version of the engine never replays its log, and the shard is not written again.
         fs::remove_dir_all(folder.join(WAL))?;
-        let bytes = manifest::seal(&folder, owner, &encoder, Terms::IDENTITY, points)?;
+        let bytes = manifest::seal(&folder, owner, &encoder, analysis::IDENTITY, points)?;
         Ok((points, bytes))
     }
 }
@@ -170,6 +142,8 @@ pub(super) struct Hit {
 #[derive(Debug)]
 pub(super) struct Shard {
     owner: Owner,
+    /// What made its vectors; see `Embed::identity`.
+    encoder: String,
     engine: Engine,
 }
 
@@ -177,16 +151,22 @@ impl Shard {
     /// Opens a sealed shard; the engine lets one process have it open, once.
     ///
     /// # Errors
-    /// Another owner's or another encoder's shard, or a damaged one.
-    pub(super) fn open(folder: &Path, owner: Owner, encoder: &str) -> Result<Self, Fault> {
-        let points = manifest::verify(folder, owner, encoder, Terms::IDENTITY)?;
-        let shard = EdgeShard::load(folder, Some(config())).map_err(refused)?;
+    /// Another owner's shard, one of other terms, or a damaged one.
+    pub(super) fn open(folder: &Path, owner: Owner) -> Result<Self, Fault> {
+        let encoder = manifest::encoder(folder)?;
+        let points = manifest::verify(folder, owner, &encoder, analysis::IDENTITY)?;
+        let shard = EdgeShard::load(folder, None).map_err(refused)?;
         let engine = Engine(Some(shard));
         let found = engine.get()?.info().points_count as u64;
         if found != points {
             return Err(Fault::Damaged(format!("{found} points instead of {points}")));
         }
-        Ok(Self { owner, engine })
+        Ok(Self { owner, encoder, engine })
+    }
+
+    /// Whether vectors of this encoder can be compared with the shard's.
+    pub(super) fn is_of(&self, encoder: &str) -> bool {
+        self.encoder == encoder
     }
 
     /// The best `limit` chunks of the dense leg, with cosines.
@@ -251,6 +231,31 @@ impl Shard {
         read.collect()
     }
 
+    /// The vectors of these chunks, dense and sparse, in the order of their numbers.
+    ///
+    /// # Errors
+    /// One of them has not both.
+    pub(super) fn vectors(&self, points: &[u64]) -> Result<Vec<(Vec<f32>, SparseVector)>, Fault> {
+        let request = ScrollRequest {
+            offset: None,
+            limit: Some(points.len()),
+            filter: Some(self.filter(Some(points))?),
+            with_payload: Some(WithPayloadInterface::Bool(false)),
+            with_vector: WithVector::Bool(true),
+            order_by: None,
+        };
+        let (records, _) = self.engine.get()?.scroll(request).map_err(refused)?;
+        let both = |record: Record| match record.vector {
+            Some(VectorStructInternal::Named(mut named)) => match (named.remove(DENSE), named.remove(SPARSE)) {
+                (Some(VectorInternal::Dense(dense)), Some(VectorInternal::Sparse(sparse))) => Some((dense, sparse)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let read = records.into_iter().map(|record| both(record).ok_or_else(|| Fault::Damaged("a chunk lacks a vector".into())));
+        read.collect()
+    }
+
     /// Takes the sparse vectors away, as a damaged index does.
     #[cfg(test)]
     pub(crate) fn drop_words(&self) {
@@ -277,10 +282,10 @@ fn path(field: &str) -> Result<JsonPath, Fault> {
     field.parse().map_err(|()| Fault::Engine(format!("{field} is not a payload path")))
 }
 
-fn config() -> EdgeConfig {
+fn config(dimension: usize) -> EdgeConfig {
     let wal = WalOptions { segment_capacity: 1 << 20, ..WalOptions::default() };
     EdgeConfig::builder()
-        .vector(DENSE, EdgeVectorParams::builder(DIMENSION, Distance::Cosine).on_disk(true).build())
+        .vector(DENSE, EdgeVectorParams::builder(dimension, Distance::Cosine).on_disk(true).build())
         .sparse_vector(SPARSE, EdgeSparseVectorParams::builder().modifier(Modifier::Idf).build())
         .on_disk_payload(true)
         .wal_options(wal)

@@ -11,6 +11,9 @@ use crate::engine::ingest::text;
 use crate::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 
+/// Coordinates of the vectors that are made up here.
+const DIMENSION: usize = 8;
+
 struct World {
     files: Files,
     engine: SearchEngine,
@@ -106,7 +109,7 @@ impl World {
 async fn without_the_encoder_exact_words_still_answer_and_the_answer_says_so() {
     let world = World::new();
     let dataset = world.published("notes", &["The xenolith lay in the basalt.", "Bread needs flour."]).await;
-    world.engine.encoder.break_down();
+    world.engine.encoders.break_down();
     let found = world.find(&[&dataset], "xenolith").await;
     assert_eq!(found.matches.len(), 1);
     assert!(found.matches[0].text.contains("xenolith"));
@@ -119,11 +122,12 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
     let dataset = world.published("notes", &["The plane left late.", "Bread needs flour."]).await;
     let place = world.place(&dataset);
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    let shard = Shard::open(&place, owner, &Encoder::identity().unwrap()).unwrap();
+    let shard = Shard::open(&place, owner).unwrap();
     shard.drop_words();
     let query = Query {
-        dense: Some(world.engine.encoder.query("delayed flight").await.unwrap()),
-        sparse: Terms::new().unwrap().of_query("delayed flight"),
+        words: 2,
+        dense: Some(world.engine.encoded(world.org.id, "delayed flight").await.unwrap().0),
+        sparse: analysis::of_query("delayed flight"),
         limit: 10,
     };
     let answer = ask(&shard, &query);
@@ -146,7 +150,7 @@ async fn the_least_recent_shard_is_closed_and_opens_again() {
     assert_eq!(world.engine.open.count(), 2);
     // The first was closed: the engine would refuse to open it here otherwise.
     let owner = Owner { org: world.org.id, dataset: datasets[0].id };
-    drop(Shard::open(&world.place(&datasets[0]), owner, &Encoder::identity().unwrap()).unwrap());
+    drop(Shard::open(&world.place(&datasets[0]), owner).unwrap());
     let again = world.find(&[&datasets[0]], "text").await;
     assert_eq!((again.matches.len(), again.degraded), (1, None));
     assert_eq!(world.engine.open.count(), 2);
@@ -184,7 +188,7 @@ async fn a_shard_of_another_encoder_is_not_compared_with_ours() {
     let dataset = world.dataset("old");
     let place = world.place(&dataset);
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    Builder::create(&place, owner, "another encoder".into()).unwrap().finish().unwrap();
+    Builder::create(&place, owner, "another encoder".into(), 3).unwrap().finish().unwrap();
     let found = world.find(&[&dataset], "bread").await;
     assert!(found.matches.is_empty());
     assert!(found.degraded.unwrap().contains("old could not be searched"));
@@ -195,7 +199,7 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
     let world = World::new();
     let dataset = world.dataset("notes");
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    let mut builder = Builder::create(&world.place(&dataset), owner, "e".into()).unwrap();
+    let mut builder = Builder::create(&world.place(&dataset), owner, "e".into(), DIMENSION).unwrap();
     let stored = Stored {
         tenant: world.org.id,
         dataset: dataset.id,
@@ -206,14 +210,14 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
         source_file: "f".into(),
         title: "t".into(),
     };
-    let terms = || Terms::new().unwrap().of_chunk("text");
-    let mut broken = vec![0.5; embed::DIMENSION];
+    let terms = || analysis::of_chunk("text", analysis::Language::of(""));
+    let mut broken = vec![0.5; DIMENSION];
     broken[7] = f32::NAN;
     assert!(builder.add(vec![(stored.clone(), broken, terms())]).is_err());
     assert!(builder.add(vec![(stored.clone(), vec![0.5; 3], terms())]).is_err());
     let foreign = Stored { tenant: Id::new(&world.clock), ..stored.clone() };
-    assert!(matches!(builder.add(vec![(foreign, vec![0.5; embed::DIMENSION], terms())]), Err(Fault::Foreign)));
-    assert!(builder.add(vec![(stored, vec![0.5; embed::DIMENSION], terms())]).is_ok());
+    assert!(matches!(builder.add(vec![(foreign, vec![0.5; DIMENSION], terms())]), Err(Fault::Foreign)));
+    assert!(builder.add(vec![(stored, vec![0.5; DIMENSION], terms())]).is_ok());
 }
 
 #[test]
@@ -242,12 +246,12 @@ async fn a_build_whose_folder_vanished_fails_and_does_not_end_the_process() {
     let dataset = world.dataset("notes");
     let place = world.place(&dataset);
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    let builder = Builder::create(&place, owner, "e".into(), DIMENSION).unwrap();
     std::fs::remove_dir_all(&place).unwrap();
     let finished = index::blocking(move || builder.finish().map_err(Error::internal)).await;
     assert_eq!(finished.unwrap_err().code, crate::model::error::Code::InternalError);
 
-    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    let builder = Builder::create(&place, owner, "e".into(), DIMENSION).unwrap();
     std::fs::remove_dir_all(&place).unwrap();
     drop(builder);
 }
