@@ -42,6 +42,11 @@ impl Encoder {
         serde_json::to_string(&pocket_encoder::model_info()).map_err(Error::internal)
     }
 
+    /// The model's name, as people know it.
+    pub(super) fn name() -> String {
+        pocket_encoder::model_info().id
+    }
+
     /// The vector of a query.
     ///
     /// # Errors

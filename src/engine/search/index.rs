@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::search::about::About;
 use crate::engine::search::chunk::{self, Cutter};
 use crate::engine::search::embed::Encoder;
 use crate::engine::search::manifest::Owner;
@@ -130,6 +131,7 @@ impl Build {
     }
 
     fn add(&mut self, chunks: Vec<Chunk>, document: &ParsedDocument) -> Result<()> {
+        let about = chunks.first().map(|chunk| About::of(chunk.document, &document.text)).unwrap_or_default();
         let texts: Vec<String> = chunks.iter().map(|chunk| chunk::searchable(chunk, document)).collect();
         let vectors = Encoder::vectors(&texts)?;
         let points = chunks.into_iter().zip(&texts).zip(vectors).map(|((chunk, text), dense)| {
@@ -142,6 +144,7 @@ impl Build {
                 text: chunk.text,
                 source_file: document.source_file.clone(),
                 title: document.title.clone(),
+                about: about.clone(),
             };
             (stored, dense, self.terms.of_chunk(text))
         });

@@ -8,15 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use lru::LruCache;
 
-use crate::engine::search::manifest::{Fault, Owner};
+use crate::engine::search::backend::Key;
+use crate::engine::search::manifest::Fault;
 use crate::engine::search::shard::Shard;
-
-/// A dataset version of a tenant.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    pub owner: Owner,
-    pub version: String,
-}
 
 type Slot = Arc<RwLock<Option<Shard>>>;
 

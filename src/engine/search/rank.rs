@@ -49,14 +49,22 @@ pub(super) fn rank(hits: impl IntoIterator<Item = (usize, Vec<Hit>)>) -> Vec<Ran
 }
 
 /// The score of a chunk; when one leg did not run, the other's alone.
-fn score(hit: Hit) -> f64 {
-    let meaning = hit.dense.map(|cosine| f64::from(cosine).clamp(0.0, 1.0));
-    let words = hit.sparse.map(|bm25| f64::from(bm25).max(0.0)).map(|bm25| bm25 / (bm25 + HALF));
-    match (meaning, words) {
+pub(super) fn score(hit: Hit) -> f64 {
+    match (meaning(hit), words(hit)) {
         (Some(meaning), Some(words)) => MEANING * meaning + (1.0 - MEANING) * words,
         (Some(only), None) | (None, Some(only)) => only,
         (None, None) => 0.0,
     }
+}
+
+/// How near the meanings are, 0 to 1; `None` when that leg did not run.
+pub(super) fn meaning(hit: Hit) -> Option<f64> {
+    hit.dense.map(|cosine| f64::from(cosine).clamp(0.0, 1.0))
+}
+
+/// How well the words agree, 0 to 1; `None` when that leg did not run.
+pub(super) fn words(hit: Hit) -> Option<f64> {
+    hit.sparse.map(|bm25| f64::from(bm25).max(0.0)).map(|bm25| bm25 / (bm25 + HALF))
 }
 
 #[cfg(test)]

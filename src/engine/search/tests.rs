@@ -1,9 +1,13 @@
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::shard::Builder;
+use super::about::About;
+use super::manifest::Fault;
+use super::shard::{Builder, Shard};
+use super::shards::ask;
 use super::*;
 use crate::base::clock::Clock;
 use crate::config::{Budgets, Limits};
@@ -14,6 +18,7 @@ use crate::model::caller::{Caller, Client, Proof};
 struct World {
     files: Files,
     engine: SearchEngine,
+    open: Arc<OpenShards>,
     clock: Clock,
     org: Org,
     budget: Budgets,
@@ -33,8 +38,15 @@ impl World {
             connectivity_enabled: true,
             created_at: 0,
         };
-        let engine = SearchEngine::new(files.clone());
-        Self { files, engine, clock, org, budget: Limits::default().budgets, _data: data }
+        let open = Arc::new(OpenShards::new(OPEN_SHARDS));
+        let engine = SearchEngine::over(files.clone(), open.clone());
+        Self { files, engine, open, clock, org, budget: Limits::default().budgets, _data: data }
+    }
+
+    /// From now on at most so many shards stay open.
+    fn keep_open(&mut self, most: usize) {
+        self.open = Arc::new(OpenShards::new(NonZeroUsize::new(most).unwrap()));
+        self.engine = SearchEngine::over(self.files.clone(), self.open.clone());
     }
 
     fn dataset(&self, name: &str) -> Dataset {
@@ -124,7 +136,9 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
     let query = Query {
         dense: Some(world.engine.encoder.query("delayed flight").await.unwrap()),
         sparse: Terms::new().unwrap().of_query("delayed flight"),
-        limit: 10,
+        near: 10,
+        equal: 10,
+        ..Query::default()
     };
     let answer = ask(&shard, &query);
     assert_eq!(answer.failed, ["words"]);
@@ -135,7 +149,7 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
 #[tokio::test]
 async fn the_least_recent_shard_is_closed_and_opens_again() {
     let mut world = World::new();
-    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(2).unwrap()));
+    world.keep_open(2);
     let mut datasets = vec![];
     for name in ["a", "b", "c"] {
         datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
@@ -143,19 +157,19 @@ async fn the_least_recent_shard_is_closed_and_opens_again() {
     for dataset in &datasets {
         assert_eq!(world.find(&[dataset], "text").await.matches.len(), 1);
     }
-    assert_eq!(world.engine.open.count(), 2);
+    assert_eq!(world.open.count(), 2);
     // The first was closed: the engine would refuse to open it here otherwise.
     let owner = Owner { org: world.org.id, dataset: datasets[0].id };
     drop(Shard::open(&world.place(&datasets[0]), owner, &Encoder::identity().unwrap()).unwrap());
     let again = world.find(&[&datasets[0]], "text").await;
     assert_eq!((again.matches.len(), again.degraded), (1, None));
-    assert_eq!(world.engine.open.count(), 2);
+    assert_eq!(world.open.count(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_queries_over_more_shards_than_may_be_open_all_answer() {
     let mut world = World::new();
-    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(1).unwrap()));
+    world.keep_open(1);
     let mut datasets = vec![];
     for name in ["a", "b", "c"] {
         datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
@@ -172,9 +186,9 @@ async fn a_forgotten_shard_is_closed() {
     let world = World::new();
     let dataset = world.published("notes", &["Bread needs flour."]).await;
     world.find(&[&dataset], "bread").await;
-    assert_eq!(world.engine.open.count(), 1);
+    assert_eq!(world.open.count(), 1);
     world.engine.forget(world.org.id, dataset.id, "v1");
-    assert_eq!(world.engine.open.count(), 0);
+    assert_eq!(world.open.count(), 0);
     world.engine.forget(world.org.id, dataset.id, "v1");
 }
 
@@ -205,6 +219,7 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
         text: "text".into(),
         source_file: "f".into(),
         title: "t".into(),
+        about: About::default(),
     };
     let terms = || Terms::new().unwrap().of_chunk("text");
     let mut broken = vec![0.5; embed::DIMENSION];
@@ -228,6 +243,7 @@ fn a_long_text_is_cut_at_a_character() {
         text: "é".repeat(TEXT_CHARS + 1),
         source_file: "f".into(),
         title: "t".into(),
+        about: About::default(),
     };
     let (found, cut) = to_match(&world.dataset("notes"), stored.clone(), 0.5);
     assert!(cut);
