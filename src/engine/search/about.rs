@@ -18,7 +18,7 @@ const MOMENTS: [&str; 5] = ["created_at", "created", "date", "creationdate", "pu
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct About {
+pub struct About {
     /// When it was written, or imported where it does not say.
     pub created: Millis,
     /// In lower case.
@@ -28,7 +28,8 @@ pub(super) struct About {
 }
 
 impl About {
-    pub(super) fn of(id: Id<Document>, text: &str) -> Self {
+    /// What a document of this id and text says.
+    pub fn of(id: Id<Document>, text: &str) -> Self {
         let metadata = front_matter(text).unwrap_or_default();
         let by_name = |name: &str| metadata.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, it)| it);
         let created = MOMENTS.iter().find_map(|name| time(by_name(name)?.as_str()?));
@@ -55,7 +56,7 @@ fn tags(value: &Value) -> Vec<String> {
 }
 
 /// A tag as it is compared.
-pub(super) fn tag(text: &str) -> String {
+fn tag(text: &str) -> String {
     text.trim().trim_start_matches('#').to_lowercase()
 }
 

@@ -14,7 +14,12 @@ pub enum Fusion {
     Scores(Option<Weights>),
     /// Reciprocal ranks: the sum of `weight / (k0 + rank)` (Cormack, Clarke, Büttcher, SIGIR 2009), as a fraction of
     /// what the first of both legs would have. Only ranks up to the legs' own limits count.
-    Ranks { k0: f64, weights: Weights, words: usize, meaning: usize },
+    Ranks {
+        k0: f64,
+        weights: Weights,
+        words: usize,
+        meaning: usize,
+    },
 }
 
 /// How much each leg counts; at least one of them is more than 0.
@@ -64,9 +69,7 @@ pub(super) fn fuse(hits: Vec<(usize, Vec<Hit>)>, fusion: Fusion) -> Vec<Fused> {
 }
 
 fn order(all: &mut [Fused], by: impl Fn(&Fused) -> f64) {
-    all.sort_by(|a, b| {
-        by(b).total_cmp(&by(a)).then(a.dataset.cmp(&b.dataset)).then(a.hit.point.cmp(&b.hit.point))
-    });
+    all.sort_by(|a, b| by(b).total_cmp(&by(a)).then(a.dataset.cmp(&b.dataset)).then(a.hit.point.cmp(&b.hit.point)));
 }
 
 fn score(one: &Fused, fusion: Fusion) -> f64 {

@@ -10,12 +10,14 @@
 //! importer's. What fails of a search without spoiling the rest (a leg, a dataset) is logged here and said in
 //! [`Found::degraded`].
 
-mod about;
+pub mod about;
 mod backend;
 mod chunk;
 mod embed;
 pub mod filter;
 mod fuse;
+#[cfg(test)]
+mod growth;
 mod index;
 mod manifest;
 pub mod markdown;
@@ -28,7 +30,6 @@ mod snippet;
 mod words;
 
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::base::id::Id;
@@ -54,8 +55,8 @@ const TOP_K: usize = 50;
 const CANDIDATES: usize = 100;
 /// Characters of a match's text.
 const TEXT_CHARS: usize = 2_000;
-/// Shards that stay open.
-const OPEN_SHARDS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+/// Bytes of memory that open shards take together.
+const OPEN_BYTES: u64 = 1 << 30;
 /// Said where the encoder is down.
 const WITHOUT_MEANING: &str = "Search by meaning is out of order; only exact words were matched.";
 
@@ -107,7 +108,7 @@ pub struct SearchEngine {
 impl SearchEngine {
     /// Nothing is loaded before it is needed.
     pub fn new(files: Files) -> Self {
-        Self::over(files, Arc::new(OpenShards::new(OPEN_SHARDS)))
+        Self::over(files, Arc::new(OpenShards::new(OPEN_BYTES)))
     }
 
     fn over(files: Files, open: Arc<OpenShards>) -> Self {

@@ -10,8 +10,8 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::backend::{Key, Query};
 use crate::engine::search::filter::Filter;
-pub use crate::engine::search::fuse::{Fusion, Weights};
 use crate::engine::search::fuse::{Fused, fuse};
+pub use crate::engine::search::fuse::{Fusion, Weights};
 use crate::engine::search::rank;
 use crate::engine::search::shard::{Place, Stored, Terms};
 pub use crate::engine::search::snippet::Snippet;
@@ -54,7 +54,11 @@ pub enum Meaning {
     /// A vector of the encoder's.
     Vector(Vec<f32>),
     /// Chunks that are like this one, or like this document as a whole; without itself.
-    Like { dataset: Id<Dataset>, document: Id<Document>, chunk: Option<u32> },
+    Like {
+        dataset: Id<Dataset>,
+        document: Id<Document>,
+        chunk: Option<u32>,
+    },
 }
 
 /// What was found, best first.
@@ -115,9 +119,8 @@ impl SearchEngine {
     }
 
     async fn ranked(&self, job: &Job<'_>, ask: &Retrieval) -> Result<Retrieved> {
-        let (datasets, keys) = keys(job, |dataset| {
-            ask.filter.datasets.as_ref().is_none_or(|wanted| wanted.contains(&dataset.id))
-        });
+        let (datasets, keys) =
+            keys(job, |dataset| ask.filter.datasets.as_ref().is_none_or(|wanted| wanted.contains(&dataset.id)));
         if keys.is_empty() {
             return Ok(Retrieved::default());
         }
@@ -138,7 +141,12 @@ impl SearchEngine {
         };
         let answers = self.index.find(&keys, &query).await;
         job.check()?;
-        let mut all = fuse(collected(answers, &datasets, &mut degraded), ask.fusion);
+        // Where the order should be that of meaning, and there is none, the words' own is left.
+        let fusion = match ask.fusion {
+            Fusion::Meaning if query.dense.is_none() => Fusion::Words,
+            fusion => fusion,
+        };
+        let mut all = fuse(collected(answers, &datasets, &mut degraded), fusion);
         all.retain(|one| one.score >= ask.min_score);
         if let Some(most) = ask.of_a_document {
             all = self.grouped(&datasets, &keys, all, most, &mut degraded).await;

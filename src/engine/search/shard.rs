@@ -13,7 +13,8 @@ use qdrant_edge::{
     Condition, CreateIndex, Distance, EdgeConfig, EdgeShard, EdgeSparseVectorParams, EdgeVectorParams, FieldCondition,
     FieldIndexOperations, Filter, Match, Modifier, NamedQuery, PayloadFieldSchema, PointId, PointInsertOperations,
     PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery, ScrollRequest, SparseVector,
-    UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions, WithPayloadInterface, WithVector,
+    UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions, WithPayloadInterface,
+    WithVector,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -201,6 +202,7 @@ pub(super) struct Hit {
 pub(super) struct Shard {
     owner: Owner,
     engine: Engine,
+    chunks: u64,
 }
 
 impl Shard {
@@ -216,7 +218,12 @@ impl Shard {
         if found != points {
             return Err(Fault::Damaged(format!("{found} points instead of {points}")));
         }
-        Ok(Self { owner, engine })
+        Ok(Self { owner, engine, chunks: points })
+    }
+
+    /// How many chunks it holds.
+    pub(super) fn chunks(&self) -> u64 {
+        self.chunks
     }
 
     /// The best `limit` chunks of the dense leg, with cosines.

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn of_a_long_text_the_part_with_most_words_is_shown_and_no_word_is_cut() {
-        let text = format!("{} late {} late planes in thunder {}", "éa ".repeat(200), "bb ".repeat(200), "cc ".repeat(200));
+        let text =
+            format!("{} late {} late planes in thunder {}", "éa ".repeat(200), "bb ".repeat(200), "cc ".repeat(200));
         let found = of(&text, &["late", "planes", "thunder"]);
         assert_eq!(marked(&found), ["late", "planes", "thunder"]);
         assert!(found.text.starts_with("…bb bb") && found.text.ends_with("cc…"), "{}", found.text);

@@ -38,14 +38,14 @@ impl World {
             connectivity_enabled: true,
             created_at: 0,
         };
-        let open = Arc::new(OpenShards::new(OPEN_SHARDS));
+        let open = Arc::new(OpenShards::new(OPEN_BYTES));
         let engine = SearchEngine::over(files.clone(), open.clone());
         Self { files, engine, open, clock, org, budget: Limits::default().budgets, _data: data }
     }
 
-    /// From now on at most so many shards stay open.
-    fn keep_open(&mut self, most: usize) {
-        self.open = Arc::new(OpenShards::new(NonZeroUsize::new(most).unwrap()));
+    /// From now on at most so many shards of one chunk stay open.
+    fn keep_open(&mut self, most: u64) {
+        self.open = Arc::new(OpenShards::new(most * open::bytes_of(1)));
         self.engine = SearchEngine::over(self.files.clone(), self.open.clone());
     }
 
@@ -179,6 +179,26 @@ async fn many_queries_over_more_shards_than_may_be_open_all_answer() {
     for found in answers {
         assert_eq!((found.matches.len(), found.degraded), (3, None));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_open_is_counted_however_it_is_opened_and_closed() {
+    let mut world = World::new();
+    world.keep_open(3);
+    let mut datasets = vec![];
+    for name in ["a", "b", "c", "d", "e"] {
+        datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
+    }
+    let all: Vec<&Dataset> = datasets.iter().collect();
+    futures_util::future::join_all((0..6).map(|at| world.find(&all[at % 3..], "text"))).await;
+    assert!(world.open.count() <= 3);
+    assert_eq!(world.open.bytes(), world.open.count() as u64 * open::bytes_of(1));
+    for dataset in &datasets {
+        world.engine.forget(world.org.id, dataset.id, "v1");
+    }
+    assert_eq!((world.open.count(), world.open.bytes()), (0, 0));
+    world.keep_open(0);
+    assert_eq!(world.find(&all, "text").await.matches.len(), 5, "one that is too large by itself is asked too");
 }
 
 #[tokio::test]
