@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::search::about::About;
 use crate::engine::search::analysis::{self, Language};
 use crate::engine::search::chunk::{self, Cutter};
 use crate::engine::search::embed::Encoder;
@@ -126,9 +127,10 @@ impl Build {
                 },
             };
             let document = cutter.document().clone();
-            // Behind the last chunk there may be white space.
             let chunks = cutter.next(most - batch.len())?;
-            batch.extend(chunks.into_iter().map(|chunk| (chunk, document.clone(), language)));
+            let about = chunks.first().map(|chunk| About::of(chunk.document, &document.text)).unwrap_or_default();
+            // Behind the last chunk there may be white space.
+            batch.extend(chunks.into_iter().map(|chunk| (chunk, document.clone(), about.clone(), language)));
             self.file.clone_from(&document.source_file);
             match cutter.is_at_end() {
                 true => self.done += document.text.len(),
@@ -143,11 +145,11 @@ impl Build {
         Ok(())
     }
 
-    fn add(&mut self, batch: Vec<(Chunk, Arc<ParsedDocument>, Language)>) -> Result<()> {
+    fn add(&mut self, batch: Vec<(Chunk, Arc<ParsedDocument>, About, Language)>) -> Result<()> {
         let texts: Vec<String> =
-            batch.iter().map(|(chunk, document, _)| chunk::searchable(chunk, document)).collect();
+            batch.iter().map(|(chunk, document, ..)| chunk::searchable(chunk, document)).collect();
         let vectors = self.encoder.passages(&texts)?;
-        let points = batch.into_iter().zip(&texts).zip(vectors).map(|(((chunk, document, language), text), dense)| {
+        let points = batch.into_iter().zip(&texts).zip(vectors).map(|(((chunk, document, about, language), text), dense)| {
             let stored = Stored {
                 tenant: self.owner.org,
                 dataset: self.owner.dataset,
@@ -157,6 +159,7 @@ impl Build {
                 text: chunk.text,
                 source_file: document.source_file.clone(),
                 title: document.title.clone(),
+                about,
             };
             (stored, dense, analysis::of_chunk(text, language))
         });

@@ -15,7 +15,7 @@ use crate::model::org::Org;
 
 const FILE: &str = "manifest.json";
 /// Raised when a shard of the past can no longer be read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The dataset that a shard holds, and the tenant that the dataset belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -31,13 +31,13 @@ pub(super) struct Ranked {
     pub score: f64,
 }
 
-/// Orders the hits of several datasets, best first; ties by dataset, then by the chunk's number. `meaning` is the weight
-/// of meaning, 0 to 1; the rest is the words'.
-pub(super) fn rank(hits: impl IntoIterator<Item = (usize, Vec<Hit>)>, meaning: f64) -> Vec<Ranked> {
+/// Orders the hits of several datasets, best first; ties by dataset, then by the chunk's number. `weight` is that of
+/// meaning, 0 to 1 ([`crate::engine::search::embed::Embed::weight`]); the rest is the words'.
+pub(super) fn rank(hits: impl IntoIterator<Item = (usize, Vec<Hit>)>, weight: f64) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = hits
         .into_iter()
         .flat_map(|(dataset, hits)| {
-            hits.into_iter().map(move |hit| Ranked { dataset, point: hit.point, score: score(hit, meaning) })
+            hits.into_iter().map(move |hit| Ranked { dataset, point: hit.point, score: score(hit, weight) })
         })
         .collect();
     ranked.sort_by(|a, b| {
@@ -47,14 +47,22 @@ pub(super) fn rank(hits: impl IntoIterator<Item = (usize, Vec<Hit>)>, meaning: f
 }
 
 /// The score of a chunk; when one leg did not run, the other's alone.
-fn score(hit: Hit, weight: f64) -> f64 {
-    let meaning = hit.dense.map(|cosine| f64::from(cosine).clamp(0.0, 1.0));
-    let words = hit.sparse.map(|bm25| f64::from(bm25).max(0.0)).map(|bm25| bm25 / (bm25 + HALF));
-    match (meaning, words) {
+pub(super) fn score(hit: Hit, weight: f64) -> f64 {
+    match (meaning(hit), words(hit)) {
         (Some(meaning), Some(words)) => weight * meaning + (1.0 - weight) * words,
         (Some(only), None) | (None, Some(only)) => only,
         (None, None) => 0.0,
     }
+}
+
+/// How near the meanings are, 0 to 1; `None` when that leg did not run.
+pub(super) fn meaning(hit: Hit) -> Option<f64> {
+    hit.dense.map(|cosine| f64::from(cosine).clamp(0.0, 1.0))
+}
+
+/// How well the words agree, 0 to 1; `None` when that leg did not run.
+pub(super) fn words(hit: Hit) -> Option<f64> {
+    hit.sparse.map(|bm25| f64::from(bm25).max(0.0)).map(|bm25| bm25 / (bm25 + HALF))
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::shard::Builder;
+use super::about::About;
+use super::manifest::Fault;
+use super::shard::{Builder, Shard};
+use super::shards::ask;
 use super::*;
 use crate::base::clock::Clock;
 use crate::config::{Budgets, Limits};
@@ -17,6 +21,7 @@ const DIMENSION: usize = 8;
 struct World {
     files: Files,
     engine: SearchEngine,
+    open: Arc<OpenShards>,
     clock: Clock,
     org: Org,
     budget: Budgets,
@@ -36,8 +41,15 @@ impl World {
             connectivity_enabled: true,
             created_at: 0,
         };
-        let engine = SearchEngine::new(files.clone());
-        Self { files, engine, clock, org, budget: Limits::default().budgets, _data: data }
+        let open = Arc::new(OpenShards::new(OPEN_BYTES));
+        let engine = SearchEngine::over(files.clone(), open.clone());
+        Self { files, engine, open, clock, org, budget: Limits::default().budgets, _data: data }
+    }
+
+    /// From now on at most so many shards of one chunk stay open.
+    fn keep_open(&mut self, most: u64) {
+        self.open = Arc::new(OpenShards::new(most * open::bytes_of(1)));
+        self.engine = SearchEngine::over(self.files.clone(), self.open.clone());
     }
 
     fn dataset(&self, name: &str) -> Dataset {
@@ -125,10 +137,11 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
     let shard = Shard::open(&place, owner).unwrap();
     shard.drop_words();
     let query = Query {
-        words: 2,
         dense: Some(world.engine.encoded(world.org.id, "delayed flight").await.unwrap().0),
         sparse: analysis::of_query("delayed flight"),
-        limit: 10,
+        near: 10,
+        equal: 10,
+        ..Query::default()
     };
     let answer = ask(&shard, &query);
     assert_eq!(answer.failed, ["words"]);
@@ -139,7 +152,7 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
 #[tokio::test]
 async fn the_least_recent_shard_is_closed_and_opens_again() {
     let mut world = World::new();
-    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(2).unwrap()));
+    world.keep_open(2);
     let mut datasets = vec![];
     for name in ["a", "b", "c"] {
         datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
@@ -147,19 +160,19 @@ async fn the_least_recent_shard_is_closed_and_opens_again() {
     for dataset in &datasets {
         assert_eq!(world.find(&[dataset], "text").await.matches.len(), 1);
     }
-    assert_eq!(world.engine.open.count(), 2);
+    assert_eq!(world.open.count(), 2);
     // The first was closed: the engine would refuse to open it here otherwise.
     let owner = Owner { org: world.org.id, dataset: datasets[0].id };
     drop(Shard::open(&world.place(&datasets[0]), owner).unwrap());
     let again = world.find(&[&datasets[0]], "text").await;
     assert_eq!((again.matches.len(), again.degraded), (1, None));
-    assert_eq!(world.engine.open.count(), 2);
+    assert_eq!(world.open.count(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_queries_over_more_shards_than_may_be_open_all_answer() {
     let mut world = World::new();
-    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(1).unwrap()));
+    world.keep_open(1);
     let mut datasets = vec![];
     for name in ["a", "b", "c"] {
         datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
@@ -171,14 +184,34 @@ async fn many_queries_over_more_shards_than_may_be_open_all_answer() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_open_is_counted_however_it_is_opened_and_closed() {
+    let mut world = World::new();
+    world.keep_open(3);
+    let mut datasets = vec![];
+    for name in ["a", "b", "c", "d", "e"] {
+        datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
+    }
+    let all: Vec<&Dataset> = datasets.iter().collect();
+    futures_util::future::join_all((0..6).map(|at| world.find(&all[at % 3..], "text"))).await;
+    assert!(world.open.count() <= 3);
+    assert_eq!(world.open.bytes(), world.open.count() as u64 * open::bytes_of(1));
+    for dataset in &datasets {
+        world.engine.forget(world.org.id, dataset.id, "v1");
+    }
+    assert_eq!((world.open.count(), world.open.bytes()), (0, 0));
+    world.keep_open(0);
+    assert_eq!(world.find(&all, "text").await.matches.len(), 5, "one that is too large by itself is asked too");
+}
+
 #[tokio::test]
 async fn a_forgotten_shard_is_closed() {
     let world = World::new();
     let dataset = world.published("notes", &["Bread needs flour."]).await;
     world.find(&[&dataset], "bread").await;
-    assert_eq!(world.engine.open.count(), 1);
+    assert_eq!(world.open.count(), 1);
     world.engine.forget(world.org.id, dataset.id, "v1");
-    assert_eq!(world.engine.open.count(), 0);
+    assert_eq!(world.open.count(), 0);
     world.engine.forget(world.org.id, dataset.id, "v1");
 }
 
@@ -209,6 +242,7 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
         text: "text".into(),
         source_file: "f".into(),
         title: "t".into(),
+        about: About::default(),
     };
     let terms = || analysis::of_chunk("text", analysis::Language::of(""));
     let mut broken = vec![0.5; DIMENSION];
@@ -232,6 +266,7 @@ fn a_long_text_is_cut_at_a_character() {
         text: "é".repeat(TEXT_CHARS + 1),
         source_file: "f".into(),
         title: "t".into(),
+        about: About::default(),
     };
     let (found, cut) = to_match(&world.dataset("notes"), stored.clone(), 0.5);
     assert!(cut);

@@ -11,6 +11,10 @@ impl Embed for Builtin {
         serde_json::to_string(&pocket_encoder::model_info()).map_err(Error::internal)
     }
 
+    fn name(&self) -> String {
+        pocket_encoder::model_info().id
+    }
+
     fn dimension(&self) -> Result<usize> {
         Ok(pocket_encoder::model_info().dimensions)
     }

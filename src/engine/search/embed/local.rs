@@ -95,6 +95,10 @@ impl Embed for Local {
         Ok(self.model()?.identity.clone())
     }
 
+    fn name(&self) -> String {
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     fn dimension(&self) -> Result<usize> {
         Ok(self.model()?.dimension)
     }

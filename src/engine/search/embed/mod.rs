@@ -41,6 +41,9 @@ pub(super) trait Embed: Send + Sync {
     /// `internal_error` when the model cannot be loaded or reached.
     fn identity(&self) -> Result<String>;
 
+    /// The model's name, as people know it.
+    fn name(&self) -> String;
+
     /// Coordinates of a vector.
     ///
     /// # Errors
@@ -169,6 +172,25 @@ impl Encoder {
     pub(super) async fn identity(&self) -> Result<String> {
         let model = self.model.clone();
         tokio::task::spawn_blocking(move || model.identity()).await.map_err(Error::internal)?
+    }
+
+    /// As [`Embed::dimension`], off the async runtime.
+    ///
+    /// # Errors
+    /// As [`Embed::identity`].
+    pub(super) async fn dimension(&self) -> Result<usize> {
+        let model = self.model.clone();
+        tokio::task::spawn_blocking(move || model.dimension()).await.map_err(Error::internal)?
+    }
+
+    /// As [`Embed::name`].
+    pub(super) fn name(&self) -> String {
+        self.model.name()
+    }
+
+    /// As [`Embed::weight`].
+    pub(super) fn weight(&self) -> f64 {
+        self.model.weight()
     }
 
     /// The model itself, for who may block.

@@ -150,6 +150,10 @@ impl Embed for Remote {
         Ok(json!({ "server": "embeddings", "model": self.server.model, "dimensions": self.dimension()? }).to_string())
     }
 
+    fn name(&self) -> String {
+        self.server.model.clone()
+    }
+
     fn dimension(&self) -> Result<usize> {
         if let Some(known) = self.dimension.get() {
             return Ok(*known);
