@@ -15,7 +15,7 @@ use qdrant_edge::SparseVector;
 use qdrant_rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
-use whatlang::Lang;
+use whatlang::{Detector, Lang};
 
 /// Changes whenever the same text would yield other terms.
 pub(super) const IDENTITY: &str = "bm25 k1=1.2 b=0.75 length=80 stems-of-languages bigrams codes v2";
@@ -57,7 +57,8 @@ impl Language {
     /// The language of a text, told from its beginning; English where it cannot be told.
     pub(super) fn of(text: &str) -> Self {
         let sample = text.get(..text.floor_char_boundary(SAMPLE)).unwrap_or(text);
-        let told = whatlang::detect(sample).filter(whatlang::Info::is_reliable).map(|info| info.lang());
+        let detector = Detector::with_allowlist(LATIN.map(|(lang, _)| lang).to_vec());
+        let told = detector.detect(sample).filter(whatlang::Info::is_reliable).map(|info| info.lang());
         let known = told.and_then(|told| LATIN.iter().find(|(lang, _)| *lang == told));
         Self(known.map_or(Algorithm::English, |(_, algorithm)| *algorithm))
     }
@@ -285,7 +286,7 @@ mod tests {
         for (text, language) in [
             ("The committee has decided that the building will be closed until further notice.", Algorithm::English),
             ("Der Ausschuss hat beschlossen, dass das Gebäude bis auf Weiteres geschlossen bleibt.", Algorithm::German),
-            ("Le comité a décidé que le bâtiment resterait fermé jusqu'à nouvel ordre.", Algorithm::French),
+            ("Le comité a décidé que le bâtiment resterait fermé. Personne ne doit y entrer.", Algorithm::French),
             ("ok", Algorithm::English),
             ("", Algorithm::English),
             ("漢字かな交じり文", Algorithm::English),

@@ -161,8 +161,11 @@ impl Model {
     fn together(&self, texts: &[&Encoding]) -> candle_core::Result<Vec<Vec<f32>>> {
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let filled = |part: fn(&Encoding) -> &[u32]| {
-            let row = |text: &&Encoding| part(text).iter().copied().chain(std::iter::repeat(0)).take(longest);
-            let all: Vec<u32> = texts.iter().flat_map(|text| row(text).collect::<Vec<_>>()).collect();
+            let mut all: Vec<u32> = Vec::with_capacity(texts.len() * longest);
+            for (at, text) in texts.iter().enumerate() {
+                all.extend(part(text));
+                all.resize((at + 1) * longest, 0);
+            }
             Tensor::from_vec(all, (texts.len(), longest), &Device::Cpu)
         };
         let mask = filled(Encoding::get_attention_mask)?;
