@@ -20,7 +20,7 @@ impl Embed for Builtin {
     }
 
     fn weight(&self) -> f64 {
-        0.4
+        0.45
     }
 
     fn batch(&self) -> usize {

@@ -164,7 +164,7 @@ impl Embed for Remote {
     }
 
     fn weight(&self) -> f64 {
-        0.5
+        0.55
     }
 
     fn batch(&self) -> usize {
@@ -206,6 +206,10 @@ fn endpoint(base: &Url) -> Url {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
@@ -227,5 +231,60 @@ mod tests {
         assert!(of_body(br#"{"data":[{"index":1,"embedding":[2.0]},{"index":1,"embedding":[1.0]}]}"#, 2).is_err());
         assert!(of_body(br#"{"data":[{"embedding":"AAAA"}]}"#, 1).is_err());
         assert!(of_body(b"<html>", 1).is_err());
+    }
+
+    /// A server that is busy at the first request, and then gives each text the length of it.
+    async fn served() -> (Url, Arc<Mutex<Vec<(usize, String)>>>) {
+        let asked: Arc<Mutex<Vec<(usize, String)>>> = Arc::default();
+        let seen = asked.clone();
+        let answer = move |headers: HeaderMap, axum::Json(body): axum::Json<Value>| async move {
+            let input = body["input"].as_array().unwrap().clone();
+            let key = headers[AUTHORIZATION].to_str().unwrap().to_owned();
+            let mut seen = seen.lock().unwrap();
+            seen.push((input.len(), key));
+            if seen.len() == 1 {
+                return Err((http::StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "0")]));
+            }
+            let item = |(at, text): (usize, &Value)| json!({ "index": at, "embedding": [text.as_str().unwrap().len(), 1] });
+            Ok(axum::Json(json!({ "data": input.iter().enumerate().map(item).rev().collect::<Vec<_>>() })))
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Url::parse(&format!("http://{}/v1", listener.local_addr().unwrap())).unwrap();
+        let routes = axum::Router::new().route("/v1/embeddings", axum::routing::post(answer));
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        (url, asked)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn texts_go_in_batches_with_the_key_and_a_busy_server_is_asked_again() {
+        let (url, asked) = served().await;
+        let remote = Remote::new(EmbeddingServer {
+            url,
+            api_key: Some(crate::base::secret::Secret::new("k")),
+            model: "m".into(),
+            timeout: Duration::from_secs(60),
+        });
+        assert!(remote.is_inside().await.unwrap());
+        let work = move || {
+            let texts: Vec<String> = (1..=BATCH + 3).map(|length| "x".repeat(length)).collect();
+            (remote.identity().unwrap(), remote.encode(&texts, Purpose::Passage).unwrap())
+        };
+        let (identity, vectors) = tokio::task::spawn_blocking(work).await.unwrap();
+        let identity: Value = serde_json::from_str(&identity).unwrap();
+        assert_eq!(identity, json!({ "server": "embeddings", "model": "m", "dimensions": 2 }));
+        assert!(vectors.iter().enumerate().all(|(at, vector)| vector == &[(at + 1) as f32, 1.0]));
+        let asked = asked.lock().unwrap();
+        assert_eq!(asked.iter().map(|(texts, _)| *texts).collect::<Vec<_>>(), [1, 1, BATCH, 3]);
+        assert!(asked.iter().all(|(_, key)| key == "Bearer k"));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_server_that_is_not_there_is_an_error_within_its_time() {
+        let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Url::parse(&format!("http://{}/v1", closed.local_addr().unwrap())).unwrap();
+        drop(closed);
+        let timeout = Duration::from_millis(700);
+        let remote = Remote::new(EmbeddingServer { url, api_key: None, model: "m".into(), timeout });
+        assert!(tokio::task::spawn_blocking(move || remote.identity()).await.unwrap().is_err());
     }
 }
