@@ -259,9 +259,9 @@ fn folded(word: &str) -> String {
 /// A term's number: FNV-1a over its bytes, folded to 32 bits. Two terms of one number are taken for the same, which among
 /// a hundred thousand terms is one pair.
 fn hash(term: &str) -> u32 {
-    let long = term.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let long = term
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     #[expect(clippy::cast_possible_truncation, reason = "the upper half is folded into the lower")]
     let short = (long ^ (long >> 32)) as u32;
     short
@@ -315,7 +315,10 @@ mod tests {
     fn what_was_typed_is_found_whatever_language_the_text_was_taken_for() {
         for (_, algorithm) in LATIN {
             let text = "The quarterly statements of Müller und Söhne, naïve façades and 北京市";
-            assert!(finds(text, Language(algorithm), "quarterly statements müller söhne naïve façades 北京"), "{algorithm:?}");
+            assert!(
+                finds(text, Language(algorithm), "quarterly statements müller söhne naïve façades 北京"),
+                "{algorithm:?}"
+            );
         }
     }
 

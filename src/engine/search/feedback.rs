@@ -72,7 +72,8 @@ mod tests {
     #[test]
     fn words_that_several_of_the_best_have_are_added_and_what_was_typed_keeps_its_weight() {
         let query = sparse(&[(5, 1.0), (9, 1.0)]);
-        let best = [sparse(&[(2, 1.0), (5, 1.0), (7, 1.0)]), sparse(&[(2, 1.0), (8, 1.0)]), sparse(&[(2, 0.5), (8, 1.0)])];
+        let best =
+            [sparse(&[(2, 1.0), (5, 1.0), (7, 1.0)]), sparse(&[(2, 1.0), (8, 1.0)]), sparse(&[(2, 0.5), (8, 1.0)])];
         let wider = terms(&query, 2, &best);
         assert_eq!(wider.indices, [2, 5, 8, 9], "7 is in one only");
         let weight = |term| wider.values[wider.indices.iter().position(|it| *it == term).unwrap()];

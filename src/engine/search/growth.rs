@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::about::About;
+use super::analysis::{self, Language};
 use super::filter::Filter;
 use super::manifest::Owner;
 use super::open::OpenShards;
 use super::retrieve::{Fusion, Meaning, REACH, Retrieval};
-use super::analysis::{self, Language};
 use super::shard::{Builder, Stored};
 use super::*;
 use crate::base::clock::Clock;
@@ -86,7 +86,9 @@ fn dataset(clock: &Clock, org: &Org, at: usize) -> Dataset {
 fn build(files: &Files, clock: &Clock, dataset: &Dataset, chunks: usize, numbers: &mut Numbers) -> u64 {
     let owner = Owner { org: dataset.org, dataset: dataset.id };
     let folder = files.vectors(dataset.org, dataset.id, "v1");
-    let mut builder = Builder::create(&folder, owner, serde_json::to_string(&pocket_encoder::model_info()).unwrap(), DIMENSION).unwrap();
+    let mut builder =
+        Builder::create(&folder, owner, serde_json::to_string(&pocket_encoder::model_info()).unwrap(), DIMENSION)
+            .unwrap();
     let language = Language::of("");
     let mut document = Id::new(clock);
     let mut batch = Vec::new();

@@ -146,23 +146,23 @@ impl Build {
     }
 
     fn add(&mut self, batch: Vec<(Chunk, Arc<ParsedDocument>, About, Language)>) -> Result<()> {
-        let texts: Vec<String> =
-            batch.iter().map(|(chunk, document, ..)| chunk::searchable(chunk, document)).collect();
+        let texts: Vec<String> = batch.iter().map(|(chunk, document, ..)| chunk::searchable(chunk, document)).collect();
         let vectors = self.encoder.passages(&texts)?;
-        let points = batch.into_iter().zip(&texts).zip(vectors).map(|(((chunk, document, about, language), text), dense)| {
-            let stored = Stored {
-                tenant: self.owner.org,
-                dataset: self.owner.dataset,
-                document: chunk.document,
-                chunk_index: chunk.index,
-                heading: chunk.heading,
-                text: chunk.text,
-                source_file: document.source_file.clone(),
-                title: document.title.clone(),
-                about,
-            };
-            (stored, dense, analysis::of_chunk(text, language))
-        });
+        let points =
+            batch.into_iter().zip(&texts).zip(vectors).map(|(((chunk, document, about, language), text), dense)| {
+                let stored = Stored {
+                    tenant: self.owner.org,
+                    dataset: self.owner.dataset,
+                    document: chunk.document,
+                    chunk_index: chunk.index,
+                    heading: chunk.heading,
+                    text: chunk.text,
+                    source_file: document.source_file.clone(),
+                    title: document.title.clone(),
+                    about,
+                };
+                (stored, dense, analysis::of_chunk(text, language))
+            });
         let points = points.collect();
         self.builder.add(points).map_err(Error::internal)
     }

@@ -210,9 +210,7 @@ impl SearchEngine {
                     degraded.push(WITHOUT_MEANING.to_owned());
                     Ok(None)
                 }
-                Err(_logged) => {
-                    Err(Error::unavailable(NOTHING_BUT_WORDS))
-                }
+                Err(_logged) => Err(Error::unavailable(NOTHING_BUT_WORDS)),
             },
             Some(Meaning::Vector(vector)) => self.compared(org, unit(vector)).await.map(Some),
             Some(Meaning::Like { dataset, document, chunk }) => {

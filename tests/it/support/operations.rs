@@ -61,7 +61,11 @@ pub const ALL: &[Expected] = &[
     viewer("dragoman_get_document", ExtScope::Search, |ids| json!({ "document_id": ids.document })),
     viewer("dragoman_list_ontologies", ExtScope::Schema, |ids| json!({ "about": ids.table })),
     viewer("dragoman_get_ontology", ExtScope::Schema, |ids| json!({ "ontologyId": ids.ontology, "about": ids.table })),
-    viewer("rag_search_fts", ExtScope::Search, |ids| json!({ "query": "plan", "filters": { "source_ids": [ids.dataset] } })),
+    viewer(
+        "rag_search_fts",
+        ExtScope::Search,
+        |ids| json!({ "query": "plan", "filters": { "source_ids": [ids.dataset] } }),
+    ),
     viewer(
         "rag_search_vector",
         ExtScope::Search,

@@ -147,10 +147,12 @@ impl Model {
             "passage": prompts.passage, "query": prompts.query,
         });
         let said = |file: &'static str| move |problem: candle_core::Error| format!("{file}: {problem}");
-        let tensors = candle_core::safetensors::load_buffer(&weights, &Device::Cpu).map_err(said("model.safetensors"))?;
+        let tensors =
+            candle_core::safetensors::load_buffer(&weights, &Device::Cpu).map_err(said("model.safetensors"))?;
         let weights = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
         let bert = BertModel::load(weights, &config).map_err(said("model.safetensors"))?;
-        let mut tokenizer = Tokenizer::from_bytes(&tokenizer).map_err(|problem| format!("tokenizer.json: {problem}"))?;
+        let mut tokenizer =
+            Tokenizer::from_bytes(&tokenizer).map_err(|problem| format!("tokenizer.json: {problem}"))?;
         let truncation = TruncationParams { max_length: pieces, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(|problem| format!("tokenizer.json: {problem}"))?;
         tokenizer.with_padding(None);
@@ -169,8 +171,7 @@ impl Model {
             Tensor::from_vec(all, (texts.len(), longest), &Device::Cpu)
         };
         let mask = filled(Encoding::get_attention_mask)?;
-        let hidden =
-            self.bert.forward(&filled(Encoding::get_ids)?, &filled(Encoding::get_type_ids)?, Some(&mask))?;
+        let hidden = self.bert.forward(&filled(Encoding::get_ids)?, &filled(Encoding::get_type_ids)?, Some(&mask))?;
         match self.pooling {
             Pooling::First => hidden.narrow(1, 0, 1)?.squeeze(1)?.to_vec2(),
             // The sum: its direction is the mean's, and only that is kept.
@@ -278,7 +279,10 @@ mod tests {
 
     #[test]
     fn texts_of_different_lengths_do_not_change_each_other() {
-        for pooling in [json!({ "pooling_mode_mean_tokens": true }), json!({ "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false })] {
+        for pooling in [
+            json!({ "pooling_mode_mean_tokens": true }),
+            json!({ "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false }),
+        ] {
             let folder = folder("bert", pooling);
             let model = Local::new(folder.path().to_owned());
             assert_eq!(model.dimension().unwrap(), HIDDEN);
@@ -295,7 +299,8 @@ mod tests {
     fn what_is_beyond_the_model_s_reach_is_not_read_and_a_query_gets_its_prompt() {
         let folder = folder("bert", json!({ "pooling_mode_mean_tokens": true }));
         let model = Local::new(folder.path().to_owned());
-        let long = encode(&model, &["late planes late planes", "late planes late planes bread bread"], Purpose::Passage);
+        let long =
+            encode(&model, &["late planes late planes", "late planes late planes bread bread"], Purpose::Passage);
         assert!(near(&long[0], &long[1]));
         let asked = encode(&model, &["late"], Purpose::Query);
         assert!(near(&asked[0], &encode(&model, &["query late"], Purpose::Passage)[0]));
@@ -317,7 +322,11 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_used_says_which_file_is_wrong() {
-        for (broken, said) in [("model.safetensors", "model.safetensors"), ("tokenizer.json", "tokenizer.json"), ("config.json", "config.json")] {
+        for (broken, said) in [
+            ("model.safetensors", "model.safetensors"),
+            ("tokenizer.json", "tokenizer.json"),
+            ("config.json", "config.json"),
+        ] {
             let folder = folder("bert", json!({}));
             fs::write(folder.path().join(broken), "{}").unwrap();
             let failed = Model::load(folder.path()).err().unwrap();
@@ -335,7 +344,8 @@ mod tests {
     fn a_real_model_finds_like_meanings() {
         let folder = std::env::var("DRAGOMAN_TEST_MODEL").unwrap();
         let model = Local::new(folder.into());
-        let made = encode(&model, &["The flight was postponed.", "The plane left late.", "Add two eggs."], Purpose::Passage);
+        let made =
+            encode(&model, &["The flight was postponed.", "The plane left late.", "Add two eggs."], Purpose::Passage);
         let cosine = |a: &[f32], b: &[f32]| {
             let of = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
             of(a, b) / (of(a, a) * of(b, b)).sqrt()

@@ -245,7 +245,8 @@ mod tests {
             if seen.len() == 1 {
                 return Err((http::StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "0")]));
             }
-            let item = |(at, text): (usize, &Value)| json!({ "index": at, "embedding": [text.as_str().unwrap().len(), 1] });
+            let item =
+                |(at, text): (usize, &Value)| json!({ "index": at, "embedding": [text.as_str().unwrap().len(), 1] });
             Ok(axum::Json(json!({ "data": input.iter().enumerate().map(item).rev().collect::<Vec<_>>() })))
         };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

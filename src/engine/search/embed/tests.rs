@@ -13,7 +13,8 @@ fn builtin(texts: &[&str]) -> Result<Vec<Vec<f32>>> {
 
 #[test]
 fn like_meanings_are_nearer_than_unlike_ones() {
-    let vectors = builtin(&["The flight was postponed.", "The plane left late.", "Add two eggs to the dough."]).unwrap();
+    let vectors =
+        builtin(&["The flight was postponed.", "The plane left late.", "Add two eggs to the dough."]).unwrap();
     assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]) + 0.2);
     assert!(vectors.iter().all(|vector| (cosine(vector, vector) - 1.0).abs() < 1e-4));
 }
