@@ -57,7 +57,9 @@ impl SearchEngine {
                 Ok((build, is_whole))
             })
             .await?;
-            job.says(build.fraction(), format!("Indexing {}", build.file));
+            for (fraction, file) in build.told.drain(..) {
+                job.says(fraction, format!("Indexing {file}"));
+            }
         }
         let still_wanted = job.check();
         let finish = move || {
@@ -83,8 +85,8 @@ struct Build {
     /// Bytes of all texts, and of those that are in.
     whole: usize,
     done: usize,
-    /// The file that the last batch was of.
-    file: String,
+    /// What the last batch was of: each file, and how much of the texts was in after it.
+    told: Vec<(f64, String)>,
     pace: Pace,
 }
 
@@ -105,7 +107,7 @@ impl Build {
             documents: documents.into_iter(),
             current: None,
             done: 0,
-            file: String::new(),
+            told: Vec::new(),
             pace: Pace::default(),
         })
     }
@@ -131,11 +133,11 @@ impl Build {
             let about = chunks.first().map(|chunk| About::of(chunk.document, &document.text)).unwrap_or_default();
             // Behind the last chunk there may be white space.
             batch.extend(chunks.into_iter().map(|chunk| (chunk, document.clone(), about.clone(), language)));
-            self.file.clone_from(&document.source_file);
             match cutter.is_at_end() {
                 true => self.done += document.text.len(),
                 false => self.current = Some((cutter, language)),
             }
+            self.told.push((self.fraction(), document.source_file.clone()));
         }
         let count = batch.len();
         if count > 0 {

@@ -203,10 +203,10 @@ impl Encoder {
     /// # Errors
     /// As [`Embed::encode`].
     pub(super) async fn query(&self, text: &str) -> Result<Vec<f32>> {
-        let turn = self.queries.clone().acquire_owned().await.map_err(Error::internal)?;
         if let Some(known) = self.asked.lock().unwrap_or_else(PoisonError::into_inner).get(text) {
             return Ok(known.clone());
         }
+        let turn = self.queries.clone().acquire_owned().await.map_err(Error::internal)?;
         let (model, texts) = (self.model.clone(), [text.to_owned()]);
         let work = move || {
             let _turn = turn;
