@@ -84,7 +84,7 @@ pub(super) fn llm(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Option<
 }
 
 /// Whether requests can go there at all. Names are judged again by the addresses that they have then.
-fn fits(url: &Url) -> bool {
+pub(super) fn fits(url: &Url) -> bool {
     let open = match (url.scheme(), url.host()) {
         ("https", Some(_)) | ("http", Some(Host::Domain(_))) => true,
         ("http", Some(Host::Ipv4(ip))) => !is_public(ip.into()),

@@ -1,5 +1,6 @@
 //! Settings as plain data, read once. This is the only reader of the environment; every problem is reported at once.
 
+mod embedding;
 mod limits;
 mod llm;
 mod read;
@@ -15,6 +16,7 @@ use url::Url;
 use crate::base::peers::PrivateHost;
 use crate::base::secret::Secret;
 use crate::base::telemetry::LogFormat;
+pub use embedding::{Embedding, EmbeddingServer};
 pub use limits::{Budgets, CallRates, Lifetimes, Limits, Rates};
 pub use llm::{Llm, LlmProvider};
 pub use reader::Problems;
@@ -51,6 +53,8 @@ pub struct Config {
     pub source_private_hosts: Vec<PrivateHost>,
     /// The language model that workspaces may let be asked; none when absent.
     pub llm: Option<Llm>,
+    /// What makes vectors of texts.
+    pub embedding: Embedding,
     /// What `dragoman stdio` presents.
     pub token: Option<Secret>,
     /// Log filter in `tracing` syntax.

@@ -6,13 +6,14 @@ use super::variables::VARIABLES;
 use crate::base::secret::Secret;
 
 /// Variables whose values are secret, or have a secret in them.
-const SECRET: [&str; 7] = [
+const SECRET: [&str; 8] = [
     "DATABASE_URL",
     "DRAGOMAN_MASTER_KEY",
     "DRAGOMAN_SMTP_URL",
     "DRAGOMAN_OIDC_GOOGLE_CLIENT_SECRET",
     "DRAGOMAN_OIDC_CLIENT_SECRET",
     "DRAGOMAN_LLM_API_KEY",
+    "DRAGOMAN_EMBEDDING_API_KEY",
     "DRAGOMAN_TOKEN",
 ];
 

@@ -114,3 +114,37 @@ fn every_problem_of_a_language_model_is_reported_at_once() {
         assert!(problems.len() == 1 && problems[0].starts_with("DRAGOMAN_LLM_PROVIDER: "), "{problems:?}");
     }
 }
+
+#[test]
+fn an_encoder_is_built_in_or_a_whole_folder_or_a_whole_server() {
+    assert!(matches!(read(&[]).unwrap().embedding, Embedding::Builtin));
+    let url = ("DRAGOMAN_EMBEDDING_URL", "http://127.0.0.1:11434/v1");
+    let (model, key) = (("DRAGOMAN_EMBEDDING_MODEL", "m"), ("DRAGOMAN_EMBEDDING_API_KEY", "hunter2"));
+    let config = read(&[url, model, key]).unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let Embedding::Server(server) = config.embedding else { panic!("a server was set") };
+    assert_eq!((server.url.as_str(), server.model.as_str()), (url.1, "m"));
+    assert_eq!((server.timeout.as_secs(), server.api_key.is_some()), (30, true));
+
+    let folder = tempfile::tempdir().unwrap();
+    let named = ("DRAGOMAN_EMBEDDING_FOLDER", folder.path().to_str().unwrap());
+    let Problems(problems) = read(&[named]).unwrap_err();
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
+        std::fs::write(folder.path().join(file), "x").unwrap();
+    }
+    assert!(matches!(read(&[named]).unwrap().embedding, Embedding::Folder(found) if found == folder.path()));
+
+    for (wrong, name) in [
+        (vec![url], "MODEL"),
+        (vec![model], "URL"),
+        (vec![key], "URL"),
+        (vec![url, model, named], "FOLDER"),
+        (vec![("DRAGOMAN_EMBEDDING_URL", "http://1.1.1.1"), model], "URL"),
+        (vec![url, model, ("DRAGOMAN_EMBEDDING_API_KEY", "two words")], "API_KEY"),
+    ] {
+        let Problems(problems) = read(&wrong).unwrap_err();
+        let begins = format!("DRAGOMAN_EMBEDDING_{name}: ");
+        assert!(problems.len() == 1 && problems[0].starts_with(&begins), "{name}: {problems:?}");
+    }
+}

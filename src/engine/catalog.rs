@@ -1,7 +1,10 @@
 //! What a pass can see beyond the datasets that it already carries: the texts of documents.
 
+use std::collections::HashMap;
+
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::model::dataset::Dataset;
 use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::store::{self, Db};
@@ -31,5 +34,42 @@ impl Catalog {
                 })
             })
             .ok_or_else(Error::document_not_found)
+    }
+
+    /// The datasets of those of these documents whose datasets the pass covers.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn datasets_of(
+        &self,
+        job: &Job<'_>,
+        documents: &[Id<Document>],
+    ) -> Result<HashMap<Id<Document>, Id<Dataset>>> {
+        let mut read = self.db.read_tenant(job.pass.org()).await?;
+        let mut found = HashMap::new();
+        for id in documents {
+            if found.contains_key(id) {
+                continue;
+            }
+            let dataset = store::documents::dataset_of(&mut read, job.pass.org(), *id).await?;
+            if let Some(dataset) = dataset.filter(|dataset| job.pass.dataset(*dataset).is_ok()) {
+                found.insert(*id, dataset);
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many documents each dataset of the pass has, in the version that it names now.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn counts(&self, job: &Job<'_>) -> Result<HashMap<Id<Dataset>, i64>> {
+        let mut read = self.db.read_tenant(job.pass.org()).await?;
+        let counts = store::documents::counts(&mut read, job.pass.org()).await?;
+        let is_current = |dataset: &Id<Dataset>, version: &str| {
+            job.pass.dataset(*dataset).is_ok_and(|dataset| dataset.version.as_deref() == Some(version))
+        };
+        let current = counts.into_iter().filter(|(dataset, version, _)| is_current(dataset, version));
+        Ok(current.map(|(dataset, _, count)| (dataset, count)).collect())
     }
 }

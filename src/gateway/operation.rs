@@ -56,6 +56,13 @@ pub enum Toolset {
 impl Toolset {
     pub const ALL: [Toolset; 5] = [Toolset::Data, Toolset::Rag, Toolset::Ask, Toolset::Rlm, Toolset::Chatgpt];
 
+    /// Whether one of these sets is listed where nobody chose any. A list of tools is read, whole, before every
+    /// conversation: those of [`Toolset::Rag`] alone are for agents that search on their own, whose addresses name it,
+    /// and those of [`Toolset::Chatgpt`] for its clients.
+    pub fn is_usual(sets: &[Toolset]) -> bool {
+        sets.iter().any(|set| !matches!(set, Toolset::Rag | Toolset::Chatgpt))
+    }
+
     /// As it is written in an address.
     pub fn name(self) -> &'static str {
         match self {

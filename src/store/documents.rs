@@ -52,6 +52,18 @@ pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: 
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
+/// How many documents each version of each dataset of the workspace has.
+pub async fn counts(on: &mut Scoped, org: Id<Org>) -> Result<Vec<(Id<Dataset>, String, i64)>> {
+    let sql = "SELECT dataset_id, version, COUNT(*) AS documents FROM documents WHERE org_id = $1 \
+               GROUP BY dataset_id, version";
+    let rows = sqlx::query(sql).bind(org.to_string()).fetch_all(&mut **on).await?;
+    let count = |row: &AnyRow| {
+        let dataset = row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)?;
+        Ok((dataset, row.try_get("version")?, row.try_get("documents")?))
+    };
+    rows.iter().map(count).collect()
+}
+
 /// Removes every document of a dataset but those of `version`.
 pub async fn keep_only(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
     let sql = "DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2 AND version <> $3";

@@ -109,10 +109,18 @@ pub fn parse<O: Operation>(arguments: Map<String, Value>) -> Result<O> {
 fn wrong<O: Operation>(at: &str, text: &str) -> Error {
     let missing = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
     let field = clip(missing.unwrap_or(at));
-    let is_unknown = text.starts_with("unknown field `");
-    let said = if missing.is_some() || is_unknown { text.to_owned() } else { format!("{field}: {text}") };
+    let unknown = text.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    // Of an argument's own member, or of an argument.
+    let is_inner = unknown.is_some_and(|(name, _)| name != at);
+    let is_plain = missing.is_some() || unknown.is_some() && !is_inner;
+    let said = if is_plain { text.to_owned() } else { format!("{field}: {text}") };
     let message = format!("The arguments of {} are wrong: {}.", O::INFO.name, clip(&said));
-    match is_unknown.then(|| nearest::<O>(at)).flatten() {
+    let near = match unknown {
+        Some((name, known)) if is_inner => near(name, known.split('`').skip(1).step_by(2).map(str::to_owned)),
+        Some(_) => nearest::<O>(at),
+        None => None,
+    };
+    match near {
         Some(near) => Error::invalid(&field, format!("{message} Did you mean {near}?"))
             .with(json!({ "field": field, "nearest": near })),
         None => Error::invalid(&field, message),
@@ -121,14 +129,17 @@ fn wrong<O: Operation>(at: &str, text: &str) -> Error {
 
 /// The argument that was most likely meant: at most a third of its letters differ.
 fn nearest<O: Operation>(name: &str) -> Option<String> {
-    let name = name.chars().take(64).collect::<String>().to_lowercase();
     let schema = of::<O>();
-    let known = schema.get("properties")?.as_object()?.keys();
+    near(name, schema.get("properties")?.as_object()?.keys().cloned())
+}
+
+fn near(name: &str, known: impl Iterator<Item = String>) -> Option<String> {
+    let name = name.chars().take(64).collect::<String>().to_lowercase();
     known
         .map(|known| (strsim::osa_distance(&name, &known.to_lowercase()), known))
         .filter(|(distance, known)| *distance <= known.len().max(name.chars().count()).div_ceil(3))
         .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known.clone())
+        .map(|(_, known)| known)
 }
 
 #[cfg(test)]
@@ -167,6 +178,15 @@ mod tests {
             assert_eq!(error.details, json!({ "field": field }), "{wrong}");
             assert!(error.message.contains(field), "{}", error.message);
         }
+    }
+
+    #[test]
+    fn a_wrong_member_of_an_argument_is_told_the_nearest_of_its_own() {
+        use crate::ops::rag::search_hybrid::SearchHybrid;
+        let wrong = json!({ "query": "x", "fuse": { "w_fst": 1 } });
+        let error = parse::<SearchHybrid>(arguments(wrong)).unwrap_err();
+        assert_eq!(error.details, json!({ "field": "fuse", "nearest": "w_fts" }));
+        assert!(error.message.contains("fuse: unknown field `w_fst`") && error.message.ends_with("Did you mean w_fts?"));
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod ontologies;
 mod outside;
 mod questions;
 mod quirks;
+mod rag;
 mod redirector;
 mod registration;
 mod replies;

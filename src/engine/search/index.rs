@@ -9,17 +9,17 @@ use serde_json::json;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::search::about::About;
+use crate::engine::search::analysis::{self, Language};
 use crate::engine::search::chunk::{self, Cutter};
 use crate::engine::search::embed::Encoder;
 use crate::engine::search::manifest::Owner;
-use crate::engine::search::shard::{Builder, Stored, Terms};
+use crate::engine::search::shard::{Builder, Stored};
 use crate::engine::search::{Indexed, SearchEngine};
 use crate::model::dataset::Dataset;
 use crate::model::document::{Chunk, Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 
-/// Chunks of a batch: one or two tenths of a second of a core.
-const BATCH: usize = 4;
 /// Chunks after which the speed is known.
 const SAMPLE: usize = 64;
 /// How many times the time that is left the rest may need: the speed may rise.
@@ -42,10 +42,11 @@ impl SearchEngine {
     ) -> Result<Indexed> {
         let owner = Owner { org: job.pass.org(), dataset };
         let (documents, folder) = (documents.to_vec(), destination.to_owned());
-        let mut build = blocking(move || Build::begin(&folder, owner, documents)).await?;
+        let encoder = self.encoders.of_workspace(owner.org).await?;
+        let mut build = blocking(move || Build::begin(&folder, owner, documents, encoder)).await?;
         let mut is_whole = false;
         while !is_whole {
-            let turn = job.wait(self.encoder.import_turn(owner.org)).await;
+            let turn = job.wait(self.encoders.import_turn(owner.org)).await;
             let left = job.time_left();
             (build, is_whole) = blocking(move || {
                 // Here ends who was to end while it waited: closing the shard blocks.
@@ -56,7 +57,9 @@ impl SearchEngine {
                 Ok((build, is_whole))
             })
             .await?;
-            job.says(build.fraction(), format!("Indexing {}", build.file));
+            for (fraction, file) in build.told.drain(..) {
+                job.says(fraction, format!("Indexing {file}"));
+            }
         }
         let still_wanted = job.check();
         let finish = move || {
@@ -75,76 +78,93 @@ impl SearchEngine {
 struct Build {
     owner: Owner,
     builder: Builder,
-    terms: Terms,
+    encoder: Encoder,
     /// In the order of their ids, whatever the order of the files was: chunks are numbered so, and ties broken.
     documents: std::vec::IntoIter<(Id<Document>, Arc<ParsedDocument>)>,
-    current: Option<Cutter>,
+    current: Option<(Cutter, Language)>,
     /// Bytes of all texts, and of those that are in.
     whole: usize,
     done: usize,
-    /// The file that the last batch was of.
-    file: String,
+    /// What the last batch was of: each file, and how much of the texts was in after it.
+    told: Vec<(f64, String)>,
     pace: Pace,
 }
 
 impl Build {
-    fn begin(folder: &Path, owner: Owner, mut documents: Vec<(Id<Document>, Arc<ParsedDocument>)>) -> Result<Self> {
+    fn begin(
+        folder: &Path,
+        owner: Owner,
+        mut documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+        encoder: Encoder,
+    ) -> Result<Self> {
         documents.sort_by_key(|(id, _)| *id);
+        let (identity, dimension) = (encoder.model().identity()?, encoder.model().dimension()?);
         Ok(Self {
             owner,
-            builder: Builder::create(folder, owner, Encoder::identity()?).map_err(Error::internal)?,
-            terms: Terms::new().map_err(Error::internal)?,
+            builder: Builder::create(folder, owner, identity, dimension).map_err(Error::internal)?,
+            encoder,
             whole: documents.iter().map(|(_, document)| document.text.len()).sum(),
             documents: documents.into_iter(),
             current: None,
             done: 0,
-            file: String::new(),
+            told: Vec::new(),
             pace: Pace::default(),
         })
     }
 
-    /// Cuts, encodes and adds some chunks of one document. Blocks.
+    /// Cuts, encodes and adds some chunks: of one long document, or of several short ones. Blocks.
     fn batch(&mut self) -> Result<()> {
         let began = Instant::now();
-        let mut cutter = match self.current.take() {
-            Some(cutter) => cutter,
-            None => match self.documents.next() {
-                Some((id, document)) => Cutter::new(id, document),
-                None => return Ok(()),
-            },
-        };
-        let document = cutter.document().clone();
-        let chunks = cutter.next(BATCH)?;
-        let count = chunks.len();
-        // Behind the last chunk there may be white space.
+        let mut batch = Vec::new();
+        let most = self.encoder.model().batch();
+        while batch.len() < most {
+            let (mut cutter, language) = match self.current.take() {
+                Some(current) => current,
+                None => match self.documents.next() {
+                    Some((id, document)) => {
+                        let language = Language::of(&document.text);
+                        (Cutter::new(id, document), language)
+                    }
+                    None => break,
+                },
+            };
+            let document = cutter.document().clone();
+            let chunks = cutter.next(most - batch.len())?;
+            let about = chunks.first().map(|chunk| About::of(chunk.document, &document.text)).unwrap_or_default();
+            // Behind the last chunk there may be white space.
+            batch.extend(chunks.into_iter().map(|chunk| (chunk, document.clone(), about.clone(), language)));
+            match cutter.is_at_end() {
+                true => self.done += document.text.len(),
+                false => self.current = Some((cutter, language)),
+            }
+            self.told.push((self.fraction(), document.source_file.clone()));
+        }
+        let count = batch.len();
         if count > 0 {
-            self.add(chunks, &document)?;
+            self.add(batch)?;
         }
-        match cutter.is_at_end() {
-            true => self.done += document.text.len(),
-            false => self.current = Some(cutter),
-        }
-        self.file.clone_from(&document.source_file);
         self.pace.add(count, began.elapsed());
         Ok(())
     }
 
-    fn add(&mut self, chunks: Vec<Chunk>, document: &ParsedDocument) -> Result<()> {
-        let texts: Vec<String> = chunks.iter().map(|chunk| chunk::searchable(chunk, document)).collect();
-        let vectors = Encoder::vectors(&texts)?;
-        let points = chunks.into_iter().zip(&texts).zip(vectors).map(|((chunk, text), dense)| {
-            let stored = Stored {
-                tenant: self.owner.org,
-                dataset: self.owner.dataset,
-                document: chunk.document,
-                chunk_index: chunk.index,
-                heading: chunk.heading,
-                text: chunk.text,
-                source_file: document.source_file.clone(),
-                title: document.title.clone(),
-            };
-            (stored, dense, self.terms.of_chunk(text))
-        });
+    fn add(&mut self, batch: Vec<(Chunk, Arc<ParsedDocument>, About, Language)>) -> Result<()> {
+        let texts: Vec<String> = batch.iter().map(|(chunk, document, ..)| chunk::searchable(chunk, document)).collect();
+        let vectors = self.encoder.passages(&texts)?;
+        let points =
+            batch.into_iter().zip(&texts).zip(vectors).map(|(((chunk, document, about, language), text), dense)| {
+                let stored = Stored {
+                    tenant: self.owner.org,
+                    dataset: self.owner.dataset,
+                    document: chunk.document,
+                    chunk_index: chunk.index,
+                    heading: chunk.heading,
+                    text: chunk.text,
+                    source_file: document.source_file.clone(),
+                    title: document.title.clone(),
+                    about,
+                };
+                (stored, dense, analysis::of_chunk(text, language))
+            });
         let points = points.collect();
         self.builder.add(points).map_err(Error::internal)
     }
@@ -158,7 +178,7 @@ impl Build {
         if self.is_whole() {
             return 1.0;
         }
-        let of_current = |cutter: &Cutter| cutter.fraction() * cutter.document().text.len() as f64;
+        let of_current = |(cutter, _): &(Cutter, Language)| cutter.fraction() * cutter.document().text.len() as f64;
         (self.done as f64 + self.current.as_ref().map_or(0.0, of_current)) / self.whole.max(1) as f64
     }
 }

@@ -15,7 +15,7 @@ use crate::model::org::Org;
 
 const FILE: &str = "manifest.json";
 /// Raised when a shard of the past can no longer be read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The dataset that a shard holds, and the tenant that the dataset belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,9 +43,9 @@ pub(super) enum Fault {
 struct Manifest {
     format: u32,
     owner: Owner,
-    /// [`crate::engine::search::embed::Encoder::identity`].
+    /// [`crate::engine::search::embed::Embed::identity`].
     encoder: String,
-    /// [`crate::engine::search::shard::Terms::IDENTITY`].
+    /// [`crate::engine::search::analysis::IDENTITY`].
     terms: String,
     points: u64,
     /// Path within the folder, and length in bytes, sorted by path.
@@ -80,11 +80,19 @@ pub(super) fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, poin
     Ok(bytes)
 }
 
+/// The encoder that made a folder's vectors, as it named itself.
+pub(super) fn encoder(folder: &Path) -> Result<String, Fault> {
+    Ok(read(folder)?.encoder)
+}
+
+fn read(folder: &Path) -> Result<Manifest, Fault> {
+    serde_json::from_slice(&fs::read(folder.join(FILE))?)
+        .map_err(|problem| Fault::Damaged(format!("{FILE}: {problem}")))
+}
+
 /// Checks that a folder is whole, of this owner and of these models. Returns its number of points.
 pub(super) fn verify(folder: &Path, owner: Owner, encoder: &str, terms: &str) -> Result<u64, Fault> {
-    let text = fs::read(folder.join(FILE))?;
-    let manifest: Manifest =
-        serde_json::from_slice(&text).map_err(|problem| Fault::Damaged(format!("{FILE}: {problem}")))?;
+    let manifest = read(folder)?;
     if manifest.owner != owner {
         return Err(Fault::Foreign);
     }

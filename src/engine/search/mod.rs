@@ -1,40 +1,55 @@
 //! Search over documents, by meaning and by words.
 //!
 //! ```text
-//! index   documents → chunk → embed (dense) + terms (sparse) → shard, built in a staging folder, flushed and sealed
-//! search  query     → embed + terms → both legs of each dataset's shard → rank → texts of the best
+//! index     documents → chunk → embed (dense) + terms (sparse) → shard, built in a staging folder, flushed and sealed
+//! search    query     → embed + terms → both legs of each dataset's shard → rank → texts of the best
+//! retrieve  the same with every choice left to the caller: legs, filters, fusion, groups, pages; places, not texts
 //! ```
 //!
-//! One sealed shard folder a dataset version; publishing it is the importer's. What fails of a search without
-//! spoiling the rest (a leg, a dataset) is logged here and said in [`Found::degraded`].
+//! Chunks are kept behind [`backend::Index`]; here in one sealed shard folder a dataset version, whose publication is the
+//! importer's. What fails of a search without spoiling the rest (a leg, a dataset) is logged here and said in
+//! [`Found::degraded`].
 
+pub mod about;
+mod analysis;
+mod backend;
 mod chunk;
 mod embed;
+mod feedback;
+pub mod filter;
+mod fuse;
+#[cfg(test)]
+mod growth;
 mod index;
 mod manifest;
 pub mod markdown;
 mod open;
 mod rank;
+pub mod retrieve;
 mod shard;
+mod shards;
+mod snippet;
+mod words;
 
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, stream};
-
 use crate::base::id::Id;
+use crate::config::Embedding;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
+use crate::store::Db;
 
-use embed::Encoder;
-use manifest::{Fault, Owner};
-use open::{Key, OpenShards};
-use shard::{Hit, Shard, Stored, Terms};
+use backend::{Answer, Dense, Index, Key, Query};
+use embed::Encoders;
+use manifest::Owner;
+use open::OpenShards;
+use shard::{Hit, Stored};
+use shards::Shards;
 
 /// Characters of a query.
 const QUERY_CHARS: usize = 1_000;
@@ -44,10 +59,10 @@ const TOP_K: usize = 50;
 const CANDIDATES: usize = 100;
 /// Characters of a match's text.
 const TEXT_CHARS: usize = 2_000;
-/// Shards that stay open.
-const OPEN_SHARDS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
-/// Shards that one search asks at the same time.
-const AT_ONCE: usize = 4;
+/// Bytes of memory that open shards take together.
+const OPEN_BYTES: u64 = 1 << 30;
+/// Said where the encoder is down.
+const WITHOUT_MEANING: &str = "Search by meaning is out of order; only exact words were matched.";
 
 /// What was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +88,7 @@ pub struct Match {
     /// `<document id>:<chunk index>`.
     pub id: String,
     /// 0 to 1, rising with relevance, comparable within one answer: how near the meanings are and how well the words
-    /// agree, half each (`rank.rs` has the formula).
+    /// agree (`rank.rs` has the formula).
     pub score: f64,
     /// At most 2,000 characters.
     pub text: String,
@@ -87,33 +102,27 @@ pub struct Match {
     pub chunk_index: u32,
 }
 
-/// Builds and asks the shards; clones share what is open.
+/// Builds and asks what is searched; clones share what is open.
 #[derive(Clone)]
 pub struct SearchEngine {
-    files: Files,
-    encoder: Encoder,
-    open: Arc<OpenShards>,
-}
-
-/// A query in the forms that the legs understand.
-#[derive(Clone)]
-struct Query {
-    dense: Option<Vec<f32>>,
-    sparse: Option<qdrant_edge::SparseVector>,
-    limit: usize,
-}
-
-/// What one dataset's shard answered.
-struct Answer {
-    hits: Vec<Hit>,
-    /// The legs that failed, as a person would call them.
-    failed: Vec<&'static str>,
+    encoders: Encoders,
+    index: Arc<dyn Index>,
 }
 
 impl SearchEngine {
-    /// Nothing is loaded before it is needed.
+    /// With the built-in encoder. Nothing is loaded before it is needed.
     pub fn new(files: Files) -> Self {
-        Self { files, encoder: Encoder::new(), open: Arc::new(OpenShards::new(OPEN_SHARDS)) }
+        Self::over(files, Arc::new(OpenShards::new(OPEN_BYTES)))
+    }
+
+    fn over(files: Files, open: Arc<OpenShards>) -> Self {
+        Self { encoders: Encoders::builtin(), index: Arc::new(Shards::new(files, open)) }
+    }
+
+    /// With the encoder that the operator chose.
+    #[must_use]
+    pub fn with_embedding(self, chosen: &Embedding, db: &Db) -> Self {
+        Self { encoders: Encoders::of(chosen, db), ..self }
     }
 
     /// The `top_k` best chunks of the documents datasets that the job's pass covers.
@@ -134,134 +143,162 @@ impl SearchEngine {
 
     /// Closes an open shard, so that its folder can be removed; waits for the queries that use it (milliseconds).
     pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) {
-        self.open.close(&Key { owner: Owner { org, dataset }, version: version.to_owned() });
+        self.index.forget(&Key { owner: Owner { org, dataset }, version: version.to_owned() });
     }
 
     async fn answer(&self, job: &Job<'_>, text: &str, top_k: usize) -> Result<Found> {
-        let org = job.pass.org();
-        let shards: Vec<(&Dataset, Key)> = (job.pass.datasets().iter())
-            .filter(|dataset| dataset.kind == Kind::Documents)
-            .filter_map(|dataset| {
-                let owner = Owner { org, dataset: dataset.id };
-                Some((dataset, Key { owner, version: dataset.version.clone()? }))
-            })
-            .collect();
-        if shards.is_empty() {
+        let (datasets, keys) = keys(job, |_| true);
+        if keys.is_empty() {
             return Ok(Found { matches: vec![], truncated: false, degraded: None });
         }
         let mut degraded = Vec::new();
-        let terms = Terms::new().map_err(Error::internal)?.of_query(text);
-        let dense = match self.encoder.query(text).await {
-            Ok(vector) => Some(vector),
+        let (dense, weight) = match self.encoded(job.pass.org(), text).await {
+            Ok((dense, weight)) => (Some(dense), weight),
             Err(_logged) => {
-                degraded.push("Search by meaning is out of order; only exact words were matched.".to_owned());
-                None
+                degraded.push(WITHOUT_MEANING.to_owned());
+                (None, 0.0)
             }
         };
         job.check()?;
-        let query = Query { dense, sparse: terms, limit: CANDIDATES.max(top_k) };
-        let asked: Vec<_> = (shards.iter())
-            .map(|(_, key)| {
-                let query = query.clone();
-                self.on_shard(key, move |shard| Ok(ask(shard, &query)))
-            })
-            .collect();
-        let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+        let limit = CANDIDATES.max(top_k);
+        let query = Query { dense, sparse: analysis::of_query(text), near: limit, equal: limit, ..Query::default() };
+        let answers = self.index.find(&keys, &query).await;
         job.check()?;
-        let mut hits = Vec::new();
-        for (at, (answer, (dataset, _))) in answers.into_iter().zip(&shards).enumerate() {
-            match answer {
-                Ok(Answer { hits: found, failed }) => {
-                    degraded.extend(failed.iter().map(|leg| format!("Search by {leg} failed in {}.", dataset.name)));
-                    hits.push((at, found));
-                }
-                Err(_logged) => degraded.push(unsearched(dataset)),
-            }
+        let hits = collected(answers, &datasets, &mut degraded);
+        let mut ranked = rank::rank(hits, weight);
+        let best: Vec<(usize, u64)> = ranked.iter().map(|ranked| (ranked.dataset, ranked.point)).collect();
+        if let Some(hits) = self.wider(&keys, &query, text, &best).await {
+            ranked = rank::rank(hits, weight);
         }
-        let ranked = rank::rank(hits);
+        job.check()?;
         let mut truncated = ranked.len() > top_k;
         let best: Vec<rank::Ranked> = ranked.into_iter().take(top_k).collect();
-        let mut matches = Vec::with_capacity(best.len());
-        for (at, (dataset, key)) in shards.iter().enumerate() {
-            let wanted: Vec<u64> = best.iter().filter(|r| r.dataset == at).map(|r| r.point).collect();
-            if wanted.is_empty() {
-                continue;
-            }
-            match self.on_shard(key, move |shard| shard.read(&wanted)).await {
-                Ok(read) => matches.extend(read.into_iter().map(|(point, stored)| (at, point, *dataset, stored))),
-                Err(_logged) => degraded.push(unsearched(dataset)),
-            }
-        }
+        let places: Vec<(usize, u64)> = best.iter().map(|ranked| (ranked.dataset, ranked.point)).collect();
+        let mut read = self.read(&datasets, &keys, &places, &mut degraded).await;
         let matches = best
             .into_iter()
-            .filter_map(|r| {
-                let at = matches.iter().position(|(at, point, ..)| (*at, *point) == (r.dataset, r.point))?;
-                let (_, _, dataset, stored) = matches.swap_remove(at);
-                let (found, cut) = to_match(dataset, stored, r.score);
+            .filter_map(|ranked| {
+                let stored = read.remove(&(ranked.dataset, ranked.point))?;
+                let (found, cut) = to_match(datasets.get(ranked.dataset)?, stored, ranked.score);
                 truncated |= cut;
                 Some(found)
             })
             .collect();
-        Ok(Found { matches, truncated, degraded: (!degraded.is_empty()).then(|| degraded.join(" ")) })
+        Ok(Found { matches, truncated, degraded: said(degraded) })
     }
 
-    /// Runs work on a shard, off the async runtime. What goes wrong is logged, once, with the dataset.
-    async fn on_shard<T: Send + 'static>(
-        &self,
-        key: &Key,
-        work: impl FnOnce(&Shard) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
-        let folder: PathBuf = self.files.vectors(key.owner.org, key.owner.dataset, &key.version);
-        let identity = Encoder::identity()?;
-        let (open, mine) = (self.open.clone(), key.clone());
-        let done = tokio::task::spawn_blocking(move || open.with(&mine, &folder, &identity, work)).await;
-        // A panic of the engine over a damaged file arrives as a join error.
-        let failed = match done {
-            Ok(Ok(result)) => return Ok(result),
-            Ok(Err(fault)) => fault.to_string(),
-            Err(panic) => panic.to_string(),
-        };
-        Err(Error::internal(format!("dataset {} of workspace {}: {failed}", key.owner.dataset, key.owner.org)))
+    /// A text's meaning, and how much that counts beside the words.
+    async fn encoded(&self, org: Id<Org>, text: &str) -> Result<(Dense, f64)> {
+        let encoder = self.encoders.of_workspace(org).await?;
+        let (vector, encoder, weight) = (encoder.query(text).await?, encoder.identity().await?, encoder.weight());
+        Ok((Dense { vector, encoder }, weight))
     }
+
+    /// What is found with the query made wider by the best of what it found ([`feedback`]). `None` where it has but one
+    /// leg, or found next to nothing, and where something fails: what was found first stands then.
+    async fn wider(
+        &self,
+        keys: &[Key],
+        query: &Query,
+        text: &str,
+        best: &[(usize, u64)],
+    ) -> Option<Vec<(usize, Vec<Hit>)>> {
+        let (Some(dense), Some(sparse)) = (&query.dense, &query.sparse) else { return None };
+        let best = best.get(..feedback::CHUNKS.min(best.len())).filter(|best| best.len() > 1)?;
+        let (mut meanings, mut terms) = (Vec::new(), Vec::new());
+        for (at, key) in keys.iter().enumerate() {
+            let points: Vec<u64> = best.iter().filter(|(of, _)| *of == at).map(|(_, point)| *point).collect();
+            if points.is_empty() {
+                continue;
+            }
+            for (meaning, words) in self.index.pairs(key, points).await.ok()? {
+                meanings.push(meaning);
+                terms.push(words);
+            }
+        }
+        let vector = feedback::meaning(&dense.vector, &meanings);
+        let words = text.split_whitespace().count();
+        let query = Query {
+            dense: Some(Dense { vector, encoder: dense.encoder.clone() }),
+            sparse: Some(feedback::terms(sparse, words, &terms)),
+            ..query.clone()
+        };
+        let answers = self.index.find(keys, &query).await;
+        let whole = |answer: Result<Answer>| answer.ok().filter(|it| it.failed.is_empty() && !it.is_outdated);
+        let hits: Option<Vec<Vec<Hit>>> = answers.into_iter().map(|answer| Some(whole(answer)?.hits)).collect();
+        Some(hits?.into_iter().enumerate().collect())
+    }
+
+    /// The chunks at these places: the dataset among those that were asked, and the chunk's number in it.
+    async fn read(
+        &self,
+        datasets: &[&Dataset],
+        keys: &[Key],
+        places: &[(usize, u64)],
+        degraded: &mut Vec<String>,
+    ) -> HashMap<(usize, u64), Stored> {
+        let mut all = HashMap::new();
+        for (at, (dataset, key)) in datasets.iter().zip(keys).enumerate() {
+            let wanted: Vec<u64> = places.iter().filter(|(of, _)| *of == at).map(|(_, point)| *point).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            match self.index.read(key, wanted).await {
+                Ok(read) => all.extend(read.into_iter().map(|(point, stored)| ((at, point), stored))),
+                Err(_logged) => degraded.push(unsearched(dataset)),
+            }
+        }
+        all
+    }
+}
+
+/// The documents datasets of the pass, but for those that are not wanted, and where their chunks are.
+fn keys<'p>(job: &Job<'p>, wanted: impl Fn(&Dataset) -> bool) -> (Vec<&'p Dataset>, Vec<Key>) {
+    let org = job.pass.org();
+    let documents = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Documents && wanted(dataset));
+    let key = |dataset: &'p Dataset| {
+        let owner = Owner { org, dataset: dataset.id };
+        Some((dataset, Key { owner, version: dataset.version.clone()? }))
+    };
+    documents.filter_map(key).unzip()
+}
+
+/// The hits of each dataset, by its position; what failed is told in sentences.
+fn collected(
+    answers: Vec<Result<Answer>>,
+    datasets: &[&Dataset],
+    degraded: &mut Vec<String>,
+) -> Vec<(usize, Vec<Hit>)> {
+    let mut hits = Vec::new();
+    for (at, (answer, dataset)) in answers.into_iter().zip(datasets).enumerate() {
+        match answer {
+            Ok(Answer { hits: found, failed, is_outdated }) => {
+                if is_outdated {
+                    degraded.push(format!(
+                        "{} could not be searched by meaning: its vectors are of another encoder. Import it again.",
+                        dataset.name
+                    ));
+                }
+                degraded.extend(failed.iter().map(|leg| format!("Search by {leg} failed in {}.", dataset.name)));
+                hits.push((at, found));
+            }
+            Err(_logged) => degraded.push(unsearched(dataset)),
+        }
+    }
+    hits
+}
+
+fn said(degraded: Vec<String>) -> Option<String> {
+    (!degraded.is_empty()).then(|| degraded.join(" "))
 }
 
 fn unsearched(dataset: &Dataset) -> String {
     format!("{} could not be searched: its index is damaged or outdated. Import it again.", dataset.name)
 }
 
-/// Both legs, each chunk that either found scored by both.
-fn ask(shard: &Shard, query: &Query) -> Answer {
-    let mut failed = Vec::new();
-    let mut run = |name, leg: Option<Result<Vec<(u64, f32)>, Fault>>| match leg? {
-        Ok(points) => Some(points),
-        Err(fault) => {
-            tracing::error!(leg = name, %fault, "a leg of a search failed");
-            failed.push(name);
-            None
-        }
-    };
-    let dense = |among: Option<&[u64]>, limit| query.dense.as_ref().map(|q| shard.nearest(q, among, limit));
-    let sparse = |among: Option<&[u64]>, limit| query.sparse.as_ref().map(|q| shard.matching(q, among, limit));
-    let near = run("meaning", dense(None, query.limit));
-    let equal = run("words", sparse(None, query.limit));
-
-    let mut points: Vec<u64> = near.iter().chain(&equal).flatten().map(|(point, _)| *point).collect();
-    points.sort_unstable();
-    points.dedup();
-    // A chunk that only one leg proposed gets the other's score too: no score depends on where a list was cut.
-    let near = near.and_then(|_| run("meaning", dense(Some(&points), points.len())));
-    let equal = equal.and_then(|_| run("words", sparse(Some(&points), points.len())));
-    let of = |leg: &Option<Vec<(u64, f32)>>, point| {
-        let leg = leg.as_ref()?;
-        Some(leg.iter().find(|(found, _)| *found == point).map_or(0.0, |(_, score)| *score))
-    };
-    let hits = points.iter().map(|&point| Hit { point, dense: of(&near, point), sparse: of(&equal, point) }).collect();
-    Answer { hits, failed }
-}
-
 /// A match, and whether its text was cut.
 fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
-    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title } = stored;
+    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about: _ } = stored;
     let end = text.char_indices().nth(TEXT_CHARS).map(|(at, _)| at);
     let found = Match {
         id: format!("{document}:{chunk_index}"),

@@ -1,28 +1,28 @@
-//! The open shards: opened by the first query, closed when others were used since, or when told. The engine lets a
+//! The open shards: opened by the first query, closed when others need the memory, or when told. The engine lets a
 //! shard be open only once, so each has a lock of its own: queries share it, opening and closing have it alone.
+//!
+//! What is counted is memory, not shards: hundreds of small ones stay open, and a search over all of them opens none.
 
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use lru::LruCache;
 
-use crate::engine::search::manifest::{Fault, Owner};
+use crate::engine::search::backend::Key;
+use crate::engine::search::manifest::Fault;
 use crate::engine::search::shard::Shard;
 
-/// A dataset version of a tenant.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    pub owner: Owner,
-    pub version: String,
-}
+/// Bytes of memory that an open shard takes, and each of its chunks: as `tests/bench/retrieval` finds them.
+const SHARD: u64 = 1 << 20;
+const CHUNK: u64 = 2 << 10;
 
 type Slot = Arc<RwLock<Option<Shard>>>;
 
-/// At most `capacity` open shards (a few more while queries on evicted ones end).
+/// Open shards of at most `capacity` bytes together, and one that is larger by itself (a few more while queries end).
 #[derive(Debug)]
 pub(super) struct OpenShards {
+    capacity: u64,
     inner: Mutex<Inner>,
 }
 
@@ -30,12 +30,20 @@ pub(super) struct OpenShards {
 struct Inner {
     /// A key keeps its slot when its shard is closed, so that there is never a second lock for one shard.
     slots: HashMap<Key, Slot>,
-    recent: LruCache<Key, ()>,
+    /// Those that are open, with their bytes.
+    recent: LruCache<Key, u64>,
+    bytes: u64,
+}
+
+/// Bytes that an open shard of so many chunks counts for.
+pub(super) const fn bytes_of(chunks: u64) -> u64 {
+    SHARD + chunks * CHUNK
 }
 
 impl OpenShards {
-    pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Self { inner: Mutex::new(Inner { slots: HashMap::new(), recent: LruCache::new(capacity) }) }
+    pub(super) fn new(capacity: u64) -> Self {
+        let inner = Inner { slots: HashMap::new(), recent: LruCache::unbounded(), bytes: 0 };
+        Self { capacity, inner: Mutex::new(inner) }
     }
 
     /// Runs `work` on a shard, opening it when it is closed. Blocks.
@@ -46,13 +54,9 @@ impl OpenShards {
         &self,
         key: &Key,
         folder: &Path,
-        encoder: &str,
         work: impl FnOnce(&Shard) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let (slot, evicted) = self.touch(key);
-        if let Some(evicted) = evicted {
-            *alone(&evicted) = None;
-        }
+        let slot = self.touch(key);
         {
             let open = slot.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(shard) = open.as_ref() {
@@ -60,21 +64,30 @@ impl OpenShards {
             }
         }
         let mut open = alone(&slot);
+        let mut evicted = Vec::new();
         if open.is_none() {
-            *open = Some(Shard::open(folder, key.owner, encoder)?);
+            let shard = Shard::open(folder, key.owner)?;
+            evicted = self.admit(key, bytes_of(shard.chunks()));
+            *open = Some(shard);
         }
         let open = RwLockWriteGuard::downgrade(open);
-        match open.as_ref() {
+        let done = match open.as_ref() {
             Some(shard) => work(shard),
             None => Err(Fault::Damaged("the shard closed while it was opened".into())),
+        };
+        drop(open);
+        // Only now: who waited for the lock of another while holding one could wait for whoever waits for it.
+        for (key, slot) in evicted {
+            self.evict(&key, &slot);
         }
+        done
     }
 
     /// Closes a shard; waits for its queries. Its slot goes too, unless a query is about to open it there again.
     pub(super) fn close(&self, key: &Key) {
         let slot = {
             let mut inner = self.inner();
-            inner.recent.pop(key);
+            inner.forget(key);
             inner.slots.get(key).cloned()
         };
         let Some(slot) = slot else { return };
@@ -86,13 +99,35 @@ impl OpenShards {
         }
     }
 
-    /// The slot of a key, which is now the most recent, and the slot that it pushes out.
-    fn touch(&self, key: &Key) -> (Slot, Option<Slot>) {
+    /// The slot of a key, which is now the most recent.
+    fn touch(&self, key: &Key) -> Slot {
         let mut inner = self.inner();
-        let slot = inner.slots.entry(key.clone()).or_default().clone();
-        let pushed = inner.recent.push(key.clone(), ()).map(|(pushed, ())| pushed).filter(|pushed| pushed != key);
-        let evicted = pushed.and_then(|pushed| inner.slots.get(&pushed).cloned());
-        (slot, evicted)
+        inner.recent.promote(key);
+        inner.slots.entry(key.clone()).or_default().clone()
+    }
+
+    /// Counts a shard that is being opened; gives those that must make room for it, the longest unused first.
+    fn admit(&self, key: &Key, bytes: u64) -> Vec<(Key, Slot)> {
+        let mut inner = self.inner();
+        inner.forget(key);
+        let mut evicted = Vec::new();
+        while inner.bytes + bytes > self.capacity
+            && let Some((oldest, freed)) = inner.recent.pop_lru()
+        {
+            inner.bytes -= freed;
+            evicted.extend(inner.slots.get(&oldest).cloned().map(|slot| (oldest, slot)));
+        }
+        inner.recent.put(key.clone(), bytes);
+        inner.bytes += bytes;
+        evicted
+    }
+
+    /// Closes one that made room, unless it was opened again meanwhile.
+    fn evict(&self, key: &Key, slot: &Slot) {
+        let mut open = alone(slot);
+        if !self.inner().recent.contains(key) {
+            *open = None;
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -103,6 +138,18 @@ impl OpenShards {
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.inner().slots.values().filter(|slot| slot.read().unwrap().is_some()).count()
+    }
+
+    /// What they count for.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.inner().bytes
+    }
+}
+
+impl Inner {
+    fn forget(&mut self, key: &Key) {
+        self.bytes -= self.recent.pop(key).unwrap_or(0);
     }
 }
 

@@ -7,18 +7,21 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use qdrant_edge::bm25_embed::{EdgeBm25, EdgeBm25Config};
-use qdrant_edge::external::ordered_float::NotNan;
 use qdrant_edge::{
     Condition, CreateIndex, Distance, EdgeConfig, EdgeShard, EdgeSparseVectorParams, EdgeVectorParams, FieldCondition,
-    FieldIndexOperations, Filter, JsonPath, Match, Modifier, NamedQuery, PayloadFieldSchema, PayloadSchemaType,
-    PointId, PointInsertOperations, PointOperations, PointStruct, QueryEnum, QueryRequest, ScoringQuery, ScrollRequest,
-    SparseVector, UpdateOperation, Vector, VectorInternal, Vectors, WalOptions, WithPayloadInterface, WithVector,
+    FieldIndexOperations, Filter, Match, Modifier, NamedQuery, PayloadFieldSchema, PointId, PointInsertOperations,
+    PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery, ScrollRequest, SparseVector,
+    UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions, WithPayloadInterface,
+    WithVector,
 };
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::base::id::Id;
-use crate::engine::search::embed::DIMENSION;
+use crate::engine::search::about::About;
+use crate::engine::search::analysis;
+use crate::engine::search::filter::{path, understood};
 use crate::engine::search::manifest::{self, Fault, Owner};
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
@@ -28,8 +31,28 @@ const DENSE: &str = "dense";
 const SPARSE: &str = "sparse";
 const WAL: &str = "wal";
 
+/// What filters ask of, and how: without an index of its own a member is read for each chunk, and texts are compared to
+/// the letter. Phrases are found in words of any script, without case and accents.
+fn indexed() -> [(&'static str, Value); 9] {
+    let words = || {
+        json!({ "type": "text", "tokenizer": "multilingual", "lowercase": true, "ascii_folding": true,
+                "phrase_matching": true })
+    };
+    [
+        ("tenant", json!("keyword")),
+        ("dataset", json!("keyword")),
+        ("document", json!("keyword")),
+        ("about.created", json!("integer")),
+        ("about.tags", json!("keyword")),
+        ("text", words()),
+        ("heading", words()),
+        ("title", words()),
+        ("source_file", words()),
+    ]
+}
+
 /// A chunk as the shard stores it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stored {
     pub tenant: Id<Org>,
     pub dataset: Id<Dataset>,
@@ -39,33 +62,14 @@ pub(super) struct Stored {
     pub text: String,
     pub source_file: String,
     pub title: String,
+    pub about: About,
 }
 
-/// Texts into weighted terms: English stems without stop words, accents folded, BM25's saturation of counts.
-#[derive(Debug)]
-pub(super) struct Terms(EdgeBm25);
-
-impl Terms {
-    /// Changes whenever the same text would yield other terms.
-    pub(super) const IDENTITY: &str = "bm25 k1=1.2 b=0.75 length=60 english folded v1";
-
-    /// # Errors
-    /// The engine refuses the settings.
-    pub(super) fn new() -> Result<Self, Fault> {
-        // Terms of a full chunk, stop words not counted.
-        let avg_len = NotNan::new(60.0).map_err(refused)?;
-        let config = EdgeBm25Config { avg_len, ascii_folding: Some(true), ..EdgeBm25Config::default() };
-        EdgeBm25::new(config).map(Self).map_err(refused)
-    }
-
-    pub(super) fn of_chunk(&self, text: &str) -> SparseVector {
-        self.0.embed_document(text)
-    }
-
-    /// `None` for a query of stop words only.
-    pub(super) fn of_query(&self, text: &str) -> Option<SparseVector> {
-        Some(self.0.embed_query(text)).filter(|terms| !terms.indices.is_empty())
-    }
+/// A chunk's place, without its text.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Place {
+    pub document: Id<Document>,
+    pub chunk_index: u32,
 }
 
 /// The engine's shard. It flushes when it is dropped, and panics when it cannot: when its folder was removed, or the
@@ -94,27 +98,26 @@ pub(super) struct Builder {
     folder: PathBuf,
     owner: Owner,
     encoder: String,
+    dimension: usize,
     engine: Engine,
     points: u64,
 }
 
 impl Builder {
-    /// Starts in a folder that is empty or absent.
-    pub(super) fn create(folder: &Path, owner: Owner, encoder: String) -> Result<Self, Fault> {
+    /// Starts in a folder that is empty or absent, for vectors of an encoder with so many coordinates.
+    pub(super) fn create(folder: &Path, owner: Owner, encoder: String, dimension: usize) -> Result<Self, Fault> {
         fs::create_dir_all(folder)?;
         if fs::read_dir(folder)?.next().is_some() {
             return Err(Fault::Damaged("the folder for a new shard is not empty".into()));
         }
-        let shard = EdgeShard::new(folder, config()).map_err(refused)?;
-        for field in ["tenant", "dataset"] {
-            let index = CreateIndex {
-                field_name: path(field)?,
-                field_schema: Some(PayloadFieldSchema::FieldType(PayloadSchemaType::Keyword)),
-            };
+        let shard = EdgeShard::new(folder, config(dimension)).map_err(refused)?;
+        for (field, schema) in indexed() {
+            let schema: PayloadFieldSchema = serde_json::from_value(schema).map_err(refused)?;
+            let index = CreateIndex { field_name: path(field)?, field_schema: Some(schema) };
             let operation = UpdateOperation::FieldIndexOperation(FieldIndexOperations::CreateIndex(index));
             shard.update(operation).map_err(refused)?;
         }
-        Ok(Self { folder: folder.to_owned(), owner, encoder, engine: Engine(Some(shard)), points: 0 })
+        Ok(Self { folder: folder.to_owned(), owner, encoder, dimension, engine: Engine(Some(shard)), points: 0 })
     }
 
     /// Adds chunks. They are numbered in the order of the calls, which later breaks ties.
@@ -129,7 +132,7 @@ impl Builder {
                 return Err(Fault::Foreign);
             }
             let finite = dense.iter().chain(&sparse.values).all(|x| x.is_finite());
-            if dense.len() != DIMENSION || !finite || sparse.indices.len() != sparse.values.len() {
+            if dense.len() != self.dimension || !finite || sparse.indices.len() != sparse.values.len() {
                 return Err(Fault::Damaged(format!("unsound vector of {} coordinates", dense.len())));
             }
             let payload = serde_json::to_value(&stored).map_err(refused)?;
@@ -144,13 +147,13 @@ impl Builder {
 
     /// Flushes, closes and seals: after it the shard survives a crash. Returns points and bytes on disk.
     pub(super) fn finish(self) -> Result<(u64, u64), Fault> {
-        let Self { folder, owner, encoder, engine, points } = self;
+        let Self { folder, owner, encoder, dimension: _, engine, points } = self;
         // Panics when it fails, which the caller's task reports; the drop only repeats it.
         engine.get()?.flush();
         drop(engine);
         // This version of the engine never replays its log, and the shard is not written again.
         fs::remove_dir_all(folder.join(WAL))?;
-        let bytes = manifest::seal(&folder, owner, &encoder, Terms::IDENTITY, points)?;
+        let bytes = manifest::seal(&folder, owner, &encoder, analysis::IDENTITY, points)?;
         Ok((points, bytes))
     }
 }
@@ -170,27 +173,41 @@ pub(super) struct Hit {
 #[derive(Debug)]
 pub(super) struct Shard {
     owner: Owner,
+    /// What made its vectors; see `Embed::identity`.
+    encoder: String,
     engine: Engine,
+    chunks: u64,
 }
 
 impl Shard {
     /// Opens a sealed shard; the engine lets one process have it open, once.
     ///
     /// # Errors
-    /// Another owner's or another encoder's shard, or a damaged one.
-    pub(super) fn open(folder: &Path, owner: Owner, encoder: &str) -> Result<Self, Fault> {
-        let points = manifest::verify(folder, owner, encoder, Terms::IDENTITY)?;
-        let shard = EdgeShard::load(folder, Some(config())).map_err(refused)?;
+    /// Another owner's shard, one of other terms, or a damaged one.
+    pub(super) fn open(folder: &Path, owner: Owner) -> Result<Self, Fault> {
+        let encoder = manifest::encoder(folder)?;
+        let points = manifest::verify(folder, owner, &encoder, analysis::IDENTITY)?;
+        let shard = EdgeShard::load(folder, None).map_err(refused)?;
         let engine = Engine(Some(shard));
         let found = engine.get()?.info().points_count as u64;
         if found != points {
             return Err(Fault::Damaged(format!("{found} points instead of {points}")));
         }
-        Ok(Self { owner, engine })
+        Ok(Self { owner, encoder, engine, chunks: points })
+    }
+
+    /// Whether vectors of this encoder can be compared with the shard's.
+    pub(super) fn is_of(&self, encoder: &str) -> bool {
+        self.encoder == encoder
+    }
+
+    /// How many chunks it holds.
+    pub(super) fn chunks(&self) -> u64 {
+        self.chunks
     }
 
     /// The best `limit` chunks of the dense leg, with cosines.
-    pub(super) fn nearest(&self, query: &[f32], among: Option<&[u64]>, limit: usize) -> Result<Vec<(u64, f32)>, Fault> {
+    pub(super) fn nearest(&self, query: &[f32], among: Among<'_>, limit: usize) -> Result<Vec<(u64, f32)>, Fault> {
         self.query(DENSE, VectorInternal::from(query.to_vec()), among, limit)
     }
 
@@ -198,7 +215,7 @@ impl Shard {
     pub(super) fn matching(
         &self,
         query: &SparseVector,
-        among: Option<&[u64]>,
+        among: Among<'_>,
         limit: usize,
     ) -> Result<Vec<(u64, f32)>, Fault> {
         self.query(SPARSE, VectorInternal::from(query.clone()), among, limit)
@@ -208,7 +225,7 @@ impl Shard {
         &self,
         leg: &str,
         query: VectorInternal,
-        among: Option<&[u64]>,
+        among: Among<'_>,
         limit: usize,
     ) -> Result<Vec<(u64, f32)>, Fault> {
         let request = QueryRequest {
@@ -231,24 +248,87 @@ impl Shard {
     /// # Errors
     /// One of them is not there, or is not the owner's.
     pub(super) fn read(&self, points: &[u64]) -> Result<Vec<(u64, Stored)>, Fault> {
-        let request = ScrollRequest {
-            offset: None,
-            limit: Some(points.len()),
-            filter: Some(self.filter(Some(points))?),
-            with_payload: Some(WithPayloadInterface::Bool(true)),
-            with_vector: WithVector::Bool(false),
-            order_by: None,
-        };
-        let (records, _) = self.engine.get()?.scroll(request).map_err(refused)?;
+        self.payloads(points, WithPayloadInterface::Bool(true))
+    }
+
+    /// Where the chunks of these numbers are from, in the order of their numbers.
+    ///
+    /// # Errors
+    /// As [`Shard::read`].
+    pub(super) fn places(&self, points: &[u64]) -> Result<Vec<(u64, Place)>, Fault> {
+        self.payloads(points, WithPayloadInterface::Fields(vec![path("document")?, path("chunk_index")?]))
+    }
+
+    fn payloads<T: DeserializeOwned>(&self, points: &[u64], of: WithPayloadInterface) -> Result<Vec<(u64, T)>, Fault> {
+        let records = self.scroll(Among::Points(points), points.len(), of, WithVector::Bool(false))?;
         if records.len() != points.len() {
             return Err(Fault::Damaged(format!("{} of {} chunks can be read", records.len(), points.len())));
         }
-        let read = records.into_iter().map(|record| {
-            let payload = record.payload.ok_or_else(|| Fault::Damaged("a chunk has no payload".into()))?;
-            let stored = serde_json::from_value(serde_json::Value::Object(payload.0));
-            Ok((number(record.id)?, stored.map_err(|problem| Fault::Damaged(problem.to_string()))?))
-        });
-        read.collect()
+        records.into_iter().map(payload).collect()
+    }
+
+    /// At most `limit` chunks of these conditions, in the order of their numbers.
+    pub(super) fn list(&self, conditions: &[Value], limit: usize) -> Result<Vec<(u64, Stored)>, Fault> {
+        let of = WithPayloadInterface::Bool(true);
+        let records = self.scroll(Among::Those(conditions), limit, of, WithVector::Bool(false))?;
+        records.into_iter().map(payload).collect()
+    }
+
+    /// The numbers of at most `limit` chunks of these conditions, in order.
+    pub(super) fn numbers(&self, conditions: &[Value], limit: usize) -> Result<Vec<u64>, Fault> {
+        let of = WithPayloadInterface::Bool(false);
+        let records = self.scroll(Among::Those(conditions), limit, of, WithVector::Bool(false))?;
+        records.into_iter().map(|record| number(record.id)).collect()
+    }
+
+    /// The dense vectors of at most `limit` chunks of these conditions.
+    pub(super) fn vectors(&self, conditions: &[Value], limit: usize) -> Result<Vec<Vec<f32>>, Fault> {
+        let of = WithVector::Selector(vec![DENSE.into()]);
+        let records = self.scroll(Among::Those(conditions), limit, WithPayloadInterface::Bool(false), of)?;
+        let dense = |record: Record| match record.vector {
+            Some(VectorStructInternal::Named(mut named)) => match named.remove(DENSE) {
+                Some(VectorInternal::Dense(vector)) => Ok(vector),
+                _ => Err(Fault::Damaged("a chunk has no vector".into())),
+            },
+            _ => Err(Fault::Damaged("a chunk has no vector".into())),
+        };
+        records.into_iter().map(dense).collect()
+    }
+
+    /// The dense and the sparse vectors of the chunks of these numbers, in the order of their numbers.
+    ///
+    /// # Errors
+    /// One of them has not both.
+    pub(super) fn pairs(&self, points: &[u64]) -> Result<Vec<(Vec<f32>, SparseVector)>, Fault> {
+        let all = WithVector::Bool(true);
+        let records = self.scroll(Among::Points(points), points.len(), WithPayloadInterface::Bool(false), all)?;
+        let both = |record: Record| match record.vector {
+            Some(VectorStructInternal::Named(mut named)) => match (named.remove(DENSE), named.remove(SPARSE)) {
+                (Some(VectorInternal::Dense(dense)), Some(VectorInternal::Sparse(sparse))) => Some((dense, sparse)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let read = |record| both(record).ok_or_else(|| Fault::Damaged("a chunk lacks a vector".into()));
+        records.into_iter().map(read).collect()
+    }
+
+    fn scroll(
+        &self,
+        among: Among<'_>,
+        limit: usize,
+        payload: WithPayloadInterface,
+        with_vector: WithVector,
+    ) -> Result<Vec<Record>, Fault> {
+        let request = ScrollRequest {
+            offset: None,
+            limit: Some(limit),
+            filter: Some(self.filter(among)?),
+            with_payload: Some(payload),
+            with_vector,
+            order_by: None,
+        };
+        Ok(self.engine.get()?.scroll(request).map_err(refused)?.0)
     }
 
     /// Takes the sparse vectors away, as a damaged index does.
@@ -260,27 +340,40 @@ impl Shard {
     }
 
     /// Tenant and dataset, on every query: a shard holds one dataset anyway, and this does not rely on it.
-    fn filter(&self, among: Option<&[u64]>) -> Result<Filter, Fault> {
+    fn filter(&self, among: Among<'_>) -> Result<Filter, Fault> {
         let is = |field, value: String| {
             path(field).map(|path| Condition::Field(FieldCondition::new_match(path, Match::from(value))))
         };
-        let owner = [is("tenant", self.owner.org.to_string())?, is("dataset", self.owner.dataset.to_string())?];
-        let owned = Filter { must: Some(owner.into()), ..Filter::new() };
+        let mut must = vec![is("tenant", self.owner.org.to_string())?, is("dataset", self.owner.dataset.to_string())?];
+        if let Among::Those(conditions) = among {
+            must.extend(understood(conditions)?);
+        }
+        let owned = Filter { must: Some(must), ..Filter::new() };
         Ok(match among {
-            Some(points) => owned.with_point_ids(points.iter().map(|point| PointId::NumId(*point))),
-            None => owned,
+            Among::Points(points) => owned.with_point_ids(points.iter().map(|point| PointId::NumId(*point))),
+            Among::Those(_) => owned,
         })
     }
 }
 
-fn path(field: &str) -> Result<JsonPath, Fault> {
-    field.parse().map_err(|()| Fault::Engine(format!("{field} is not a payload path")))
+/// Which chunks a query is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Among<'a> {
+    /// All that these conditions hold for.
+    Those(&'a [Value]),
+    Points(&'a [u64]),
 }
 
-fn config() -> EdgeConfig {
+fn payload<T: DeserializeOwned>(record: Record) -> Result<(u64, T), Fault> {
+    let payload = record.payload.ok_or_else(|| Fault::Damaged("a chunk has no payload".into()))?;
+    let read = serde_json::from_value(Value::Object(payload.0));
+    Ok((number(record.id)?, read.map_err(|problem| Fault::Damaged(problem.to_string()))?))
+}
+
+fn config(dimension: usize) -> EdgeConfig {
     let wal = WalOptions { segment_capacity: 1 << 20, ..WalOptions::default() };
     EdgeConfig::builder()
-        .vector(DENSE, EdgeVectorParams::builder(DIMENSION, Distance::Cosine).on_disk(true).build())
+        .vector(DENSE, EdgeVectorParams::builder(dimension, Distance::Cosine).on_disk(true).build())
         .sparse_vector(SPARSE, EdgeSparseVectorParams::builder().modifier(Modifier::Idf).build())
         .on_disk_payload(true)
         .wal_options(wal)

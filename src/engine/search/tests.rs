@@ -1,9 +1,13 @@
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::shard::Builder;
+use super::about::About;
+use super::manifest::Fault;
+use super::shard::{Builder, Shard};
+use super::shards::ask;
 use super::*;
 use crate::base::clock::Clock;
 use crate::config::{Budgets, Limits};
@@ -11,9 +15,13 @@ use crate::engine::ingest::text;
 use crate::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 
+/// Coordinates of the vectors that are made up here.
+const DIMENSION: usize = 8;
+
 struct World {
     files: Files,
     engine: SearchEngine,
+    open: Arc<OpenShards>,
     clock: Clock,
     org: Org,
     budget: Budgets,
@@ -33,8 +41,15 @@ impl World {
             connectivity_enabled: true,
             created_at: 0,
         };
-        let engine = SearchEngine::new(files.clone());
-        Self { files, engine, clock, org, budget: Limits::default().budgets, _data: data }
+        let open = Arc::new(OpenShards::new(OPEN_BYTES));
+        let engine = SearchEngine::over(files.clone(), open.clone());
+        Self { files, engine, open, clock, org, budget: Limits::default().budgets, _data: data }
+    }
+
+    /// From now on at most so many shards of one chunk stay open.
+    fn keep_open(&mut self, most: u64) {
+        self.open = Arc::new(OpenShards::new(most * open::bytes_of(1)));
+        self.engine = SearchEngine::over(self.files.clone(), self.open.clone());
     }
 
     fn dataset(&self, name: &str) -> Dataset {
@@ -106,7 +121,7 @@ impl World {
 async fn without_the_encoder_exact_words_still_answer_and_the_answer_says_so() {
     let world = World::new();
     let dataset = world.published("notes", &["The xenolith lay in the basalt.", "Bread needs flour."]).await;
-    world.engine.encoder.break_down();
+    world.engine.encoders.break_down();
     let found = world.find(&[&dataset], "xenolith").await;
     assert_eq!(found.matches.len(), 1);
     assert!(found.matches[0].text.contains("xenolith"));
@@ -119,12 +134,14 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
     let dataset = world.published("notes", &["The plane left late.", "Bread needs flour."]).await;
     let place = world.place(&dataset);
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    let shard = Shard::open(&place, owner, &Encoder::identity().unwrap()).unwrap();
+    let shard = Shard::open(&place, owner).unwrap();
     shard.drop_words();
     let query = Query {
-        dense: Some(world.engine.encoder.query("delayed flight").await.unwrap()),
-        sparse: Terms::new().unwrap().of_query("delayed flight"),
-        limit: 10,
+        dense: Some(world.engine.encoded(world.org.id, "delayed flight").await.unwrap().0),
+        sparse: analysis::of_query("delayed flight"),
+        near: 10,
+        equal: 10,
+        ..Query::default()
     };
     let answer = ask(&shard, &query);
     assert_eq!(answer.failed, ["words"]);
@@ -135,7 +152,7 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
 #[tokio::test]
 async fn the_least_recent_shard_is_closed_and_opens_again() {
     let mut world = World::new();
-    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(2).unwrap()));
+    world.keep_open(2);
     let mut datasets = vec![];
     for name in ["a", "b", "c"] {
         datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
@@ -143,19 +160,19 @@ async fn the_least_recent_shard_is_closed_and_opens_again() {
     for dataset in &datasets {
         assert_eq!(world.find(&[dataset], "text").await.matches.len(), 1);
     }
-    assert_eq!(world.engine.open.count(), 2);
+    assert_eq!(world.open.count(), 2);
     // The first was closed: the engine would refuse to open it here otherwise.
     let owner = Owner { org: world.org.id, dataset: datasets[0].id };
-    drop(Shard::open(&world.place(&datasets[0]), owner, &Encoder::identity().unwrap()).unwrap());
+    drop(Shard::open(&world.place(&datasets[0]), owner).unwrap());
     let again = world.find(&[&datasets[0]], "text").await;
     assert_eq!((again.matches.len(), again.degraded), (1, None));
-    assert_eq!(world.engine.open.count(), 2);
+    assert_eq!(world.open.count(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_queries_over_more_shards_than_may_be_open_all_answer() {
     let mut world = World::new();
-    world.engine.open = Arc::new(OpenShards::new(NonZeroUsize::new(1).unwrap()));
+    world.keep_open(1);
     let mut datasets = vec![];
     for name in ["a", "b", "c"] {
         datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
@@ -167,14 +184,34 @@ async fn many_queries_over_more_shards_than_may_be_open_all_answer() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_open_is_counted_however_it_is_opened_and_closed() {
+    let mut world = World::new();
+    world.keep_open(3);
+    let mut datasets = vec![];
+    for name in ["a", "b", "c", "d", "e"] {
+        datasets.push(world.published(name, &[&format!("Text of {name}.")]).await);
+    }
+    let all: Vec<&Dataset> = datasets.iter().collect();
+    futures_util::future::join_all((0..6).map(|at| world.find(&all[at % 3..], "text"))).await;
+    assert!(world.open.count() <= 3);
+    assert_eq!(world.open.bytes(), world.open.count() as u64 * open::bytes_of(1));
+    for dataset in &datasets {
+        world.engine.forget(world.org.id, dataset.id, "v1");
+    }
+    assert_eq!((world.open.count(), world.open.bytes()), (0, 0));
+    world.keep_open(0);
+    assert_eq!(world.find(&all, "text").await.matches.len(), 5, "one that is too large by itself is asked too");
+}
+
 #[tokio::test]
 async fn a_forgotten_shard_is_closed() {
     let world = World::new();
     let dataset = world.published("notes", &["Bread needs flour."]).await;
     world.find(&[&dataset], "bread").await;
-    assert_eq!(world.engine.open.count(), 1);
+    assert_eq!(world.open.count(), 1);
     world.engine.forget(world.org.id, dataset.id, "v1");
-    assert_eq!(world.engine.open.count(), 0);
+    assert_eq!(world.open.count(), 0);
     world.engine.forget(world.org.id, dataset.id, "v1");
 }
 
@@ -184,7 +221,7 @@ async fn a_shard_of_another_encoder_is_not_compared_with_ours() {
     let dataset = world.dataset("old");
     let place = world.place(&dataset);
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    Builder::create(&place, owner, "another encoder".into()).unwrap().finish().unwrap();
+    Builder::create(&place, owner, "another encoder".into(), 3).unwrap().finish().unwrap();
     let found = world.find(&[&dataset], "bread").await;
     assert!(found.matches.is_empty());
     assert!(found.degraded.unwrap().contains("old could not be searched"));
@@ -195,7 +232,7 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
     let world = World::new();
     let dataset = world.dataset("notes");
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    let mut builder = Builder::create(&world.place(&dataset), owner, "e".into()).unwrap();
+    let mut builder = Builder::create(&world.place(&dataset), owner, "e".into(), DIMENSION).unwrap();
     let stored = Stored {
         tenant: world.org.id,
         dataset: dataset.id,
@@ -205,15 +242,16 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
         text: "text".into(),
         source_file: "f".into(),
         title: "t".into(),
+        about: About::default(),
     };
-    let terms = || Terms::new().unwrap().of_chunk("text");
-    let mut broken = vec![0.5; embed::DIMENSION];
+    let terms = || analysis::of_chunk("text", analysis::Language::of(""));
+    let mut broken = vec![0.5; DIMENSION];
     broken[7] = f32::NAN;
     assert!(builder.add(vec![(stored.clone(), broken, terms())]).is_err());
     assert!(builder.add(vec![(stored.clone(), vec![0.5; 3], terms())]).is_err());
     let foreign = Stored { tenant: Id::new(&world.clock), ..stored.clone() };
-    assert!(matches!(builder.add(vec![(foreign, vec![0.5; embed::DIMENSION], terms())]), Err(Fault::Foreign)));
-    assert!(builder.add(vec![(stored, vec![0.5; embed::DIMENSION], terms())]).is_ok());
+    assert!(matches!(builder.add(vec![(foreign, vec![0.5; DIMENSION], terms())]), Err(Fault::Foreign)));
+    assert!(builder.add(vec![(stored, vec![0.5; DIMENSION], terms())]).is_ok());
 }
 
 #[test]
@@ -228,6 +266,7 @@ fn a_long_text_is_cut_at_a_character() {
         text: "é".repeat(TEXT_CHARS + 1),
         source_file: "f".into(),
         title: "t".into(),
+        about: About::default(),
     };
     let (found, cut) = to_match(&world.dataset("notes"), stored.clone(), 0.5);
     assert!(cut);
@@ -242,12 +281,12 @@ async fn a_build_whose_folder_vanished_fails_and_does_not_end_the_process() {
     let dataset = world.dataset("notes");
     let place = world.place(&dataset);
     let owner = Owner { org: world.org.id, dataset: dataset.id };
-    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    let builder = Builder::create(&place, owner, "e".into(), DIMENSION).unwrap();
     std::fs::remove_dir_all(&place).unwrap();
     let finished = index::blocking(move || builder.finish().map_err(Error::internal)).await;
     assert_eq!(finished.unwrap_err().code, crate::model::error::Code::InternalError);
 
-    let builder = Builder::create(&place, owner, "e".into()).unwrap();
+    let builder = Builder::create(&place, owner, "e".into(), DIMENSION).unwrap();
     std::fs::remove_dir_all(&place).unwrap();
     drop(builder);
 }

@@ -36,6 +36,17 @@ pub fn page(statement: &str, limit: usize, offset: usize) -> String {
     format!("{statement}\nLIMIT {limit} OFFSET {offset}")
 }
 
+/// The statement for the row of a key, in these columns alone; of two, that it is no key. Columns are the table's own,
+/// and each value is a text that the engine reads in its column's type.
+pub fn by_key(dataset: &Dataset, columns: &[&str], key: &[(&str, &str)]) -> String {
+    let dialect = dataset.dialect().unwrap_or(Dialect::DuckDb);
+    let shown: Vec<String> = columns.iter().map(|column| name(dialect, column)).collect();
+    let is = |(column, value): &(&str, &str)| format!("{} = {}", name(dialect, column), literal(dialect, value));
+    let key: Vec<String> = key.iter().map(is).collect();
+    let table = name(dialect, &dataset.name);
+    format!("SELECT {} FROM {table}\nWHERE {}\nLIMIT 2", shown.join(", "), key.join(" AND "))
+}
+
 /// Equal rows have no order of their own, and would be on two pages or on none: the other columns decide. Engines of
 /// others have types without an order, for which they would refuse.
 fn ties(dialect: Dialect, dataset: &Dataset, sorted: &str) -> String {
@@ -111,6 +122,17 @@ mod tests {
             created_at: 0,
             updated_at: 0,
         }
+    }
+
+    #[test]
+    fn a_key_is_names_and_texts_and_nothing_else_in_every_dialect() {
+        let key = [("a", "1' OR '1'='1"), ("b\"c", "x\\")];
+        let duckdb = "SELECT \"d\", \"b\"\"c\" FROM \"t\"\nWHERE \"a\" = '1'' OR ''1''=''1' AND \"b\"\"c\" = 'x\\'\nLIMIT 2";
+        for engine in [None, Some(SourceEngine::Postgres)] {
+            assert_eq!(by_key(&table(engine), &["d", "b\"c"], &key), duckdb);
+        }
+        let clickhouse = "SELECT \"d\", \"b\\\"c\" FROM \"t\"\nWHERE \"a\" = '1\\' OR \\'1\\'=\\'1' AND \"b\\\"c\" = 'x\\\\'\nLIMIT 2";
+        assert_eq!(by_key(&table(Some(SourceEngine::ClickHouse)), &["d", "b\"c"], &key), clickhouse);
     }
 
     #[test]

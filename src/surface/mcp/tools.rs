@@ -128,9 +128,9 @@ impl Tools {
         self.0.iter().filter(move |(_, entry)| rights.allow(entry.action)).map(|(name, _)| *name)
     }
 
-    /// Those of the offered toolsets that the caller may use, sorted by name.
+    /// Those that are listed of the offered toolsets, and that the caller may use, sorted by name.
     pub(super) fn of(&self, caller: &Caller, offered: Offered) -> Vec<Tool> {
-        let usable = |entry: &&Entry| offered.any(entry.toolsets) && caller.rights.allow(entry.action);
+        let usable = |entry: &&Entry| offered.lists(entry.toolsets) && caller.rights.allow(entry.action);
         self.0.values().filter(usable).map(|entry| entry.tool.clone()).collect()
     }
 }
@@ -182,7 +182,7 @@ mod tests {
         let sizes: Vec<(String, usize)> = Tools::collect()
             .0
             .values()
-            .filter(|entry| Offered::by_default(false).any(entry.toolsets))
+            .filter(|entry| Offered::by_default(false).lists(entry.toolsets))
             .map(|entry| (entry.tool.name.to_string(), serde_json::to_string(&entry.tool).unwrap().len()))
             .collect();
         let all: usize = sizes.iter().map(|(_, size)| size + 1).sum();

@@ -1,6 +1,7 @@
 //! Which tools an address offers: `/mcp?toolsets=data,ask` those of the sets that it names, `/mcp` all but
 //! [`Toolset::Chatgpt`], and to ChatGPT itself that one too. A tool of no offered set is neither listed nor called: who
-//! narrows an address means it. Resources and prompts stay. A session keeps what its `initialize` was offered, whatever
+//! narrows an address means it. Where nobody chose, the tools of [`Toolset::Rag`] alone can be called and are not
+//! listed: a list is read before every conversation. Resources and prompts stay. A session keeps what its `initialize` was offered, whatever
 //! later addresses in it say; in the revision without sessions each request says it for itself.
 
 use url::form_urlencoded;
@@ -16,6 +17,9 @@ const PARAMETER: &str = "toolsets";
 
 /// Where the clients are published that look for `search` and `fetch`: these hosts, and those below them.
 const OPENAI: [&str; 2] = ["chatgpt.com", "openai.com"];
+
+/// The bit of who named no set.
+const UNCHOSEN: u8 = 1 << 7;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +45,12 @@ impl Offered {
         of.iter().any(|one| self.0 & Self::bit(*one) != 0)
     }
 
+    /// Whether a tool of some sets is listed.
+    pub(super) fn lists(self, of: &[Toolset]) -> bool {
+        let is_rag_alone = of.iter().all(|one| *one == Toolset::Rag);
+        self.any(of) && !(self.0 & UNCHOSEN != 0 && is_rag_alone)
+    }
+
     /// Why there is no such tool; `known` are the sets of one that is there, and not offered.
     pub(super) fn refusal(self, known: Option<&[Toolset]>) -> Error {
         let message = match known.and_then(<[Toolset]>::first) {
@@ -57,7 +67,7 @@ impl Offered {
 
     pub(super) fn by_default(of_openai: bool) -> Self {
         let sets = Toolset::ALL.into_iter().filter(|set| of_openai || *set != Toolset::Chatgpt);
-        sets.fold(Self::default(), |all, set| all.with(Self(Self::bit(set))))
+        sets.fold(Self(UNCHOSEN), |all, set| all.with(Self(Self::bit(set))))
     }
 
     /// Names with commas between them.
@@ -142,6 +152,17 @@ mod tests {
             assert!(error.message.contains(part), "{wrong}: {}", error.message);
         }
         assert!(Offered::read(&"x".repeat(1 << 20)).unwrap_err().message.len() < 1_000);
+    }
+
+    #[test]
+    fn what_is_for_agents_that_search_on_their_own_is_listed_where_its_set_is_named() {
+        let (rag, both) = ([Toolset::Rag], [Toolset::Data, Toolset::Rag]);
+        let plain = Offered::by_default(false);
+        assert!(plain.any(&rag) && !plain.lists(&rag) && plain.lists(&both));
+        assert!(!plain.lists(&[Toolset::Chatgpt]) && Offered::by_default(true).lists(&[Toolset::Chatgpt]));
+        let named = Offered::read("rag").unwrap();
+        assert!(named.any(&rag) && named.lists(&rag) && named.lists(&both));
+        assert!(!Offered::read("data").unwrap().any(&rag), "who narrows an address means it");
     }
 
     #[test]

@@ -27,13 +27,13 @@ pub async fn actions(State(config): State<Arc<Config>>) -> Json<Value> {
     Json(document(&config))
 }
 
-/// The operations that a GPT gets: the tools, but for those in ChatGPT's own set alone.
+/// The operations that a GPT gets: the tools that are listed where nobody chose.
 struct Offered(Vec<(&'static str, String)>);
 
 impl ops::Visitor for Offered {
     fn visit<O: Operation>(&mut self) {
         let info = O::INFO;
-        if info.surface == Surface::Tool && info.toolsets != [Toolset::Chatgpt] {
+        if info.surface == Surface::Tool && Toolset::is_usual(info.toolsets) {
             self.0.push((info.route.path, info.route.method.to_ascii_lowercase()));
         }
     }

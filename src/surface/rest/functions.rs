@@ -48,8 +48,9 @@ struct Functions {
 impl ops::Visitor for Functions {
     fn visit<O: Operation>(&mut self) {
         let info = O::INFO;
-        // What is in ChatGPT's set alone has its form, and says nothing that the others do not.
-        if info.surface != Surface::Tool || info.toolsets == [Toolset::Chatgpt] {
+        // What is in ChatGPT's set alone has its form, and says nothing that the others do not; what agents search with
+        // on their own would be as long as all the rest.
+        if info.surface != Surface::Tool || !Toolset::is_usual(info.toolsets) {
             return;
         }
         let (name, description, parameters) = (info.name, info.description, parameters::<O>());

@@ -61,6 +61,31 @@ pub const ALL: &[Expected] = &[
     viewer("dragoman_get_document", ExtScope::Search, |ids| json!({ "document_id": ids.document })),
     viewer("dragoman_list_ontologies", ExtScope::Schema, |ids| json!({ "about": ids.table })),
     viewer("dragoman_get_ontology", ExtScope::Schema, |ids| json!({ "ontologyId": ids.ontology, "about": ids.table })),
+    viewer(
+        "rag_search_fts",
+        ExtScope::Search,
+        |ids| json!({ "query": "plan", "filters": { "source_ids": [ids.dataset] } }),
+    ),
+    viewer(
+        "rag_search_vector",
+        ExtScope::Search,
+        |ids| json!({ "like": ids.document, "filters": { "doc_ids": [ids.document] } }),
+    ),
+    viewer(
+        "rag_search_hybrid",
+        ExtScope::Search,
+        |ids| json!({ "query": "plan", "filters": { "source_names": [ids.table] } }),
+    ),
+    viewer("rag_get_chunks", ExtScope::Search, |ids| json!({ "chunk_ids": [format!("{}#0", ids.document)] })),
+    viewer("rag_get_docs", ExtScope::Search, |ids| json!({ "doc_ids": [ids.document] })),
+    Expected {
+        token: Some(ExtScope::Sql),
+        ..contributor(
+            "rag_fetch_from_source",
+            |ids| json!({ "doc_ids": [format!("{}:1", ids.table), ids.document], "columns": ["who"] }),
+        )
+    },
+    viewer("rag_admin_stats", ExtScope::Datasets, nothing),
     viewer("search", ExtScope::Search, |ids| json!({ "query": ids.table })),
     viewer("fetch", ExtScope::Search, |ids| json!({ "id": format!("dataset:{}", ids.dataset) })),
     viewer("list_ontologies", ExtScope::Schema, nothing),
@@ -218,9 +243,9 @@ pub fn endpoints() -> Vec<Endpoint> {
     endpoints.0
 }
 
-/// The tools that a role may call at the plain address, by name.
+/// The tools that a role is shown at the plain address, by name.
 pub fn tools_of(role: Role) -> Vec<&'static str> {
-    let offered = |one: &Endpoint| one.toolsets.iter().any(|set| *set != Toolset::Chatgpt);
+    let offered = |one: &Endpoint| Toolset::is_usual(one.toolsets);
     let tools = endpoints().into_iter().filter(|one| offered(one) && expected(one.name).lets(role));
     let names: BTreeSet<&str> = tools.map(|tool| tool.name).collect();
     names.into_iter().collect()

@@ -184,7 +184,7 @@ fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Valu
 }
 
 /// What is new in every answer.
-const FRESH: [&str; 10] = [
+const FRESH: [&str; 11] = [
     "ontology_id",
     "request_id",
     "invitation_id",
@@ -195,6 +195,7 @@ const FRESH: [&str; 10] = [
     "dataset_id",
     "execution_ms",
     "latency_ms",
+    "ms",
 ];
 
 /// A body without what is new in every answer, where what was asked for has the same name.
@@ -375,7 +376,12 @@ async fn k01_tools_resources_and_prompts_answer_strangers_as_if_nothing_were_the
             assert!(!format!("{found:?}").contains("xyzzy"), "{tool}: {found:?}");
             let none = |list: &str| found.4.as_ref().is_some_and(|inner| inner[list] == json!([]));
             let refused = found.2 == true || found.3.is_number();
-            assert!(refused || none("results") || none("ontologies"), "{tool}: {found:?}");
+            let lists = ["results", "ontologies", "chunks", "docs", "sources"];
+            // Of rows each has an outcome of its own.
+            let of_row = |row: &Value| row["error"].is_object() && row.get("row").is_none();
+            let rows = found.4.as_ref().and_then(|inner| inner["rows"].as_array());
+            let no_row = rows.is_some_and(|rows| rows.iter().all(of_row));
+            assert!(refused || no_row || lists.into_iter().any(none), "{tool}: {found:?}");
         }
         for (their, no) in uris(&theirs).iter().zip(uris(&nothing)) {
             let found = call("resources/read", json!({ "uri": their }), &theirs).await;

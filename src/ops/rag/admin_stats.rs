@@ -1,0 +1,102 @@
+//! `rag_admin_stats`: what is searched, in numbers.
+
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Stats;
+use crate::base::clock::rfc3339;
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::model::access::{Action, Want};
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::Result;
+
+/// Arguments.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdminStats {}
+
+/// A dataset of documents.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Source {
+    pub source_id: Id<Dataset>,
+    pub source_name: String,
+    pub docs: i64,
+    pub chunks: i64,
+    /// On disk.
+    pub bytes: i64,
+    /// When its documents were last imported. RFC 3339.
+    pub last_sync: String,
+}
+
+/// What makes the vectors.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Encoder {
+    /// For `embedding` of rag_search_vector.
+    pub model: String,
+    pub dim: usize,
+}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reply {
+    /// By name.
+    pub sources: Vec<Source>,
+    pub encoder: Encoder,
+    /// Whether there are more sources than a reply shows.
+    pub truncated: bool,
+    pub stats: Stats,
+}
+
+impl Operation for AdminStats {
+    const INFO: Info = Info {
+        name: "rag_admin_stats",
+        title: "Count documents",
+        description: "Tells how many documents and chunks each dataset of documents has, when they came, and which encoder \
+                      their vectors are of.",
+        action: Action::ListDatasets,
+        cost: Cost::Read,
+        read_only: true,
+        sensitive: false,
+        recorded_as: None,
+        surface: Surface::Tool,
+        toolsets: &[Toolset::Rag],
+        view: None,
+        route: Route { method: "GET", path: "/rag/admin_stats" },
+        time: crate::ops::quick,
+        example: "{}",
+    };
+    type Reply = Reply;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn rows(reply: &Reply) -> usize {
+        reply.sources.len()
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        let began = Instant::now();
+        let counts = on.engines.catalog.counts(job).await?;
+        let documents = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Documents);
+        let source = |dataset: &Dataset| Source {
+            source_id: dataset.id,
+            source_name: dataset.name.clone(),
+            docs: counts.get(&dataset.id).copied().unwrap_or(0),
+            chunks: dataset.row_count,
+            bytes: dataset.bytes,
+            last_sync: rfc3339(dataset.updated_at),
+        };
+        let mut sources: Vec<Source> = documents.map(source).collect();
+        let room = super::fitting(on, &sources)?;
+        let truncated = room < sources.len();
+        sources.truncate(room);
+        // One that cannot be reached has no facts.
+        let (model, dim) = on.engines.search.encoder(job.pass.org()).await.unwrap_or_default();
+        Ok(Reply { sources, encoder: Encoder { model, dim }, truncated, stats: Stats::since(began) })
+    }
+}

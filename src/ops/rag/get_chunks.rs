@@ -1,0 +1,215 @@
+//! `rag_get_chunks`: the texts of chunks that a search found.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Stats, checked_ids, chunk_id, fitting, yes};
+use crate::base::clock::rfc3339;
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::engine::search::retrieve::Chunk;
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::model::access::{Action, Want};
+use crate::model::audit::clip;
+use crate::model::dataset::Dataset;
+use crate::model::document::Document;
+use crate::model::error::Result;
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetChunks {
+    /// Of results of a search.
+    #[schemars(length(min = 1, max = 50))]
+    pub chunk_ids: Vec<String>,
+    #[serde(default, rename = "return")]
+    pub show: Show,
+}
+
+/// What is told beside the texts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Show {
+    #[serde(default = "yes")]
+    pub include_title: bool,
+    #[serde(default = "yes")]
+    pub include_doc_metadata: bool,
+    #[serde(default = "yes")]
+    pub include_chunk_metadata: bool,
+}
+
+impl Default for Show {
+    fn default() -> Self {
+        Self { include_title: true, include_doc_metadata: true, include_chunk_metadata: true }
+    }
+}
+
+/// One chunk.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Body {
+    pub chunk_id: String,
+    pub doc_id: String,
+    pub source_id: Id<Dataset>,
+    pub source_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    pub body: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doc_metadata: Option<OfDocument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_metadata: Option<OfChunk>,
+}
+
+/// What is known of a document.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OfDocument {
+    pub source_file: String,
+    /// When it was written, or imported where it does not say. RFC 3339.
+    pub created_at: String,
+    /// What it says of itself.
+    #[serde(flatten)]
+    pub own: BTreeMap<String, Value>,
+}
+
+/// What is known of a chunk.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OfChunk {
+    /// From 0; chunks of one document follow each other.
+    pub chunk_index: u32,
+    /// Headings above it, outermost first.
+    pub heading: String,
+}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reply {
+    /// In the order in which they were asked for.
+    pub chunks: Vec<Body>,
+    /// Ids of nothing that you may see.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_found: Vec<String>,
+    /// Ids that a reply had no room for: ask for them next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// Whether some were left out.
+    pub truncated: bool,
+    pub stats: Stats,
+}
+
+impl Operation for GetChunks {
+    const INFO: Info = Info {
+        name: "rag_get_chunks",
+        title: "Read chunks",
+        description: "Returns the texts of chunks by their ids, as rag_search_hybrid and the like found them. For whole \
+                      documents call rag_get_docs.",
+        action: Action::Search,
+        cost: Cost::Read,
+        read_only: true,
+        sensitive: false,
+        recorded_as: None,
+        surface: Surface::Tool,
+        toolsets: &[Toolset::Rag],
+        view: None,
+        route: Route { method: "POST", path: "/rag/get_chunks" },
+        time: crate::ops::quick,
+        example: r#"{"chunk_ids":["01936f2e-7c1a-7000-8000-000000000002#0"]}"#,
+    };
+    type Reply = Reply;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn target(&self) -> String {
+        self.chunk_ids.join(" ")
+    }
+
+    fn rows(reply: &Reply) -> usize {
+        reply.chunks.len()
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        let began = Instant::now();
+        let ids = checked_ids("chunk_ids", &self.chunk_ids)?;
+        let asked: Vec<(&str, Option<(Id<Document>, u32)>)> = ids.into_iter().map(|id| (id, chunk_of(id))).collect();
+        let documents: Vec<Id<Document>> = asked.iter().filter_map(|(_, chunk)| Some(chunk.as_ref()?.0)).collect();
+        let datasets = on.engines.catalog.datasets_of(job, &documents).await?;
+        let mut by_dataset: BTreeMap<Id<Dataset>, Vec<(Id<Document>, u32)>> = BTreeMap::new();
+        for (_, chunk) in &asked {
+            if let Some(chunk) = chunk
+                && let Some(dataset) = datasets.get(&chunk.0)
+            {
+                by_dataset.entry(*dataset).or_default().push(*chunk);
+            }
+        }
+        let mut found: HashMap<(Id<Document>, u32), Chunk> = HashMap::new();
+        for (dataset, wanted) in by_dataset {
+            let chunks = on.engines.search.chunks(job, dataset, &wanted).await?;
+            found.extend(chunks.into_iter().map(|chunk| ((chunk.document, chunk.index), chunk)));
+        }
+        let (mut chunks, mut not_found) = (Vec::new(), Vec::new());
+        for (id, chunk) in asked {
+            match chunk.and_then(|chunk| found.remove(&chunk)) {
+                Some(chunk) => chunks.push(body(chunk, &self.show)),
+                None => not_found.push(clip(id)),
+            }
+        }
+        let room = fitting(on, &chunks)?;
+        let left_out: Vec<String> = chunks.drain(room..).map(|chunk| chunk.chunk_id).collect();
+        Ok(Reply { truncated: !left_out.is_empty(), chunks, not_found, left_out, stats: Stats::since(began) })
+    }
+}
+
+/// A chunk's id, read. A colon is understood too, as matches of dragoman_search have it.
+pub(super) fn chunk_of(id: &str) -> Option<(Id<Document>, u32)> {
+    let (document, index) = id.trim().rsplit_once(['#', ':'])?;
+    let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+    Some((document.parse().ok()?, index.parse().ok().filter(|_| is_number)?))
+}
+
+fn body(chunk: Chunk, show: &Show) -> Body {
+    let of_document = || OfDocument {
+        source_file: chunk.source_file.clone(),
+        created_at: rfc3339(chunk.created),
+        own: chunk.metadata.clone(),
+    };
+    let of_chunk = || OfChunk { chunk_index: chunk.index, heading: chunk.heading.clone() };
+    Body {
+        chunk_id: chunk_id(&chunk),
+        doc_id: chunk.document.to_string(),
+        source_id: chunk.dataset,
+        source_name: chunk.dataset_name.clone(),
+        doc_metadata: show.include_doc_metadata.then(of_document),
+        chunk_metadata: show.include_chunk_metadata.then(of_chunk),
+        title: show.include_title.then_some(chunk.title),
+        body: chunk.text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ids_of_chunks_are_read_as_such() {
+        let id = "01936f2e-7c1a-7000-8000-000000000002";
+        let (document, index) = chunk_of(&format!("{id}#12")).unwrap();
+        assert_eq!((document.to_string().as_str(), index), (id, 12));
+        assert!(chunk_of(&format!(" {id}:0 ")).is_some());
+        for bad in [
+            id.to_owned(),
+            format!("{id}#"),
+            format!("{id}#+1"),
+            format!("{id}#-1"),
+            format!("{id}#99999999999"),
+            "#0".into(),
+            "x') UNION SELECT * FROM documents --#0".into(),
+        ] {
+            assert!(chunk_of(&bad).is_none(), "{bad}");
+        }
+    }
+}
