@@ -203,7 +203,7 @@ impl App {
         let metrics = telemetry::start_metrics();
         let admin = self.admin(metrics.clone(), stopping.clone()).await?;
         let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));
-        let sweeper = tokio::spawn(sweep(mcp.clone(), stopping.clone()));
+        let sweeper = tokio::spawn(sweep(mcp.clone(), self.gateway.clone(), stopping.clone()));
         let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
         let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
 
@@ -269,11 +269,14 @@ impl App {
     }
 }
 
-async fn sweep(mcp: Arc<Mcp>, stop: CancellationToken) {
+async fn sweep(mcp: Arc<Mcp>, gateway: Arc<Gateway>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(SWEEP) => mcp.sweep().await,
+        }
+        if let Err(error) = gateway.sweep_uploads().await {
+            tracing::warn!(%error, "uploads that are over could not be removed");
         }
     }
 }

@@ -46,6 +46,12 @@ pub fn rfc3339(at: Millis) -> String {
     jiff::Timestamp::from_millisecond(at).map_or_else(|_| at.to_string(), |t| format!("{t:.3}"))
 }
 
+/// A moment as [`rfc3339`] gives it, as HTTP writes it (RFC 9110 §5.6.7); as it is when it is none.
+pub fn http_date(moment: &str) -> String {
+    let read = moment.parse::<jiff::Timestamp>();
+    read.map_or_else(|_| moment.to_owned(), |t| t.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +68,6 @@ mod tests {
     #[test]
     fn times_leave_as_rfc3339_in_utc() {
         assert_eq!(rfc3339(1_357_016_400_000), "2013-01-01T05:00:00.000Z");
+        assert_eq!(http_date("2013-01-01T05:00:00.000Z"), "Tue, 01 Jan 2013 05:00:00 GMT");
     }
 }

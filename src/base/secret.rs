@@ -108,6 +108,17 @@ pub fn sha256(bytes: &[u8]) -> Vec<u8> {
     digest::digest(&digest::SHA256, bytes).as_ref().to_vec()
 }
 
+/// SHA-256 of all that a reader gives, raw. Blocks.
+pub fn sha256_of(reader: &mut impl std::io::Read) -> std::io::Result<Vec<u8>> {
+    let (mut sum, mut chunk) = (digest::Context::new(&digest::SHA256), vec![0; 64 << 10]);
+    loop {
+        match reader.read(&mut chunk)? {
+            0 => return Ok(sum.finish().as_ref().to_vec()),
+            read => sum.update(chunk.get(..read).unwrap_or_default()),
+        }
+    }
+}
+
 /// HMAC-SHA-256 (RFC 2104), raw.
 pub fn hmac_bytes(key: &[u8], message: &[u8]) -> [u8; 32] {
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);

@@ -109,5 +109,5 @@ async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
 }
 
 fn dataset(name: &str, description: &str, files: Vec<std::path::PathBuf>) -> Dataset {
-    Dataset { name: Some(name.into()), description: description.into(), publish: true, files }
+    Dataset { name: Some(name.into()), description: description.into(), publish: true, files, columns: vec![] }
 }

@@ -21,8 +21,10 @@ use crate::engine::job::Progress;
 use crate::gateway::Via;
 use crate::gateway::operation::Operation;
 use crate::model::caller::Caller;
+use crate::model::column_change::ColumnChange;
 use crate::model::error::Error;
 use crate::model::org::Org;
+use crate::ops::check_import::CheckImport;
 use crate::ops::explain_question::ExplainQuestion;
 use crate::ops::import::{IfExists, Import, Staged};
 use crate::surface::operator::{LOCAL, WORKSPACE};
@@ -97,6 +99,20 @@ pub(super) struct Dataset {
     pub description: String,
     pub publish: bool,
     pub files: Vec<PathBuf>,
+    /// What is corrected of a table's columns.
+    pub columns: Vec<ColumnChange>,
+}
+
+impl Dataset {
+    fn staged(&self) -> anyhow::Result<Vec<Staged>> {
+        let mut files = Vec::new();
+        for path in &self.files {
+            let name = path.file_name().and_then(|name| name.to_str()).context("a file name is not UTF-8")?.to_owned();
+            let path = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
+            files.push(Staged { name, path });
+        }
+        Ok(files)
+    }
 }
 
 impl<'a> Door<'a> {
@@ -126,13 +142,8 @@ impl<'a> Door<'a> {
     /// # Errors
     /// As [`Door::call`].
     pub(super) async fn import(&self, dataset: Dataset, loud: bool) -> anyhow::Result<Value> {
-        let mut files = Vec::new();
-        for path in &dataset.files {
-            let name = path.file_name().and_then(|name| name.to_str()).context("a file name is not UTF-8")?.to_owned();
-            let path = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
-            files.push(Staged { name, path });
-        }
-        let Dataset { name, description, publish, .. } = dataset;
+        let files = dataset.staged()?;
+        let Dataset { name, description, publish, columns, .. } = dataset;
         let label = name.clone().unwrap_or_else(|| files.first().map(|file| file.name.clone()).unwrap_or_default());
         match self {
             Self::Own { app, org } => {
@@ -143,7 +154,15 @@ impl<'a> Door<'a> {
                         None => eprintln!("  {label}: {}", progress.message),
                     }));
                 }
-                let op = Import { name, description, publish, if_exists: IfExists::Replace, files };
+                let op = Import {
+                    name,
+                    description,
+                    publish,
+                    if_exists: IfExists::Replace,
+                    files,
+                    columns,
+                    uploads: vec![],
+                };
                 let reply = app.gateway.call(&operator(app, *org), op, via).await;
                 Ok(serde_json::to_value(reply.map_err(said)?)?)
             }
@@ -153,14 +172,48 @@ impl<'a> Door<'a> {
                 }
                 let mut form = multipart::Form::new().text("description", description);
                 form = form.text("publish", publish.to_string()).text("name", name.unwrap_or_default());
-                for file in files {
-                    form = form.part("file", part(&file.path, file.name).await?);
-                }
-                let request = client.post(at(openapi::base(Import::INFO.surface), Import::INFO.route.path));
-                answer(request.multipart(form), workspace).await
+                send::<Import>(client, workspace, form, &columns, files).await
             }
         }
     }
+
+    /// What an import of these files would make.
+    ///
+    /// # Errors
+    /// As [`Door::call`].
+    pub(super) async fn check(&self, dataset: Dataset) -> anyhow::Result<Value> {
+        let files = dataset.staged()?;
+        let Dataset { name, columns, .. } = dataset;
+        match self {
+            Self::Own { app, org } => {
+                let op = CheckImport { name, columns, files, ..CheckImport::default() };
+                let reply = app.gateway.call(&operator(app, *org), op, Via::new("admin.call")).await;
+                Ok(serde_json::to_value(reply.map_err(said)?)?)
+            }
+            Self::Running { client, workspace } => {
+                let form = multipart::Form::new().text("name", name.unwrap_or_default());
+                send::<CheckImport>(client, workspace, form, &columns, files).await
+            }
+        }
+    }
+}
+
+/// Sends files with a form to the running service.
+async fn send<O: Operation>(
+    client: &Client,
+    workspace: &str,
+    mut form: multipart::Form,
+    columns: &[ColumnChange],
+    files: Vec<Staged>,
+) -> anyhow::Result<Value> {
+    if !columns.is_empty() {
+        form = form.text("columns", serde_json::to_string(columns)?);
+    }
+    for file in files {
+        form = form.part("file", part(&file.path, file.name).await?);
+    }
+    let request = client.post(at(openapi::base(O::INFO.surface), O::INFO.route.path));
+    answer(request.multipart(form), workspace).await
 }
 
 /// The operator of this machine.

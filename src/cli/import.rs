@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::door::{Dataset, House};
 use crate::engine::ingest::{FileKind, kind_of};
+use crate::model::column_change::ColumnChange;
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -26,6 +27,25 @@ pub(super) struct Import {
     /// Let external clients see it
     #[arg(long)]
     publish: bool,
+    /// Only say what would be made of each file: columns, types, rows
+    #[arg(long, conflicts_with = "publish")]
+    check: bool,
+    /// Give a column another type, such as zip=VARCHAR or amount=DECIMAL(18,2)
+    #[arg(long = "type", value_name = "COLUMN=TYPE", value_parser = pair)]
+    types: Vec<(String, String)>,
+    /// Give a column another name
+    #[arg(long = "rename", value_name = "COLUMN=NAME", value_parser = pair)]
+    names: Vec<(String, String)>,
+    /// Leave a column out
+    #[arg(long, value_name = "COLUMN")]
+    leave_out: Vec<String>,
+}
+
+/// `COLUMN=…`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').filter(|(column, value)| !column.is_empty() && !value.is_empty());
+    let (column, value) = parts.ok_or("write it as COLUMN=…, such as zip=VARCHAR")?;
+    Ok((column.to_owned(), value.to_owned()))
 }
 
 impl Import {
@@ -37,10 +57,16 @@ impl Import {
             eprintln!("named {name}: names of datasets are in lower case");
         }
         for (name, files) in self.datasets()? {
-            let dataset = Dataset { name, description: self.description.clone(), publish: self.publish, files };
-            let reply = door.import(dataset, !json).await?;
+            let (description, publish, columns) = (self.description.clone(), self.publish, self.changes());
+            let dataset = Dataset { name, description, publish, files, columns };
+            let reply = match self.check {
+                true => door.check(dataset).await?,
+                false => door.import(dataset, !json).await?,
+            };
             if json {
                 println!("{reply}");
+            } else if self.check {
+                say_found(&reply);
             } else {
                 let value = |key: &str| reply.get(key).unwrap_or(&Value::Null);
                 let text = |key: &str| value(key).as_str().unwrap_or_default();
@@ -55,6 +81,29 @@ impl Import {
             }
         }
         Ok(())
+    }
+
+    /// What is corrected, column by column.
+    fn changes(&self) -> Vec<ColumnChange> {
+        let mut changes: Vec<ColumnChange> = Vec::new();
+        let mut of = |column: &str, change: &dyn Fn(&mut ColumnChange)| {
+            if let Some(known) = changes.iter_mut().find(|known| known.column == column) {
+                return change(known);
+            }
+            let mut new = ColumnChange { column: column.to_owned(), ..ColumnChange::default() };
+            change(&mut new);
+            changes.push(new);
+        };
+        for (column, kind) in &self.types {
+            of(column, &|change| change.r#type = Some(kind.clone()));
+        }
+        for (column, name) in &self.names {
+            of(column, &|change| change.name = Some(name.clone()));
+        }
+        for column in &self.leave_out {
+            of(column, &|change| change.leave_out = true);
+        }
+        changes
     }
 
     /// The name as datasets have them: SQL knows no capitals either.
@@ -80,5 +129,17 @@ impl Import {
             datasets.push((self.lower_name().or_else(|| Some("documents".into())), texts));
         }
         Ok(datasets)
+    }
+}
+
+/// What was found in files, a line for each column.
+fn say_found(reply: &Value) {
+    let value = |of: &Value, key: &str| of.get(key).cloned().unwrap_or_default();
+    let text = |of: &Value, key: &str| value(of, key).as_str().unwrap_or_default().to_owned();
+    println!("{} ({}, {} rows), not imported", text(reply, "name"), text(reply, "type"), value(reply, "row_count"));
+    for column in value(reply, "columns").as_array().into_iter().flatten() {
+        let samples = value(column, "sample_values");
+        let samples: Vec<&str> = samples.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        println!("  {} {}  {}", text(column, "name"), text(column, "type"), samples.join(", "));
     }
 }

@@ -60,6 +60,8 @@ pub struct NewVersion<'a> {
     pub publish: bool,
     /// Its finished file or shard.
     pub staged: &'a Path,
+    /// What the files that it came from are known by.
+    pub digest: &'a str,
 }
 
 /// What people write of a dataset; what is absent stays.
@@ -69,6 +71,8 @@ pub struct Words {
     pub description: Option<String>,
     /// By the names of columns.
     pub columns: BTreeMap<String, String>,
+    /// Whether columns are hidden from external clients, by name.
+    pub hidden: BTreeMap<String, bool>,
 }
 
 /// Bytes of what is written of all columns of a table: a schema is read by models, in one reply.
@@ -126,6 +130,7 @@ impl Datasets {
         }
         let version = dataset.version.as_deref().unwrap_or_default();
         store::documents::keep_only(&mut tx, dataset.org, dataset.id, version).await?;
+        store::datasets::keep_files(&mut tx, dataset.org, dataset.id, new.digest).await?;
         if new.publish {
             store::datasets::publish(&mut tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
         }
@@ -158,7 +163,9 @@ impl Datasets {
         let org = job.pass.org();
         let mut tx = self.db.tenant(org).await?;
         let mut texts = store::datasets::column_texts(&mut tx, org, id).await?;
-        let mut dataset = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+        let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+        let external = job.pass.is_external();
+        let mut dataset = found.clone().seen(external);
         if let Some(title) = words.title {
             dataset.title = readable("title", &title, TITLE)?;
         }
@@ -181,9 +188,32 @@ impl Datasets {
         }
         dataset.updated_at = self.clock.now();
         store::datasets::describe(&mut tx, &dataset, &texts).await?;
+        for (name, hide) in words.hidden {
+            if external {
+                let message = "Which columns clients see is decided in the console, not by clients.";
+                return Err(Error::forbidden("hidden", message));
+            }
+            let column = column(&dataset.columns, &name)?.to_lowercase();
+            dataset.hidden.retain(|known| *known != column);
+            if hide {
+                dataset.hidden.push(column);
+            }
+        }
+        let is_hidden_anew = dataset.hidden != found.hidden;
+        if dataset.columns.iter().all(|column| dataset.hides(&column.name)) && is_hidden_anew {
+            let message = "Every column would be hidden; withdraw the dataset instead, or leave one.";
+            return Err(Error::invalid("hidden", message));
+        }
+        if is_hidden_anew {
+            store::datasets::hide(&mut tx, &dataset).await?;
+        }
         let now = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
         tx.commit().await?;
-        Ok(now)
+        if is_hidden_anew {
+            // Pages of results and values that are kept were made of what was seen before.
+            self.forget_rows(&now);
+        }
+        Ok(now.seen(external))
     }
 
     /// Erases a dataset of the workspace with everything that came from it: rows, texts, vectors, figures and kept

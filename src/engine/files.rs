@@ -3,7 +3,8 @@
 //! ```text
 //! <data>/workspaces/<org>/tables/<dataset>/<version>.duckdb
 //! <data>/workspaces/<org>/vectors/<dataset>/<version>/
-//! <data>/workspaces/<org>/staging/<upload>…        unfinished work; removed at start
+//! <data>/workspaces/<org>/uploads/<upload>/        files on their way in, kept for a day (`engine/uploads.rs`)
+//! <data>/workspaces/<org>/staging/<import>…        unfinished work; removed at start
 //! ```
 //!
 //! A version lives from its rename into place until nobody can read it. Before the metadata name it, it is an orphan:
@@ -50,6 +51,17 @@ impl Files {
     /// The immutable vector shard of a documents version.
     pub fn vectors(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> PathBuf {
         self.org(org).join("vectors").join(dataset.to_string()).join(version)
+    }
+
+    /// The folder of files on their way in.
+    pub fn uploads(&self, org: Id<Org>) -> PathBuf {
+        self.org(org).join("uploads")
+    }
+
+    /// The workspaces that have something here.
+    pub fn orgs(&self) -> io::Result<Vec<Id<Org>>> {
+        let named = |org: PathBuf| org.file_name().and_then(|name| name.to_str()?.parse().ok());
+        Ok(entries(&self.root)?.into_iter().filter_map(named).collect())
     }
 
     /// A fresh, empty, private folder for work that is not published yet.

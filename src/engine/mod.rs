@@ -14,6 +14,7 @@ pub mod render;
 pub mod search;
 pub mod sql;
 pub(in crate::engine) mod turns;
+pub mod uploads;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub struct Engines {
     pub library: ontology::library::Library,
     pub questions: Questions,
     pub models: llm::Models,
+    pub uploads: uploads::Uploads,
 }
 
 impl Engines {
@@ -74,9 +76,24 @@ impl Engines {
             questions: questions.clone(),
         };
         let datasets = datasets::Datasets::new(db.clone(), clock.clone(), files.clone(), dependents, readers.clone());
+        let most = config.limits.budgets.upload_bytes;
+        let uploads = uploads::Uploads::new(files.clone(), clock.clone(), most);
         let ingest =
             ingest::Ingest::new(db.clone(), clock.clone(), files, sql.clone(), search.clone(), datasets.clone());
         let catalog = catalog::Catalog::new(db.clone());
-        Ok(Self { catalog, sql, search, datasets, ingest, results, readers, sources, library, questions, models })
+        Ok(Self {
+            catalog,
+            sql,
+            search,
+            datasets,
+            ingest,
+            results,
+            readers,
+            sources,
+            library,
+            questions,
+            models,
+            uploads,
+        })
     }
 }

@@ -17,10 +17,12 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::clock::Clock;
+use crate::base::id::Id;
 use crate::base::json;
 use crate::base::shares::Share;
 use crate::engine::job::Job;
 pub use crate::engine::job::{OnProgress, Progress};
+use crate::engine::uploads::{Upload, Writer};
 use crate::gateway::audit::AuditLog;
 pub use crate::gateway::limit::Knock;
 use crate::gateway::limit::Limiter;
@@ -100,6 +102,12 @@ impl Staging {
     pub fn path(&self) -> &std::path::Path {
         self.folder.path()
     }
+}
+
+/// An upload that is written to, and the right to fill it.
+pub struct Filling {
+    pub writer: Writer,
+    pub _place: Share,
 }
 
 /// See the module.
@@ -249,12 +257,43 @@ impl Gateway {
     /// # Errors
     /// The caller may not write datasets, or has as many uploads on their way as may be.
     pub fn staging(&self, caller: &Caller) -> Result<Staging> {
-        let action = Action::WriteDatasets;
-        if !caller.rights.allow(action) {
-            return Err(denied(caller, action));
-        }
+        Self::may_upload(caller)?;
         let place = self.limiter.upload(caller)?;
         Ok(Staging { folder: self.parts.engines.ingest.staging(caller.org)?, _place: place })
+    }
+
+    /// An upload of the caller's, and how many bytes of it are here.
+    ///
+    /// # Errors
+    /// The caller may not write datasets; `not_found`.
+    pub fn upload(&self, caller: &Caller, id: Id<Upload>) -> Result<(Upload, u64)> {
+        Self::may_upload(caller)?;
+        self.parts.engines.uploads.find(caller.org, &caller.credential(), id)
+    }
+
+    /// Goes on with an upload of the caller's.
+    ///
+    /// # Errors
+    /// As [`Gateway::upload`]; the caller has as many uploads on their way as may be.
+    pub async fn fill_upload(&self, caller: &Caller, id: Id<Upload>) -> Result<Filling> {
+        Self::may_upload(caller)?;
+        let place = self.limiter.upload(caller)?;
+        let writer = self.parts.engines.uploads.open(caller.org, &caller.credential(), id).await?;
+        Ok(Filling { writer, _place: place })
+    }
+
+    /// Removes the uploads that are over.
+    ///
+    /// # Errors
+    /// The data folder cannot be read.
+    pub async fn sweep_uploads(&self) -> Result<()> {
+        let uploads = self.parts.engines.uploads.clone();
+        tokio::task::spawn_blocking(move || uploads.sweep()).await.map_err(Error::internal)?
+    }
+
+    fn may_upload(caller: &Caller) -> Result<()> {
+        let action = Action::WriteDatasets;
+        if caller.rights.allow(action) { Ok(()) } else { Err(denied(caller, action)) }
     }
 
     async fn answer<O: Operation, W>(

@@ -275,7 +275,8 @@ impl Pass {
 }
 
 /// The one check. `datasets` are candidates of the caller's workspace; what the caller may not see is dropped here:
-/// of another workspace, deleted, not ready, and for external clients whatever was not published to them.
+/// of another workspace, deleted, not ready, and for external clients whatever was not published to them, and columns that
+/// are hidden from them.
 ///
 /// # Errors
 /// `scope_denied` with the scopes that are needed and missing; `service_unavailable` when the workspace's switch for
@@ -294,6 +295,7 @@ pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datase
         .into_iter()
         .filter(|dataset| dataset.org == caller.org && dataset.is_ready())
         .filter(|dataset| dataset.externally_queryable || !caller.is_external())
+        .map(|dataset| dataset.seen(caller.is_external()))
         .collect();
     match want {
         Want::Nothing => datasets.clear(),

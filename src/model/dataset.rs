@@ -48,6 +48,8 @@ pub struct Dataset {
     pub bytes: i64,
     /// Columns of a table; empty for documents.
     pub columns: Vec<ColumnInfo>,
+    /// Names of columns that external clients do not see, in lower case; those of earlier versions may be among them.
+    pub hidden: Vec<String>,
     /// The file that it came from, as a person would recognise it; for a remote table its source and name there.
     pub source: String,
     /// Where the rows are, when they are in a remote engine; nothing of them is kept here then.
@@ -57,6 +59,21 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// As a caller sees it. This is the one place that decides what of a dataset external clients get to know: what reads
+    /// the columns here, and the SQL engine, which shows these alone, cannot tell more.
+    #[must_use]
+    pub fn seen(mut self, external: bool) -> Self {
+        if external && !self.hidden.is_empty() {
+            self.columns.retain(|column| !self.hidden.contains(&column.name.to_lowercase()));
+        }
+        self
+    }
+
+    /// Whether a column is hidden from external clients.
+    pub fn hides(&self, column: &str) -> bool {
+        self.hidden.contains(&column.to_lowercase())
+    }
+
     /// Whether it can be queried at all.
     pub fn is_ready(&self) -> bool {
         self.version.is_some()

@@ -198,6 +198,21 @@ impl Error {
         Self::new(Code::ServiceUnavailable, message).retry_after(1)
     }
 
+    /// Bytes could not be written: our own fault, unless the disk is full, which is said.
+    pub fn unwritten(problem: &std::io::Error) -> Self {
+        if Self::is_disk_full(problem) { Self::disk_full() } else { Self::internal(problem) }
+    }
+
+    pub fn is_disk_full(problem: &std::io::Error) -> bool {
+        matches!(problem.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+    }
+
+    pub fn disk_full() -> Self {
+        let message =
+            "The disk of the service is full, and nothing of this was kept. Tell who runs it; then try again.";
+        Self::new(Code::ServiceUnavailable, message).retry_after(60).with(json!({ "limit": "disk" }))
+    }
+
     /// `{"error":{code, message, details}, "request_id"}`: the body on REST and in tool results.
     pub fn body(&self, request_id: &str) -> Value {
         let mut details = self.details.clone();

@@ -89,6 +89,9 @@ pub struct DescribedColumn {
     /// As an ontology says: `minutes`, `EUR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// Whether it is hidden from clients, which then do not see it here either.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
 }
 
 /// Rows refer to rows of another table.
@@ -236,7 +239,11 @@ fn schema(table: &Dataset, said: Said, columns: Vec<ColumnInfo>) -> Schema {
         row_count: table.row_count,
         columns: columns
             .into_iter()
-            .map(|column| DescribedColumn { unit: units.remove(&column.name), column })
+            .map(|column| DescribedColumn {
+                unit: units.remove(&column.name),
+                hidden: table.hides(&column.name),
+                column,
+            })
             .collect(),
         primary_key,
         references: references.collect(),

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Id;
 use crate::engine::ingest::{FileKind, Request, SourceFile, kind_of};
 use crate::engine::job::Job;
+use crate::engine::uploads::Upload;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::Action;
+use crate::model::column_change::ColumnChange;
 pub use crate::model::dataset::IfExists;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind, name_from_file};
-use crate::model::error::Result;
+use crate::model::error::{Error, Result};
 
 /// A file that a surface has put into staging.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -52,6 +54,12 @@ pub struct Import {
     /// rows of a table file below its own, `refuse` leaves it.
     #[serde(default)]
     pub if_exists: IfExists,
+    /// What is corrected of a table's columns before it is kept: their types and names, and which stay out.
+    #[serde(default)]
+    pub columns: Vec<ColumnChange>,
+    /// Whole uploads, in the place of files; they are gone when they are imported.
+    #[serde(default)]
+    pub uploads: Vec<Id<Upload>>,
     /// One table file (.csv, .tsv, .json, .jsonl, .ndjson, .parquet), or any number of .txt and .md files.
     #[serde(default)]
     pub files: Vec<Staged>,
@@ -91,7 +99,8 @@ impl Operation for Import {
     type Reply = Reply;
 
     fn target(&self) -> String {
-        let files: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        let files = self.files.iter().map(|file| file.name.clone());
+        let files: Vec<String> = files.chain(self.uploads.iter().map(Id::to_string)).collect();
         format!("{} {}", self.name.as_deref().unwrap_or_default(), files.join(" "))
     }
 
@@ -100,13 +109,13 @@ impl Operation for Import {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        let stem =
-            self.files.first().map(|file| file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem));
-        let name = self.name.unwrap_or_else(|| name_from_file(stem.unwrap_or_default()));
-        let files = self.files.into_iter().map(|file| SourceFile { name: file.name, path: file.path }).collect();
-        let if_exists = self.if_exists;
-        let request = Request { name, description: self.description, files, publish: self.publish, if_exists };
+        let (publish, uploads) = (self.publish, self.uploads.clone());
+        let request = self.request(on, job)?;
         let dataset = on.engines.ingest.import(job, request).await?;
+        for upload in uploads {
+            // Another call may have removed it meanwhile; what was imported stays.
+            let _gone = on.engines.uploads.remove(job.pass.org(), job.pass.credential(), upload);
+        }
         Ok(Reply {
             dataset_id: dataset.id,
             name: dataset.name,
@@ -114,8 +123,38 @@ impl Operation for Import {
             row_count: dataset.row_count,
             bytes: dataset.bytes,
             columns: super::shown(on, &dataset.columns, 1)?,
-            published: self.publish,
+            published: publish,
         })
+    }
+}
+
+impl Import {
+    /// What the engine is asked, with the bytes of uploads in the place of files.
+    ///
+    /// # Errors
+    /// `invalid_argument` for files beside uploads, and for uploads that are not whole; `not_found` for those of others.
+    pub(super) fn request(self, on: &Parts, job: &Job<'_>) -> Result<Request> {
+        let mut files: Vec<SourceFile> = Vec::new();
+        for Staged { name, path } in self.files {
+            // Only a surface says where a file is.
+            if path.as_os_str().is_empty() {
+                let message = "Send files as multipart/form-data, or name whole uploads in uploads.";
+                return Err(Error::invalid("files", message));
+            }
+            files.push(SourceFile { name, path });
+        }
+        if !files.is_empty() && !self.uploads.is_empty() {
+            return Err(Error::invalid("uploads", "Give files or uploads, not both."));
+        }
+        for id in self.uploads {
+            let (upload, path) = on.engines.uploads.whole(job.pass.org(), job.pass.credential(), id)?;
+            files.push(SourceFile { name: upload.name, path });
+        }
+        let first = files.first().map_or("", |file| file.name.as_str());
+        let stem = first.rsplit_once('.').map_or(first, |(stem, _)| stem);
+        let name = self.name.filter(|name| !name.is_empty()).unwrap_or_else(|| name_from_file(stem));
+        let (description, publish, if_exists, changes) = (self.description, self.publish, self.if_exists, self.columns);
+        Ok(Request { name, description, files, publish, if_exists, changes })
     }
 }
 

@@ -19,6 +19,7 @@ pub mod audit_log;
 pub mod blocked_clients;
 pub mod browse_rows;
 pub mod chatgpt;
+pub mod check_import;
 pub mod connectivity;
 pub mod delete_dataset;
 pub mod draft_ontology;
@@ -51,6 +52,7 @@ pub mod sources;
 pub mod sql;
 pub mod tokens;
 pub mod update_dataset;
+pub mod uploads;
 pub mod user_settings;
 
 use schemars::JsonSchema;
@@ -95,6 +97,10 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<health::Health>();
     visitor.visit::<prompt::GetPrompt>();
     visitor.visit::<import::Import>();
+    visitor.visit::<check_import::CheckImport>();
+    visitor.visit::<uploads::CreateUpload>();
+    visitor.visit::<uploads::ListUploads>();
+    visitor.visit::<uploads::DeleteUpload>();
     visitor.visit::<browse_rows::BrowseRows>();
     visitor.visit::<plot_columns::PlotColumns>();
     visitor.visit::<run_sql::RunSql>();

@@ -30,6 +30,11 @@ pub struct UpdateDataset {
     /// import keeps them for the columns that it has.
     #[serde(default)]
     pub columns: BTreeMap<String, String>,
+    /// Whether columns are hidden from AI clients and tokens, by name: `true` hides, `false` shows again. A hidden column is in
+    /// no schema, row, query, profile, ontology or message that they get, also in later versions; people see it in the
+    /// console. Clients themselves cannot change it.
+    #[serde(default)]
+    pub hidden: BTreeMap<String, bool>,
 }
 
 /// The reply: as it is now.
@@ -41,6 +46,9 @@ pub struct Reply {
     pub description: String,
     /// Those columns that have a description.
     pub columns: BTreeMap<String, String>,
+    /// Those columns that are hidden from clients.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<String>,
 }
 
 impl Operation for UpdateDataset {
@@ -61,16 +69,19 @@ impl Operation for UpdateDataset {
     fn target(&self) -> String {
         let said = [("title", self.title.is_some()), ("description", self.description.is_some())];
         let said = said.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name);
-        let named = said.chain(self.columns.keys().map(String::as_str));
+        let named = said.chain(self.columns.keys().chain(self.hidden.keys()).map(String::as_str));
         format!("{} {}", self.dataset_id, named.collect::<Vec<_>>().join(" "))
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        if self.title.is_none() && self.description.is_none() && self.columns.is_empty() {
-            return Err(Error::invalid("arguments", "Name what to change: title, description or columns."));
+        if self.title.is_none() && self.description.is_none() && self.columns.is_empty() && self.hidden.is_empty() {
+            return Err(Error::invalid("arguments", "Name what to change: title, description, columns or hidden."));
         }
-        let words = Words { title: self.title, description: self.description, columns: self.columns };
+        let words =
+            Words { title: self.title, description: self.description, columns: self.columns, hidden: self.hidden };
         let now = on.engines.datasets.describe(job, self.dataset_id, words).await?;
+        let hidden =
+            now.columns.iter().filter(|column| now.hides(&column.name)).map(|column| column.name.clone()).collect();
         let described = now.columns.into_iter().filter(|column| !column.description.is_empty());
         Ok(Reply {
             dataset_id: now.id,
@@ -78,6 +89,7 @@ impl Operation for UpdateDataset {
             title: now.title,
             description: now.description,
             columns: described.map(|column| (column.name, column.description)).collect(),
+            hidden,
         })
     }
 }

@@ -16,7 +16,7 @@ use crate::store::{Backend, leases};
 
 /// A dataset with the engine that holds its rows. A dataset whose source is gone is read as one without a version.
 const SELECT: &str = "SELECT d.org_id, d.id, d.name, d.title, d.description, d.column_texts, d.kind, d.externally_queryable, d.version, \
-                      d.row_count, d.bytes, d.columns_json, d.source, d.created_at, d.updated_at, d.source_id, \
+                      d.row_count, d.bytes, d.columns_json, d.source, d.created_at, d.updated_at, d.source_id, d.hidden_columns, \
                       d.remote_schema, d.remote_table, s.name AS source_name, s.engine AS source_engine \
                       FROM datasets d LEFT JOIN sources s ON s.org_id = d.org_id AND s.id = d.source_id";
 
@@ -71,7 +71,7 @@ pub async fn hold_by_name(on: &mut Scoped, backend: Backend, org: Id<Org>, name:
 }
 
 /// Inserts the dataset, or replaces everything but its id, creation time, publication, title, and what people wrote of
-/// its columns: a re-import neither publishes nor withdraws. What a person wrote of a remote table stays too; of others
+/// its columns and hid of them: a re-import neither publishes nor withdraws. What a person wrote of a remote table stays too; of others
 /// the dataset itself says what their description is now.
 pub async fn put(on: &mut Scoped, dataset: &Dataset) -> Result<()> {
     let sql = "INSERT INTO datasets (org_id, id, name, description, kind, externally_queryable, version, row_count, \
@@ -138,6 +138,32 @@ pub async fn describe(on: &mut Scoped, dataset: &Dataset, columns: &BTreeMap<Str
     Ok(())
 }
 
+/// Keeps which columns of a dataset are hidden from external clients.
+pub async fn hide(on: &mut Scoped, dataset: &Dataset) -> Result<()> {
+    let sql = "UPDATE datasets SET hidden_columns = $1, updated_at = $2 WHERE org_id = $3 AND id = $4";
+    let query = sqlx::query(sql)
+        .bind(serde_json::to_string(&dataset.hidden).map_err(Error::internal)?)
+        .bind(dataset.updated_at)
+        .bind(dataset.org.to_string())
+        .bind(dataset.id.to_string());
+    query.execute(&mut **on).await?;
+    Ok(())
+}
+
+/// Keeps by which digest the files that came last into a dataset are known again.
+pub async fn keep_files(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>, digest: &str) -> Result<()> {
+    let query = sqlx::query("UPDATE datasets SET last_files = $1 WHERE org_id = $2 AND id = $3");
+    query.bind(digest.to_owned()).bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
+    Ok(())
+}
+
+/// The datasets into which files of this digest came last, by name; with whether each is published.
+pub async fn by_files(on: &mut Scoped, org: Id<Org>, digest: &str) -> Result<Vec<(String, bool)>> {
+    let sql = "SELECT name, externally_queryable FROM datasets WHERE org_id = $1 AND last_files = $2 ORDER BY name";
+    let rows = sqlx::query(sql).bind(org.to_string()).bind(digest.to_owned()).fetch_all(&mut **on).await?;
+    rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get::<i64, _>("externally_queryable")? != 0))).collect()
+}
+
 /// Removes a dataset with its documents; `false` when there is no such dataset.
 pub async fn delete(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<bool> {
     let documents = sqlx::query("DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2");
@@ -196,6 +222,7 @@ fn read(row: &AnyRow) -> Result<Dataset> {
         row_count: row.try_get("row_count")?,
         bytes: row.try_get("bytes")?,
         columns,
+        hidden: serde_json::from_str(&row.try_get::<String, _>("hidden_columns")?).map_err(Error::internal)?,
         source: row.try_get("source")?,
         remote,
         created_at: row.try_get("created_at")?,

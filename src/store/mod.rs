@@ -67,6 +67,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (13, "tasks", include_str!("../../migrations/0013_tasks.sql")),
     (14, "words of datasets", include_str!("../../migrations/0014_dataset_words.sql")),
     (15, "rotated tokens", include_str!("../../migrations/0015_rotated_tokens.sql")),
+    (16, "hidden columns", include_str!("../../migrations/0016_hidden_columns.sql")),
 ];
 
 /// Migrations of PostgreSQL alone, after the common ones.

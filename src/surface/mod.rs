@@ -33,4 +33,5 @@ pub mod rest;
 pub mod routes;
 pub mod schema;
 pub mod stall;
+pub mod tus;
 pub mod web;

@@ -17,7 +17,7 @@ const FILES: usize = 200;
 /// How long the bytes of an upload may take to arrive.
 const TIME: Duration = Duration::from_secs(30 * 60);
 /// Bytes of a short field.
-const TEXT: usize = 4096;
+const TEXT: usize = 64 << 10;
 
 /// What is expected, and where it goes.
 pub struct Room<'a> {
@@ -99,9 +99,9 @@ async fn written(field: &mut Field<'_>, path: &Path, left: &mut u64, most: u64) 
         let size = chunk.len() as u64;
         *left = left.checked_sub(size).ok_or_else(|| too_large(most))?;
         bytes += size;
-        file.write_all(&chunk).await.map_err(Error::internal)?;
+        file.write_all(&chunk).await.map_err(|problem| Error::unwritten(&problem))?;
     }
-    file.flush().await.map_err(Error::internal)?;
+    file.flush().await.map_err(|problem| Error::unwritten(&problem))?;
     Ok(bytes)
 }
 

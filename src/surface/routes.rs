@@ -19,7 +19,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{MethodFilter, get, on, post};
 use http::StatusCode;
 use metrics_exporter_prometheus::PrometheusHandle;
 use rmcp::ServerHandler;
@@ -35,8 +35,8 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, ask, audit, clients, connect, dataset, document, figures, import, members, ontologies, overview,
-    rows, sources,
+    self, Console, ask, audit, check, clients, connect, dataset, document, figures, import, members, ontologies,
+    overview, rows, sources, uploads,
 };
 use crate::surface::console::{account, home};
 use crate::surface::drain::drain;
@@ -78,14 +78,14 @@ pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, 
     let pages = without_gateway(web.clone()).merge(with_session(web, workspace()).with_state(console.clone()));
     let long_pages = with_session(web, long_workspace()).with_state(console.clone());
     // Bodies are bounded, and have to keep a pace, where they are read.
-    let uploads = with_session(web, uploads())
+    let files = with_session(web, files())
         .with_state(console)
         .layer(ServiceBuilder::new().layer(DefaultBodyLimit::disable()).layer(from_fn(paced)).layer(from_fn(finish)));
     let routes = Router::new()
         .merge(guarded)
         .merge(within(PAGE_TIME, pages))
         .merge(within(LONG_PAGE_TIME, long_pages))
-        .merge(uploads)
+        .merge(files)
         .merge(anybody(web))
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
@@ -226,8 +226,13 @@ fn workspace() -> Router<Console> {
 }
 
 /// Forms of a workspace that bring files.
-fn uploads() -> Router<Console> {
-    Router::new().route("/w/{slug}/import", post(import::submit))
+fn files() -> Router<Console> {
+    let bytes = MethodFilter::HEAD.or(MethodFilter::PATCH).or(MethodFilter::DELETE);
+    Router::new()
+        .route("/w/{slug}/import", post(import::submit))
+        .route("/w/{slug}/check", get(check::show).post(check::submit))
+        .route("/w/{slug}/uploads", post(uploads::answer))
+        .route("/w/{slug}/uploads/{id}", on(bytes, uploads::answer))
 }
 
 /// Pages of a workspace whose forms read tables, hold long documents or test a connection, and so may take longer than a

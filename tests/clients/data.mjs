@@ -5,6 +5,8 @@ import { chromium } from 'playwright-core';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { FLAGS } from './browser.mjs';
 
+const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
 const [base, email, password, pictures, colour] = process.argv.slice(2);
 mkdirSync(pictures, { recursive: true });
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
@@ -23,11 +25,18 @@ try {
     if (!request.url().startsWith(base) && !request.url().startsWith('data:')) problems.push(request.url());
   });
   const wide = [];
+  const faults = [];
   let shots = 0;
   const picture = async (name) => {
     shots += 1;
     await page.screenshot({ path: `${pictures}/${String(shots).padStart(2, '0')}-${name}-${colour}.png`, fullPage: true });
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wide.push(name);
+    // What keeps people with other means than eyes and a mouse from using the page.
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    for (const { id, impact, nodes } of violations) {
+      if (impact === 'serious' || impact === 'critical') faults.push(`${name}: ${id} ${nodes.map((node) => node.target).join(' ')}`);
+    }
   };
   const press = (name) => page.getByRole('button', { name, exact: true }).click();
   const csv = (name, text) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
@@ -41,11 +50,15 @@ try {
   await page.getByRole('heading', { name: 'Bring files' }).waitFor();
   await picture('overview-empty');
 
-  // Several at once, one of them broken, in its line.
+  // Several at once, one of them broken, in its line. What was found is said before anything is kept.
   const files = page.locator('input[type="file"]');
+  const item = (name) => page.getByRole('listitem').filter({ hasText: name });
   await files.setInputFiles([csv(`${table}.csv`, rows), csv('broken.jsonl', '{"a":1}\n{"a":2}\n{"a":x}\n')]);
   await page.getByText(/line 3/).first().waitFor();
-  await page.getByText(`${table}: 3 rows, 3 columns`).first().waitFor();
+  await page.getByText(`${table}: 3 rows, 3 columns found. Nothing is imported yet.`).first().waitFor();
+  await picture('found');
+  await item(`${table}.csv`).first().getByRole('button', { name: 'Import it' }).click();
+  await page.getByText(`${table}: 3 rows, 3 columns. `).first().waitFor();
   await picture('uploaded');
 
   // One that is there already is asked about.
@@ -54,22 +67,60 @@ try {
   await picture('asked');
   const replaced = (await page.getByRole('button', { name: `Call it ${table}_2` }).count()) === 1 && 'asked first';
   await page.getByRole('button', { name: `Replace the rows of ${table}` }).click();
-  await page.getByText(`${table}: 3 rows, 3 columns`).nth(1).waitFor();
+  await page.getByText(`${table}: 3 rows, 3 columns. `).nth(1).waitFor();
 
-  // Dropped, over a connection that breaks the first time.
-  await page.route('**/import', (route) => route.abort('failed'), { times: 1 });
+  // Dropped, over a connection that breaks: it goes on by itself.
+  await page.route('**/uploads/*', (route) => route.abort('failed'), { times: 2 });
   await page.evaluate(([name, text]) => {
     const carried = new DataTransfer();
     carried.items.add(new File([text], name));
     document.querySelector('[data-drop]').dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true }));
   }, [`notes_${colour}.md`, '# Notes\n\nOslo is in Norway.']);
-  await page.getByRole('button', { name: 'Send it again' }).waitFor();
-  const broken = await page.getByText('The connection broke').first().isVisible();
-  await page.getByRole('button', { name: 'Send it again' }).click();
+  await page.getByText('The connection broke. It goes on by itself.').first().waitFor();
+  const broken = true;
+  await page.getByText(`notes_${colour}: 1 texts found`).first().waitFor();
+  await item(`notes_${colour}.md`).first().getByRole('button', { name: 'Import it' }).click();
   await page.getByText(`notes_${colour}: 1 passages`).first().waitFor();
   const dropped = true;
 
-  await page.getByRole('link', { name: 'See what was found, and publish it' }).first().click();
+  // A type that was found wrongly is corrected by the keyboard, and what does not fit is named with its line.
+  await files.setInputFiles([csv(`shops_${colour}.csv`, 'zip,price,secret\n01234,1.5,x\n00007,n/a,y\n')]);
+  await item(`shops_${colour}.csv`).first().getByRole('link', { name: 'Look at it and correct it' }).click();
+  await page.getByRole('heading', { name: 'What was found in' }).waitFor();
+  await picture('check');
+  await page.getByLabel('Type of price').selectOption('DOUBLE');
+  await press('Look again with these corrections');
+  await page.getByRole('alert').getByText('line 3').first().waitFor();
+  await picture('unfit');
+  await page.getByLabel('Type of price').selectOption('VARCHAR');
+  await page.getByLabel('Type of zip').focus();
+  await page.keyboard.type('text');
+  await page.getByLabel('Import secret').focus();
+  await page.keyboard.press('Space');
+  await press('Look again with these corrections');
+  await page.getByRole('cell', { name: '00007' }).first().waitFor();
+  await picture('corrected');
+  await press('Import it');
+  await page.getByRole('heading', { name: `shops_${colour}` }).waitFor();
+  const corrected = await page.getByText('2 rows, 2 columns').first().isVisible();
+  await page.getByLabel('Hide price from AI clients').check();
+  await press('Save');
+  await page.getByText('hidden from AI clients', { exact: true }).first().waitFor();
+  await picture('hidden');
+
+  // A file that waits is found again.
+  await page.goto(`${base}/w/acme`);
+  await page.route('**/check', (route) => route.abort('failed'), { times: 1 });
+  await files.setInputFiles([csv(`later_${colour}.csv`, 'a\n1\n')]);
+  await page.getByText('The connection broke while the file was read.').waitFor();
+  await page.goto(`${base}/w/acme`);
+  await page.getByRole('heading', { name: 'Files that wait' }).waitFor();
+  await picture('waiting');
+  await page.getByRole('button', { name: `Throw later_${colour}.csv away` }).click();
+  await page.getByRole('heading', { name: 'Bring files' }).waitFor();
+  if (await page.getByText(`later_${colour}.csv`).count()) throw new Error('it is still there');
+
+  await page.getByRole('link', { name: `${table}`, exact: true }).click();
   await page.getByRole('heading', { name: table }).waitFor();
   await picture('dataset');
   await page.getByLabel('Title').fill(`Sales, ${colour}`);
@@ -114,7 +165,7 @@ try {
   await picture('overview');
 
   if (problems.length) throw new Error(problems.join('\n'));
-  console.log(JSON.stringify({ replaced, dropped, broken, completed, drawn, file, wide }));
+  console.log(JSON.stringify({ replaced, dropped, broken, corrected, completed, drawn, file, wide, faults }));
 } catch (problem) {
   for (const context of browser.contexts()) {
     for (const page of context.pages()) await page.screenshot({ path: `${pictures}/failed-${colour}.png`, fullPage: true });

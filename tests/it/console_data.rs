@@ -414,9 +414,11 @@ async fn a_real_browser_brings_describes_publishes_and_asks() {
         let said: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(said["replaced"], "asked first", "{said}");
         assert_eq!((&said["dropped"], &said["broken"]), (&Value::from(true), &Value::from(true)), "{said}");
+        assert_eq!(said["corrected"], true, "{said}");
         assert_eq!((&said["completed"], &said["drawn"]), (&json!("SELECT town FROM"), &Value::from(true)), "{said}");
         assert_eq!(said["file"], "town,amount\r\nBergen,7.0\r\nOslo,12.5\r\n", "{said}");
         assert!(said["wide"].as_array().unwrap().is_empty(), "pages wider than the screen: {said}");
+        assert_eq!(said["faults"], json!([]), "{said}");
     }
     service.stop().await;
 }

@@ -143,6 +143,7 @@ fn dataset(clock: &Clock, org: Id<dragoman::model::org::Org>, name: &str) -> Dat
         row_count: 3,
         bytes: 4,
         columns: vec![],
+        hidden: vec![],
         source: "s.csv".into(),
         remote: None,
         created_at: 5,

@@ -63,5 +63,6 @@ mod tasks;
 mod tenancy;
 mod tools;
 mod upkeep;
+mod uploads;
 mod upstream;
 mod wall;

@@ -61,6 +61,7 @@ impl Tenant {
             row_count: 0,
             bytes: 0,
             columns: vec![],
+            hidden: vec![],
             source: String::new(),
             remote: None,
             created_at: 0,

@@ -88,6 +88,7 @@ fn dataset(clock: &Clock, org: Id<Org>, name: &str) -> Dataset {
         row_count: 0,
         bytes: 0,
         columns: Vec::new(),
+        hidden: vec![],
         source: String::new(),
         remote: None,
         created_at: 0,

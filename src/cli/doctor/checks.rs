@@ -305,5 +305,5 @@ async fn search(door: &Door<'_>, file: std::path::PathBuf) -> anyhow::Result<()>
 }
 
 fn dataset(file: std::path::PathBuf) -> Dataset {
-    Dataset { name: None, description: String::new(), publish: false, files: vec![file] }
+    Dataset { name: None, description: String::new(), publish: false, files: vec![file], columns: vec![] }
 }

@@ -281,7 +281,11 @@ pub(super) fn tables<'d>(ontology: &Ontology, datasets: &'d [Dataset]) -> Vec<&'
 
 /// Which data, in which versions.
 fn digest(tables: &[&Dataset]) -> String {
-    let line = |table: &&Dataset| format!("{} {}\n", table.id, table.version.as_deref().unwrap_or_default());
+    // Who does not see all columns knows no values of the others.
+    let line = |table: &&Dataset| {
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        format!("{} {} {columns:?}\n", table.id, table.version.as_deref().unwrap_or_default())
+    };
     sha256_hex(tables.iter().map(line).collect::<String>().as_bytes())
 }
 

@@ -3,6 +3,7 @@
 //!
 //! A dataset that exists under the name gets a new version; readers of the version before it finish undisturbed.
 
+mod check;
 mod detect;
 pub mod text;
 
@@ -10,15 +11,18 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use check::Found;
 pub use detect::{FileKind, kind_of};
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
+use crate::base::secret::{sha256_hex, sha256_of};
 use crate::engine::datasets::{Datasets, NewVersion};
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::engine::search::SearchEngine;
-use crate::engine::sql::{SqlEngine, TableFormat};
+use crate::engine::sql::{ImportedTable, SqlEngine, TableFormat, TableSource};
+use crate::model::column_change::ColumnChange;
 use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, is_name, readable};
 use crate::model::document::{Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
@@ -43,6 +47,8 @@ pub struct Request {
     /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
     pub publish: bool,
     pub if_exists: IfExists,
+    /// What people corrected of a table's columns.
+    pub changes: Vec<ColumnChange>,
 }
 
 /// Bytes of all texts of one import: they are held in memory while they are indexed.
@@ -108,6 +114,17 @@ impl Ingest {
     }
 
     async fn make(&self, job: &Job<'_>, request: Request) -> Result<Dataset> {
+        // From before the look at the metadata: the version that rows are added to must stay as long as it is read.
+        let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
+        let (import, format) = self.begin(job, request).await?;
+        match format {
+            Some(format) => self.table(job, import, format).await,
+            None => self.documents(job, import).await,
+        }
+    }
+
+    /// What is asked for, checked against itself and against what is there.
+    async fn begin(&self, job: &Job<'_>, mut request: Request) -> Result<(Import, Option<TableFormat>)> {
         if !is_name(&request.name) {
             let message = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
             return Err(Error::invalid("name", message));
@@ -123,9 +140,11 @@ impl Ingest {
                 return Err(Error::invalid("file", message));
             }
         };
+        request.changes = ColumnChange::checked(&request.changes)?;
+        if format.is_none() && !request.changes.is_empty() {
+            return Err(Error::invalid("columns", "Texts have no columns that could be changed."));
+        }
         let org = job.pass.org();
-        // From before the look at the metadata: the version that rows are added to must stay as long as it is read.
-        let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
         let before = store::datasets::by_name(&mut self.db.read_tenant(org).await?, org, &request.name).await?;
         if before.is_some() && request.if_exists == IfExists::Refuse {
             let message = format!("There is a dataset {} already. Replace it, or choose another name.", request.name);
@@ -143,6 +162,14 @@ impl Ingest {
             );
             return Err(Error::invalid("name", message));
         }
+        if request.if_exists == IfExists::Append
+            && job.pass.is_external()
+            && before.as_ref().is_some_and(|before| !before.hidden.is_empty())
+        {
+            // What fits would tell of columns that the client does not see.
+            let message = "Rows of this dataset are added in the console alone: not all of it is open to clients.";
+            return Err(Error::forbidden("dataset", message));
+        }
         let dataset = self.blank(org, kind, &request, before.as_ref());
         let earlier = match (request.if_exists, kind) {
             (IfExists::Append, Kind::Table) => before.as_ref().and_then(|before| before.version.clone()),
@@ -154,10 +181,7 @@ impl Ingest {
             _ => None,
         };
         let import = Import { dataset, over: before.map(|before| before.id), earlier, request };
-        match format {
-            Some(format) => self.table(job, import, format).await,
-            None => self.documents(job, import).await,
-        }
+        Ok((import, format))
     }
 
     /// The dataset as it will be, less what only the import can tell.
@@ -176,6 +200,7 @@ impl Ingest {
             row_count: 0,
             bytes: 0,
             columns: Vec::new(),
+            hidden: before.map(|before| before.hidden.clone()).unwrap_or_default(),
             source: request.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", "),
             remote: None,
             created_at: before.map_or(now, |before| before.created_at),
@@ -184,23 +209,34 @@ impl Ingest {
     }
 
     async fn table(&self, job: &Job<'_>, mut import: Import, format: TableFormat) -> Result<Dataset> {
-        let [file] = import.request.files.as_slice() else {
-            return Err(Error::internal("a table is made of one file"));
-        };
         let staging = self.staging(import.dataset.org)?;
         let staged = staging.path().join("table.duckdb");
-        let work = job.part(0.0..READY);
-        let made = match &import.earlier {
-            None => self.sql.import(&work, &file.path, format, &staged).await?,
-            Some(version) => {
-                let earlier = self.files.table(import.dataset.org, import.dataset.id, version);
-                self.sql.append(&work, &file.path, format, &earlier, &staged).await?
-            }
-        };
+        let made = self.read_table(&job.part(0.0..READY), &import, format, &staged).await?;
         import.dataset.row_count = made.row_count;
         import.dataset.bytes = made.bytes;
         import.dataset.columns = made.columns;
         self.publish(job, import, &[], &staged).await
+    }
+
+    /// The table that the file makes, with the rows before it where it adds to them.
+    async fn read_table(
+        &self,
+        job: &Job<'_>,
+        import: &Import,
+        format: TableFormat,
+        staged: &Path,
+    ) -> Result<ImportedTable> {
+        let [file] = import.request.files.as_slice() else {
+            return Err(Error::internal("a table is made of one file"));
+        };
+        let source = TableSource { path: &file.path, format, changes: &import.request.changes };
+        match &import.earlier {
+            None => self.sql.import(job, source, staged).await,
+            Some(version) => {
+                let earlier = self.files.table(import.dataset.org, import.dataset.id, version);
+                self.sql.append(job, source, &earlier, staged).await
+            }
+        }
     }
 
     async fn documents(&self, job: &Job<'_>, mut import: Import) -> Result<Dataset> {
@@ -234,7 +270,8 @@ impl Ingest {
         let Import { dataset, over, earlier, request } = import;
         let is_described = !request.description.is_empty();
         let publish = request.publish;
-        let new = NewVersion { dataset: &dataset, documents, over, earlier, is_described, publish, staged };
+        let digest = &digest(&request.files).await?;
+        let new = NewVersion { dataset: &dataset, documents, over, earlier, is_described, publish, staged, digest };
         self.datasets.put(job, new).await?;
         Ok(dataset)
     }
@@ -254,6 +291,19 @@ impl Ingest {
         }
         Ok(documents)
     }
+}
+
+/// What files are known by when they come again, whatever they are called then: SHA-256 of their contents in order.
+async fn digest(files: &[SourceFile]) -> Result<String> {
+    let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+    let summed = tokio::task::spawn_blocking(move || -> std::io::Result<String> {
+        let mut sums = Vec::new();
+        for path in paths {
+            sums.extend(sha256_of(&mut std::fs::File::open(path)?)?);
+        }
+        Ok(sha256_hex(&sums))
+    });
+    summed.await.map_err(Error::internal)?.map_err(Error::internal)
 }
 
 /// One text, and how many bytes it had; at most `most`. Blocks.

@@ -75,8 +75,19 @@ pub async fn declared_of(
 pub fn said(table: &Dataset, datasets: &[Dataset], declared: Option<&Declared>, visible: &[Visible]) -> Said {
     let mut said = Said::default();
     if let Some(declared) = declared {
-        said.primary_key.clone_from(&declared.primary_key);
-        let references = declared.foreign_keys.iter().map(|key| Reference {
+        // A server declares keys over columns that are hidden here too.
+        let sees = |of: &Dataset, names: &[String]| {
+            of.hidden.is_empty() || names.iter().all(|name| of.columns.iter().any(|column| column.name == *name))
+        };
+        if sees(table, &declared.primary_key) {
+            said.primary_key.clone_from(&declared.primary_key);
+        }
+        let other = |name: &str| datasets.iter().find(|other| other.name == name);
+        let seen = declared
+            .foreign_keys
+            .iter()
+            .filter(|key| sees(table, &key.columns) && other(&key.to).is_none_or(|other| sees(other, &key.to_columns)));
+        let references = seen.map(|key| Reference {
             columns: key.columns.clone(),
             table: key.to.clone(),
             to_columns: key.to_columns.clone(),
@@ -166,6 +177,7 @@ mod tests {
             row_count: 0,
             bytes: 0,
             columns: columns.collect(),
+            hidden: vec![],
             source: String::new(),
             created_at: 0,
             updated_at: 0,

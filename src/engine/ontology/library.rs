@@ -2,7 +2,7 @@
 //!
 //! One gate stands before everything. People in the console and the operator see all data of the workspace, and so all
 //! of its ontologies. An external client sees the published datasets alone: of an ontology that names others it gets
-//! what [`restricted`] leaves, and nothing else that was ever said of it, no text, no history, no attestation, no problem,
+//! what [`Covered::part`] leaves (columns that are hidden from clients are such data too), and nothing else that was ever said of it, no text, no history, no attestation, no problem,
 //! no trace, nothing remembered; and it can neither judge nor change it ([`Library::owned`]). The refusal is the one
 //! for an ontology that does not exist.
 
@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::compare::Flights;
 use super::read;
 use super::tables::Covered;
-use super::visible::restricted;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::json::put;
@@ -289,7 +288,7 @@ impl Library {
         if covered.has_all(&ontology) {
             return Ok(Some(Visible { stored, ontology, whole: true, compared: false }));
         }
-        let ontology = restricted(&ontology, |source| covered.has(source));
+        let ontology = covered.part(&ontology);
         if external {
             if ontology.datasets.is_empty() {
                 return Ok(None);

@@ -16,4 +16,5 @@ pub mod read;
 pub mod renew;
 mod tables;
 pub mod visible;
+mod withheld;
 pub mod write;

@@ -50,7 +50,7 @@ pub fn restricted(ontology: &Ontology, covered: impl Fn(&str) -> bool) -> Ontolo
 }
 
 /// Those metrics that rest on no other metric than these, however far.
-fn standing(metrics: Vec<(Metric, Aggregate)>) -> Vec<(Metric, Aggregate)> {
+pub(super) fn standing(metrics: Vec<(Metric, Aggregate)>) -> Vec<(Metric, Aggregate)> {
     let folded = |(metric, aggregate): &(Metric, Aggregate)| {
         let rests_on: Vec<String> = aggregate.metrics().iter().map(|name| name.to_lowercase()).collect();
         (metric.name.to_lowercase(), rests_on)

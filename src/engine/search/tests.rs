@@ -65,6 +65,7 @@ impl World {
             row_count: 0,
             bytes: 0,
             columns: vec![],
+            hidden: vec![],
             source: String::new(),
             remote: None,
             created_at: 0,

@@ -117,6 +117,7 @@ mod tests {
             row_count: 0,
             bytes: 0,
             columns: ["a", "b\"c", "d"].map(column).into(),
+            hidden: vec![],
             source: String::new(),
             remote: engine.map(remote),
             created_at: 0,

@@ -101,6 +101,7 @@ mod tests {
             row_count: rows,
             bytes: rows * 10,
             columns: vec![],
+            hidden: vec![],
             source: String::new(),
             created_at: 0,
             updated_at: 0,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Outcome, SqlEngine, Task, TaskLimits};
 use crate::config::Budgets;
 use crate::engine::job::Job;
+use crate::model::column_change::ColumnChange;
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Error, Result};
 
@@ -36,6 +37,17 @@ pub struct ImportedTable {
     /// Size of the file.
     pub bytes: i64,
     pub columns: Vec<ColumnInfo>,
+    /// The first of them as text.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+/// A file of others that becomes a table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSource<'a> {
+    pub path: &'a Path,
+    pub format: TableFormat,
+    /// What people corrected of its columns, checked.
+    pub changes: &'a [ColumnChange],
 }
 
 impl SqlEngine {
@@ -44,18 +56,12 @@ impl SqlEngine {
     /// is dropped, leave no file. Neither path may hold `*`, `?` or `[`, which readers take for patterns.
     ///
     /// # Errors
-    /// `invalid_argument` with `line` or `row`, and `column` where it is known, for a file that cannot be read;
+    /// `invalid_argument` with `line` or `row`, `column` and `problems` where they are known, for a file that cannot be read;
     /// `limit_exceeded` when it needs too much memory; `query_timeout` when the caller has left or the job's time is
     /// over, waiting for other imports included (of a workspace one runs at a time, and all workspaces together have
     /// as many as the node bears): the worker is gone when this returns.
-    pub async fn import(
-        &self,
-        job: &Job<'_>,
-        source: &Path,
-        format: TableFormat,
-        destination: &Path,
-    ) -> Result<ImportedTable> {
-        self.load(job, (source, format), None, destination).await
+    pub async fn import(&self, job: &Job<'_>, source: TableSource<'_>, destination: &Path) -> Result<ImportedTable> {
+        self.load(job, source, None, destination).await
     }
 
     /// As [`SqlEngine::import`], below the rows of an earlier table file, which stays as it is. Its columns and their types
@@ -67,25 +73,24 @@ impl SqlEngine {
     pub async fn append(
         &self,
         job: &Job<'_>,
-        source: &Path,
-        format: TableFormat,
+        source: TableSource<'_>,
         earlier: &Path,
         destination: &Path,
     ) -> Result<ImportedTable> {
-        self.load(job, (source, format), Some(earlier), destination).await
+        self.load(job, source, Some(earlier), destination).await
     }
 
     async fn load(
         &self,
         job: &Job<'_>,
-        (source, format): (&Path, TableFormat),
+        TableSource { path, format, changes }: TableSource<'_>,
         earlier: Option<&Path>,
         destination: &Path,
     ) -> Result<ImportedTable> {
         let workspace = job.pass.org().to_string();
         let _turn = job.wait(self.imports.take(&workspace, &workspace)).await??;
         // The worker runs elsewhere and must not follow links out of what it may read.
-        let source = source.canonicalize().map_err(Error::internal)?;
+        let source = path.canonicalize().map_err(Error::internal)?;
         let earlier = earlier.map(Path::canonicalize).transpose().map_err(|_| Error::dataset_not_found())?;
         let folder = destination.parent().ok_or_else(|| Error::internal("a destination has a folder"))?;
         let folder = folder.canonicalize().map_err(Error::internal)?;
@@ -103,7 +108,7 @@ impl SqlEngine {
             bytes: 0,
         };
         let unfinished = Unfinished(Some(destination.clone()));
-        let task = Task::Import { source, format, earlier, destination, limits };
+        let task = Task::Import { source, format, earlier, destination, changes: changes.to_vec(), limits };
         match self.pool.alone(&task, time, &job.cancel, job.on_progress()).await {
             Ok(Outcome::Imported(table)) => {
                 unfinished.keep();

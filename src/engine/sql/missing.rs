@@ -127,6 +127,7 @@ mod tests {
             row_count: 0,
             bytes: 0,
             columns: columns.collect(),
+            hidden: vec![],
             source: String::new(),
             created_at: 0,
             updated_at: 0,

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use import::{ImportedTable, TableFormat};
+pub use import::{ImportedTable, TableFormat, TableSource};
 pub use process::SUBCOMMAND;
 pub use results::{Facts, Page, Results, gone};
 
@@ -46,7 +46,7 @@ use self::remote::sources::Sources;
 use self::results::RESULT_BYTES;
 use self::rows::Row;
 use self::warm::Bound;
-use self::wire::{Outcome, Task, TaskLimits};
+use self::wire::{Outcome, TableFile, Task, TaskLimits};
 use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
@@ -176,7 +176,11 @@ impl SqlEngine {
 
     /// Tables of the pass by public name, in lower case as the engine compares names.
     fn bound(&self, job: &Job<'_>, tables: &[&Dataset]) -> Result<Bound> {
-        let tables = tables.iter().map(|dataset| Ok((dataset.name.to_ascii_lowercase(), self.file(dataset)?)));
+        let tables = tables.iter().map(|dataset| {
+            let shown = || dataset.columns.iter().map(|column| column.name.clone()).collect();
+            let columns = (!dataset.hidden.is_empty()).then(shown);
+            Ok(TableFile { name: dataset.name.to_ascii_lowercase(), file: self.file(dataset)?, columns })
+        });
         Ok(Bound {
             workspace: job.pass.org().to_string(),
             principal: job.pass.credential().to_owned(),
@@ -206,7 +210,7 @@ impl SqlEngine {
         };
         let answer = self.in_turn(job, query).await;
         let (rows, mut table) =
-            answer.map_err(|error| or_erased(error, files.iter().map(|(_, file)| file.as_path())))?;
+            answer.map_err(|error| or_erased(error, files.iter().map(|table| table.file.as_path())))?;
         let described = rows.described.and_then(|name| tables.iter().find(|it| it.name.eq_ignore_ascii_case(&name)));
         if let Some(dataset) = described {
             rows::say_nulls(&mut table, &dataset.columns)?;

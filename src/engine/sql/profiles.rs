@@ -40,6 +40,17 @@ impl SqlEngine {
     /// [`SqlEngine::query`].
     pub async fn profile(&self, job: &Job<'_>, dataset: &Dataset) -> Result<Arc<Profile>> {
         let dataset = job.pass.dataset(dataset.id)?;
+        let profile = self.whole_profile(job, dataset).await?;
+        if dataset.hidden.is_empty() {
+            return Ok(profile);
+        }
+        let mut profile = Arc::unwrap_or_clone(profile);
+        profile.columns.retain(|column| dataset.columns.iter().any(|seen| seen.name == column.name));
+        Ok(Arc::new(profile))
+    }
+
+    /// Of all columns, whoever sees them.
+    async fn whole_profile(&self, job: &Job<'_>, dataset: &Dataset) -> Result<Arc<Profile>> {
         if dataset.kind != Kind::Table {
             return Err(Error::invalid("dataset_id", "This dataset holds documents; only tables have columns."));
         }

@@ -97,7 +97,7 @@ impl Warm {
 
     /// Lets go of those that hold a file in this folder, so that what is erased is gone from the disk.
     pub(super) fn forget(&self, folder: &Path) {
-        self.kept().retain(|kept| !kept.bound.tables.iter().any(|(_, file)| file.starts_with(folder)));
+        self.kept().retain(|kept| !kept.bound.tables.iter().any(|table| table.file.starts_with(folder)));
     }
 
     /// Their process ids and memory in bytes, the least recently used first.

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::worker::render::Shape;
 use crate::engine::sql::{ImportedTable, TableFormat};
+use crate::model::column_change::ColumnChange;
 use crate::model::error::{Code, Error};
 use crate::model::profile::Profile;
 
@@ -31,8 +32,18 @@ pub(super) struct TaskLimits {
     pub bytes: usize,
 }
 
-/// The tables that a caller may read, by public name, and the file of each. The names are in lower case.
-pub(super) type Tables = Arc<Vec<(String, PathBuf)>>;
+/// A table that a caller may read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TableFile {
+    /// Its public name in lower case.
+    pub name: String,
+    pub file: PathBuf,
+    /// The columns that the caller sees, where others are hidden.
+    pub columns: Option<Vec<String>>,
+}
+
+/// The tables that a caller may read.
+pub(super) type Tables = Arc<Vec<TableFile>>;
 
 /// What a worker gets first; it decides about the rest of its life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +53,15 @@ pub(super) enum Task {
     /// The figures of a table.
     Profile { file: PathBuf, limits: TaskLimits },
     /// An untrusted file becomes a table file, where `earlier` is given below the rows of that table file.
-    Import { source: PathBuf, format: TableFormat, earlier: Option<PathBuf>, destination: PathBuf, limits: TaskLimits },
+    Import {
+        source: PathBuf,
+        format: TableFormat,
+        earlier: Option<PathBuf>,
+        destination: PathBuf,
+        /// What people corrected of the columns.
+        changes: Vec<ColumnChange>,
+        limits: TaskLimits,
+    },
 }
 
 /// What a server says after the first task.
@@ -180,7 +199,8 @@ mod tests {
     #[test]
     fn messages_survive_the_wire() {
         let limits = TaskLimits { memory_mb: 1, threads: 2, time_ms: 3, rows: 4, bytes: 5 };
-        let tables = Arc::new(vec![("t".to_owned(), PathBuf::from("/a b"))]);
+        let tables =
+            Arc::new(vec![TableFile { name: "t".into(), file: "/a b".into(), columns: Some(vec!["a".into()]) }]);
         let task = Task::Query { tables, also: vec!["t".into()], sql: "SELECT 'é'".into(), limits };
         let mut pipe = Vec::new();
         write(&mut pipe, &task).unwrap();

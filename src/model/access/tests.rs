@@ -36,6 +36,7 @@ fn dataset(clock: &Clock, org: &Org, name: &str, published: bool, ready: bool) -
         row_count: 0,
         bytes: 0,
         columns: vec![],
+        hidden: vec![],
         source: String::new(),
         remote: None,
         created_at: 0,

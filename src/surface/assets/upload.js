@@ -1,5 +1,5 @@
-// For the forms that bring files: drop them, see how far each is, and be asked before anything is replaced. Without it the
-// forms send as forms do.
+// For the forms that bring files: drop them, see how far each is, and look at what was found before it is kept. A
+// connection that breaks is gone on with. Without it the forms send as forms do.
 
 const isText = (file) => /\.(txt|md|markdown)$/i.test(file.name);
 const size = (bytes) => {
@@ -24,34 +24,121 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
   let turn = Promise.resolve();
   let waiting = 0;
 
-  const send = (files, more, tell) => new Promise((resolve) => {
-    const body = new FormData();
-    const fields = new FormData(form);
-    // The token comes before the files: without it none is read.
-    body.append('csrf', fields.get('csrf'));
-    body.append('name', more.name ?? fields.get('name') ?? '');
-    body.append('if_exists', more.if_exists ?? fields.get('if_exists') ?? 'refuse');
-    for (const file of files) body.append('file', file, file.name);
+  const workspace = form.dataset.workspace;
+  const csrf = form.querySelector('[data-check-csrf]').value;
+
+  // What a file is known by, so that choosing it again goes on with its upload: also in another tab, or another day.
+  const mark = (file) => `upload ${workspace} ${file.name} ${file.size} ${file.lastModified}`;
+  const remember = (file, address) => { try { localStorage.setItem(mark(file), address); } catch { /* without */ } };
+  const recall = (file) => { try { return localStorage.getItem(mark(file)); } catch { return null; } };
+  const forget = (file) => { try { localStorage.removeItem(mark(file)); } catch { /* without */ } };
+
+  // One request of tus 1.0; a broken connection is an answer too, with the status 0.
+  const ask = (method, address, headers, body, tell) => new Promise((resolve) => {
     const request = new XMLHttpRequest();
-    request.open('POST', form.action);
-    request.setRequestHeader('Accept', 'application/json');
-    request.upload.addEventListener('progress', (event) => {
-      if (event.lengthComputable) tell(event.loaded, event.total);
-    });
-    request.addEventListener('load', () => {
-      try {
-        resolve(JSON.parse(request.responseText));
-      } catch {
-        const again = request.status === 200 || request.status === 403;
-        const message = again ? 'You are not signed in any more. Load this page again.' : 'The service did not take it.';
-        resolve({ datasets: [], problems: [{ file: '', message, exists: null }] });
-      }
-    });
-    const broken = () => resolve({ datasets: [], problems: [], broken: true });
-    request.addEventListener('error', broken);
-    request.addEventListener('abort', broken);
+    request.open(method, address);
+    const all = { 'Tus-Resumable': '1.0.0', 'X-CSRF-Token': csrf, ...headers };
+    for (const [name, value] of Object.entries(all)) request.setRequestHeader(name, value);
+    if (tell) request.upload.addEventListener('progress', (event) => tell(event.loaded));
+    const done = () => resolve(request);
+    for (const name of ['load', 'error', 'abort', 'timeout']) request.addEventListener(name, done);
     request.send(body);
   });
+
+  const reason = (answer) => {
+    try {
+      return JSON.parse(answer.responseText).error.message;
+    } catch {
+      const left = answer.status === 200 || answer.status === 403;
+      return left ? 'You are not signed in any more. Load this page again.' : 'The service did not take it.';
+    }
+  };
+
+  const SLICE = 8 << 20;
+  const PATIENCE = 20;
+  // A while, longer each time; at once when the machine has a network again.
+  const pause = (turn) => new Promise((resolve) => {
+    const timer = setTimeout(go, Math.min(500 * 2 ** turn, 30000));
+    function go() { clearTimeout(timer); removeEventListener('online', go); resolve(); }
+    addEventListener('online', go);
+  });
+  const passes = (status) => status === 0 || status === 408 || status === 409 || status === 423 || status === 429 || status >= 500;
+
+  // Sends a file from wherever it ended, and goes on when a connection breaks. Gives the address of the whole upload.
+  const transfer = async (file, tell) => {
+    let address = recall(file);
+    let offset = null;
+    for (let turn = 0; turn < PATIENCE;) {
+      let answer;
+      if (address === null) {
+        const name = btoa(String.fromCharCode(...new TextEncoder().encode(file.name)));
+        answer = await ask('POST', `${workspace}/uploads`, { 'Upload-Length': String(file.size), 'Upload-Metadata': `filename ${name}` });
+        if (answer.status === 201) {
+          address = answer.getResponseHeader('Location');
+          remember(file, address);
+          offset = 0;
+          continue;
+        }
+      } else if (offset === null) {
+        answer = await ask('HEAD', address, {});
+        if (answer.status === 200 && Number(answer.getResponseHeader('Upload-Length')) === file.size) {
+          offset = Number(answer.getResponseHeader('Upload-Offset'));
+          continue;
+        }
+        if (answer.status === 200 || answer.status === 404) {
+          // It is over, or was another file's.
+          forget(file);
+          address = null;
+          continue;
+        }
+      } else if (offset >= file.size) {
+        return { address };
+      } else {
+        const from = offset;
+        const slice = file.slice(from, from + SLICE);
+        answer = await ask('PATCH', address, { 'Upload-Offset': String(from), 'Content-Type': 'application/offset+octet-stream' }, slice, (sent) => tell(from + Math.min(sent, slice.size), false));
+        if (answer.status === 204) {
+          offset = Number(answer.getResponseHeader('Upload-Offset'));
+          tell(offset, false);
+          turn = 0;
+          continue;
+        }
+        offset = null;
+      }
+      if (!passes(answer.status)) {
+        if (answer.status === 404) forget(file);
+        return { message: reason(answer) };
+      }
+      tell(null, true);
+      await pause(turn);
+      turn += 1;
+    }
+    return { broken: true };
+  };
+
+  // Looks at what came, or imports it.
+  const settle = async (ids, more, act) => {
+    const fields = new FormData(form);
+    const body = new URLSearchParams({
+      csrf,
+      do: act,
+      uploads: ids.join(','),
+      name: more.name ?? fields.get('name') ?? '',
+      if_exists: more.if_exists ?? fields.get('if_exists') ?? 'refuse',
+    });
+    try {
+      const answer = await fetch(`${workspace}/check`, { method: 'POST', headers: { Accept: 'application/json' }, body });
+      const text = await answer.text();
+      try {
+        return JSON.parse(text);
+      } catch {
+        const left = answer.status === 200 || answer.status === 403;
+        return { problems: [{ message: left ? 'You are not signed in any more. Load this page again.' : 'The service did not take it.' }] };
+      }
+    } catch {
+      return { settling: true };
+    }
+  };
 
   const add = (files) => {
     const item = element('li');
@@ -66,6 +153,8 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     bar.setAttribute('aria-label', `Upload of ${name}`);
     const state = element('p', 'Waiting for its turn', 'quiet');
     const choices = element('div', undefined, 'choices-row');
+    // The uploads of the files that are whole.
+    let ids = [];
     item.append(head, bar, state, choices);
     list.append(item);
     list.hidden = false;
@@ -77,37 +166,66 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
       choices.append(button);
       return button;
     };
+    const at = (more) => new URLSearchParams({ uploads: ids.join(','), name: more.name ?? '', if_exists: more.if_exists ?? '' });
+    const see = (more, text) => {
+      const link = element('a', text, 'button');
+      link.href = `${workspace}/check?${at(more)}`;
+      choices.append(link);
+    };
+    const several = (made) => (made.type === 'table' ? `${made.rows} rows, ${made.columns} columns` : `${made.rows} passages`);
     const show = (outcome, more) => {
       bar.remove();
       choices.replaceChildren();
       state.className = '';
-      if (outcome.broken) {
+      if (outcome.broken || outcome.settling) {
         state.className = 'wrong';
-        state.textContent = 'The connection broke, and nothing of it was kept.';
-        choice('Send it again', () => start(more));
-      } else if (outcome.problems.length > 0) {
+        state.textContent = outcome.broken
+          ? 'The connection is broken. What arrived is kept for a day: the file goes on from there.'
+          : 'The connection broke while the file was read. All of it is here.';
+        choice('Go on', () => start(more));
+      } else if ((outcome.problems ?? []).length > 0) {
         const [problem] = outcome.problems;
         state.className = 'wrong';
         state.textContent = problem.message;
         if (problem.exists) {
-          if (!files.some(isText)) {
-            choice(`Add to the rows of ${problem.exists}`, () => start({ ...more, if_exists: 'append' }));
-          }
-          choice(`Replace the rows of ${problem.exists}`, () => start({ ...more, if_exists: 'replace' }));
-          const other = `${problem.exists}_2`.slice(-63);
-          choice(`Call it ${other}`, () => start({ ...more, name: other }));
+          taken(problem.exists, more);
+        } else if (ids.length > 0) {
+          see(more, 'Correct it');
+        }
+      } else if (outcome.found) {
+        const { found } = outcome;
+        const what = found.type === 'table' ? several(found) : `${found.rows} texts`;
+        state.textContent = `${found.name}: ${what} found. Nothing is imported yet.`;
+        if (outcome.same.length) state.textContent += ` This very file came into ${outcome.same.join(', ')} before.`;
+        if (outcome.exists && !decided(more)) {
+          state.textContent += ` There is a dataset ${found.name} already.`;
+          taken(found.name, more);
+        } else {
+          choice('Import it', () => finish(more)).className = 'primary';
+          see(more, 'Look at it and correct it');
         }
       } else {
         const [made] = outcome.datasets;
-        const what = made.type === 'table' ? `${made.rows} rows, ${made.columns} columns` : `${made.rows} passages`;
-        state.textContent = `${made.name}: ${what}. `;
-        const link = element('a', 'See what was found, and publish it');
+        for (const file of files) forget(file);
+        state.textContent = `${made.name}: ${several(made)}. `;
+        const link = element('a', 'See it, and publish it');
         link.href = made.href;
         state.append(link);
       }
       said.textContent = `${name}: ${state.textContent}`;
     };
-    const start = (more) => {
+    const decided = (more) => (more.if_exists ?? new FormData(form).get('if_exists') ?? 'refuse') !== 'refuse';
+    const taken = (exists, more) => {
+      const rows = files.some(isText) ? 'texts' : 'rows';
+      if (rows === 'rows') choice(`Add to the rows of ${exists}`, () => finish({ ...more, if_exists: 'append' }));
+      choice(`Replace the ${rows} of ${exists}`, () => finish({ ...more, if_exists: 'replace' }));
+      const other = `${exists}_2`.slice(-63);
+      choice(`Call it ${other}`, () => finish({ ...more, name: other }));
+      see(more, 'Look at it and correct it');
+    };
+    const finish = (more) => work(more, 'import');
+    const start = (more) => work(more, 'check');
+    const work = (more, act) => {
       choices.replaceChildren();
       state.className = 'quiet';
       state.textContent = 'Waiting for its turn';
@@ -115,22 +233,35 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
       bar.removeAttribute('value');
       waiting += 1;
       turn = turn.then(async () => {
-        state.textContent = 'On its way';
-        const outcome = await send(files, more, (loaded, total) => {
-          if (loaded < total) {
-            bar.value = loaded / total;
-            state.textContent = `${size(loaded)} of ${size(total)} are there`;
-          } else {
-            bar.removeAttribute('value');
-            state.textContent = 'All of it is there, and is being read';
+        let before = 0;
+        for (const file of ids.length < files.length ? files : []) {
+          state.textContent = 'On its way';
+          const come = await transfer(file, (loaded, broken) => {
+            if (broken) {
+              state.textContent = 'The connection broke. It goes on by itself.';
+              return;
+            }
+            bar.value = (before + loaded) / bytes;
+            state.textContent = `${size(before + loaded)} of ${size(bytes)} are there`;
+          });
+          if (!come.address) {
+            waiting -= 1;
+            ids = [];
+            show(come.broken ? come : { problems: [come] }, more);
+            return;
           }
-        });
+          before += file.size;
+          ids = [...ids, come.address.split('/').pop()];
+        }
+        bar.removeAttribute('value');
+        state.textContent = 'All of it is there, and is being read';
+        const outcome = await settle(ids, more, act);
         waiting -= 1;
         show(outcome, more);
       });
     };
     if (bytes > most) {
-      show({ datasets: [], problems: [{ message: `An upload has at most ${size(most)}. Split it, or send Parquet.` }] }, {});
+      show({ problems: [{ message: `An upload has at most ${size(most)}. Split it, or send Parquet.` }] }, {});
     } else {
       start({});
     }

@@ -7,6 +7,7 @@ pub mod health;
 pub mod openapi;
 pub mod operations;
 mod upload;
+mod uploads;
 
 use std::collections::HashMap;
 use std::sync::Arc;

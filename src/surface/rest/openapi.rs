@@ -9,6 +9,7 @@ use crate::gateway::operation::{Info, Operation, Surface};
 use crate::model::error::Code;
 use crate::ops;
 use crate::ops::audit_log::{ExportAudit, Format};
+use crate::ops::check_import::CheckImport;
 use crate::ops::health::Health;
 use crate::ops::import::Import;
 use crate::surface::schema;
@@ -141,8 +142,13 @@ fn operation<O: Operation>(info: &Info) -> Value {
     if info.name == Health::INFO.name {
         put(&mut operation, "security", json!([{}, { "bearer": [] }]));
     }
-    if info.name == Import::INFO.name {
-        put(&mut operation, "requestBody", multipart(members));
+    if [Import::INFO.name, CheckImport::INFO.name].contains(&info.name) {
+        members.remove("files");
+        let mut body = request_body(info, &schema, members.clone());
+        if let Some(content) = body.get_mut("content") {
+            put(content, "multipart/form-data", multipart(members));
+        }
+        put(&mut operation, "requestBody", body);
     } else if !members.is_empty() {
         put(&mut operation, "requestBody", request_body(info, &schema, members));
     }
@@ -192,12 +198,18 @@ fn or_null(mut member: Value) -> Value {
     member
 }
 
-/// An import arrives as a form with files.
+/// An import arrives as a form with files, unless they have been uploaded before.
 fn multipart(mut fields: Map<String, Value>) -> Value {
     let file =
         json!({ "type": "array", "items": { "type": "string", "contentMediaType": "application/octet-stream" } });
-    fields.retain(|name, _| name != "files");
+    fields.remove("uploads");
     fields.insert("file".into(), file);
+    if let Some(columns) = fields.remove("columns") {
+        fields.insert(
+            "columns".into(),
+            json!({ "type": "string", "contentMediaType": "application/json", "contentSchema": columns }),
+        );
+    }
     let schema = json!({ "type": "object", "properties": fields, "required": ["file"], "additionalProperties": false });
-    json!({ "required": true, "content": { "multipart/form-data": { "schema": schema } } })
+    json!({ "schema": schema })
 }

@@ -7,18 +7,20 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::{MethodFilter, get, on, post};
+use axum::routing::{MethodFilter, delete, get, on, options, post};
 use axum::{Extension, Router};
 
-use super::{Rest, arguments, failure, openapi, refused, run, upload};
+use super::{Rest, arguments, failure, openapi, refused, run, upload, uploads};
 use crate::gateway::Knock;
 use crate::gateway::operation::Operation;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::ops;
 use crate::ops::audit_log::ExportAudit;
+use crate::ops::check_import::CheckImport;
 use crate::ops::explain_question::ExplainQuestion;
 use crate::ops::import::Import;
+use crate::ops::uploads::{CreateUpload, DeleteUpload};
 use crate::surface::guard::Lease;
 use crate::surface::{export, schema};
 
@@ -44,7 +46,11 @@ impl ops::Visitor for Routes {
         };
         // An import does not arrive as JSON, and an export does not leave as JSON.
         let route = match info.name {
-            name if name == Import::INFO.name => post(upload::upload),
+            name if name == Import::INFO.name => post(upload::upload::<Import>),
+            name if name == CheckImport::INFO.name => post(upload::upload::<CheckImport>),
+            // These paths are shared with another protocol.
+            name if name == CreateUpload::INFO.name => post(uploads::create),
+            name if name == DeleteUpload::INFO.name => delete(uploads::remove),
             name if name == ExportAudit::INFO.name => get(exported),
             _ => on(method, answer::<O>),
         };
@@ -58,7 +64,10 @@ impl ops::Visitor for Routes {
 pub fn routes(rest: Rest) -> Router {
     let mut routes = Routes { rest, router: Router::new() };
     ops::each(&mut routes);
-    routes.router.with_state(routes.rest)
+    let bytes = on(MethodFilter::HEAD, uploads::head).patch(uploads::patch);
+    let bytes = bytes.route_layer(from_fn_with_state(routes.rest.clone(), counted::<CreateUpload>));
+    let router = routes.router.route(uploads::UPLOADS, options(uploads::options)).route(uploads::UPLOAD, bytes);
+    router.with_state(routes.rest)
 }
 
 /// For the operator at the socket of the data folder: all of them, and what only he asks.

@@ -144,6 +144,7 @@ pub fn dataset(id: Id<Dataset>, org: Id<Org>, name: &str) -> Dataset {
         row_count: 0,
         bytes: 0,
         columns: vec![],
+        hidden: vec![],
         source: name.into(),
         created_at: 0,
         updated_at: 0,

@@ -1,6 +1,7 @@
 //! Datasets from the outside, over the life that they have: imported, profiled, read page by page, replaced, erased.
 
 mod erasure;
+mod hidden;
 mod leaving;
 mod overtaken;
 mod pages;

@@ -10,7 +10,7 @@ use dragoman::base::id::Id;
 use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::job::Job;
-use dragoman::engine::sql::{Answer, ImportedTable, SqlEngine, TableFormat};
+use dragoman::engine::sql::{Answer, ImportedTable, SqlEngine, TableFormat, TableSource};
 use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{ColumnInfo, Dataset, Kind};
@@ -103,6 +103,7 @@ impl House {
             row_count,
             bytes,
             columns,
+            hidden: vec![],
             source: name.into(),
             remote: None,
             created_at: 0,
@@ -120,7 +121,7 @@ impl House {
     pub async fn import(&self, source: &Path, format: TableFormat, made: &Path) -> Result<ImportedTable> {
         let pass = self.pass();
         let job = Job::new(&pass, &self.budgets, Duration::from_secs(600), CancellationToken::new(), None);
-        self.engine.import(&job, source, format, made).await
+        self.engine.import(&job, TableSource { path: source, format, changes: &[] }, made).await
     }
 
     /// Imports a table for the current workspace.

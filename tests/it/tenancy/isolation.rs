@@ -140,6 +140,7 @@ async fn planted_source(service: &Service, org: &Org) -> Id<Source> {
         row_count: 0,
         bytes: 0,
         columns: vec![],
+        hidden: vec![],
         source: String::new(),
         remote: Some(RemoteTable {
             source: id,
@@ -168,7 +169,7 @@ fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Valu
     }
     assert!(!path.contains('{'), "{path}: an id is missing");
     let request = service.http.request(endpoint.method.parse().unwrap(), service.url(&path)).bearer_auth(token);
-    if endpoint.name == "import_dataset" {
+    if ["import_dataset", "check_import"].contains(&endpoint.name) {
         let file = reqwest::multipart::Part::bytes(b"a\n1\n".as_slice()).file_name("t.csv");
         let form = rest.iter().fold(reqwest::multipart::Form::new(), |form, (name, value)| {
             form.text(name.clone(), value.as_str().unwrap_or_default().to_owned())

@@ -24,6 +24,7 @@ fn table(name: &str) -> Dataset {
         row_count: 1,
         bytes: 1,
         columns: Vec::new(),
+        hidden: vec![],
         source: String::new(),
         remote: None,
         created_at: 0,

@@ -27,6 +27,7 @@ fn table(name: &str, columns: &[(&str, &str)]) -> Dataset {
         row_count: 1,
         bytes: 1,
         columns: columns.iter().map(column).collect(),
+        hidden: vec![],
         source: String::new(),
         remote: None,
         created_at: 0,

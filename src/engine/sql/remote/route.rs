@@ -182,6 +182,7 @@ mod tests {
             row_count: 0,
             bytes: 0,
             columns: vec![],
+            hidden: vec![],
             source: String::new(),
             remote: source.map(|(source, source_name, engine)| RemoteTable {
                 source,

@@ -443,6 +443,7 @@ impl Sources {
                 row_count: table.row_count.unwrap_or(0),
                 bytes: table.bytes.unwrap_or(0),
                 columns: table.columns,
+                hidden: vec![],
                 source: format!("{}: {}.{}", source.name, table.schema, table.table),
                 remote: Some(RemoteTable {
                     source: source.id,

@@ -39,6 +39,7 @@ impl World {
             row_count: 25,
             bytes: 1,
             columns: vec![],
+            hidden: vec![],
             source: String::new(),
             created_at: 0,
             updated_at: 0,

@@ -7,10 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
+use super::changes;
+use super::columns::{CSV, PROBLEMS, columns_of, more, plain_names, reserved, type_of};
 use super::instance::{self, internal};
 use super::{problem, profile};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
+use crate::model::column_change::ColumnChange;
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::{quoted, text_literal};
@@ -22,6 +25,10 @@ const SMALL: u64 = 4 << 20;
 const SAMPLES: usize = 5;
 const SAMPLE_CHARS: usize = 100;
 const SAMPLE_ROWS: usize = 50_000;
+
+/// Rows that are shown of what was made, and characters of a value in them.
+const FIRST_ROWS: usize = 20;
+const FIRST_CHARS: usize = 200;
 
 /// Where the rows are in, and where they are counted, in the progress of the whole; from there on columns are sampled.
 const IN: f64 = 0.9;
@@ -61,6 +68,8 @@ pub(super) struct Files<'a> {
     /// A table file whose rows come before those of the source.
     pub(super) earlier: Option<&'a Path>,
     pub(super) destination: &'a Path,
+    /// What people corrected.
+    pub(super) changes: &'a [ColumnChange],
 }
 
 /// Reads `source`, writes `destination` with the table `main.data`, closed and on disk when this returns.
@@ -71,7 +80,7 @@ pub(super) fn run(
     limits: &TaskLimits,
     progress: &Progress,
 ) -> Result<ImportedTable> {
-    let Files { source, earlier, destination } = files;
+    let Files { source, earlier, destination, changes } = files;
     let size = std::fs::metadata(source).map_err(|cause| internal(&cause))?.len();
     if size == 0 {
         return Err(Error::invalid("file", "The file is empty."));
@@ -95,25 +104,31 @@ pub(super) fn run(
         })
         .map_err(|cause| internal(&cause))?;
 
-    let reader = reader(from, format);
+    let reserved = reserved(&connection)?;
+    let reader = match changes.is_empty() {
+        true => reader(from, format),
+        false => changes::reader(&connection, from, format, changes, &reserved)?,
+    };
     let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
     connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
     progress.enter(IN..IN);
     if format == TableFormat::Csv {
         no_rejects(&connection)?;
     }
-    name_columns(&connection)?;
+    name_columns(&connection, &reserved)?;
+    changes::make(&connection, changes, &reserved)?;
     if earlier.is_some() {
         append(&connection)?;
     }
     let (row_count, columns) = describe(&connection, progress).map_err(|cause| internal(&cause))?;
+    let rows = first_rows(&connection).map_err(|cause| internal(&cause))?;
     connection.execute_batch("USE memory; CHECKPOINT made; DETACH made;").map_err(|cause| internal(&cause))?;
     drop(connection);
 
     let file = std::fs::File::open(destination).map_err(|cause| internal(&cause))?;
     file.sync_all().map_err(|cause| internal(&cause))?;
     let bytes = file.metadata().map_err(|cause| internal(&cause))?.len();
-    Ok(ImportedTable { row_count, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), columns })
+    Ok(ImportedTable { row_count, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), columns, rows })
 }
 
 /// The whole file decides about types, so that a late row cannot fail; quoting is fixed, since a guess at it would
@@ -121,51 +136,85 @@ pub(super) fn run(
 fn reader(path: &str, format: TableFormat) -> String {
     let path = text_literal(path);
     match format {
-        TableFormat::Csv => format!(
-            "read_csv({path}, sample_size=-1, quote='\"', escape='\"', comment='', store_rejects=true, rejects_limit=1)"
-        ),
+        TableFormat::Csv => format!("read_csv({path}, {CSV}, store_rejects=true, rejects_limit={PROBLEMS})"),
         TableFormat::Json => format!("read_json({path}, sample_size=-1, format='auto')"),
         TableFormat::Parquet => format!("read_parquet({path})"),
     }
 }
 
+/// A row that was set aside.
+struct Reject {
+    line: i64,
+    index: i64,
+    column: Option<String>,
+    what: &'static str,
+    value: Option<String>,
+}
+
 /// The reader sets broken rows aside; here one is enough to refuse the file.
 fn no_rejects(connection: &Connection) -> Result<()> {
-    let first = "SELECT line, column_idx, column_name, CAST(error_type AS VARCHAR) FROM temp.reject_errors
-                 ORDER BY line, column_idx LIMIT 1";
-    let read = |row: &duckdb::Row<'_>| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, Option<String>>(2)?, row.get::<_, String>(3)?))
-    };
-    let (line, index, column, kind) = match connection.query_row(first, [], read) {
-        Ok(reject) => reject,
-        Err(duckdb::Error::QueryReturnedNoRows) => return Ok(()),
-        Err(cause) => return Err(internal(&cause)),
-    };
-    let what = match kind.as_str() {
-        "TOO MANY COLUMNS" => "it has more columns than the header",
-        "MISSING COLUMNS" => "it has fewer columns than the header",
-        "UNQUOTED VALUE" => "a quote is not closed",
-        "INVALID ENCODING" => "it is not UTF-8 text",
-        "LINE SIZE OVER MAXIMUM" => "it is too long",
-        _ => "a value does not fit the type of its column",
-    };
+    let rejects = rejects(connection).map_err(|cause| internal(&cause))?;
+    let Some(first) = rejects.first() else { return Ok(()) };
+    let Reject { line, index, column, what, value } = first;
     let place = column.as_ref().map_or_else(|| format!("column {index}"), |name| format!("column {name}"));
-    let details = json!({ "field": "file", "line": line, "column": column.map_or(json!(index), Into::into) });
-    let message = format!("The file cannot be imported: line {line}, {place}: {what}.");
+    let said = value.as_ref().map_or_else(String::new, |value| format!(" ({value:?})"));
+    let more = if rejects.len() > 1 {
+        format!(" {} more of its lines are like it.", more(rejects.len()))
+    } else {
+        String::new()
+    };
+    let problems = rejects.iter().map(
+        |reject| json!({ "line": reject.line, "column": reject.column, "value": reject.value, "what": reject.what }),
+    );
+    let details = json!({
+        "field": "file", "line": line, "column": column.clone().map_or(json!(index), Into::into),
+        "problems": problems.collect::<Vec<_>>(),
+    });
+    let message = format!("The file cannot be imported: line {line}, {place}: {what}{said}.{more}");
     Err(Error::new(Code::InvalidArgument, message).with(details))
+}
+
+fn rejects(connection: &Connection) -> duckdb::Result<Vec<Reject>> {
+    let sql = format!(
+        "SELECT line, column_idx, column_name, CAST(error_type AS VARCHAR), error_message FROM temp.reject_errors
+         ORDER BY line, column_idx LIMIT {PROBLEMS}"
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let rows = statement.query_map([], |row| {
+        let what = match row.get::<_, String>(3)?.as_str() {
+            "TOO MANY COLUMNS" => "it has more columns than the header",
+            "MISSING COLUMNS" => "it has fewer columns than the header",
+            "UNQUOTED VALUE" => "a quote is not closed",
+            "INVALID ENCODING" => "it is not UTF-8 text",
+            "LINE SIZE OVER MAXIMUM" => "it is too long",
+            _ => "a value does not fit the type of its column",
+        };
+        let message: Option<String> = row.get(4)?;
+        let value = message.as_deref().and_then(|text| {
+            let (_, rest) = text.split_once("Could not convert string \"")?;
+            let (value, _) = rest.rsplit_once("\" to '")?;
+            Some(value.chars().take(SAMPLE_CHARS).collect())
+        });
+        Ok(Reject { line: row.get(0)?, index: row.get(1)?, column: row.get(2)?, what, value })
+    })?;
+    rows.collect()
+}
+
+/// The first rows as text.
+fn first_rows(connection: &Connection) -> duckdb::Result<Vec<Vec<Option<String>>>> {
+    let names = columns_of(connection, "made", "data")?;
+    let cells: Vec<String> =
+        names.iter().map(|name| format!("left(CAST({} AS VARCHAR), {FIRST_CHARS})", quoted(name))).collect();
+    let mut statement =
+        connection.prepare(&format!("SELECT {} FROM made.main.data LIMIT {FIRST_ROWS}", cells.join(", ")))?;
+    let rows = statement.query_map([], |row| (0..names.len()).map(|at| row.get(at)).collect())?;
+    rows.collect()
 }
 
 /// A name stays as it is when it can be written without quotes; another becomes lower-case words joined by `_`,
 /// made unique by a number.
-fn name_columns(connection: &Connection) -> Result<()> {
-    let reserved: Vec<String> = list(
-        connection,
-        "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category IN ('reserved', 'type_function')",
-    )?;
-    let names: Vec<String> = list(
-        connection,
-        "SELECT column_name FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data' ORDER BY column_index",
-    )?;
+fn name_columns(connection: &Connection, reserved: &[String]) -> Result<()> {
+    let names = columns_of(connection, "made", "data").map_err(|cause| internal(&cause))?;
     if names.iter().any(|name| name.contains('\0')) {
         return Err(Error::invalid(
             "file",
@@ -173,60 +222,16 @@ fn name_columns(connection: &Connection) -> Result<()> {
         ));
     }
     let mut renames = String::new();
-    for (old, new) in names.iter().zip(plain_names(&names, &reserved)).filter(|(old, new)| *old != new) {
+    for (old, new) in names.iter().zip(plain_names(&names, reserved)).filter(|(old, new)| *old != new) {
         renames += &format!("ALTER TABLE made.main.data RENAME COLUMN {} TO {};", quoted(old), quoted(&new));
     }
     connection.execute_batch(&renames).map_err(|cause| internal(&cause))
 }
 
-fn list(connection: &Connection, sql: &str) -> Result<Vec<String>> {
-    let mut statement = connection.prepare(sql).map_err(|cause| internal(&cause))?;
-    let rows = statement.query_map([], |row| row.get(0)).map_err(|cause| internal(&cause))?;
-    rows.collect::<duckdb::Result<_>>().map_err(|cause| internal(&cause))
-}
-
-fn plain_names(names: &[String], reserved: &[String]) -> Vec<String> {
-    let is_plain = |name: &str| {
-        name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-            && !reserved.contains(&name.to_ascii_lowercase())
-    };
-    let mut taken: Vec<String> = names.iter().filter(|name| is_plain(name)).map(|name| name.to_lowercase()).collect();
-    let mut given = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        if is_plain(name) {
-            given.push(name.clone());
-            continue;
-        }
-        let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let mut base = words.collect::<Vec<_>>().join("_").to_lowercase();
-        if base.is_empty() {
-            base = format!("column_{}", index + 1);
-        } else if !base.starts_with(char::is_alphabetic) || reserved.contains(&base) {
-            base = format!("c_{base}");
-        }
-        let mut unique = base.clone();
-        let mut number = 2;
-        while taken.contains(&unique) {
-            unique = format!("{base}_{number}");
-            number += 1;
-        }
-        taken.push(unique.clone());
-        given.push(unique);
-    }
-    given
-}
-
 /// Puts the rows that were read below those of the earlier table, whose columns and types stay. A column that the file
 /// does not have is NULL in its rows; one that only the file has is refused, since nobody said what it would be above.
 fn append(connection: &Connection) -> Result<()> {
-    let columns = |database: &str| {
-        let sql = format!(
-            "SELECT column_name FROM duckdb_columns() WHERE database_name = '{database}' AND table_name = 'data' \
-             ORDER BY column_index"
-        );
-        list(connection, &sql)
-    };
+    let columns = |database| columns_of(connection, database, "data").map_err(|cause| internal(&cause));
     let (earlier, added) = (columns("earlier")?, columns("made")?);
     let has = |names: &[String], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     if let Some(unknown) = added.iter().find(|name| !has(&earlier, name)) {
@@ -258,12 +263,6 @@ fn append(connection: &Connection) -> Result<()> {
     }
     run("INSERT INTO made.main.data BY NAME FROM made.main.added; DROP TABLE made.main.added;")
         .map_err(|cause| problem::of_import(&cause))
-}
-
-/// The type of a column of a table, as SQL writes it.
-fn type_of(connection: &Connection, (database, table): (&str, &str), column: &str) -> duckdb::Result<String> {
-    let sql = "SELECT data_type FROM duckdb_columns() WHERE database_name = ? AND table_name = ? AND column_name = ?";
-    connection.query_row(sql, [database, table, column], |row| row.get(0))
 }
 
 /// How many rows there are, and the columns with a few of their values. A column without NULL is not nullable.
@@ -336,18 +335,4 @@ fn are_all(connection: &Connection, column: &str, filled: i64, samples: &[String
         known.join(", ")
     );
     connection.query_row(&sql, [], |row| Ok(row.get::<_, i64>(0)? == 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_work_stay_and_others_become_words() {
-        let names = ["Year", "dep time", "order", "", "2013", "%", "dep_time", "Größe", "dep.time"].map(str::to_owned);
-        let given = plain_names(&names, &["order".to_owned()]);
-        let expected =
-            ["Year", "dep_time_2", "c_order", "column_4", "c_2013", "column_6", "dep_time", "Größe", "dep_time_3"];
-        assert_eq!(given, expected);
-    }
 }

@@ -1,7 +1,7 @@
 //! An engine instance that holds the permitted tables and nothing else.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::render::Shape;
 use super::{carried, edit, pivot, problem, qualified, sandbox, zones};
 use crate::engine::sql::rows::too_wide;
-use crate::engine::sql::wire::{Confinement, Outcome, Rows, Tables, TaskLimits};
+use crate::engine::sql::wire::{Confinement, Outcome, Rows, TableFile, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::{quoted, text_literal};
@@ -86,7 +86,7 @@ pub(super) struct Instance {
 
 impl Instance {
     pub(super) fn new(connection: Connection, tables: Tables, running: Running, confinement: Confinement) -> Self {
-        let names = tables.iter().map(|(name, _)| name.clone()).collect();
+        let names = tables.iter().map(|table| table.name.clone()).collect();
         Self { connection, tables, names, attached: None, has_zones: false, running, confinement }
     }
 
@@ -100,10 +100,10 @@ impl Instance {
         match &self.attached {
             None => {
                 let wanted: BTreeSet<String> = used.iter().chain(also).cloned().collect();
-                let wanted: Vec<_> = self.tables.iter().filter(|(name, _)| wanted.contains(name)).collect();
+                let wanted: Vec<_> = self.tables.iter().filter(|table| wanted.contains(&table.name)).collect();
                 furnish(&self.connection, &wanted, limits).map_err(|cause| internal(&cause))?;
                 sandbox::close(self.confinement).map_err(|cause| internal(&cause))?;
-                self.attached = Some(wanted.into_iter().map(|(name, _)| name.clone()).collect());
+                self.attached = Some(wanted.into_iter().map(|table| table.name.clone()).collect());
                 self.has_zones = zones::are_read(&self.connection);
             }
             Some(attached) if attached.is_superset(used) => {}
@@ -228,12 +228,15 @@ impl Running {
     }
 }
 
-/// Views of tables under their public names, and nothing else; the door is closed afterwards.
-fn furnish(connection: &Connection, tables: &[&(String, PathBuf)], limits: &TaskLimits) -> duckdb::Result<()> {
+/// Views of tables under their public names, with the columns that the caller sees, and nothing else; the door is closed
+/// afterwards.
+fn furnish(connection: &Connection, tables: &[&TableFile], limits: &TaskLimits) -> duckdb::Result<()> {
     limit(connection, limits)?;
-    for (index, (name, file)) in tables.iter().enumerate() {
+    for (index, TableFile { name, file, columns }) in tables.iter().enumerate() {
         attach(connection, index, file)?;
-        connection.execute_batch(&format!("CREATE VIEW {} AS SELECT * FROM d{index}.main.data", quoted(name)))?;
+        let shown = columns.as_ref().map(|names| names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "));
+        let shown = shown.unwrap_or_else(|| "*".into());
+        connection.execute_batch(&format!("CREATE VIEW {} AS SELECT {shown} FROM d{index}.main.data", quoted(name)))?;
     }
     connection.execute_batch(LOCK)
 }

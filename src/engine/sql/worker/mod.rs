@@ -6,6 +6,8 @@
 //! stack that the engine's parser cannot exhaust, does the work.
 
 mod carried;
+mod changes;
+mod columns;
 mod edit;
 mod import;
 mod instance;
@@ -95,7 +97,9 @@ fn listen(
 /// Takes from the process what its tasks do not need.
 fn restrict(task: &Task) -> io::Result<()> {
     let (limits, readable, writable): (&TaskLimits, Vec<&Path>, Vec<&Path>) = match task {
-        Task::Query { tables, limits, .. } => (limits, tables.iter().map(|(_, file)| file.as_path()).collect(), vec![]),
+        Task::Query { tables, limits, .. } => {
+            (limits, tables.iter().map(|table| table.file.as_path()).collect(), vec![])
+        }
         Task::Profile { file, limits } => (limits, vec![file], vec![]),
         Task::Import { source, earlier, destination, limits, .. } => {
             let readable = [source].into_iter().chain(earlier).map(PathBuf::as_path).collect();
@@ -136,7 +140,7 @@ fn perform(
             let _running = running.set(connection.interrupt_handle());
             Ok((Outcome::Profiled(profile::run(&connection, &file, &limits)?), vec![]))
         }),
-        Task::Import { source, format, earlier, destination, limits } => output.answer(|| {
+        Task::Import { source, format, earlier, destination, changes, limits } => output.answer(|| {
             let _running = running.set(connection.interrupt_handle());
             let progress = &import::Progress::new(&connection);
             let (ending, ended) = mpsc::channel::<()>();
@@ -149,7 +153,8 @@ fn perform(
                         }
                     }
                 });
-                let files = import::Files { source: &source, earlier: earlier.as_deref(), destination: &destination };
+                let (earlier, changes) = (earlier.as_deref(), changes.as_slice());
+                let files = import::Files { source: &source, earlier, destination: &destination, changes };
                 let imported = import::run(connection, &files, format, &limits, progress);
                 drop(ending);
                 imported

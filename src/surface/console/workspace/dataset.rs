@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::table::Shown;
-use super::{Console, Room, Slug, import};
+use super::{Console, Room, Slug, check, import};
 use crate::base::id::Id;
 use crate::model::access::{Action, Role};
 use crate::model::dataset::{COLUMN_DESCRIPTION, DESCRIPTION, Dataset, Kind, TITLE};
@@ -29,6 +29,9 @@ const PAGE: &str = "/datasets/{id}";
 const ROWS: u32 = 10;
 /// What begins the name of a field for a column's description.
 const COLUMN: &str = "column:";
+/// What begins the names of the fields that say whether clients see a column, and of the one that says that it is asked.
+const HIDDEN: &str = "hidden:";
+const BOX: &str = "box:";
 
 /// What stands above every page of one dataset.
 pub(super) struct Head {
@@ -80,6 +83,7 @@ struct DatasetPage {
     may_write: bool,
     may_delete: bool,
     upload_csrf: String,
+    check_csrf: String,
     /// Bytes of an upload.
     upload_most: u64,
     /// The name under which a file brings new rows; `None` where the rows are elsewhere.
@@ -133,7 +137,12 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
             // An empty field takes back what was written.
             let column = |(name, text): (&str, &str)| Some((name.strip_prefix(COLUMN)?.to_owned(), text.to_owned()));
             let columns = params.pairs().filter_map(column).collect();
-            let op = UpdateDataset { dataset_id, title: text("title"), description: text("description"), columns };
+            // A box that is not ticked is not sent: the form says which columns it has boxes for.
+            let boxed = params.pairs().filter_map(|(name, _)| name.strip_prefix(BOX));
+            let hidden =
+                boxed.map(|name| (name.to_owned(), params.get(&format!("{HIDDEN}{name}")).is_some())).collect();
+            let (title, description) = (text("title"), text("description"));
+            let op = UpdateDataset { dataset_id, title, description, columns, hidden };
             room.ask(op).await?;
             Ok(format!("{}?saved=1", room.here()))
         }
@@ -179,6 +188,7 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         may_write,
         may_delete: room.caller.rights.allow(Action::DeleteDatasets),
         upload_csrf: room.csrf_at(import::PAGE),
+        check_csrf: room.csrf_at(check::PAGE),
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: schema.source.is_none().then(|| schema.table_name.clone()),
         adds: schema.r#type == Kind::Table,

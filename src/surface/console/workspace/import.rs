@@ -22,28 +22,45 @@ const FIELDS: [&str; 3] = ["csrf", "name", "if_exists"];
 
 /// A dataset that was made.
 #[derive(Serialize)]
-struct Made {
-    name: String,
-    href: String,
-    r#type: &'static str,
-    rows: i64,
-    columns: usize,
+pub(super) struct Made {
+    pub(super) name: String,
+    pub(super) href: String,
+    pub(super) r#type: &'static str,
+    pub(super) rows: i64,
+    pub(super) columns: usize,
+}
+
+impl Made {
+    pub(super) fn of(slug: &str, reply: &import::Reply) -> Self {
+        Self {
+            href: format!("/w/{slug}/datasets/{}", reply.dataset_id),
+            name: reply.name.clone(),
+            r#type: reply.r#type.name(),
+            rows: reply.row_count,
+            columns: reply.columns.len(),
+        }
+    }
 }
 
 /// Files of which nothing was made.
 #[derive(Serialize)]
-struct Problem {
-    file: String,
-    message: String,
+pub(super) struct Problem {
+    pub(super) file: String,
+    pub(super) message: String,
     /// The dataset that would have been replaced.
-    exists: Option<String>,
+    pub(super) exists: Option<String>,
 }
 
 /// What came of an upload.
 #[derive(Default, Serialize)]
-struct Outcome {
-    datasets: Vec<Made>,
-    problems: Vec<Problem>,
+pub(super) struct Outcome {
+    pub(super) datasets: Vec<Made>,
+    pub(super) problems: Vec<Problem>,
+    /// What would be made of files that were only looked at, and the dataset that has its name.
+    pub(super) found: Option<Made>,
+    pub(super) exists: Option<String>,
+    /// The datasets into which these very files came last.
+    pub(super) same: Vec<String>,
 }
 
 #[derive(Template)]
@@ -126,13 +143,7 @@ async fn made(
 ) -> Result<()> {
     let file = files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
     match room.ask(Import { name, if_exists, files, ..Import::default() }).await {
-        Ok(reply) => outcome.datasets.push(Made {
-            href: format!("/w/{}/datasets/{}", room.membership.org.slug, reply.dataset_id),
-            name: reply.name,
-            r#type: reply.r#type.name(),
-            rows: reply.row_count,
-            columns: reply.columns.len(),
-        }),
+        Ok(reply) => outcome.datasets.push(Made::of(&room.membership.org.slug, &reply)),
         Err(error) if matches!(error.code, Code::InternalError | Code::ScopeDenied | Code::RateLimited) => {
             return Err(error);
         }
@@ -145,11 +156,11 @@ async fn made(
 }
 
 /// Whether the script asks.
-fn is_script(headers: &HeaderMap) -> bool {
+pub(super) fn is_script(headers: &HeaderMap) -> bool {
     headers.get(header::ACCEPT).is_some_and(|accept| accept == "application/json")
 }
 
-fn json(status: StatusCode, outcome: &Outcome) -> Result<Response> {
+pub(super) fn json(status: StatusCode, outcome: &Outcome) -> Result<Response> {
     let text = serde_json::to_string(outcome).map_err(Error::internal)?;
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     Ok((status, headers, text).into_response())
@@ -173,7 +184,7 @@ async fn refused(room: &Room<'_>, error: &Error, headers: &HeaderMap) -> Respons
         return html::failure(&unrecorded);
     }
     let problem = Problem { file: String::new(), message: error.message.clone(), exists: None };
-    let outcome = Outcome { datasets: Vec::new(), problems: vec![problem] };
+    let outcome = Outcome { problems: vec![problem], ..Outcome::default() };
     let status = StatusCode::from_u16(error.code.info().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let answered = match is_script(headers) {
         true => json(status, &outcome),

@@ -3,6 +3,7 @@
 
 pub mod ask;
 pub mod audit;
+pub mod check;
 pub mod clients;
 pub mod connect;
 pub mod dataset;
@@ -16,6 +17,7 @@ pub mod rows;
 pub mod settings;
 pub mod sources;
 mod table;
+pub mod uploads;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -5,12 +5,13 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{Console, Room, Slug, import};
+use super::{Console, Room, Slug, check, import};
 use crate::model::access::{Action, Role};
 use crate::model::error::Result;
 use crate::ops::grants::ListGrants;
 use crate::ops::list_datasets::{ListDatasets, Reply};
 use crate::ops::tokens::ListTokens;
+use crate::ops::uploads::{ListUploads, Shown};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;
@@ -44,7 +45,10 @@ struct OverviewPage {
     later: bool,
     steps: Steps,
     may_write: bool,
+    /// Files that are under way, or wait to be imported.
+    waiting: Vec<Shown>,
     upload_csrf: String,
+    check_csrf: String,
     /// Bytes of an upload.
     upload_most: u64,
     /// Files make datasets of their own here.
@@ -66,6 +70,8 @@ async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
     let org = &room.membership.org;
     let later = cursor.is_some();
     let found = room.ask(ListDatasets { cursor }).await?;
+    let may_write = room.caller.rights.allow(Action::WriteDatasets);
+    let waiting = if may_write { room.ask(ListUploads {}).await?.uploads } else { vec![] };
     let page = OverviewPage {
         frame: room.frame().await?,
         name: org.name.clone(),
@@ -75,8 +81,10 @@ async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
         steps: steps(room, &found, later).await?,
         found,
         later,
-        may_write: room.caller.rights.allow(Action::WriteDatasets),
+        may_write,
+        waiting,
         upload_csrf: room.csrf_at(import::PAGE),
+        check_csrf: room.csrf_at(check::PAGE),
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: None,
         adds: true,

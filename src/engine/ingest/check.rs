@@ -1,0 +1,84 @@
+//! What an import would make, without making it: the file is read as the import reads it, and what came of it is told and
+//! thrown away.
+
+use super::{Import, Ingest, Request, SourceFile, digest};
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::model::dataset::{ColumnInfo, Dataset, IfExists, Kind};
+use crate::model::error::{Error, Result};
+use crate::store;
+
+/// What was found in files.
+#[derive(Debug)]
+pub struct Found {
+    /// The name that the dataset would have.
+    pub name: String,
+    pub kind: Kind,
+    /// Rows of a table; texts of documents.
+    pub rows: i64,
+    pub columns: Vec<ColumnInfo>,
+    /// The first rows of a table as text.
+    pub first: Vec<Vec<Option<String>>>,
+    /// The titles of texts.
+    pub titles: Vec<String>,
+    /// The dataset that has the name already.
+    pub exists: Option<Dataset>,
+    /// The datasets into which these very files came last.
+    pub same: Vec<String>,
+}
+
+impl Ingest {
+    /// Reads as [`Ingest::import`] does, and keeps nothing. A dataset that has the name already is no error here.
+    ///
+    /// # Errors
+    /// As [`Ingest::import`].
+    pub async fn check(&self, job: &Job<'_>, mut request: Request) -> Result<Found> {
+        if request.if_exists == IfExists::Refuse {
+            request.if_exists = IfExists::Replace;
+        }
+        let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
+        let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
+        // As an import: something that is dropped in its midst would leave files behind.
+        let _stops = cancel.clone().drop_guard();
+        let check = async move { this.look(&Job::new(&pass, &budget, time, cancel, on_progress), request).await };
+        tokio::spawn(check).await.map_err(Error::internal)?
+    }
+
+    async fn look(&self, job: &Job<'_>, request: Request) -> Result<Found> {
+        let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
+        let (import, format) = self.begin(job, request).await?;
+        let exists = self.known(job, import.over).await?;
+        let Import { dataset, .. } = &import;
+        let found = Found {
+            name: dataset.name.clone(),
+            kind: dataset.kind,
+            rows: 0,
+            columns: vec![],
+            first: vec![],
+            titles: vec![],
+            exists,
+            same: self.same(job, &import.request.files).await?,
+        };
+        let Some(format) = format else {
+            let documents = self.read(job, &import.request.files).await?;
+            let titles: Vec<String> = documents.iter().map(|(_, document)| document.title.clone()).collect();
+            return Ok(Found { rows: i64::try_from(titles.len()).unwrap_or(i64::MAX), titles, ..found });
+        };
+        let staging = self.staging(dataset.org)?;
+        let made = self.read_table(job, &import, format, &staging.path().join("table.duckdb")).await?;
+        Ok(Found { rows: made.row_count, columns: made.columns, first: made.rows, ..found })
+    }
+
+    async fn same(&self, job: &Job<'_>, files: &[SourceFile]) -> Result<Vec<String>> {
+        let digest = digest(files).await?;
+        let org = job.pass.org();
+        let known = store::datasets::by_files(&mut self.db.read_tenant(org).await?, org, &digest).await?;
+        let seen = known.into_iter().filter(|(_, is_published)| *is_published || !job.pass.is_external());
+        Ok(seen.map(|(name, _)| name).collect())
+    }
+
+    async fn known(&self, job: &Job<'_>, id: Option<Id<Dataset>>) -> Result<Option<Dataset>> {
+        let Some(id) = id else { return Ok(None) };
+        store::datasets::by_id(&mut self.db.read_tenant(job.pass.org()).await?, job.pass.org(), id).await
+    }
+}

@@ -1,0 +1,112 @@
+//! What an import would make: types, first rows and problems, to be corrected before anything is kept.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::Id;
+use crate::engine::ingest::Found;
+use crate::engine::job::Job;
+use crate::engine::uploads::Upload;
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
+use crate::model::access::Action;
+use crate::model::column_change::ColumnChange;
+use crate::model::dataset::{ColumnInfo, Dataset, IfExists, Kind};
+use crate::model::error::Result;
+use crate::ops::import::{Import, Staged};
+
+/// Arguments: those of an import.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckImport {
+    /// The dataset's name; made from the first file's name when absent or empty.
+    #[serde(default)]
+    #[schemars(regex(pattern = "^([a-z_][a-z0-9_]{0,62})?$"))]
+    pub name: Option<String>,
+    /// With `append` the rows are held against the columns of the dataset that has the name.
+    #[serde(default)]
+    pub if_exists: IfExists,
+    /// What is corrected of a table's columns.
+    #[serde(default)]
+    pub columns: Vec<ColumnChange>,
+    /// Whole uploads, in the place of files.
+    #[serde(default)]
+    pub uploads: Vec<Id<Upload>>,
+    /// One table file, or any number of texts.
+    #[serde(default)]
+    pub files: Vec<Staged>,
+}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reply {
+    /// The name that the dataset would have.
+    pub name: String,
+    pub r#type: Kind,
+    /// Rows of a table; texts of documents.
+    pub row_count: i64,
+    pub columns: Vec<ColumnInfo>,
+    /// The first rows of a table, as text.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// The titles of texts, the first of them.
+    pub titles: Vec<String>,
+    /// The dataset that has the name already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exists: Option<Id<Dataset>>,
+    /// Datasets into which these very files came last: to add them would double their rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub same_files: Vec<String>,
+}
+
+/// Titles that are told.
+const TITLES: usize = 50;
+
+impl Operation for CheckImport {
+    const INFO: Info = Info {
+        name: "check_import",
+        title: "Look at files before they are imported",
+        description: "Reads files as an import would and says what it would make of them: columns with their types, samples \
+                      and first rows. Nothing is kept. A value that does not fit is named with its line. Types and names can \
+                      be corrected with columns, here and in the import.",
+        action: Action::WriteDatasets,
+        cost: Cost::Read,
+        route: Route { method: "POST", path: "/datasets/check" },
+        time: |_| std::time::Duration::from_secs(900),
+        example: r#"{"uploads":["01936f2e-7c1a-7000-8000-000000000001"],"columns":[{"column":"zip","type":"VARCHAR"}]}"#,
+        ..Info::MANAGE
+    };
+    type Reply = Reply;
+
+    fn target(&self) -> String {
+        let files: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        format!("{} {}", self.name.as_deref().unwrap_or_default(), files.join(" "))
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        let Self { name, if_exists, columns, uploads, files } = self;
+        let import = Import { name, if_exists, columns, uploads, files, ..Import::default() };
+        let found = on.engines.ingest.check(job, import.request(on, job)?).await?;
+        let Found { name, kind, rows, columns, first, mut titles, exists, same } = found;
+        titles.truncate(TITLES);
+        Ok(Reply {
+            name,
+            r#type: kind,
+            row_count: rows,
+            columns: super::shown(on, &columns, 2)?,
+            rows: fitting(first, on.config.limits.budgets.reply_bytes / 2),
+            titles,
+            exists: exists.map(|dataset| dataset.id),
+            same_files: same,
+        })
+    }
+}
+
+/// As many of the first rows as are within so many bytes.
+fn fitting(rows: Vec<Vec<Option<String>>>, most: usize) -> Vec<Vec<Option<String>>> {
+    let mut left = most;
+    let mut fits = |row: &Vec<Option<String>>| {
+        // A control character is six bytes in JSON.
+        let bytes: usize = row.iter().map(|cell| cell.as_ref().map_or(5, |text| text.len() * 6 + 3)).sum();
+        left.checked_sub(bytes).map(|rest| left = rest).is_some()
+    };
+    rows.into_iter().take_while(|row| fits(row)).collect()
+}
