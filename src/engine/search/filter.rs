@@ -146,7 +146,7 @@ mod tests {
         let mut conditions = filter.conditions();
         conditions.extend(Words::read("\"thirty days\" title:x file:y heading:\"a b\"").conditions());
         let understood = understood(&conditions).unwrap();
-        assert_eq!(understood.len(), 9 + 4);
+        assert_eq!(understood.len(), 10 + 4);
         let fields = understood.iter().filter(|one| matches!(one, Condition::Field(_))).count();
         assert_eq!(fields, understood.len() - 1, "but for the phrase, which may stand in several places");
     }

@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(found.text, "Goods may be sent back, within 30 days.");
         assert_eq!(marked(&found), ["Goods", "within", "days"]);
         assert_eq!(of("", &["a"]), Snippet::default());
-        assert_eq!(marked(&of("東京 Büro", &["京", "büro"])), ["京"], "letters are compared as the analysis says");
+        assert_eq!(marked(&of("東京 Büro", &["京", "büro"])), ["京", "Büro"], "offsets are characters, not bytes");
     }
 
     #[test]

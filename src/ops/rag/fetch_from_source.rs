@@ -204,8 +204,8 @@ impl FetchFromSource {
         key: &[String],
         value: &str,
     ) -> Result<Map<String, Value>> {
-        let columns = self.columns.iter().map(|name| column(table, name)).collect::<Result<Vec<&str>>>()?;
         let values = values(table, key, value)?;
+        let columns = self.columns.iter().map(|name| column(table, name)).collect::<Result<Vec<&str>>>()?;
         let pairs: Vec<(&str, &str)> = key.iter().map(String::as_str).zip(values.iter().map(String::as_str)).collect();
         // Its length is ours and not the caller's. Two rows of one key would be no key.
         let budget = Budgets { sql_chars: usize::MAX, sql_rows: 2, ..job.budget.clone() };

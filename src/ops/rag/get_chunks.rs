@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Stats, checked_ids, chunk_id, fitting, yes};
-use crate::base::clock::rfc3339;
+use crate::base::clock::{Millis, rfc3339};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::retrieve::Chunk;
@@ -73,6 +73,14 @@ pub struct OfDocument {
     /// What it says of itself.
     #[serde(flatten)]
     pub own: BTreeMap<String, Value>,
+}
+
+impl OfDocument {
+    /// What a document says of itself under our names is not said twice.
+    pub(super) fn of(source_file: &str, created: Millis, mut own: BTreeMap<String, Value>) -> Self {
+        own.retain(|name, _| name != "source_file" && name != "created_at");
+        Self { source_file: source_file.to_owned(), created_at: rfc3339(created), own }
+    }
 }
 
 /// What is known of a chunk.
@@ -172,11 +180,7 @@ pub(super) fn chunk_of(id: &str) -> Option<(Id<Document>, u32)> {
 }
 
 fn body(chunk: Chunk, show: &Show) -> Body {
-    let of_document = || OfDocument {
-        source_file: chunk.source_file.clone(),
-        created_at: rfc3339(chunk.created),
-        own: chunk.metadata.clone(),
-    };
+    let of_document = || OfDocument::of(&chunk.source_file, chunk.created, chunk.metadata.clone());
     let of_chunk = || OfChunk { chunk_index: chunk.index, heading: chunk.heading.clone() };
     Body {
         chunk_id: chunk_id(&chunk),

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::get_chunks::OfDocument;
 use super::{Stats, checked_ids, room, yes};
-use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
@@ -177,11 +176,7 @@ fn part(job: &Job<'_>, document: Document, from: usize, room: usize, show: &Show
     let dataset = job.pass.dataset(document.dataset)?;
     let metadata = show.include_metadata.then(|| {
         let about = About::of(document.id, &document.text);
-        OfDocument {
-            source_file: document.source_file.clone(),
-            created_at: rfc3339(about.created),
-            own: about.metadata,
-        }
+        OfDocument::of(&document.source_file, about.created, about.metadata)
     });
     let mut doc = Doc {
         doc_id: document.id,

@@ -63,8 +63,8 @@ async fn chunks_come_in_the_order_that_was_asked_and_what_is_not_there_is_named(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_document_is_read_to_its_end_part_by_part() {
-    let acme = Acme::open(Service::start().await).await;
-    let long: String = (0..9_000).map(|at| format!("Line {at} of é and \"quotes\".\n")).collect();
+    let acme = Acme::open(Service::with(&[("DRAGOMAN_REPLY_BYTES", "8000")]).await).await;
+    let long: String = (0..600).map(|at| format!("Line {at} of é and \"quotes\".\n")).collect();
     acme.import("long", &[("long.txt", &long), ("short.txt", "A short one.")], true).await;
     let found = acme.ask("rag_search_fts", json!({ "query": "file:long quotes", "k": 1 })).await;
     let long_id = text(&found["results"][0], "doc_id");
@@ -75,7 +75,7 @@ async fn a_long_document_is_read_to_its_end_part_by_part() {
     let mut missing = Vec::new();
     loop {
         let reply = acme.ask("rag_get_docs", arguments.clone()).await;
-        assert!(reply.to_string().len() < 131_072);
+        assert!(reply.to_string().len() < 8_000);
         missing.extend(reply.get("not_found").cloned());
         for doc in reply["docs"].as_array().unwrap() {
             let body = text(doc, "body");
@@ -151,7 +151,7 @@ async fn rows_come_by_their_keys_and_each_failure_is_its_own() {
             (4, "document_not_found", "no row 7' OR '1'='1 in posts"),
             (5, "invalid_argument", "no column Title in lines"),
             (6, "invalid_argument", "lines:{\"ord\":…,\"line\":…}"),
-            (7, "invalid_argument", "no column Title in keyless"),
+            (7, "invalid_argument", "No primary key is known of keyless"),
             (8, "dataset_not_found", "no such dataset"),
             (9, "dataset_not_found", "Did you mean posts?"),
             (10, "invalid_argument", "imported from lunch.txt"),
@@ -163,10 +163,6 @@ async fn rows_come_by_their_keys_and_each_failure_is_its_own() {
         let ids = json!(["lines:{\"ord\":1,\"line\":\"2\"}", "keyless:1"]);
         let reply = acme.ask("rag_fetch_from_source", json!({ "doc_ids": ids, "columns": ["what"] })).await;
         assert_eq!(reply["rows"][0]["row"], json!({ "what": "milk" }));
-        let reply = acme.ask("rag_fetch_from_source", json!({ "doc_ids": ["keyless:1"], "columns": ["a"] })).await;
-        let message = text(&reply["rows"][0]["error"], "message");
-        assert!(message.contains("No primary key is known of keyless"), "{message}");
-
         let ask = |limits: Value| json!({ "doc_ids": ["posts:7", "posts:8"], "columns": ["Id"], "limits": limits });
         for limits in [json!({ "max_rows": 1 }), json!({ "max_bytes": 120 })] {
             let reply = acme.ask("rag_fetch_from_source", ask(limits)).await;
