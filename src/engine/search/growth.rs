@@ -76,6 +76,7 @@ fn dataset(clock: &Clock, org: &Org, at: usize) -> Dataset {
         row_count: 0,
         bytes: 0,
         columns: vec![],
+        hidden: vec![],
         source: String::new(),
         remote: None,
         created_at: 0,

@@ -403,7 +403,7 @@ mod tests {
 
         let first = open().unwrap();
         let limits = TaskLimits { memory_mb: 256, threads: 2, time_ms: 5_000, rows: 10, bytes: 10_000 };
-        let tables = [("own".to_owned(), file.clone())];
+        let tables = [TableFile { name: "own".to_owned(), file: file.clone(), columns: None }];
         furnish(&first, &tables.iter().collect::<Vec<_>>(), &limits).unwrap();
         let connection = first.try_clone().unwrap();
         let settings = "SELECT current_setting('max_expression_depth')::INT, current_setting('errors_as_json')::TEXT,
