@@ -1,5 +1,5 @@
 //! What people corrected of a file's columns before it becomes a table. Types of CSV and JSON are given to the reader, so
-//! that nothing is lost on the way through the type that was found (`007` is no 7); a value that does not fit is named
+//! that nothing is lost on the way through the type that was found (the article `1E5` is no 100000); a value that does not fit is named
 //! with its line or its record.
 
 use duckdb::Connection;
