@@ -39,6 +39,8 @@ pub(super) struct Dense {
     pub vector: Vec<f32>,
     /// See [`crate::engine::search::embed::Embed::identity`].
     pub encoder: String,
+    /// See [`crate::engine::search::embed::Embed::pull`].
+    pub pull: f32,
 }
 
 /// What one dataset answered.

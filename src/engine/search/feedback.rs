@@ -18,15 +18,16 @@ const WORDS: usize = 32;
 const SHARE: f32 = 0.4;
 /// The largest weight of an added word; one of the query has 1.
 const MOST: f32 = 0.5;
-/// How far the meaning is drawn to what was found.
-const PULL: f32 = 1.0;
+/// Words of a query that count for that; a long one has said enough.
+const LONG: usize = 12;
 
-/// The meaning of a query, drawn to those of the best chunks; all are unit vectors, and so is this.
-pub(super) fn meaning(query: &[f32], best: &[Vec<f32>]) -> Vec<f32> {
+/// The meaning of a query, drawn to those of the best chunks; all are unit vectors, and so is this. `pull` is how far: 1
+/// for as much of them as of the query.
+pub(super) fn meaning(query: &[f32], best: &[Vec<f32>], pull: f32) -> Vec<f32> {
     let mut drawn = query.to_vec();
     for chunk in best {
         for (x, y) in drawn.iter_mut().zip(chunk) {
-            *x += PULL * y / best.len() as f32;
+            *x += pull * y / best.len() as f32;
         }
     }
     let length = drawn.iter().map(|x| x * x).sum::<f32>().sqrt();
@@ -51,7 +52,7 @@ pub(super) fn terms(query: &SparseVector, words: usize, best: &[SparseVector]) -
     added.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     added.truncate(WORDS);
     let sum: f32 = added.iter().map(|(_, weight)| weight).sum();
-    let share = SHARE * words as f32 / sum.max(f32::EPSILON);
+    let share = SHARE * words.min(LONG) as f32 / sum.max(f32::EPSILON);
     let asked = query.indices.iter().copied().zip(query.values.iter().copied());
     let mut terms: Vec<(u32, f32)> =
         asked.chain(added.into_iter().map(|(term, weight)| (term, (weight * share).min(MOST)))).collect();
@@ -91,9 +92,10 @@ mod tests {
 
     #[test]
     fn meaning_is_drawn_to_what_was_found_and_stays_a_unit_vector() {
-        let drawn = meaning(&[1.0, 0.0], &[vec![0.0, 1.0], vec![0.6, 0.8]]);
+        let drawn = meaning(&[1.0, 0.0], &[vec![0.0, 1.0], vec![0.6, 0.8]], 1.0);
         assert!((drawn.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-6);
         assert!(drawn[1] > 0.0 && drawn[0] > drawn[1], "the query stays the stronger");
-        assert_eq!(meaning(&[1.0, 0.0], &[]), [1.0, 0.0]);
+        assert_eq!(meaning(&[1.0, 0.0], &[], 1.0), [1.0, 0.0]);
+        assert_eq!(meaning(&[1.0, 0.0], &[vec![0.0, 1.0]], 0.0), [1.0, 0.0]);
     }
 }

@@ -190,8 +190,8 @@ impl SearchEngine {
     /// A text's meaning, and how much that counts beside the words.
     async fn encoded(&self, org: Id<Org>, text: &str) -> Result<(Dense, f64)> {
         let encoder = self.encoders.of_workspace(org).await?;
-        let (vector, encoder, weight) = (encoder.query(text).await?, encoder.identity().await?, encoder.weight());
-        Ok((Dense { vector, encoder }, weight))
+        let (vector, identity) = (encoder.query(text).await?, encoder.identity().await?);
+        Ok((Dense { vector, encoder: identity, pull: encoder.pull() }, encoder.weight()))
     }
 
     /// What is found with the query made wider by the best of what it found ([`feedback`]). `None` where it has but one
@@ -216,10 +216,10 @@ impl SearchEngine {
                 terms.push(words);
             }
         }
-        let vector = feedback::meaning(&dense.vector, &meanings);
+        let vector = feedback::meaning(&dense.vector, &meanings, dense.pull);
         let words = text.split_whitespace().count();
         let query = Query {
-            dense: Some(Dense { vector, encoder: dense.encoder.clone() }),
+            dense: Some(Dense { vector, ..dense.clone() }),
             sparse: Some(feedback::terms(sparse, words, &terms)),
             ..query.clone()
         };

@@ -298,7 +298,7 @@ impl SearchEngine {
                 format!("query_embedding must be {dimension} finite numbers that are not all 0, made by {name}.");
             return Err(Error::invalid("query_embedding", message));
         };
-        Ok((Dense { vector, encoder: encoder.identity().await? }, encoder.weight()))
+        Ok((Dense { vector, encoder: encoder.identity().await?, pull: encoder.pull() }, encoder.weight()))
     }
 }
 

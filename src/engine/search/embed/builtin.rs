@@ -23,6 +23,10 @@ impl Embed for Builtin {
         0.45
     }
 
+    fn pull(&self) -> f32 {
+        0.8
+    }
+
     fn batch(&self) -> usize {
         8
     }

@@ -107,6 +107,10 @@ impl Embed for Local {
         0.55
     }
 
+    fn pull(&self) -> f32 {
+        0.0
+    }
+
     fn batch(&self) -> usize {
         TOGETHER
     }

@@ -53,6 +53,10 @@ pub(super) trait Embed: Send + Sync {
     /// How much the nearness of meanings counts in the order of what was found, 0 to 1; words have the rest.
     fn weight(&self) -> f64;
 
+    /// How far a question's meaning is drawn to what it finds ([`crate::engine::search::feedback`]): 0 where the model
+    /// knows better what was meant than its first finds do.
+    fn pull(&self) -> f32;
+
     /// Texts that are best encoded together: some tenths of a second of work.
     fn batch(&self) -> usize;
 
@@ -191,6 +195,11 @@ impl Encoder {
     /// As [`Embed::weight`].
     pub(super) fn weight(&self) -> f64 {
         self.model.weight()
+    }
+
+    /// As [`Embed::pull`].
+    pub(super) fn pull(&self) -> f32 {
+        self.model.pull()
     }
 
     /// The model itself, for who may block.

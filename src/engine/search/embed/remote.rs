@@ -167,6 +167,10 @@ impl Embed for Remote {
         0.55
     }
 
+    fn pull(&self) -> f32 {
+        0.0
+    }
+
     fn batch(&self) -> usize {
         BATCH
     }
