@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::engine::search::manifest::Fault;
-use crate::engine::search::words::{Field, Words};
+use crate::engine::search::words::{Field, Words, said};
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
 
@@ -75,17 +75,18 @@ impl Filter {
 }
 
 impl Words {
-    /// The conditions that phrases and fields are.
+    /// The conditions that phrases and fields are: a text of `said` contains another. That is no index's, which would be
+    /// kept in memory whole, and is asked of those chunks alone that have the words.
     pub(super) fn conditions(&self) -> Vec<Value> {
-        let phrase = |key: &str, text: &str| json!({ "key": key, "match": { "phrase": text } });
+        let phrase = |key: &str, text: &str| json!({ "key": key, "match": { "phrase": said(text) } });
         let anywhere = |text: &String| {
-            let places = ["text", "heading", "title"].map(|key| phrase(key, text));
+            let places = ["said.text", "said.heading", "said.title"].map(|key| phrase(key, text));
             json!({ "should": places })
         };
         let within = |(field, text): &(Field, String)| match field {
-            Field::Title => phrase("title", text),
-            Field::Heading => phrase("heading", text),
-            Field::File => phrase("source_file", text),
+            Field::Title => phrase("said.title", text),
+            Field::Heading => phrase("said.heading", text),
+            Field::File => phrase("said.file", text),
         };
         self.phrases.iter().map(anywhere).chain(self.fields.iter().map(within)).collect()
     }

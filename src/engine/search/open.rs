@@ -13,7 +13,7 @@ use crate::engine::search::backend::Key;
 use crate::engine::search::manifest::Fault;
 use crate::engine::search::shard::Shard;
 
-/// Bytes of memory that an open shard takes, and each of its chunks: as `tests/bench/retrieval` finds them.
+/// Bytes of memory that an open shard takes, and each of its chunks, rounded up: `tests/bench/retrieval` measures them.
 const SHARD: u64 = 1 << 20;
 const CHUNK: u64 = 2 << 10;
 

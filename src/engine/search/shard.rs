@@ -9,20 +9,22 @@ use std::path::{Path, PathBuf};
 
 use qdrant_edge::{
     Condition, CreateIndex, Distance, EdgeConfig, EdgeShard, EdgeSparseVectorParams, EdgeVectorParams, FieldCondition,
-    FieldIndexOperations, Filter, Match, Modifier, NamedQuery, PayloadFieldSchema, PointId, PointInsertOperations,
-    PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery, ScrollRequest, SparseVector,
-    UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions, WithPayloadInterface,
-    WithVector,
+    FieldIndexOperations, Filter, Match, Modifier, NamedQuery, PayloadFieldSchema, PayloadSchemaType, PointId,
+    PointInsertOperations, PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery, ScrollRequest,
+    SparseVector, UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions,
+    WithPayloadInterface, WithVector,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::base::id::Id;
+use crate::base::json::put;
 use crate::engine::search::about::About;
 use crate::engine::search::analysis;
 use crate::engine::search::filter::{path, understood};
 use crate::engine::search::manifest::{self, Fault, Owner};
+use crate::engine::search::words::said;
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
 use crate::model::org::Org;
@@ -31,25 +33,15 @@ const DENSE: &str = "dense";
 const SPARSE: &str = "sparse";
 const WAL: &str = "wal";
 
-/// What filters ask of, and how: without an index of its own a member is read for each chunk, and texts are compared to
-/// the letter. Phrases are found in words of any script, without case and accents.
-fn indexed() -> [(&'static str, Value); 9] {
-    let words = || {
-        json!({ "type": "text", "tokenizer": "multilingual", "lowercase": true, "ascii_folding": true,
-                "phrase_matching": true })
-    };
-    [
-        ("tenant", json!("keyword")),
-        ("dataset", json!("keyword")),
-        ("document", json!("keyword")),
-        ("about.created", json!("integer")),
-        ("about.tags", json!("keyword")),
-        ("text", words()),
-        ("heading", words()),
-        ("title", words()),
-        ("source_file", words()),
-    ]
-}
+/// What filters ask often, and how. An index of these is some bytes a chunk; any other member is read for each chunk that
+/// is considered.
+const INDEXED: [(&str, PayloadSchemaType); 5] = [
+    ("tenant", PayloadSchemaType::Keyword),
+    ("dataset", PayloadSchemaType::Keyword),
+    ("document", PayloadSchemaType::Keyword),
+    ("about.created", PayloadSchemaType::Integer),
+    ("about.tags", PayloadSchemaType::Keyword),
+];
 
 /// A chunk as the shard stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,8 +103,8 @@ impl Builder {
             return Err(Fault::Damaged("the folder for a new shard is not empty".into()));
         }
         let shard = EdgeShard::new(folder, config(dimension)).map_err(refused)?;
-        for (field, schema) in indexed() {
-            let schema: PayloadFieldSchema = serde_json::from_value(schema).map_err(refused)?;
+        for (field, schema) in INDEXED {
+            let schema = PayloadFieldSchema::FieldType(schema);
             let index = CreateIndex { field_name: path(field)?, field_schema: Some(schema) };
             let operation = UpdateOperation::FieldIndexOperation(FieldIndexOperations::CreateIndex(index));
             shard.update(operation).map_err(refused)?;
@@ -135,7 +127,10 @@ impl Builder {
             if dense.len() != self.dimension || !finite || sparse.indices.len() != sparse.values.len() {
                 return Err(Fault::Damaged(format!("unsound vector of {} coordinates", dense.len())));
             }
-            let payload = serde_json::to_value(&stored).map_err(refused)?;
+            let mut payload = serde_json::to_value(&stored).map_err(refused)?;
+            let said = [&stored.text, &stored.heading, &stored.title, &stored.source_file].map(|text| said(text));
+            let [text, heading, title, file] = said;
+            put(&mut payload, "said", json!({ "text": text, "heading": heading, "title": title, "file": file }));
             let vectors = Vectors::new_named([(DENSE, Vector::from(dense)), (SPARSE, Vector::from(sparse))]);
             points.push(PointStruct::new(PointId::NumId(self.points), vectors, payload).into());
             self.points += 1;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::engine::search::words::is_unspaced;
+
 /// Characters of a part.
 const CHARS: usize = 240;
 
@@ -62,11 +64,6 @@ fn words(chars: &[char]) -> Vec<Range<usize>> {
         open = c.is_alphanumeric() && !alone;
     }
     words
-}
-
-/// Han, Kana and Thai; by their blocks in Unicode.
-fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{0e00}'..='\u{0e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 fn said(chars: &[char], word: &Range<usize>) -> String {

@@ -8,6 +8,9 @@
 //! heading:"terms of sale"   the words one after the other in the heading
 //! ```
 
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
 /// A place of a chunk that words can be asked of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
@@ -98,6 +101,37 @@ fn plain_word(text: &str) -> (&str, bool, &str) {
     (word, false, left)
 }
 
+/// A text as phrases are looked for in it: its words without case, accents and signs, each between two spaces. A phrase
+/// stands in a text where the one so written contains the other, which no index is needed for; and of scripts that put
+/// no spaces between words each character is one, so that any part of a text is found.
+pub(super) fn said(text: &str) -> String {
+    let folded = text.nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>().to_lowercase();
+    let mut said = String::with_capacity(folded.len() + 2);
+    said.push(' ');
+    for c in folded.chars() {
+        let is_letter = c.is_alphanumeric();
+        if (!is_letter || is_unspaced(c)) && !said.ends_with(' ') {
+            said.push(' ');
+        }
+        if is_letter {
+            said.push(c);
+        }
+        if is_unspaced(c) {
+            said.push(' ');
+        }
+    }
+    if !said.ends_with(' ') {
+        said.push(' ');
+    }
+    said
+}
+
+/// Han, Kana and Thai; by their blocks in Unicode.
+pub(super) fn is_unspaced(c: char) -> bool {
+    let block = matches!(c, '\u{0e00}'..='\u{0e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}');
+    block && c.is_alphanumeric()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +144,19 @@ mod tests {
         let fields = [(Field::Title, "returns".to_owned()), (Field::Heading, "terms of sale".to_owned())];
         assert_eq!(words.fields, fields);
         assert_eq!(Words::read("„drei Tage“ «deux jours» “two days”").phrases, ["drei Tage", "deux jours", "two days"]);
+    }
+
+    #[test]
+    fn a_phrase_stands_where_its_words_follow_each_other_in_any_spelling() {
+        let text = said("Das Büro in Zürich-West: 「東京 のオフィス」, within THIRTY days. C++!");
+        for phrase in ["buro IN zürich", "Zürich West", "京の", "オフィス", "thirty  days", "(within thirty)", "c"]
+        {
+            assert!(text.contains(&said(phrase)), "{phrase}: {text}");
+        }
+        for phrase in ["days thirty", "thirty day", "hirty days", "京オ", "c c"] {
+            assert!(!text.contains(&said(phrase)), "{phrase}: {text}");
+        }
+        assert_eq!((said("").as_str(), said("?!").as_str()), (" ", " "));
     }
 
     #[test]
