@@ -27,6 +27,7 @@ mod datasets;
 mod denials;
 mod device;
 mod doctor;
+mod documents;
 mod factors;
 mod identity;
 mod listen;

@@ -142,6 +142,7 @@ impl Build {
                 text: chunk.text,
                 source_file: document.source_file.clone(),
                 title: document.title.clone(),
+                spot: chunk.spot,
             };
             (stored, dense, self.terms.of_chunk(text))
         });

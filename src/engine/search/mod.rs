@@ -16,6 +16,7 @@ pub mod markdown;
 mod open;
 mod rank;
 mod shard;
+mod tokens;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
-use crate::model::document::Document;
+use crate::model::document::{Document, Spot};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 
@@ -85,6 +86,7 @@ pub struct Match {
     pub dataset: Id<Dataset>,
     pub dataset_name: String,
     pub chunk_index: u32,
+    pub spot: Spot,
 }
 
 /// Builds and asks the shards; clones share what is open.
@@ -261,7 +263,7 @@ fn ask(shard: &Shard, query: &Query) -> Answer {
 
 /// A match, and whether its text was cut.
 fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
-    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title } = stored;
+    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, spot } = stored;
     let end = text.char_indices().nth(TEXT_CHARS).map(|(at, _)| at);
     let found = Match {
         id: format!("{document}:{chunk_index}"),
@@ -274,6 +276,7 @@ fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
         dataset: dataset.id,
         dataset_name: dataset.name.clone(),
         chunk_index,
+        spot,
     };
     (found, end.is_some())
 }

@@ -21,7 +21,7 @@ use crate::base::id::Id;
 use crate::engine::search::embed::DIMENSION;
 use crate::engine::search::manifest::{self, Fault, Owner};
 use crate::model::dataset::Dataset;
-use crate::model::document::Document;
+use crate::model::document::{Document, Spot};
 use crate::model::org::Org;
 
 const DENSE: &str = "dense";
@@ -39,6 +39,9 @@ pub(super) struct Stored {
     pub text: String,
     pub source_file: String,
     pub title: String,
+    /// Chunks of shards of before have none.
+    #[serde(default)]
+    pub spot: Spot,
 }
 
 /// Texts into weighted terms: English stems without stop words, accents folded, BM25's saturation of counts.

@@ -205,6 +205,7 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
         text: "text".into(),
         source_file: "f".into(),
         title: "t".into(),
+        spot: Spot::default(),
     };
     let terms = || Terms::new().unwrap().of_chunk("text");
     let mut broken = vec![0.5; embed::DIMENSION];
@@ -228,6 +229,7 @@ fn a_long_text_is_cut_at_a_character() {
         text: "é".repeat(TEXT_CHARS + 1),
         source_file: "f".into(),
         title: "t".into(),
+        spot: Spot::default(),
     };
     let (found, cut) = to_match(&world.dataset("notes"), stored.clone(), 0.5);
     assert!(cut);

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::worker::render::Shape;
+use crate::engine::extract::Found;
+use crate::engine::extract::sheets::Sheet;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::error::{Code, Error};
 use crate::model::profile::Profile;
@@ -43,6 +45,10 @@ pub(super) enum Task {
     Profile { file: PathBuf, limits: TaskLimits },
     /// An untrusted file becomes a table file, where `earlier` is given below the rows of that table file.
     Import { source: PathBuf, format: TableFormat, earlier: Option<PathBuf>, destination: PathBuf, limits: TaskLimits },
+    /// The documents that an untrusted file holds; `name` is what people call it.
+    Documents { source: PathBuf, name: String, limits: TaskLimits },
+    /// The sheets of an untrusted workbook that hold something.
+    Sheets { source: PathBuf, limits: TaskLimits },
 }
 
 /// What a server says after the first task.
@@ -91,6 +97,8 @@ pub(super) enum Outcome {
     },
     Profiled(Profile),
     Imported(ImportedTable),
+    Found(Found),
+    Sheets(Vec<Sheet>),
 }
 
 /// What is known of the rows beside their values.

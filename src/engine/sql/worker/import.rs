@@ -8,7 +8,7 @@ use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
 use super::instance::{self, internal};
-use super::{problem, profile};
+use super::{problem, profile, sheet, source};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::dataset::ColumnInfo;
@@ -76,7 +76,8 @@ pub(super) fn run(
     if size == 0 {
         return Err(Error::invalid("file", "The file is empty."));
     }
-    let from = source.to_str().ok_or_else(|| internal(&"the source's path is not UTF-8"))?;
+    let readable = source::readable(source, format, destination)?;
+    let from = readable.path.to_str().ok_or_else(|| internal(&"the source's path is not UTF-8"))?;
     let to = destination.to_str().ok_or_else(|| internal(&"the destination's path is not UTF-8"))?;
     let block_size = if size < SMALL && earlier.is_none() { "(BLOCK_SIZE 16384)" } else { "" };
     let attached = match earlier.map(|earlier| earlier.to_str().ok_or_else(|| internal(&"a path is not UTF-8"))) {
@@ -95,9 +96,14 @@ pub(super) fn run(
         })
         .map_err(|cause| internal(&cause))?;
 
-    let reader = reader(from, format);
-    let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
-    connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
+    match format {
+        TableFormat::Sheet(index) => sheet::load(&connection, source, index)?,
+        TableFormat::Csv | TableFormat::Json | TableFormat::Parquet => {
+            let reader = reader(from, format, &readable.dialect);
+            let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
+            connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
+        }
+    }
     progress.enter(IN..IN);
     if format == TableFormat::Csv {
         no_rejects(&connection)?;
@@ -118,12 +124,19 @@ pub(super) fn run(
 
 /// The whole file decides about types, so that a late row cannot fail; quoting is fixed, since a guess at it would
 /// hide a missing quote.
-fn reader(path: &str, format: TableFormat) -> String {
+fn reader(path: &str, format: TableFormat, dialect: &source::Dialect) -> String {
     let path = text_literal(path);
     match format {
-        TableFormat::Csv => format!(
-            "read_csv({path}, sample_size=-1, quote='\"', escape='\"', comment='', store_rejects=true, rejects_limit=1)"
-        ),
+        TableFormat::Csv | TableFormat::Sheet(_) => {
+            let source::Dialect { quote, separator } = dialect;
+            let (quote, separator) =
+                (text_literal(&quote.to_string()), separator.map(|sign| text_literal(&sign.to_string())));
+            let separator = separator.map_or_else(String::new, |sign| format!(", delim={sign}"));
+            format!(
+                "read_csv({path}, sample_size=-1, quote={quote}, escape={quote}{separator}, comment='', store_rejects=true, \
+                 rejects_limit=1)"
+            )
+        }
         TableFormat::Json => format!("read_json({path}, sample_size=-1, format='auto')"),
         TableFormat::Parquet => format!("read_parquet({path})"),
     }
