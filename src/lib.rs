@@ -48,8 +48,10 @@
 //! makes the answer of the plan (`answer.rs` beside it): compiled to SQL, run by `engine/sql` as above, checked, told
 //! and drawn. `dragoman ontology explain` prints what each of these stages made of a question.
 //!
-//! An import parts at 6 too: `ops/import.rs` asks `engine/ingest`, which builds a whole new version aside, tables in a
-//! worker process (`engine/sql/import.rs`), and `engine/datasets.rs` publishes it, in one moment for all who read.
+//! An import parts at 6 too: `ops/import.rs` asks `engine/ingest`, which finds out what each file is, and builds a whole
+//! new version aside: tables in a worker process (`engine/sql/import.rs`), documents read in one (`engine/extract` by way
+//! of `engine/sql/documents.rs`), cut and indexed here (`engine/search`). `engine/datasets.rs` publishes it, in one moment
+//! for all who read.
 //!
 //! The same steps from 5 on serve REST, the command line, and whatever surface comes next.
 //!

@@ -1,4 +1,4 @@
-//! `dragoman import FILE… --workspace W [--publish]`: each table file becomes a dataset, the text files together one.
+//! `dragoman import FILE… --workspace W [--publish]`: each table file becomes a dataset, the documents together one.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use crate::model::column_change::ColumnChange;
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 pub(super) struct Import {
-    /// .csv .tsv .json .jsonl .ndjson .parquet, or .txt .md
+    /// Tables (CSV, JSON, Parquet, XLSX, XLS, ODS) or documents (PDF, DOCX, PPTX, ODT, HTML, mails, EPUB, RTF, text, ZIP)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The workspace's short name
     #[arg(long, value_name = "W")]
     workspace: String,
-    /// The dataset's name, for one table file or for the text files; otherwise made from the file's name
+    /// The dataset's name, for one table file or for the documents; otherwise made from the file's name
     #[arg(long)]
     name: Option<String>,
     /// What the data are, for people and models
@@ -111,14 +111,14 @@ impl Import {
         self.name.as_ref().map(|name| name.to_ascii_lowercase())
     }
 
-    /// Files grouped into datasets: a table file each, the texts together.
+    /// Files grouped into datasets: a table file each, the documents together.
     fn datasets(&self) -> anyhow::Result<Vec<(Option<String>, Vec<PathBuf>)>> {
         let mut datasets = Vec::new();
         let mut texts = Vec::new();
         for path in &self.files {
-            match kind_of(&path.display().to_string())? {
-                FileKind::Table(_) => datasets.push((self.lower_name(), vec![path.clone()])),
-                FileKind::Text => texts.push(path.clone()),
+            match kind_of(path, &path.display().to_string())? {
+                FileKind::Table(_) | FileKind::Workbook => datasets.push((self.lower_name(), vec![path.clone()])),
+                FileKind::Text | FileKind::Documents => texts.push(path.clone()),
             }
         }
         anyhow::ensure!(

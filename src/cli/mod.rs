@@ -41,7 +41,7 @@ enum Command {
     Serve(serve::Serve),
     /// MCP over standard input and output, for AI clients that start their servers; the token comes from DRAGOMAN_TOKEN
     Stdio(stdio::Stdio),
-    /// Import files into a workspace: CSV, TSV, JSON, NDJSON, Parquet; text and Markdown
+    /// Import files into a workspace: tables (CSV, JSON, Parquet, XLSX, XLS, ODS) or documents (PDF, DOCX, PPTX, HTML, mails, …)
     Import(import::Import),
     /// Say what is wrong with an installation, and what to do
     Doctor(doctor::Doctor),

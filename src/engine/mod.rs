@@ -4,6 +4,7 @@ pub mod agent;
 pub mod catalog;
 pub mod chart;
 pub mod datasets;
+pub mod extract;
 pub mod files;
 pub mod ingest;
 pub mod job;

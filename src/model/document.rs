@@ -30,10 +30,21 @@ pub struct Chunk {
     /// Headings above it, outermost first.
     pub heading: String,
     pub text: String,
+    pub spot: Spot,
+}
+
+/// Where a chunk stands in its document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spot {
+    /// Page, slide or part of the source, from 1; `None` where it has none.
+    pub page: Option<u32>,
+    /// Bytes of the document's text, from `start` up to before `end`, both between two characters.
+    pub start: usize,
+    pub end: usize,
 }
 
 /// How a text is marked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Markup {
     Plain,
     Markdown,
@@ -44,9 +55,9 @@ pub enum Markup {
 pub struct ParsedDocument {
     /// At most [`ParsedDocument::TITLE_CHARS`] characters, never empty.
     pub title: String,
-    /// The file's name without its folders.
+    /// The file's name without its folders; followed by the path within it where it holds several.
     pub source_file: String,
-    /// The whole text; lines end in `\n`.
+    /// The whole text; lines end in `\n`, and pages in a form feed, where it has such.
     pub text: String,
     pub markup: Markup,
 }

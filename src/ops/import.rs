@@ -1,11 +1,13 @@
 //! Import of files into a dataset: the upload endpoint and `dragoman import`.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
+use crate::engine::extract::sheets::Sheet;
 use crate::engine::ingest::{FileKind, Request, SourceFile, kind_of};
 use crate::engine::job::Job;
 use crate::engine::uploads::Upload;
@@ -16,11 +18,14 @@ pub use crate::model::dataset::IfExists;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind, name_from_file};
 use crate::model::error::{Error, Result};
 
+/// Characters of a dataset's name.
+const NAME: usize = 63;
+
 /// A file that a surface has put into staging.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Staged {
-    /// As the person named it; the extension says what it is.
+    /// As the person named it; what is in it says what it is.
     pub name: String,
     /// Where the surface put it; never taken from a request.
     #[serde(skip)]
@@ -28,10 +33,10 @@ pub struct Staged {
     pub path: PathBuf,
 }
 
-/// Files by the datasets that they make: a table file each, texts one together.
+/// Files by the datasets that they make: a table file or workbook each, documents one together.
 pub fn datasets(files: Vec<Staged>) -> Vec<Vec<Staged>> {
     let (texts, tables): (Vec<Staged>, Vec<Staged>) =
-        files.into_iter().partition(|file| kind_of(&file.name).is_ok_and(|kind| kind == FileKind::Text));
+        files.into_iter().partition(|file| kind_of(&file.path, &file.name).is_ok_and(FileKind::is_document));
     let tables = tables.into_iter().map(|file| vec![file]);
     tables.chain((!texts.is_empty()).then_some(texts)).collect()
 }
@@ -60,7 +65,8 @@ pub struct Import {
     /// Whole uploads, in the place of files; they are gone when they are imported.
     #[serde(default)]
     pub uploads: Vec<Id<Upload>>,
-    /// One table file (.csv, .tsv, .json, .jsonl, .ndjson, .parquet), or any number of .txt and .md files.
+    /// One table file (CSV, TSV, JSON, NDJSON, Parquet), one workbook (XLSX, XLS, ODS: each of its sheets becomes a dataset),
+    /// or any number of documents (PDF, DOCX, PPTX, ODT, HTML, mails, EPUB, RTF, text, Markdown, and ZIP of these).
     #[serde(default)]
     pub files: Vec<Staged>,
 }
@@ -76,14 +82,28 @@ pub struct Reply {
     pub columns: Vec<ColumnInfo>,
     /// Whether this import published it.
     pub published: bool,
+    /// The datasets of a workbook's other sheets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Also>,
+}
+
+/// A dataset that was made of another sheet of the same workbook.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Also {
+    pub dataset_id: Id<Dataset>,
+    pub name: String,
+    pub sheet: String,
+    pub row_count: i64,
 }
 
 impl Operation for Import {
     const INFO: Info = Info {
         name: "import_dataset",
         title: "Import files into a dataset",
-        description: "Reads one table file (CSV, TSV, JSON, NDJSON, Parquet) or text and Markdown files into a dataset. \
-                      All or nothing: an error names the row and column, and leaves nothing behind.",
+        description: "Reads one table file (CSV, TSV, JSON, NDJSON, Parquet), the sheets of a workbook (XLSX, XLS, ODS) or \
+                      documents (PDF, DOCX, PPTX, ODT, HTML, EML, MBOX, EPUB, RTF, text, Markdown, ZIP of these) into \
+                      a dataset. What a file is, its content says. All or nothing: an error names the file and where \
+                      it is wrong, and leaves nothing behind.",
         action: Action::WriteDatasets,
         cost: Cost::Read,
         read_only: false,
@@ -111,7 +131,27 @@ impl Operation for Import {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let (publish, uploads) = (self.publish, self.uploads.clone());
         let request = self.request(on, job)?;
-        let dataset = on.engines.ingest.import(job, request).await?;
+        let sheets = on.engines.ingest.sheets(job, &request.files).await?;
+        let mut also = Vec::new();
+        let dataset = match sheets.as_slice() {
+            [] | [_] => on.engines.ingest.import(job, request).await?,
+            sheets if !request.changes.is_empty() => {
+                let names = sheets.iter().map(|sheet| sheet.name.as_str()).collect::<Vec<_>>().join(", ");
+                let message = format!("The columns of one sheet can be corrected, and the workbook has {names}. Import it as it is.");
+                return Err(Error::invalid("columns", message));
+            }
+            sheets => {
+                let mut made = Vec::new();
+                for (at, request) in of_sheets(&request, sheets).into_iter().enumerate() {
+                    let share = |at: usize| at as f64 / sheets.len() as f64;
+                    made.push(on.engines.ingest.import(&job.part(share(at)..share(at + 1)), request).await?);
+                }
+                let mut made = made.into_iter();
+                let dataset = made.next().ok_or_else(|| Error::internal("a workbook made no dataset"))?;
+                also = made.zip(sheets.iter().skip(1)).map(|(dataset, sheet)| Also::of(dataset, sheet)).collect();
+                dataset
+            }
+        };
         for upload in uploads {
             // Another call may have removed it meanwhile; what was imported stays.
             let _gone = on.engines.uploads.remove(job.pass.org(), job.pass.credential(), upload);
@@ -124,6 +164,7 @@ impl Operation for Import {
             bytes: dataset.bytes,
             columns: super::shown(on, &dataset.columns, 1)?,
             published: publish,
+            also,
         })
     }
 }
@@ -154,8 +195,33 @@ impl Import {
         let stem = first.rsplit_once('.').map_or(first, |(stem, _)| stem);
         let name = self.name.filter(|name| !name.is_empty()).unwrap_or_else(|| name_from_file(stem));
         let (description, publish, if_exists, changes) = (self.description, self.publish, self.if_exists, self.columns);
-        Ok(Request { name, description, files, publish, if_exists, changes })
+        Ok(Request { name, description, files, sheet: None, publish, if_exists, changes })
     }
+}
+
+impl Also {
+    fn of(dataset: Dataset, sheet: &Sheet) -> Self {
+        let Dataset { id, name, row_count, .. } = dataset;
+        Self { dataset_id: id, name, sheet: sheet.name.clone(), row_count }
+    }
+}
+
+/// One request a sheet: each dataset has the workbook's name and the sheet's.
+fn of_sheets(request: &Request, sheets: &[Sheet]) -> Vec<Request> {
+    let mut taken = HashSet::new();
+    let requests = sheets.iter().map(|sheet| {
+        let whole = name_from_file(&format!("{}_{}", request.name, sheet.name));
+        let mut name = whole.clone();
+        let mut number = 2;
+        while !taken.insert(name.clone()) {
+            let end = format!("_{number}");
+            let room = whole.len().min(NAME - end.len());
+            name = format!("{}{end}", whole.get(..room).unwrap_or(&whole));
+            number += 1;
+        }
+        Request { name, sheet: Some(sheet.index), ..request.clone() }
+    });
+    requests.collect()
 }
 
 #[cfg(test)]
@@ -164,11 +230,44 @@ mod tests {
 
     #[test]
     fn each_table_is_a_dataset_and_texts_are_one() {
-        let staged = |name: &str| Staged { name: name.into(), path: PathBuf::new() };
+        let folder = tempfile::tempdir().unwrap();
+        let staged = |name: &str| {
+            let path = folder.path().join(name);
+            let bytes: &[u8] = match name {
+                "x.csv" => b"a,b\n1,2\n",
+                "y.parquet" => b"PAR1",
+                "z.exe" => b"MZ\0\0",
+                _ => b"Some words.\n",
+            };
+            std::fs::write(&path, bytes).unwrap();
+            Staged { name: name.into(), path }
+        };
         let made = datasets(["a.md", "x.csv", "b.txt", "y.parquet", "z.exe"].map(staged).into());
         let names: Vec<Vec<&str>> =
             made.iter().map(|one| one.iter().map(|file| file.name.as_str()).collect()).collect();
         assert_eq!(names, [vec!["x.csv"], vec!["y.parquet"], vec!["z.exe"], vec!["a.md", "b.txt"]]);
         assert!(datasets(vec![]).is_empty());
+    }
+
+    #[test]
+    fn sheets_have_the_name_of_their_workbook_and_their_own() {
+        let request = Request {
+            name: "sales".into(),
+            description: String::new(),
+            files: vec![],
+            sheet: None,
+            publish: false,
+            if_exists: IfExists::Replace,
+        };
+        let long = "x".repeat(80);
+        let names = ["2024 (Q1)", "2024 Q1", "Größe", &long, &long];
+        let sheets: Vec<Sheet> =
+            names.iter().zip(0..).map(|(name, index)| Sheet { name: (*name).into(), index }).collect();
+        let made = of_sheets(&request, &sheets);
+        let named: Vec<&str> = made.iter().map(|request| request.name.as_str()).collect();
+        assert_eq!(named.get(..3).unwrap(), ["sales_2024_q1", "sales_2024_q1_2", "sales_gr_e"]);
+        assert!(made.iter().all(|request| request.name.len() <= NAME));
+        assert_eq!(made.iter().map(|request| request.name.clone()).collect::<HashSet<_>>().len(), names.len());
+        assert_eq!(made.iter().map(|request| request.sheet).collect::<Vec<_>>(), (0..5).map(Some).collect::<Vec<_>>());
     }
 }

@@ -42,9 +42,12 @@ pub struct Metadata {
     pub dataset_name: String,
     /// dragoman://documents/{document_id} holds the whole text.
     pub document_id: String,
-    /// Page of the source, where it has pages.
+    /// Page, slide or part of the source, from 1, where it has such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
+    /// Where the passage begins and ends in the document's text, in bytes of UTF-8.
+    pub start: usize,
+    pub end: usize,
     pub chunk_index: u32,
 }
 
@@ -139,7 +142,9 @@ fn passage(found: Match) -> Passage {
             dataset_id: found.dataset,
             dataset_name: found.dataset_name,
             document_id: found.document.to_string(),
-            page: None,
+            page: found.spot.page,
+            start: found.spot.start,
+            end: found.spot.end,
             chunk_index: found.chunk_index,
         },
     }

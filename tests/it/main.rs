@@ -28,6 +28,7 @@ mod denials;
 mod device;
 mod docs;
 mod doctor;
+mod documents;
 mod factors;
 mod identity;
 mod listen;

@@ -1,5 +1,9 @@
-//! What a file is, by its name.
+//! What a file will become, by what is in it ([`extract::detect`]).
 
+use std::fs::File;
+use std::path::Path;
+
+use crate::engine::extract::{self, Format};
 use crate::engine::sql::TableFormat;
 use crate::model::error::{Error, Result};
 
@@ -7,28 +11,48 @@ use crate::model::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     Table(TableFormat),
+    /// Each sheet is a table.
+    Workbook,
+    /// A document that is text already.
     Text,
+    /// One or more documents, for their reader.
+    Documents,
 }
 
-/// Names that are understood, for messages.
-const UNDERSTOOD: &str = ".csv, .tsv, .json, .jsonl, .ndjson, .parquet, .txt, .md, .markdown";
+impl FileKind {
+    /// Whether several such files make one dataset.
+    pub fn is_document(self) -> bool {
+        matches!(self, FileKind::Text | FileKind::Documents)
+    }
+}
 
-/// Decides by the extension.
+/// Looks into a file, which people call `name`. Blocks, for as long as some kilobytes take.
 ///
 /// # Errors
-/// `invalid_argument` with the extensions that are understood.
-pub fn kind_of(file_name: &str) -> Result<FileKind> {
-    let extension = file_name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    match extension.as_deref() {
-        Some("csv" | "tsv") => Ok(FileKind::Table(TableFormat::Csv)),
-        Some("json" | "jsonl" | "ndjson") => Ok(FileKind::Table(TableFormat::Json)),
-        Some("parquet") => Ok(FileKind::Table(TableFormat::Parquet)),
-        Some("txt" | "md" | "markdown") => Ok(FileKind::Text),
-        _ => Err(Error::invalid(
-            "file",
-            format!("{file_name:?} cannot be imported: the name should end in one of {UNDERSTOOD}."),
-        )),
-    }
+/// `invalid_argument` that says what it is instead, and which kinds are understood.
+pub fn kind_of(path: &Path, name: &str) -> Result<FileKind> {
+    let mut file = File::open(path).map_err(Error::internal)?;
+    let format = extract::detect::format(&mut file, name).map_err(|error| {
+        let message = format!("{name} cannot be imported: {}", error.message);
+        Error { message, ..error }
+    })?;
+    Ok(match format {
+        Format::Csv => FileKind::Table(TableFormat::Csv),
+        Format::Json => FileKind::Table(TableFormat::Json),
+        Format::Parquet => FileKind::Table(TableFormat::Parquet),
+        Format::Workbook => FileKind::Workbook,
+        Format::Text | Format::Markdown => FileKind::Text,
+        Format::Pdf
+        | Format::Docx
+        | Format::Pptx
+        | Format::OpenDocument
+        | Format::Html
+        | Format::Mail
+        | Format::Mailbox
+        | Format::Epub
+        | Format::Rtf
+        | Format::Zip => FileKind::Documents,
+    })
 }
 
 #[cfg(test)]
@@ -36,13 +60,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_extension_decides() {
-        assert_eq!(kind_of("a/Sales.CSV").unwrap(), FileKind::Table(TableFormat::Csv));
-        assert_eq!(kind_of("x.ndjson").unwrap(), FileKind::Table(TableFormat::Json));
-        assert_eq!(kind_of("flights.parquet").unwrap(), FileKind::Table(TableFormat::Parquet));
-        assert_eq!(kind_of("guide.md").unwrap(), FileKind::Text);
-        for bad in ["evil.duckdb", "noextension", "a.exe", ""] {
-            assert!(kind_of(bad).unwrap_err().message.contains(".parquet"), "{bad}");
+    fn what_is_in_it_decides_and_a_refusal_says_which_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join("upload");
+            std::fs::write(&path, bytes).unwrap();
+            kind_of(&path, name)
+        };
+        assert_eq!(told("a/Sales.CSV", b"a,b\n1,2\n").unwrap(), FileKind::Table(TableFormat::Csv));
+        assert_eq!(told("x.ndjson", b"{\"a\":1}\n").unwrap(), FileKind::Table(TableFormat::Json));
+        assert_eq!(told("guide.md", b"# A\n").unwrap(), FileKind::Text);
+        assert_eq!(told("guide.md", b"%PDF-1.7").unwrap(), FileKind::Documents);
+        for (bad, bytes) in [("evil.duckdb", &b"\0\0\0\0\0\0\0\0DUCK"[..]), ("a.exe", b"MZ\0\0"), ("x", b"")] {
+            let message = told(bad, bytes).unwrap_err().message;
+            assert!(message.starts_with(&format!("{bad} cannot be imported")), "{message}");
         }
     }
 }

@@ -18,6 +18,8 @@ use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::secret::{sha256_hex, sha256_of};
 use crate::engine::datasets::{Datasets, NewVersion};
+use crate::engine::extract::Extracted;
+use crate::engine::extract::sheets::Sheet;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::engine::search::SearchEngine;
@@ -42,8 +44,10 @@ pub struct Request {
     /// The dataset's name; an existing one of the same kind gets a new version.
     pub name: String,
     pub description: String,
-    /// One table file, or any number of text files.
+    /// One table file, or any number of documents.
     pub files: Vec<SourceFile>,
+    /// The sheet of a workbook, by its place; without it the first that holds something.
+    pub sheet: Option<u32>,
     /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
     pub publish: bool,
     pub if_exists: IfExists,
@@ -54,8 +58,8 @@ pub struct Request {
 /// Bytes of all texts of one import: they are held in memory while they are indexed.
 const TEXT_BYTES: u64 = 64 << 20;
 
-/// Where texts are read, and where the result is ready to be published, in the progress of the whole.
-const READ: f64 = 0.02;
+/// Where documents are read, and where the result is ready to be published, in the progress of the whole.
+const READ: f64 = 0.1;
 const READY: f64 = 0.97;
 
 /// Imports files.
@@ -96,6 +100,20 @@ impl Ingest {
         self.files.staging(org).map_err(Error::internal)
     }
 
+    /// The sheets of a workbook, where that is what the only file is; none of anything else.
+    ///
+    /// # Errors
+    /// As [`Ingest::import`], for a file that cannot be read.
+    pub async fn sheets(&self, job: &Job<'_>, files: &[SourceFile]) -> Result<Vec<Sheet>> {
+        let [file] = files else { return Ok(Vec::new()) };
+        match kinds(files).await?.as_slice() {
+            [FileKind::Workbook] => {
+                self.sql.sheets(job, &file.path, &file.name).await.map_err(|error| named(file, error))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Imports into the workspace of the job's pass, and returns the dataset as published in the metadata. It ends soon
     /// after the caller has left, or the time is over, and leaves nothing behind then; but what is about to be
     /// published is published whole.
@@ -130,13 +148,13 @@ impl Ingest {
             return Err(Error::invalid("name", message));
         }
         readable("description", &request.description, DESCRIPTION)?;
-        let kinds = request.files.iter().map(|file| kind_of(&file.name)).collect::<Result<Vec<_>>>()?;
-        let (kind, format) = match kinds.as_slice() {
+        let (kind, format) = match kinds(&request.files).await?.as_slice() {
             [] => return Err(Error::invalid("file", "Give at least one file.")),
             [FileKind::Table(format)] => (Kind::Table, Some(*format)),
-            kinds if kinds.iter().all(|kind| *kind == FileKind::Text) => (Kind::Documents, None),
+            [FileKind::Workbook] => (Kind::Table, Some(TableFormat::Sheet(request.sheet))),
+            kinds if kinds.iter().all(|kind| kind.is_document()) => (Kind::Documents, None),
             _ => {
-                let message = "One dataset is made of one table file, or of text files only. Import them one by one.";
+                let message = "One dataset is made of one table file, or of documents only. Import them one by one.";
                 return Err(Error::invalid("file", message));
             }
         };
@@ -248,15 +266,15 @@ impl Ingest {
         dataset.row_count = indexed.chunks;
         dataset.bytes = indexed.bytes;
         let version = dataset.version.clone().unwrap_or_default();
-        let rows = documents.into_iter().zip(&import.request.files).map(|((id, parsed), file)| {
-            let ParsedDocument { title, text, .. } = Arc::unwrap_or_clone(parsed);
+        let rows = documents.into_iter().map(|(id, parsed)| {
+            let ParsedDocument { title, text, source_file, .. } = Arc::unwrap_or_clone(parsed);
             Document {
                 id,
                 org: dataset.org,
                 dataset: dataset.id,
                 version: version.clone(),
                 title,
-                source_file: file.name.clone(),
+                source_file,
                 text,
                 created_at: dataset.updated_at,
             }
@@ -276,18 +294,30 @@ impl Ingest {
         Ok(dataset)
     }
 
-    /// The texts of the files, in their order.
+    /// The documents of the files, in their order: one of a text, any number of an archive.
     async fn read(&self, job: &Job<'_>, files: &[SourceFile]) -> Result<Vec<(Id<Document>, Arc<ParsedDocument>)>> {
         let mut documents = Vec::with_capacity(files.len());
         let mut left = TEXT_BYTES;
         for (index, file) in files.iter().enumerate() {
             job.check()?;
             job.says(index as f64 / files.len() as f64, format!("Reading {}", file.name));
-            let file = file.clone();
-            let read = tokio::task::spawn_blocking(move || parsed(&file, left));
-            let (document, bytes) = read.await.map_err(Error::internal)??;
-            left -= bytes;
-            documents.push((Id::new(&self.clock), Arc::new(document)));
+            let looked_at = file.clone();
+            let kind = tokio::task::spawn_blocking(move || kind_of(&looked_at.path, &looked_at.name));
+            let read = match kind.await.map_err(Error::internal)?? {
+                FileKind::Text => {
+                    let file = file.clone();
+                    let read = tokio::task::spawn_blocking(move || parsed(&file, left));
+                    vec![read.await.map_err(Error::internal)??]
+                }
+                _ => {
+                    let found = self.sql.documents(job, &file.path, &file.name).await?;
+                    found.documents.into_iter().map(of_extracted).collect()
+                }
+            };
+            for (document, bytes) in read {
+                left = left.checked_sub(bytes).ok_or_else(too_much_text)?;
+                documents.push((Id::new(&self.clock), Arc::new(document)));
+            }
         }
         Ok(documents)
     }
@@ -304,6 +334,33 @@ async fn digest(files: &[SourceFile]) -> Result<String> {
         Ok(sha256_hex(&sums))
     });
     summed.await.map_err(Error::internal)?.map_err(Error::internal)
+}
+
+/// What each file is.
+async fn kinds(files: &[SourceFile]) -> Result<Vec<FileKind>> {
+    let files = files.to_vec();
+    let look = move || files.iter().map(|file| kind_of(&file.path, &file.name)).collect();
+    tokio::task::spawn_blocking(look).await.map_err(Error::internal)?
+}
+
+/// An error of a reader that does not know what people call the file.
+fn named(file: &SourceFile, error: Error) -> Error {
+    match error.message.contains("cannot be imported") || error.code == Code::QueryTimeout {
+        true => error,
+        false => Error { message: format!("{} cannot be imported: {}", file.name, error.message), ..error },
+    }
+}
+
+/// A document that a reader found, and the bytes of its text. One that does not say what it is called has its file's name.
+fn of_extracted(Extracted { name, title, text, markup }: Extracted) -> (ParsedDocument, u64) {
+    let stem = || {
+        let file = name.rsplit('/').next().unwrap_or(&name);
+        file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned()
+    };
+    let title = if title.trim().is_empty() { stem() } else { title };
+    let title = title.chars().take(ParsedDocument::TITLE_CHARS).collect();
+    let bytes = text.len() as u64;
+    (ParsedDocument { title, source_file: name, text, markup }, bytes)
 }
 
 /// One text, and how many bytes it had; at most `most`. Blocks.

@@ -1,35 +1,33 @@
-//! Text and Markdown files into documents. Only UTF-8 is taken: a guess at another encoding would be silently wrong.
+//! Text and Markdown files into documents, whatever their encoding, as far as it can be told ([`decode`]).
 
 use std::path::Path;
 
 use serde_json::json;
 
+use crate::engine::extract::decode;
 use crate::engine::search::markdown;
 use crate::model::document::{Markup, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 
-/// Reads one file. A byte-order mark is dropped, `\r\n` becomes `\n`; the title is the first heading of a Markdown
+/// Reads one file. A byte-order mark is dropped, `\r\n` becomes `\n`, and a form feed begins a page; the title is the first heading of a Markdown
 /// text, otherwise the file's name without its ending.
 ///
 /// # Errors
-/// `invalid_argument` for another kind of file, an empty one, bytes that are not UTF-8, and NUL; the last two name the
-/// line and the byte of the file, both from 1.
+/// `invalid_argument` for an empty file, bytes that are text in no encoding, and NUL; the last two name the line and the
+/// byte of the file, both from 1.
 pub fn parse(file_name: &str, bytes: &[u8]) -> Result<ParsedDocument> {
     // Windows paths arrive in uploads, whatever system this runs on.
     let source_file = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
     let ending = Path::new(source_file).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let markup = match ending.to_ascii_lowercase().as_str() {
         "md" | "markdown" => Markup::Markdown,
-        "txt" | "text" => Markup::Plain,
-        _ => return Err(Error::invalid("file", "Expected a text file: .txt, .text, .md or .markdown.")),
+        _ => Markup::Plain,
     };
-    let text = std::str::from_utf8(bytes).map_err(|problem| {
-        wrong_byte(source_file, bytes, problem.valid_up_to(), "is not UTF-8; save the file as UTF-8 and try again")
+    let (text, _) = decode::text(bytes).map_err(|wrong| match wrong.is_nul {
+        true => wrong_byte(source_file, bytes, wrong.at, "is NUL, which no text contains"),
+        false => wrong_byte(source_file, bytes, wrong.at, "is not UTF-8; save the file as UTF-8 and try again"),
     })?;
-    if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        return Err(wrong_byte(source_file, bytes, at, "is NUL, which no text contains"));
-    }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let text = text.replace("\r\n", "\n");
     if text.trim().is_empty() {
         return Err(Error::invalid("file", format!("{source_file} is empty.")));
     }
@@ -74,9 +72,12 @@ mod tests {
 
     #[test]
     fn wrong_bytes_are_named_by_line_and_byte() {
-        for (bytes, line, byte) in
-            [(&b"one\ntwo \xff"[..], 2, 9), (b"\xff\xfeh\0", 1, 1), (b"a\n\nb\0c", 3, 5), ("é\n\u{0}".as_bytes(), 2, 4)]
-        {
+        for (bytes, line, byte) in [
+            (&b"one\ntwo \xff"[..], 2, 9),
+            (b"\xff\xfeh\0\0\0", 1, 5),
+            (b"a\n\nb\0c", 3, 5),
+            ("é\n\u{0}".as_bytes(), 2, 4),
+        ] {
             let error = parse("x.txt", bytes).unwrap_err();
             assert_eq!(error.code, Code::InvalidArgument);
             assert_eq!((&error.details["line"], &error.details["byte"]), (&json!(line), &json!(byte)), "{bytes:?}");
@@ -84,10 +85,8 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_foreign_files_are_refused() {
-        for (file, bytes) in
-            [("x.txt", &b""[..]), ("x.md", b" \r\n\t"), ("x.txt", b"\xef\xbb\xbf"), ("x.pdf", b"x"), ("x", b"x")]
-        {
+    fn empty_files_are_refused() {
+        for (file, bytes) in [("x.txt", &b""[..]), ("x.md", b" \r\n\t"), ("x.txt", b"\xef\xbb\xbf")] {
             assert_eq!(parse(file, bytes).unwrap_err().code, Code::InvalidArgument, "{file} {bytes:?}");
         }
     }

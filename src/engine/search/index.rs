@@ -162,6 +162,7 @@ impl Build {
                     source_file: document.source_file.clone(),
                     title: document.title.clone(),
                     about,
+                    spot: chunk.spot,
                 };
                 (stored, dense, analysis::of_chunk(text, language))
             });

@@ -1,72 +1,171 @@
-//! The outline of a Markdown text: its sections, each with the headings above it. ATX headings (`## x`) and one-line
-//! setext headings (underlined with `===` or `---`) count (CommonMark 0.31 §4.2, §4.3); fenced code (§4.5) does not.
+//! The structure of a text: its blocks, where each is, and the headings above it. Of Markdown (CommonMark 0.31) what
+//! matters for cutting counts: ATX headings (§4.2) and one-line setext headings (§4.3), fenced code (§4.5), list items
+//! (§5.2), and tables with a delimiter row (GitHub Flavored Markdown §4.10). A form feed begins a page.
 
-/// A run of text under one heading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Titles of the headings above the text, outermost first.
-    pub path: Vec<String>,
-    /// The text below the last heading, up to the next; may be blank.
-    pub body: String,
+use std::ops::Range;
+
+use crate::engine::extract::PAGE_BREAK;
+use crate::model::document::Markup;
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Heading(usize),
+    Paragraph,
+    List,
+    Code,
+    /// Its first two lines are its head.
+    Table,
 }
 
-/// Cuts a text at its headings. Text before the first heading is a section with an empty path.
-pub fn sections(text: &str) -> Vec<Section> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut done = Vec::new();
-    let mut path: Vec<(usize, String)> = Vec::new();
-    let mut body = String::new();
-    let mut fence = None;
-    let mut at = 0;
-    while let Some(line) = lines.get(at).copied() {
-        let heading = if fence.is_none() { heading_at(&lines, at) } else { None };
-        if let Some((level, title, taken)) = heading {
-            close(&mut done, &path, &mut body);
-            path.retain(|(above, _)| *above < level);
-            path.push((level, title));
-            at += taken;
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) kind: Kind,
+    /// Bytes of the text, whole lines without the last one's end.
+    pub(super) range: Range<usize>,
+    /// From 1; counts form feeds.
+    pub(super) page: u32,
+}
+
+/// A line with its place.
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    text: &'t str,
+    start: usize,
+    page: u32,
+}
+
+impl Line<'_> {
+    fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+}
+
+/// The blocks of a text in their order. What is between them is white space.
+pub(super) fn blocks(text: &str, markup: Markup) -> Vec<Block> {
+    let lines = lines(text);
+    let mut blocks = Vec::new();
+    let mut rest = lines.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        if first.is_blank() {
+            rest = after;
             continue;
         }
-        fence = after_fence(fence, line);
-        body.push_str(line);
-        body.push('\n');
-        at += 1;
+        let (kind, count) = match markup {
+            Markup::Plain => (Kind::Paragraph, paragraph(rest, |_| false)),
+            Markup::Markdown => block(rest),
+        };
+        let (taken, others) = rest.split_at(count.clamp(1, rest.len()));
+        let end = taken.last().map_or(first.end(), Line::end);
+        blocks.push(Block { kind, range: first.start..end, page: first.page });
+        rest = others;
     }
-    close(&mut done, &path, &mut body);
-    done
+    blocks
 }
 
 /// The first heading's title.
 pub fn first_heading(text: &str) -> Option<String> {
-    sections(text).into_iter().find_map(|section| section.path.into_iter().next())
+    let is_heading = |block: &Block| matches!(block.kind, Kind::Heading(_));
+    let heading = blocks(text, Markup::Markdown).into_iter().find(is_heading)?;
+    text.get(heading.range).map(title)
 }
 
-fn close(done: &mut Vec<Section>, path: &[(usize, String)], body: &mut String) {
-    let body = std::mem::take(body);
-    if !path.is_empty() || !body.trim().is_empty() {
-        done.push(Section { path: path.iter().map(|(_, title)| title.clone()).collect(), body });
+/// What a heading says, without its marks.
+pub(super) fn title(heading: &str) -> String {
+    let line = heading.lines().next().unwrap_or_default().trim();
+    let line = line.trim_start_matches('#').trim();
+    let line = if heading.trim_start().starts_with('#') { line.trim_end_matches('#').trim() } else { line };
+    line.replace(['*', '`'], "")
+}
+
+fn lines(text: &str) -> Vec<Line<'_>> {
+    let (mut start, mut page) = (0, 1);
+    let mut lines = Vec::new();
+    for whole in text.split_inclusive('\n') {
+        let mut line = whole.trim_end_matches('\n');
+        let mut at = start;
+        // Each page begins a line of its own; the text between two breaks of one line is one too.
+        while let Some(broken) = line.find(PAGE_BREAK) {
+            let (before, after) = line.split_at(broken);
+            if !before.trim().is_empty() {
+                lines.push(Line { text: before, start: at, page });
+            }
+            lines.push(Line { text: "", start: at + broken, page });
+            page += 1;
+            at += broken + PAGE_BREAK.len_utf8();
+            line = after.strip_prefix(PAGE_BREAK).unwrap_or_default();
+        }
+        lines.push(Line { text: line, start: at, page });
+        start += whole.len();
     }
+    lines
 }
 
-/// The heading that starts at a line: its level, title, and how many lines it takes.
-fn heading_at(lines: &[&str], at: usize) -> Option<(usize, String, usize)> {
-    let line = flush_left(lines.get(at)?)?;
+/// What begins with the first of the lines, and how many of them it takes.
+fn block(lines: &[Line<'_>]) -> (Kind, usize) {
+    if let Some((level, count)) = heading(lines, true) {
+        return (Kind::Heading(level), count);
+    }
+    let Some(first) = lines.first() else { return (Kind::Paragraph, 1) };
+    if let Some(fence) = opens_fence(first.text) {
+        let inner = lines.iter().skip(1).take_while(|line| line.page == first.page);
+        let inside = inner.clone().position(|line| closes_fence(line.text, fence)).map(|at| at + 1);
+        return (Kind::Code, 1 + inside.unwrap_or_else(|| inner.count()));
+    }
+    if is_table(lines) {
+        let rows = lines.iter().take_while(|line| line.page == first.page && line.text.trim_start().starts_with('|'));
+        return (Kind::Table, rows.count());
+    }
+    if is_item(first.text) {
+        return (Kind::List, paragraph(lines, |line| !is_item(line.text)));
+    }
+    (Kind::Paragraph, paragraph(lines, |line| is_item(line.text)))
+}
+
+/// How many lines belong together until an empty one, another block, or a line that `ends` them and stands flush left.
+fn paragraph(lines: &[Line<'_>], ends: impl Fn(&Line<'_>) -> bool) -> usize {
+    let page = lines.first().map(|line| line.page);
+    let mut count = 0;
+    let mut rest = lines;
+    while let Some((line, after)) = rest.split_first() {
+        let is_other = count > 0
+            && (Some(line.page) != page
+                || (!line.text.starts_with([' ', '\t']) && ends(line))
+                || heading(rest, false).is_some()
+                || opens_fence(line.text).is_some()
+                || is_table(rest));
+        if line.is_blank() || is_other {
+            break;
+        }
+        count += 1;
+        rest = after;
+    }
+    count
+}
+
+/// The heading that starts at the first line: its level, and how many lines it takes. One that is underlined stands alone.
+fn heading(lines: &[Line<'_>], is_alone: bool) -> Option<(usize, usize)> {
+    let line = flush_left(lines.first()?.text)?;
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     if (1..=6).contains(&level) {
-        let rest = &line[level..];
+        let rest = line.get(level..)?;
         let title = rest.trim().trim_end_matches('#').trim();
-        return (rest.starts_with([' ', '\t']) && !title.is_empty()).then(|| (level, plain(title), 1));
+        return (rest.starts_with([' ', '\t']) && !title.is_empty()).then_some((level, 1));
     }
     // A list item, a quote or a table row over a line of dashes is not a heading.
-    let prose = line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '(' | '['));
-    let alone = at == 0 || lines.get(at - 1).is_none_or(|above| above.trim().is_empty());
-    let under = flush_left(lines.get(at + 1)?)?.trim_end();
+    let is_prose = line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '(' | '['));
+    let under = flush_left(lines.get(1)?.text)?.trim_end();
     let level = match under.as_bytes().first()? {
         b'=' if under.bytes().all(|byte| byte == b'=') => 1,
         b'-' if under.len() > 1 && under.bytes().all(|byte| byte == b'-') => 2,
         _ => return None,
     };
-    (prose && alone).then(|| (level, plain(line.trim()), 2))
+    (is_prose && is_alone).then_some((level, 2))
 }
 
 /// The line without up to three leading spaces; four make it code.
@@ -75,59 +174,97 @@ fn flush_left(line: &str) -> Option<&str> {
     (line.len() - text.len() < 4).then_some(text)
 }
 
-/// The title without the commonest marks of emphasis and code.
-fn plain(title: &str) -> String {
-    title.replace(['*', '`'], "")
+/// The sign and length of the fence that a line is.
+fn opens_fence(line: &str) -> Option<(char, usize)> {
+    let text = flush_left(line)?;
+    let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let length = text.chars().take_while(|c| *c == mark).count();
+    let is_inline = mark == '`' && text.get(length..).is_some_and(|rest| rest.contains('`'));
+    (length >= 3 && !is_inline).then_some((mark, length))
 }
 
-/// What fence is open after a line: its character and length.
-fn after_fence(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)> {
-    let Some(text) = flush_left(line) else { return open };
-    let Some(mark) = text.chars().next().filter(|c| matches!(c, '`' | '~')) else { return open };
+fn closes_fence(line: &str, (mark, at_least): (char, usize)) -> bool {
+    let Some(text) = flush_left(line) else { return false };
     let length = text.chars().take_while(|c| *c == mark).count();
-    let rest = &text[length..];
-    match open {
-        None if length >= 3 && !(mark == '`' && rest.contains('`')) => Some((mark, length)),
-        Some((opened, at_least)) if opened == mark && length >= at_least && rest.trim().is_empty() => None,
-        _ => open,
-    }
+    length >= at_least && text.chars().skip(length).all(char::is_whitespace)
+}
+
+/// Whether a row stands over a row of dashes.
+fn is_table(lines: &[Line<'_>]) -> bool {
+    let starts = |at: usize| lines.get(at).map(|line| line.text.trim()).filter(|text| text.starts_with('|'));
+    let is_rule = |text: &str| text.contains('-') && text.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
+    starts(0).is_some() && starts(1).is_some_and(is_rule)
+}
+
+fn is_item(line: &str) -> bool {
+    let text = line.trim_start();
+    let rest = text.strip_prefix(['-', '*', '+']).or_else(|| {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        (1..=9).contains(&digits).then(|| text.get(digits..)?.strip_prefix(['.', ')']))?
+    });
+    rest.is_some_and(|rest| rest.starts_with([' ', '\t']))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn outline(text: &str) -> Vec<(String, String)> {
-        sections(text).into_iter().map(|s| (s.path.join(" > "), s.body.trim().to_owned())).collect()
+    fn outline(text: &str) -> Vec<(Kind, &str, u32)> {
+        blocks(text, Markup::Markdown).into_iter().map(|block| (block.kind, &text[block.range], block.page)).collect()
     }
 
-    fn pair(path: &str, body: &str) -> (String, String) {
-        (path.into(), body.into())
+    fn headings(text: &str) -> Vec<(usize, String)> {
+        let of = |(kind, text, _)| if let Kind::Heading(level) = kind { Some((level, title(text))) } else { None };
+        outline(text).into_iter().filter_map(of).collect()
     }
 
     #[test]
-    fn headings_nest_and_leave_their_siblings() {
-        let text = "intro\n# A\none\n### Deep ###\ntwo\n## B\nthree\n# `C`\n";
-        let expected =
-            [pair("", "intro"), pair("A", "one"), pair("A > Deep", "two"), pair("A > B", "three"), pair("C", "")];
+    fn blocks_are_told_apart_and_pages_counted() {
+        let text = "# A\none\ntwo\n- x\n  more\n- y\n\n| k |\n|---|\n| 1 |\n\u{c}\n```\n# no\n\n```\nend\u{c}last\n";
+        let expected = [
+            (Kind::Heading(1), "# A", 1),
+            (Kind::Paragraph, "one\ntwo", 1),
+            (Kind::List, "- x\n  more\n- y", 1),
+            (Kind::Table, "| k |\n|---|\n| 1 |", 1),
+            (Kind::Code, "```\n# no\n\n```", 2),
+            (Kind::Paragraph, "end", 2),
+            (Kind::Paragraph, "last", 3),
+        ];
         assert_eq!(outline(text), expected);
     }
 
     #[test]
-    fn underlined_headings_count_and_tables_lists_and_front_matter_do_not() {
-        assert_eq!(outline("Title\n=====\nx\n\nPart\n---\ny"), [pair("Title", "x"), pair("Title > Part", "y")]);
-        for text in ["- item\n---\n", "| a |\n---\n", "---\ntitle: x\n---\n", "two lines\nof prose\n---\n"] {
-            assert_eq!(first_heading(text), None, "{text:?}");
-        }
+    fn headings_lose_their_marks() {
+        let text = "intro\n# A\none\n### Deep ###\ntwo\n\nPart `x`\n---\n# `C`\n";
+        let expected = [(1, "A"), (3, "Deep"), (2, "Part x"), (1, "C")];
+        assert_eq!(headings(text), expected.map(|(level, title)| (level, title.to_owned())));
+        assert_eq!(first_heading("Title\n=====\nx").as_deref(), Some("Title"));
     }
 
     #[test]
-    fn hashes_in_code_or_without_a_space_are_text() {
-        for text in
-            ["```sh\n# comment\n```\n", "~~~~\n~~~\n# x\n~~~~\n", "    # code\n", "#hashtag\n", "####### x\n", "#\n"]
-        {
+    fn tables_lists_front_matter_code_and_hashes_are_no_headings() {
+        for text in [
+            "- item\n---\n",
+            "| a |\n---\n",
+            "---\ntitle: x\n---\n",
+            "two lines\nof prose\n---\n",
+            "```sh\n# comment\n```\n",
+            "~~~~\n~~~\n# x\n~~~~\n",
+            "    # code\n",
+            "#hashtag\n",
+            "####### x\n",
+            "#\n",
+        ] {
             assert_eq!(first_heading(text), None, "{text:?}");
         }
         assert_eq!(first_heading("```\ncode\n```\n# After\n").as_deref(), Some("After"));
+    }
+
+    #[test]
+    fn a_plain_text_is_paragraphs() {
+        let text = "# one\n- two\n\n\nthree\n\u{c}four";
+        let found: Vec<_> =
+            blocks(text, Markup::Plain).into_iter().map(|block| (&text[block.range], block.page)).collect();
+        assert_eq!(found, [("# one\n- two", 1), ("three", 1), ("four", 2)]);
     }
 }

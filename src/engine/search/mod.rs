@@ -29,6 +29,7 @@ pub mod retrieve;
 mod shard;
 mod shards;
 mod snippet;
+mod tokens;
 mod words;
 
 use std::collections::HashMap;
@@ -39,7 +40,7 @@ use crate::config::Embedding;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
-use crate::model::document::Document;
+use crate::model::document::{Document, Spot};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::Db;
@@ -100,6 +101,7 @@ pub struct Match {
     pub dataset: Id<Dataset>,
     pub dataset_name: String,
     pub chunk_index: u32,
+    pub spot: Spot,
 }
 
 /// Builds and asks what is searched; clones share what is open.
@@ -298,7 +300,7 @@ fn unsearched(dataset: &Dataset) -> String {
 
 /// A match, and whether its text was cut.
 fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
-    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about: _ } = stored;
+    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about: _, spot } = stored;
     let end = text.char_indices().nth(TEXT_CHARS).map(|(at, _)| at);
     let found = Match {
         id: format!("{document}:{chunk_index}"),
@@ -311,6 +313,7 @@ fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
         dataset: dataset.id,
         dataset_name: dataset.name.clone(),
         chunk_index,
+        spot,
     };
     (found, end.is_some())
 }

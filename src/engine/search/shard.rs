@@ -26,7 +26,7 @@ use crate::engine::search::filter::{path, understood};
 use crate::engine::search::manifest::{self, Fault, Owner};
 use crate::engine::search::words::said;
 use crate::model::dataset::Dataset;
-use crate::model::document::Document;
+use crate::model::document::{Document, Spot};
 use crate::model::org::Org;
 
 const DENSE: &str = "dense";
@@ -55,6 +55,9 @@ pub(super) struct Stored {
     pub source_file: String,
     pub title: String,
     pub about: About,
+    /// Chunks of shards of before have none.
+    #[serde(default)]
+    pub spot: Spot,
 }
 
 /// A chunk's place, without its text.

@@ -244,6 +244,7 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
         source_file: "f".into(),
         title: "t".into(),
         about: About::default(),
+        spot: Spot::default(),
     };
     let terms = || analysis::of_chunk("text", analysis::Language::of(""));
     let mut broken = vec![0.5; DIMENSION];
@@ -268,6 +269,7 @@ fn a_long_text_is_cut_at_a_character() {
         source_file: "f".into(),
         title: "t".into(),
         about: About::default(),
+        spot: Spot::default(),
     };
     let (found, cut) = to_match(&world.dataset("notes"), stored.clone(), 0.5);
     assert!(cut);

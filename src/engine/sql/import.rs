@@ -23,11 +23,13 @@ pub(super) fn memory_mb(budgets: &Budgets) -> u64 {
 /// A file that can become a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TableFormat {
-    /// With or without a header; separators are found out.
+    /// With or without a header; separators, quotes and encoding are found out.
     Csv,
     /// An array of objects, or one object a line.
     Json,
     Parquet,
+    /// A sheet of a workbook, by its place from 0; without one the first that holds something.
+    Sheet(Option<u32>),
 }
 
 /// A table file that an import made.

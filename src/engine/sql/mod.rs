@@ -10,6 +10,7 @@
 
 pub(super) mod bounded;
 pub mod browse;
+mod documents;
 mod estimate;
 pub mod guard;
 mod import;

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::worker::render::Shape;
+use crate::engine::extract::Found;
+use crate::engine::extract::sheets::Sheet;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::column_change::ColumnChange;
 use crate::model::error::{Code, Error};
@@ -62,6 +64,10 @@ pub(super) enum Task {
         changes: Vec<ColumnChange>,
         limits: TaskLimits,
     },
+    /// The documents that an untrusted file holds; `name` is what people call it.
+    Documents { source: PathBuf, name: String, limits: TaskLimits },
+    /// The sheets of an untrusted workbook that hold something.
+    Sheets { source: PathBuf, limits: TaskLimits },
 }
 
 /// What a server says after the first task.
@@ -110,6 +116,8 @@ pub(super) enum Outcome {
     },
     Profiled(Profile),
     Imported(ImportedTable),
+    Found(Found),
+    Sheets(Vec<Sheet>),
 }
 
 /// What is known of the rows beside their values.

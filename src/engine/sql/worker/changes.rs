@@ -6,9 +6,10 @@ use duckdb::Connection;
 use duckdb::types::Value;
 use serde_json::json;
 
-use super::columns::{CSV, PROBLEMS, columns_of, list, more, plain_names, type_of};
+use super::columns::{PROBLEMS, columns_of, list, more, plain_names, type_of};
 use super::instance::internal;
-use super::problem;
+use super::source::Dialect;
+use super::{columns, problem};
 use crate::engine::sql::TableFormat;
 use crate::model::column_change::ColumnChange;
 use crate::model::error::{Code, Error, Result};
@@ -20,13 +21,13 @@ const TEXT: &str = "VARCHAR";
 pub(super) fn reader(
     connection: &Connection,
     path: &str,
-    format: TableFormat,
+    (format, dialect): (TableFormat, &Dialect),
     changes: &[ColumnChange],
     reserved: &[String],
 ) -> Result<String> {
     let path = text_literal(path);
     match format {
-        TableFormat::Csv => csv(connection, &path, changes, reserved),
+        TableFormat::Csv | TableFormat::Sheet(_) => csv(connection, &path, dialect, changes, reserved),
         TableFormat::Json => json(connection, &path, changes, reserved),
         TableFormat::Parquet => Ok(format!("read_parquet({path})")),
     }
@@ -58,8 +59,15 @@ fn read_as(change: &ColumnChange) -> Option<&str> {
 }
 
 /// A file of which one column is said to be text could look as if it had no header: whether it has one is found before.
-fn csv(connection: &Connection, path: &str, changes: &[ColumnChange], reserved: &[String]) -> Result<String> {
-    let sniff = format!("SELECT HasHeader, Columns FROM sniff_csv({path}, {CSV})");
+fn csv(
+    connection: &Connection,
+    path: &str,
+    dialect: &Dialect,
+    changes: &[ColumnChange],
+    reserved: &[String],
+) -> Result<String> {
+    let options = columns::csv(dialect);
+    let sniff = format!("SELECT HasHeader, Columns FROM sniff_csv({path}, {options})");
     let found = connection.query_row(&sniff, [], |row| Ok((row.get::<_, bool>(0)?, row.get::<_, Value>(1)?)));
     let (has_header, columns) = found.map_err(|cause| problem::of_import(&cause))?;
     let named = named(&names(&columns), changes, reserved)?;
@@ -69,7 +77,7 @@ fn csv(connection: &Connection, path: &str, changes: &[ColumnChange], reserved: 
             .filter_map(|(name, change)| Some(format!("{}: {}", text_literal(name), text_literal(&read(change)?))));
         let types = types.collect::<Vec<_>>().join(", ");
         let types = if types.is_empty() { types } else { format!(", types={{{types}}}") };
-        format!("read_csv({path}, {CSV}, header={has_header}{types}")
+        format!("read_csv({path}, {options}, header={has_header}{types}")
     };
     let comma = match has_decimal_comma(connection, &named, &typed(&|change| read_as(change).map(|_| TEXT.into())))? {
         true => ", decimal_separator=','",

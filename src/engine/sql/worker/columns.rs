@@ -3,13 +3,19 @@
 use duckdb::Connection;
 
 use super::instance::internal;
+use super::source::Dialect;
 use crate::model::error::Result;
+use crate::model::source::text_literal;
 
 /// Values that are named of those that do not fit.
 pub(super) const PROBLEMS: usize = 10;
 
 /// How CSV is read, whoever says what its columns are.
-pub(super) const CSV: &str = "sample_size=-1, quote='\"', escape='\"', comment=''";
+pub(super) fn csv(dialect: &Dialect) -> String {
+    let quote = text_literal(&dialect.quote.to_string());
+    let separator = dialect.separator.map(|sign| format!(", delim={}", text_literal(&sign.to_string())));
+    format!("sample_size=-1, quote={quote}, escape={quote}{}, comment=''", separator.unwrap_or_default())
+}
 
 /// How many there are besides the first, where no more than so many were looked for.
 pub(super) fn more(found: usize) -> String {

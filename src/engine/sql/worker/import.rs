@@ -8,9 +8,9 @@ use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
 use super::changes;
-use super::columns::{CSV, PROBLEMS, columns_of, more, plain_names, reserved, type_of};
+use super::columns::{PROBLEMS, csv, columns_of, more, plain_names, reserved, type_of};
 use super::instance::{self, internal};
-use super::{problem, profile};
+use super::{problem, profile, sheet, source};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::column_change::ColumnChange;
@@ -85,7 +85,8 @@ pub(super) fn run(
     if size == 0 {
         return Err(Error::invalid("file", "The file is empty."));
     }
-    let from = source.to_str().ok_or_else(|| internal(&"the source's path is not UTF-8"))?;
+    let readable = source::readable(source, format, destination)?;
+    let from = readable.path.to_str().ok_or_else(|| internal(&"the source's path is not UTF-8"))?;
     let to = destination.to_str().ok_or_else(|| internal(&"the destination's path is not UTF-8"))?;
     let block_size = if size < SMALL && earlier.is_none() { "(BLOCK_SIZE 16384)" } else { "" };
     let attached = match earlier.map(|earlier| earlier.to_str().ok_or_else(|| internal(&"a path is not UTF-8"))) {
@@ -105,12 +106,17 @@ pub(super) fn run(
         .map_err(|cause| internal(&cause))?;
 
     let reserved = reserved(&connection)?;
-    let reader = match changes.is_empty() {
-        true => reader(from, format),
-        false => changes::reader(&connection, from, format, changes, &reserved)?,
-    };
-    let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
-    connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
+    match format {
+        TableFormat::Sheet(index) => sheet::load(&connection, source, index)?,
+        TableFormat::Csv | TableFormat::Json | TableFormat::Parquet => {
+            let reader = match changes.is_empty() {
+                true => reader(from, format, &readable.dialect),
+                false => changes::reader(&connection, from, (format, &readable.dialect), changes, &reserved)?,
+            };
+            let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
+            connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
+        }
+    }
     progress.enter(IN..IN);
     if format == TableFormat::Csv {
         no_rejects(&connection)?;
@@ -133,10 +139,12 @@ pub(super) fn run(
 
 /// The whole file decides about types, so that a late row cannot fail; quoting is fixed, since a guess at it would
 /// hide a missing quote.
-fn reader(path: &str, format: TableFormat) -> String {
+fn reader(path: &str, format: TableFormat, dialect: &source::Dialect) -> String {
     let path = text_literal(path);
     match format {
-        TableFormat::Csv => format!("read_csv({path}, {CSV}, store_rejects=true, rejects_limit={PROBLEMS})"),
+        TableFormat::Csv | TableFormat::Sheet(_) => {
+            format!("read_csv({path}, {}, store_rejects=true, rejects_limit={PROBLEMS})", csv(dialect))
+        }
         TableFormat::Json => format!("read_json({path}, sample_size=-1, format='auto')"),
         TableFormat::Parquet => format!("read_parquet({path})"),
     }

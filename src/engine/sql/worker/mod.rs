@@ -1,5 +1,5 @@
 //! The process that runs untrusted SQL and reads untrusted files: this same program, started with the hidden
-//! sub-command. It imports one file in its life, or runs queries of one caller over the tables that the caller may read,
+//! sub-command. It imports or reads one file in its life, or runs queries of one caller over the tables that the caller may read,
 //! in an engine instance of its own; and can be killed at any moment.
 //!
 //! Two threads: the main one listens for orders, and ends the process when the server is gone; the other, with a
@@ -8,6 +8,7 @@
 mod carried;
 mod changes;
 mod columns;
+mod documents;
 mod edit;
 mod import;
 mod instance;
@@ -17,6 +18,8 @@ mod profile;
 mod qualified;
 pub(super) mod render;
 mod sandbox;
+mod sheet;
+mod source;
 mod syscalls;
 mod zones;
 
@@ -100,7 +103,9 @@ fn restrict(task: &Task) -> io::Result<()> {
         Task::Query { tables, limits, .. } => {
             (limits, tables.iter().map(|table| table.file.as_path()).collect(), vec![])
         }
-        Task::Profile { file, limits } => (limits, vec![file], vec![]),
+        Task::Profile { file: source, limits }
+        | Task::Documents { source, limits, .. }
+        | Task::Sheets { source, limits } => (limits, vec![source], vec![]),
         Task::Import { source, earlier, destination, limits, .. } => {
             let readable = [source].into_iter().chain(earlier).map(PathBuf::as_path).collect();
             (limits, readable, destination.parent().into_iter().collect())
@@ -139,6 +144,14 @@ fn perform(
         Task::Profile { file, limits } => output.answer(|| {
             let _running = running.set(connection.interrupt_handle());
             Ok((Outcome::Profiled(profile::run(&connection, &file, &limits)?), vec![]))
+        }),
+        Task::Documents { source, name, .. } => output.answer(|| {
+            let found = documents::read(&source, &name, || sandbox::close(confinement))?;
+            Ok((Outcome::Found(found), vec![]))
+        }),
+        Task::Sheets { source, .. } => output.answer(|| {
+            let sheets = documents::sheets(&source, || sandbox::close(confinement))?;
+            Ok((Outcome::Sheets(sheets), vec![]))
         }),
         Task::Import { source, format, earlier, destination, changes, limits } => output.answer(|| {
             let _running = running.set(connection.interrupt_handle());

@@ -1,0 +1,229 @@
+//! Elements into headings, paragraphs, lists, code and tables. The tree is walked without recursion: pages are nested as
+//! deep as their makers like.
+
+use std::collections::HashSet;
+
+use ego_tree::iter::Edge;
+use ego_tree::{NodeId, NodeRef};
+use scraper::Node;
+
+use crate::engine::extract::tables::Tables;
+use crate::engine::extract::write::Text;
+use crate::model::error::Result;
+
+/// Elements that stand in a line.
+const INLINE: &[&str] = &[
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
+    "kbd", "label", "mark", "nobr", "output", "q", "rb", "ruby", "s", "samp", "small", "span", "strike", "strong",
+    "sub", "sup", "time", "tt", "u", "var", "wbr", "img", "picture", "source", "meter", "progress", "rt", "rp", "rtc",
+    "slot",
+];
+
+/// What the text that comes next will be.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    Paragraph,
+    Heading(usize),
+    Item(usize),
+    Code,
+}
+
+struct Flow<'t, 'b> {
+    out: &'t mut Text<'b>,
+    text: String,
+    shape: Shape,
+    lists: usize,
+    tables: Tables,
+    /// Open `pre`.
+    code: usize,
+}
+
+pub(super) fn write(root: NodeRef<'_, Node>, left_out: &HashSet<NodeId>, out: &mut Text<'_>) -> Result<()> {
+    let layout = layouts(root);
+    let mut flow =
+        Flow { out, text: String::new(), shape: Shape::Paragraph, lists: 0, tables: Tables::default(), code: 0 };
+    let mut hidden = 0_usize;
+    for edge in root.traverse() {
+        match edge {
+            Edge::Open(node) => {
+                hidden += usize::from(left_out.contains(&node.id()));
+                if hidden > 0 {
+                    continue;
+                }
+                match node.value() {
+                    Node::Text(text) => flow.add(text),
+                    Node::Element(element) if !(is_of_table(element.name()) && layout.contains(&owner(node))) => {
+                        let span = element.attr("colspan").and_then(|span| span.parse().ok()).unwrap_or(1);
+                        flow.open(element.name(), span)?;
+                    }
+                    Node::Element(_) => flow.flush()?,
+                    _ => {}
+                }
+            }
+            Edge::Close(node) => {
+                if let Node::Element(element) = node.value()
+                    && hidden == 0
+                {
+                    match is_of_table(element.name()) && layout.contains(&owner(node)) {
+                        true => flow.flush()?,
+                        false => flow.close(element.name())?,
+                    }
+                }
+                hidden -= usize::from(left_out.contains(&node.id()));
+            }
+        }
+    }
+    flow.flush()
+}
+
+fn is_of_table(name: &str) -> bool {
+    matches!(name, "table" | "tr" | "td" | "th" | "caption" | "thead" | "tbody" | "tfoot")
+}
+
+/// The table that an element is of, itself included.
+fn owner(node: NodeRef<'_, Node>) -> NodeId {
+    let is_table =
+        |node: &NodeRef<'_, Node>| node.value().as_element().is_some_and(|element| element.name() == "table");
+    if is_table(&node) { node.id() } else { node.ancestors().find(is_table).map_or(node.id(), |table| table.id()) }
+}
+
+/// Tables that only lay out: with another table, a heading or several paragraphs in a cell, or of one column or row.
+fn layouts(root: NodeRef<'_, Node>) -> HashSet<NodeId> {
+    let mut layouts = HashSet::new();
+    let mut open: Vec<(NodeId, usize, usize, bool)> = Vec::new();
+    for edge in root.traverse() {
+        let (node, opens) = match edge {
+            Edge::Open(node) => (node, true),
+            Edge::Close(node) => (node, false),
+        };
+        let Some(element) = node.value().as_element() else { continue };
+        match (element.name(), opens) {
+            ("table", true) => {
+                if let Some(above) = open.last_mut() {
+                    above.3 = true;
+                }
+                open.push((node.id(), 0, 0, attribute_is(element, "role", "presentation")));
+            }
+            ("table", false) => {
+                if let Some((id, rows, cells, is_layout)) = open.pop()
+                    && (is_layout || rows < 2 || cells < rows * 2 - 1)
+                {
+                    layouts.insert(id);
+                }
+            }
+            ("tr", true) => open.last_mut().into_iter().for_each(|table| table.1 += 1),
+            ("td" | "th", true) => open.last_mut().into_iter().for_each(|table| table.2 += 1),
+            ("h1" | "h2" | "h3" | "pre" | "blockquote", true) => {
+                open.last_mut().into_iter().for_each(|table| table.3 = true);
+            }
+            _ => {}
+        }
+    }
+    layouts
+}
+
+fn attribute_is(element: &scraper::node::Element, name: &str, value: &str) -> bool {
+    element.attr(name) == Some(value)
+}
+
+impl Flow<'_, '_> {
+    fn add(&mut self, text: &str) {
+        if self.code > 0 {
+            self.text.push_str(text);
+            return;
+        }
+        // White space of the source is one space, and none where there is one.
+        for c in text.chars() {
+            match c {
+                ' ' | '\n' | '\t' | '\r' | '\u{c}' => {
+                    if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
+                        self.text.push(' ');
+                    }
+                }
+                c => self.text.push(c),
+            }
+        }
+    }
+
+    fn open(&mut self, name: &str, span: usize) -> Result<()> {
+        match name {
+            "br" => self.text.push('\n'),
+            "td" | "th" if self.tables.is_open() => {
+                self.flush()?;
+                self.tables.cell();
+                self.tables.span(span);
+            }
+            "tr" if self.tables.is_open() => {
+                self.flush()?;
+                self.tables.row();
+            }
+            "table" => {
+                self.flush()?;
+                self.tables.open();
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.flush()?;
+                self.shape = Shape::Heading(name.bytes().last().map_or(1, |digit| usize::from(digit - b'0')));
+            }
+            "ul" | "ol" | "menu" | "dir" => {
+                self.flush()?;
+                self.lists += 1;
+            }
+            "li" | "dt" => {
+                self.flush()?;
+                self.shape = Shape::Item(self.lists.saturating_sub(1));
+            }
+            "pre" | "textarea" => {
+                self.flush()?;
+                self.code += 1;
+                self.shape = Shape::Code;
+            }
+            name if INLINE.contains(&name) => {}
+            // A paragraph within an item is the item's.
+            "p" | "div" if self.text.trim().is_empty() => self.text.clear(),
+            _ => self.flush()?,
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, name: &str) -> Result<()> {
+        match name {
+            "ul" | "ol" | "menu" | "dir" => {
+                self.flush()?;
+                self.lists = self.lists.saturating_sub(1);
+            }
+            "pre" | "textarea" => {
+                self.flush()?;
+                self.code = self.code.saturating_sub(1);
+            }
+            "table" if self.tables.is_open() => {
+                self.flush()?;
+                if let Some(rows) = self.tables.close() {
+                    self.out.table(&rows)?;
+                }
+            }
+            name if INLINE.contains(&name) => {}
+            _ => self.flush()?,
+        }
+        Ok(())
+    }
+
+    /// What stands together is written.
+    fn flush(&mut self) -> Result<()> {
+        let text = std::mem::take(&mut self.text);
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let shape = std::mem::replace(&mut self.shape, if self.code > 0 { Shape::Code } else { Shape::Paragraph });
+        if self.tables.is_open() {
+            self.tables.add(&text);
+            return Ok(());
+        }
+        match shape {
+            Shape::Paragraph => self.out.paragraph(&text),
+            Shape::Heading(level) => self.out.heading(level, &text),
+            Shape::Item(depth) => self.out.item(depth, "-", &text),
+            Shape::Code => self.out.code(&text),
+        }
+    }
+}

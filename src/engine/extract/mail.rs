@@ -1,0 +1,129 @@
+//! Mails (RFC 5322, MIME) and boxes of them (mbox): who wrote to whom, when, about what, and the text; attachments that
+//! can be read are documents of their own.
+
+use mail_parser::{Address, Message, MessageParser, MimeHeaders as _, PartType};
+
+use super::budget::Budget;
+use super::write::Text;
+use super::{Extracted, Found, broken, html};
+use crate::model::error::Result;
+
+pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
+    let message = MessageParser::default().parse(bytes).ok_or_else(|| broken("it has no header of a mail"))?;
+    one(&message, name, budget, found)
+}
+
+/// Each mail of a box, numbered from 1.
+pub(super) fn read_box(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
+    for (index, mail) in mails(bytes).into_iter().enumerate() {
+        budget.members(1)?;
+        let name = format!("{name}/{}", index + 1);
+        let unquoted = unquoted(mail);
+        let message = MessageParser::default().parse(&unquoted);
+        let message = message.ok_or_else(|| broken(format!("mail {} has no header", index + 1)))?;
+        one(&message, &name, budget, found)?;
+    }
+    Ok(())
+}
+
+/// The mails between the lines that begin with `From ` (RFC 4155 appendix A).
+fn mails(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut mails = Vec::new();
+    let (mut start, mut at, mut after_blank) = (None, 0, true);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if after_blank && line.starts_with(b"From ") {
+            mails.extend(start.and_then(|start| bytes.get(start..at)));
+            start = Some(at + line.len());
+        }
+        after_blank = line.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
+        at += line.len();
+    }
+    mails.extend(start.and_then(|start| bytes.get(start..)));
+    mails
+}
+
+/// Without the mark that lines got which began with `From `.
+fn unquoted(mail: &[u8]) -> Vec<u8> {
+    let lines = mail.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        let marks = line.iter().take_while(|byte| **byte == b'>').count();
+        let is_quoted = marks > 0 && line.get(marks..).is_some_and(|rest| rest.starts_with(b"From "));
+        if is_quoted { line.get(1..).unwrap_or_default() } else { line }
+    });
+    lines.collect::<Vec<_>>().concat()
+}
+
+fn one(message: &Message<'_>, name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
+    let mut text = Text::new(budget);
+    let subject = message.subject().map(str::trim).filter(|subject| !subject.is_empty());
+    if let Some(subject) = subject {
+        text.heading(1, subject)?;
+    }
+    let mut head = Vec::new();
+    let people = [("From", message.from()), ("To", message.to()), ("Cc", message.cc())];
+    for (label, people) in people.into_iter().filter_map(|(label, people)| Some((label, people?))) {
+        head.push(format!("{label}: {}", addresses(people)));
+    }
+    head.extend(message.date().map(|date| format!("Date: {}", date.to_rfc3339())));
+    text.paragraph(&head.join("\n"))?;
+    body(message, &mut text)?;
+    found.documents.push(Extracted::new(name, subject.map(str::to_owned), text));
+    let _deeper = budget.deeper()?;
+    for (index, part) in message.attachments().enumerate() {
+        budget.members(1)?;
+        match &part.body {
+            PartType::Message(inner) => one(inner, &format!("{name}/{}", index + 1), budget, found)?,
+            PartType::Multipart(_) => {}
+            _ => {
+                let own = part.attachment_name().map_or_else(|| format!("attachment {}", index + 1), str::to_owned);
+                super::within(part.contents(), &format!("{name}/{own}"), budget, found)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The plain text where there is one, otherwise the marked-up one.
+fn body(message: &Message<'_>, text: &mut Text<'_>) -> Result<()> {
+    let mut written = Vec::new();
+    for id in message.text_body.iter().chain(&message.html_body) {
+        if written.contains(id) {
+            continue;
+        }
+        written.push(*id);
+        let is_other_form = !message.text_body.contains(id) && !message.text_body.is_empty();
+        match message.parts.get(*id as usize).map(|part| &part.body) {
+            Some(PartType::Text(plain)) if !is_other_form => {
+                for paragraph in plain.replace("\r\n", "\n").split("\n\n") {
+                    text.paragraph(paragraph)?;
+                }
+            }
+            Some(PartType::Html(markup)) if !is_other_form => html::whole_text(markup, text)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn addresses(people: &Address<'_>) -> String {
+    let one = |address: &mail_parser::Addr<'_>| match (&address.name, &address.address) {
+        (Some(name), Some(address)) => format!("{name} <{address}>"),
+        (Some(either), None) | (None, Some(either)) => either.to_string(),
+        (None, None) => String::new(),
+    };
+    people.iter().map(one).filter(|one| !one.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_is_cut_between_its_mails_and_nowhere_else() {
+        let mbox = b"From a@x Mon\nSubject: 1\n\nHello\n>From here on\nFrom there\n\nFrom b@x Tue\nSubject: 2\n\nBye\n";
+        let cut = mails(mbox);
+        assert_eq!(cut.len(), 2);
+        assert_eq!(unquoted(cut[0]), b"Subject: 1\n\nHello\nFrom here on\nFrom there\n\n");
+        assert_eq!(cut[1], b"Subject: 2\n\nBye\n");
+        assert!(mails(b"no box").is_empty());
+    }
+}

@@ -1,0 +1,118 @@
+//! A zip, as office documents, books and archives are: members by name, each unpacked within the file's budget.
+
+use std::io::{Cursor, Read as _};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::broken;
+use super::budget::Budget;
+use crate::model::error::{Error, Result};
+
+pub(super) struct Package<'b> {
+    zip: ZipArchive<Cursor<&'b [u8]>>,
+    budget: &'b Budget,
+}
+
+impl<'b> Package<'b> {
+    /// # Errors
+    /// `invalid_argument` for what is no zip; `limit_exceeded` for too many members.
+    pub(super) fn open(bytes: &'b [u8], budget: &'b Budget) -> Result<Self> {
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|cause| broken(format!("the zip: {cause}")))?;
+        budget.members(zip.len())?;
+        Ok(Self { zip, budget })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.zip.len()
+    }
+
+    /// A member, when there is one of the name.
+    ///
+    /// # Errors
+    /// `invalid_argument` for a damaged or encrypted member; `limit_exceeded` for one that is too large.
+    pub(super) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        match self.zip.index_for_name(name.trim_start_matches('/')) {
+            Some(index) => Ok(self.member(index)?.map(|(_, bytes)| bytes)),
+            None => Ok(None),
+        }
+    }
+
+    /// A member that must be there.
+    ///
+    /// # Errors
+    /// As [`Package::read`], and `invalid_argument` when it is not there.
+    pub(super) fn need(&mut self, name: &str) -> Result<Vec<u8>> {
+        self.read(name)?.ok_or_else(|| broken(format!("its part {name} is missing")))
+    }
+
+    /// Whether all members together, as large as they say they are, may be unpacked by another reader.
+    ///
+    /// # Errors
+    /// `limit_exceeded` when they may not.
+    pub(super) fn within_budget(&mut self) -> Result<()> {
+        let sizes =
+            (0..self.zip.len()).filter_map(|index| self.zip.by_index_raw(index).ok().map(|member| member.size()));
+        let sum = sizes.fold(0, u64::saturating_add);
+        self.budget.unpacked(sum)
+    }
+
+    /// A member by its place, with its name; `None` for a folder.
+    ///
+    /// # Errors
+    /// As [`Package::read`].
+    pub(super) fn member(&mut self, index: usize) -> Result<Option<(String, Vec<u8>)>> {
+        let budget = self.budget;
+        let mut member = self.zip.by_index(index).map_err(|cause| match cause {
+            ZipError::UnsupportedArchive(what) if what.contains("assword") => protected(),
+            other => broken(format!("member {} of the zip: {other}", index + 1)),
+        })?;
+        let name = String::from_utf8_lossy(member.name_raw()).into_owned();
+        if member.is_dir() {
+            return Ok(None);
+        }
+        let most = budget.unpackable();
+        let mut bytes = Vec::new();
+        let read = member.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
+        budget.unpacked(bytes.len() as u64)?;
+        read.map_err(|cause| broken(format!("the member {name} of the zip: {cause}")))?;
+        Ok(Some((name, bytes)))
+    }
+}
+
+/// A file that opens by a password only.
+pub(super) fn protected() -> Error {
+    Error::invalid("file", "it is protected by a password. Save it without one.")
+}
+
+/// A path beside another part, as relations and manifests name it: `../media/a.xml` from `ppt/slides/slide1.xml`.
+pub(super) fn beside(part: &str, target: &str) -> String {
+    if let Some(absolute) = target.strip_prefix('/') {
+        return absolute.to_owned();
+    }
+    let mut folders: Vec<&str> = part.split('/').collect();
+    folders.pop();
+    for piece in target.split('/') {
+        match piece {
+            ".." => {
+                folders.pop();
+            }
+            "." | "" => {}
+            piece => folders.push(piece),
+        }
+    }
+    folders.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_found_beside_their_part() {
+        assert_eq!(beside("ppt/slides/slide1.xml", "../notes/n.xml"), "ppt/notes/n.xml");
+        assert_eq!(beside("ppt/presentation.xml", "slides/s.xml"), "ppt/slides/s.xml");
+        assert_eq!(beside("a/b.xml", "/c/d.xml"), "c/d.xml");
+        assert_eq!(beside("a.xml", "../../../etc/passwd"), "etc/passwd");
+    }
+}

@@ -1,0 +1,278 @@
+//! Glyphs into words that stand together, and these into lines. Reading order is found by cutting the page: between two
+//! columns of running text first, otherwise at its widest empty band.
+
+use super::glyphs::Placed;
+
+/// Parts of the letters' size: a gap that is a space, one that is more than a space, and how far letters of one line may
+/// stand above each other.
+const SPACE: f64 = 0.17;
+const APART: f64 = 0.9;
+const LEVEL: f64 = 0.35;
+/// Sizes of letters that a column is wide, and lines that it has; and what of a size lies between two.
+const COLUMN: f64 = 11.0;
+const COLUMN_LINES: usize = 3;
+const GUTTER: f64 = 0.8;
+/// Cuts within cuts.
+const DEPTH: usize = 60;
+
+/// Glyphs that stand together on a line.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub(super) text: String,
+    pub(super) x0: f64,
+    pub(super) x1: f64,
+    pub(super) y: f64,
+    pub(super) size: f64,
+    pub(super) bold: usize,
+    ends_in_space: bool,
+}
+
+impl Span {
+    fn top(&self) -> f64 {
+        self.y - 0.75 * self.size
+    }
+
+    fn bottom(&self) -> f64 {
+        self.y + 0.2 * self.size
+    }
+}
+
+/// A line of one column: its pieces from left to right, apart by more than a space.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) cells: Vec<Span>,
+    pub(super) y: f64,
+    pub(super) size: f64,
+}
+
+impl Line {
+    pub(super) fn x0(&self) -> f64 {
+        self.cells.first().map_or(0.0, |cell| cell.x0)
+    }
+
+    pub(super) fn x1(&self) -> f64 {
+        self.cells.last().map_or(0.0, |cell| cell.x1)
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.cells.iter().map(|cell| cell.text.trim()).collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn is_bold(&self) -> bool {
+        let (bold, all) = self.cells.iter().fold((0, 0), |(bold, all), cell| {
+            (bold + cell.bold, all + cell.text.chars().filter(|c| !c.is_whitespace()).count())
+        });
+        bold * 10 >= all * 9 && all > 0
+    }
+}
+
+/// The lines of each column, in reading order.
+pub(super) fn ordered(glyphs: &[Placed]) -> Vec<Vec<Line>> {
+    let spans = spans(glyphs);
+    let mut columns = Vec::new();
+    cut(spans, DEPTH, &mut columns);
+    columns.into_iter().map(lines).filter(|lines| !lines.is_empty()).collect()
+}
+
+fn spans(glyphs: &[Placed]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for glyph in glyphs {
+        let is_space = glyph.text.chars().all(char::is_whitespace);
+        let joined = spans.last_mut().is_some_and(|span| {
+            let gap = glyph.x0 - span.x1;
+            let fits = (glyph.y - span.y).abs() < LEVEL * span.size
+                && (-0.4 * span.size..APART * span.size).contains(&gap)
+                && (glyph.size - span.size).abs() < 0.5 * span.size;
+            if fits {
+                span.push(glyph, gap, is_space);
+            }
+            fits
+        });
+        if !joined && !is_space && !is_repeated(&spans, glyph) {
+            spans.push(Span {
+                text: glyph.text.clone(),
+                x0: glyph.x0,
+                x1: glyph.x1,
+                y: glyph.y,
+                size: glyph.size,
+                bold: usize::from(glyph.is_bold),
+                ends_in_space: false,
+            });
+        }
+    }
+    let mut kept: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        // Drawn twice, to look heavier or to cast a shadow.
+        let is_again = kept.iter().rev().take(4).any(|other| {
+            other.text == span.text
+                && (other.x0 - span.x0).abs() < 0.15 * span.size
+                && (other.y - span.y).abs() < 0.15 * span.size
+        });
+        if !is_again {
+            kept.push(span);
+        }
+    }
+    kept
+}
+
+/// A letter that is drawn over the same letter.
+fn is_repeated(spans: &[Span], glyph: &Placed) -> bool {
+    spans.last().is_some_and(|span| {
+        span.text == glyph.text
+            && (span.x0 - glyph.x0).abs() < 0.1 * glyph.size
+            && (span.y - glyph.y).abs() < 0.1 * glyph.size
+    })
+}
+
+impl Span {
+    fn push(&mut self, glyph: &Placed, gap: f64, is_space: bool) {
+        if is_space {
+            self.ends_in_space = true;
+            self.x1 = self.x1.max(glyph.x1);
+            return;
+        }
+        if (self.ends_in_space || gap > SPACE * self.size) && !self.text.ends_with(' ') {
+            self.text.push(' ');
+        }
+        self.ends_in_space = false;
+        self.text.push_str(&glyph.text);
+        self.bold += usize::from(glyph.is_bold);
+        self.x1 = self.x1.max(glyph.x1);
+    }
+}
+
+/// Cuts what stands in a region into its columns, in the order of reading.
+fn cut(spans: Vec<Span>, depth: usize, columns: &mut Vec<Vec<Span>>) {
+    if spans.len() < 2 || depth == 0 {
+        columns.extend((!spans.is_empty()).then_some(spans));
+        return;
+    }
+    if let Some(at) = gutter(&spans) {
+        let (left, right): (Vec<Span>, Vec<Span>) = spans.into_iter().partition(|span| span.x1 <= at);
+        cut(left, depth - 1, columns);
+        cut(right, depth - 1, columns);
+        return;
+    }
+    let bands = bands(spans);
+    if let [_] = bands.as_slice() {
+        columns.extend(bands);
+        return;
+    }
+    // Bands that hold no columns are one text.
+    let mut whole: Vec<Span> = Vec::new();
+    for band in bands {
+        let mut parts = Vec::new();
+        cut(band, depth - 1, &mut parts);
+        match parts.len() {
+            1 => whole.extend(parts.into_iter().flatten()),
+            _ => {
+                columns.extend((!whole.is_empty()).then(|| std::mem::take(&mut whole)));
+                columns.extend(parts);
+            }
+        }
+    }
+    columns.extend((!whole.is_empty()).then_some(whole));
+}
+
+/// Where a region falls into two columns of running text: the middle of an empty stripe.
+fn gutter(spans: &[Span]) -> Option<f64> {
+    let size = middle(spans.iter().map(|span| span.size).collect());
+    let mut edges: Vec<(f64, f64)> = spans.iter().map(|span| (span.x0, span.x1)).collect();
+    edges.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut end = edges.first()?.1;
+    let mut stripes = Vec::new();
+    for (x0, x1) in edges {
+        if x0 - end > GUTTER * size {
+            stripes.push((end, x0));
+        }
+        end = end.max(x1);
+    }
+    stripes.sort_by(|a, b| (b.1 - b.0).total_cmp(&(a.1 - a.0)));
+    let is_running = |spans: &[&Span]| {
+        let mut levels: Vec<f64> = spans.iter().map(|span| span.y).collect();
+        levels.sort_by(f64::total_cmp);
+        levels.dedup_by(|a, b| (*a - *b).abs() < LEVEL * size);
+        let (x0, x1) = spans.iter().fold((f64::MAX, f64::MIN), |(x0, x1), span| (x0.min(span.x0), x1.max(span.x1)));
+        let letters: usize = spans.iter().map(|span| span.text.chars().count()).sum();
+        levels.len() >= COLUMN_LINES && x1 - x0 >= COLUMN * size && letters >= levels.len() * 16
+    };
+    stripes.into_iter().take(8).map(|(from, to)| f64::midpoint(from, to)).find(|at| {
+        let (left, right): (Vec<&Span>, Vec<&Span>) = spans.iter().partition(|span| span.x1 <= *at);
+        is_running(&left) && is_running(&right)
+    })
+}
+
+/// Cuts at the widest empty bands from side to side, from top to bottom.
+fn bands(mut spans: Vec<Span>) -> Vec<Vec<Span>> {
+    spans.sort_by(|a, b| a.top().total_cmp(&b.top()));
+    let mut gaps = Vec::new();
+    let mut bottom = f64::MIN;
+    for (index, span) in spans.iter().enumerate() {
+        if index > 0 && span.top() > bottom {
+            gaps.push((index, span.top() - bottom));
+        }
+        bottom = bottom.max(span.bottom());
+    }
+    let widest = gaps.iter().map(|(_, gap)| *gap).fold(0.0, f64::max);
+    let mut bands = Vec::new();
+    let mut rest = spans;
+    for (index, _) in gaps.into_iter().rev().filter(|(_, gap)| *gap > 0.7 * widest) {
+        bands.push(rest.split_off(index));
+    }
+    bands.push(rest);
+    bands.reverse();
+    bands
+}
+
+/// The lines of a column.
+fn lines(mut spans: Vec<Span>) -> Vec<Line> {
+    spans.sort_by(|a, b| a.y.total_cmp(&b.y));
+    let mut lines: Vec<Line> = Vec::new();
+    for span in spans {
+        match lines.last_mut() {
+            // What stands a little higher or lower, as small letters do.
+            Some(line) if (span.y - line.y).abs() < LEVEL * line.size.max(span.size) => {
+                if span.size > line.size {
+                    (line.y, line.size) = (span.y, span.size);
+                }
+                line.cells.push(span);
+            }
+            _ => lines.push(Line { y: span.y, size: span.size, cells: vec![span] }),
+        }
+    }
+    for line in &mut lines {
+        line.cells.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+        let mut joined: Vec<Span> = Vec::new();
+        for span in std::mem::take(&mut line.cells) {
+            match joined.last_mut() {
+                Some(before) if span.x0 - before.x1 < APART * line.size || is_mark(&before.text) => {
+                    if span.x0 - before.x1 > SPACE * line.size || before.ends_in_space {
+                        before.text.push(' ');
+                    }
+                    before.text.push_str(&span.text);
+                    before.x1 = before.x1.max(span.x1);
+                    before.bold += span.bold;
+                    before.ends_in_space = span.ends_in_space;
+                }
+                _ => joined.push(span),
+            }
+        }
+        line.cells = joined;
+    }
+    lines.retain(|line| !line.text().trim().is_empty());
+    lines
+}
+
+/// Whether a piece is the mark of an item, which stands apart from what it marks.
+fn is_mark(text: &str) -> bool {
+    let mut characters = text.trim().chars();
+    let (first, second) = (characters.next(), characters.next());
+    second.is_none()
+        && first.is_some_and(|c| !c.is_alphanumeric() && !c.is_ascii_punctuation() && !"€£$¥°–—…".contains(c))
+}
+
+/// The value in the middle.
+pub(super) fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}

@@ -1,0 +1,79 @@
+//! PDF (ISO 32000): the text of each page in reading order. A page says only where glyphs stand; lines, columns,
+//! paragraphs, tables and headings are found by where they are, how large, and how heavy.
+
+mod glyphs;
+mod headings;
+mod layout;
+mod lines;
+
+use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
+
+use super::budget::Budget;
+use super::package::protected;
+use super::write::Text;
+use super::{Extracted, broken};
+use crate::model::error::{Error, Result};
+
+use layout::Block;
+
+/// Pages that are read.
+const PAGES: usize = 20_000;
+
+pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracted> {
+    let pdf = Pdf::new(bytes.to_vec()).map_err(|problem| match problem {
+        LoadPdfError::Decryption(_) => protected(),
+        LoadPdfError::Invalid => broken("it has no readable table of its parts"),
+    })?;
+    if pdf.pages().len() > PAGES {
+        return Err(broken(format!("it has more than {PAGES} pages")));
+    }
+    let mut seen = glyphs::Seen::default();
+    let mut pages = Vec::new();
+    for page in glyphs::pages(&pdf, &mut seen) {
+        pages.push(layout::blocks(page?));
+    }
+    if pages.iter().all(Vec::is_empty) {
+        return Err(no_text(&seen));
+    }
+    headings::drop_furniture(&mut pages);
+    let levels = headings::levels(&pages);
+    let mut text = Text::new(budget);
+    for page in &pages {
+        for block in page {
+            match block {
+                Block::Table(rows) => text.table(rows)?,
+                Block::Paragraph(paragraph) => match levels.of(paragraph) {
+                    Some(level) => text.heading(level, &paragraph.text)?,
+                    None if paragraph.is_item => text.item(0, "-", &paragraph.text)?,
+                    None => text.paragraph(&paragraph.text)?,
+                },
+            }
+        }
+        text.page()?;
+    }
+    let own = pdf.metadata().title.as_ref().map(|title| glyphs::title(title)).filter(|title| is_title(title));
+    let title = own.or_else(|| text.first_heading().map(str::to_owned));
+    Ok(Extracted::new(name, title, text))
+}
+
+/// Programs put names of files there, and of themselves.
+fn is_title(title: &str) -> bool {
+    let lower = title.to_lowercase();
+    let is_file =
+        [".doc", ".docx", ".tex", ".dvi", ".indd", ".pdf", ".ps", ".qxd", ".xls", ".xlsx", ".ppt", ".pptx", ".rtf"];
+    title.chars().filter(|c| c.is_alphabetic()).count() >= 3
+        && !is_file.iter().any(|ending| lower.ends_with(ending))
+        && !lower.starts_with("microsoft word -")
+        && !lower.starts_with("untitled")
+}
+
+fn no_text(seen: &glyphs::Seen) -> Error {
+    let message = match (seen.images, seen.unnamed) {
+        (0, 0) => "it has no text.",
+        (_, 0) => "it has pictures of pages and no text. Have the text recognised (OCR), and import what comes of it.",
+        _ => {
+            "its fonts do not say which letters they show. Save it anew from its source, or have the text recognised (OCR)."
+        }
+    };
+    Error::invalid("file", message)
+}

@@ -1,0 +1,128 @@
+//! How much of documents is recovered, by format: run by `tests/bench/documents/run`, which says what is printed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use dragoman::engine::extract;
+
+/// What came of the files of a format.
+#[derive(Default)]
+struct Tally {
+    files: usize,
+    refused: usize,
+    measured: usize,
+    recall: f64,
+    precision: f64,
+    parts: usize,
+    bytes: u64,
+    time: Duration,
+}
+
+fn main() {
+    let folder = std::env::args().nth(1).expect("a folder of documents");
+    let mut paths = Vec::new();
+    gather(Path::new(&folder), &mut paths);
+    paths.sort();
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut remarks = Vec::new();
+    for path in paths {
+        // As in the process that reads documents: its stack, and a panic that is an error.
+        let reading = path.clone();
+        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || one(&reading));
+        let (ending, name) = (ending(&path), path.display().to_string());
+        let tally = tallies.entry(ending).or_default();
+        tally.files += 1;
+        match thread.unwrap().join() {
+            Ok(Ok(read)) => {
+                tally.parts += read.parts;
+                tally.bytes += read.bytes;
+                tally.time += read.time;
+                if let Some((recall, precision)) = read.words {
+                    (tally.measured, tally.recall, tally.precision) =
+                        (tally.measured + 1, tally.recall + recall, tally.precision + precision);
+                    if recall < 0.9 {
+                        remarks.push(format!("{recall:.3} of the words: {name}"));
+                    }
+                }
+            }
+            Ok(Err(message)) => {
+                tally.refused += 1;
+                remarks.push(format!("refused: {name}: {message}"));
+            }
+            Err(_) => {
+                tally.refused += 1;
+                remarks.push(format!("PANIC: {name}"));
+            }
+        }
+    }
+    println!("format    files refused measured  recall precision  parts/s    MB/s");
+    for (ending, tally) in &tallies {
+        let (measured, seconds) = (tally.measured.max(1) as f64, tally.time.as_secs_f64().max(1e-9));
+        println!(
+            "{ending:<9} {:>5} {:>7} {:>8}  {:>6.3} {:>9.3} {:>8.0} {:>7.1}",
+            tally.files,
+            tally.refused,
+            tally.measured,
+            tally.recall / measured,
+            tally.precision / measured,
+            tally.parts as f64 / seconds,
+            tally.bytes as f64 / 1e6 / seconds,
+        );
+    }
+    remarks.iter().for_each(|remark| println!("{remark}"));
+}
+
+struct Read {
+    parts: usize,
+    bytes: u64,
+    time: Duration,
+    words: Option<(f64, f64)>,
+}
+
+fn one(path: &Path) -> Result<Read, String> {
+    let bytes = std::fs::read(path).map_err(|problem| problem.to_string())?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let began = Instant::now();
+    let found = extract::read(&bytes, &name).map_err(|error| error.message)?;
+    let time = began.elapsed();
+    let text: String = found.documents.iter().map(|document| format!("{}\n", document.text)).collect();
+    let parts = found.documents.len() + text.matches(extract::PAGE_BREAK).count();
+    let reference = [path.with_file_name(format!("{name}.words")), path.with_extension("words")];
+    let reference = reference.iter().find_map(|path| std::fs::read_to_string(path).ok());
+    let words = reference.map(|reference| compared(&words(&reference), &words(&text)));
+    Ok(Read { parts, bytes: bytes.len() as u64, time, words })
+}
+
+/// The part of the expected words that was found, and the part of the found that was expected; each as often as it is there.
+fn compared(expected: &HashMap<String, usize>, found: &HashMap<String, usize>) -> (f64, f64) {
+    let both: usize = expected.iter().map(|(word, count)| found.get(word).map_or(0, |found| *found.min(count))).sum();
+    let part = |of: &HashMap<String, usize>| both as f64 / of.values().sum::<usize>().max(1) as f64;
+    (part(expected), part(found))
+}
+
+fn words(text: &str) -> HashMap<String, usize> {
+    let mut words = HashMap::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        *words.entry(word.to_lowercase()).or_default() += 1;
+    }
+    words
+}
+
+const ENDINGS: &[&str] =
+    &["pdf", "docx", "pptx", "odt", "odp", "html", "htm", "epub", "rtf", "eml", "mbox", "xlsx", "xls", "ods", "zip"];
+
+fn ending(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+fn gather(folder: &Path, paths: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            gather(&path, paths);
+        } else if ENDINGS.contains(&ending(&path).as_str()) {
+            paths.push(path);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Documents and sheets of other programs through the whole service: uploaded over REST, read in the worker process, found
+//! with their page and headings, or asked as tables. And what strangers make to do harm: a clear error each, nothing left
+//! behind, and the service goes on.
+
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+
+use dragoman::engine::extract;
+use dragoman::model::access::{Role, Scope};
+use reqwest::multipart::{Form, Part};
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+
+use crate::support::service::{Service, json_of};
+
+const HANDBOOKS: [&str; 8] = [
+    "handbook.docx",
+    "handbook.odt",
+    "handbook.epub",
+    "handbook.rtf",
+    "handbook.pptx",
+    "handbook.html",
+    "handbook.pdf",
+    "handbook-office.pdf",
+];
+
+fn data(name: &str) -> Vec<u8> {
+    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/documents").join(name)).unwrap()
+}
+
+struct House {
+    service: Service,
+    token: String,
+}
+
+impl House {
+    async fn open() -> Self {
+        let service = Service::start().await;
+        let org = service.workspace("acme").await;
+        let scopes = [Scope::DataRead, Scope::DataWrite, Scope::DatasetsWrite];
+        let token = service.access_token(&org, Role::Contributor, &scopes).await;
+        Self { service, token }
+    }
+
+    async fn upload(&self, name: &str, files: &[(&str, Vec<u8>)]) -> (u16, Value) {
+        let mut form = Form::new().text("name", name.to_owned()).text("publish", "true");
+        for (name, bytes) in files {
+            form = form.part("file", Part::bytes(bytes.clone()).file_name((*name).to_owned()));
+        }
+        json_of(self.service.post("/api/v1/datasets", &self.token).multipart(form).send().await.unwrap()).await
+    }
+
+    async fn search(&self, query: &str) -> Vec<Value> {
+        let (failed, found) = self.service.tool(&self.token, "dragoman_search", json!({ "query": query })).await;
+        assert!(!failed, "{found}");
+        found["matches"].as_array().unwrap().clone()
+    }
+
+    async fn rows(&self, sql: &str) -> Value {
+        let (failed, found) = self.service.tool(&self.token, "dragoman_sql", json!({ "sql": sql })).await;
+        assert!(!failed, "{found}");
+        found["rows"].clone()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_of_any_format_is_found_with_its_headings() {
+    let house = House::open().await;
+    for (n, file) in HANDBOOKS.iter().enumerate() {
+        // Under a name that says nothing: what is in it counts.
+        let (status, made) = house.upload(&format!("book{n}"), &[("upload.bin", data(file))]).await;
+        assert_eq!((status, &made["type"]), (200, &json!("documents")), "{file}: {made}");
+        let id = made["dataset_id"].as_str().unwrap();
+        let query = json!({ "query": "where are batteries brought", "dataset_id": id, "top_k": 1 });
+        let (_, found) = house.service.tool(&house.token, "dragoman_search", query).await;
+        let best = &found["matches"][0];
+        let text = best["text"].as_str().unwrap();
+        assert!(text.contains("ranger's shed") || text.contains("ranger’s shed"), "{file}: {found}");
+        assert!(best["metadata"]["heading"].as_str().unwrap().contains("Batteries"), "{file}: {found}");
+        assert_eq!(best["metadata"]["title"], "Harbour handbook", "{file}: {found}");
+        let has_pages = matches!(*file, "handbook.pptx" | "handbook.pdf" | "handbook-office.pdf");
+        assert!(!has_pages || best["metadata"]["page"].as_u64().is_some(), "{file}: {found}");
+    }
+    house.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mails_boxes_and_archives_hold_documents() {
+    let house = House::open().await;
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in
+        [("a/watch.mbox", data("watch.mbox")), ("b.eml", data("berth.eml")), ("logo.png", b"\x89PNG\r\n".to_vec())]
+    {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(&bytes).unwrap();
+    }
+    let bytes = zip.finish().unwrap().into_inner();
+    let (status, made) = house.upload("post", &[("post.zip", bytes)]).await;
+    assert_eq!(status, 200, "{made}");
+    for (query, file) in [
+        ("fog signals", "post.zip/a/watch.mbox/1"),
+        ("dredger in the fairway", "post.zip/a/watch.mbox/2"),
+        ("berth with shore power", "post.zip/b.eml"),
+        ("dues ships under sail", "post.zip/b.eml/rules.bin"),
+    ] {
+        let found = house.search(query).await;
+        assert_eq!(found[0]["metadata"]["source_file"], file, "{query}: {found:?}");
+    }
+    house.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_sheet_that_shows_is_a_table_with_types() {
+    let house = House::open().await;
+    for (n, file) in ["harbour.xlsx", "harbour.xls", "harbour.ods"].into_iter().enumerate() {
+        let name = format!("port{n}");
+        let (status, made) = house.upload(&name, &[(file, data(file))]).await;
+        assert_eq!((status, &made["name"]), (200, &json!(format!("{name}_berths"))), "{file}: {made}");
+        assert_eq!(made["also"].as_array().map(Vec::len), Some(1), "{file}: {made}");
+        assert_eq!(
+            (&made["also"][0]["name"], &made["also"][0]["row_count"]),
+            (&json!(format!("{name}_ships_2024")), &json!(if n == 0 { 2 } else { 3 })),
+            "{file}: {made}"
+        );
+        let types = house.rows(&format!("SELECT column_name, column_type FROM (DESCRIBE {name}_berths)")).await;
+        // LibreOffice writes what a formula says is true as a number into ODS.
+        let (kind, yes, no) =
+            if n == 2 { ("BIGINT", json!(1), json!(0)) } else { ("BOOLEAN", json!(true), json!(false)) };
+        let expected = json!([
+            ["Berth", "VARCHAR"],
+            ["length_m", "BIGINT"],
+            ["Dues", "DOUBLE"],
+            ["Free", kind],
+            ["Since", "DATE"],
+            ["last_call", "TIMESTAMP"],
+            ["Remark", "VARCHAR"],
+        ]);
+        assert_eq!(types, expected, "{file}");
+        let rows = house
+            .rows(&format!("SELECT \"Berth\", \"Dues\", \"Free\", \"Since\"::VARCHAR, last_call::VARCHAR, \"Remark\" FROM {name}_berths"))
+            .await;
+        let expected = json!([
+            ["A1", 18.5, yes, "1998-05-01", "2024-03-01 09:30:00", null],
+            ["A2", 41.0, no, "2001-07-15", "2024-03-02 17:05:30", "lee side"],
+            ["B1", 97.25, yes, "2010-01-01", null, "12"],
+        ]);
+        assert_eq!(rows, expected, "{file}");
+    }
+    house.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_of_text_are_read_whatever_their_encoding_and_signs() {
+    let house = House::open().await;
+    let utf16 = |text: &str| [vec![0xff, 0xfe], text.encode_utf16().flat_map(u16::to_le_bytes).collect()].concat();
+    let latin = |text: &str| text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>();
+    for (n, bytes) in [
+        utf16("town;sum\nGöteborg;1\nLiège;2\n"),
+        latin("town,sum\nGöteborg,1\nLiège,2\n"),
+        "\u{feff}town\tsum\nGöteborg\t1\nLiège\t2\n".as_bytes().to_vec(),
+        "town^sum\nGöteborg^1\nLiège^2\n".as_bytes().to_vec(),
+        "'town','sum'\n'Göteborg','1'\n'Liège','2'\n".as_bytes().to_vec(),
+        utf16("[{\"town\": \"Göteborg\", \"sum\": 1}, {\"town\": \"Liège\", \"sum\": 2}]"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("towns{n}");
+        let (status, made) = house.upload(&name, &[(if n == 5 { "x.json" } else { "x.csv" }, bytes)]).await;
+        assert_eq!(status, 200, "{n}: {made}");
+        let rows = house.rows(&format!("SELECT town, sum FROM {name} ORDER BY sum")).await;
+        assert_eq!(rows, json!([["Göteborg", 1], ["Liège", 2]]), "{n}");
+    }
+    house.service.stop().await;
+}
+
+/// A zip of these members.
+fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// A file of ours with one member of its zip changed.
+fn changed(file: &str, member: &str, change: impl Fn(String) -> String) -> Vec<u8> {
+    let mut whole = zip::ZipArchive::new(std::io::Cursor::new(data(file))).unwrap();
+    let mut members = Vec::new();
+    for index in 0..whole.len() {
+        let mut entry = whole.by_index(index).unwrap();
+        let name = String::from_utf8(entry.name_raw().to_vec()).unwrap();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        if name == member {
+            bytes = change(String::from_utf8(bytes).unwrap()).into_bytes();
+        }
+        members.push((name, bytes));
+    }
+    let members: Vec<(&str, &[u8])> = members.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+    zipped(&members)
+}
+
+/// A Word document with this as its body.
+fn word(body: &str) -> Vec<u8> {
+    let document = format!("<w:document xmlns:w=\"w\"><w:body>{body}</w:body></w:document>");
+    zipped(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", document.as_bytes())])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_files_are_refused_one_by_one_and_the_service_lives() {
+    let house = House::open().await;
+    let zeros = vec![0_u8; 200 << 20];
+    let mut nested = zipped(&[("a.txt", b"deep")]);
+    for _ in 0..8 {
+        nested = zipped(&[("inner.zip", &nested)]);
+    }
+    let half = |name: &str| {
+        let bytes = data(name);
+        bytes[..bytes.len() / 2].to_vec()
+    };
+    let paragraph = "<w:p><w:r><w:t>x</w:t></w:r></w:p>";
+    let deep = format!("{}{}", "<w:p>".repeat(100_000), "</w:p>".repeat(100_000));
+    // A cell in the last corner of a sheet.
+    let far = "<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>";
+    let far = changed("harbour.xlsx", "xl/worksheets/sheet1.xml", |sheet| sheet.replace("</sheetData>", far));
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("bomb.zip", zipped(&[("zeros.txt", &zeros)]), "unpacks to more"),
+        ("bomb.docx", zipped(&[("[Content_Types].xml", b"x"), ("word/document.xml", &zeros)]), "unpacks to more"),
+        ("nested.zip", nested, "nested"),
+        ("half.docx", half("handbook.docx"), "damaged"),
+        ("half.pptx", half("handbook.pptx"), "damaged"),
+        ("half.epub", half("handbook.epub"), "damaged"),
+        ("half.xlsx", half("harbour.xlsx"), "cannot be imported"),
+        ("half.xls", half("harbour.xls"), "cannot be imported"),
+        ("deep.docx", word(&deep), "nested more than"),
+        ("open.docx", word("<w:p><w:r>"), "word/document.xml, byte"),
+        ("far.xlsx", far, "cannot be imported"),
+        ("empty.docx", word(""), "no text"),
+        ("protected.pdf", data("protected.pdf"), "password"),
+        ("blank.pdf", b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>".to_vec(), "no text"),
+        ("broken.pdf", b"%PDF-1.7\nnothing of the kind".to_vec(), "damaged"),
+        ("deep.rtf", [b"{\\rtf1 ".as_slice(), &b"{".repeat(100_000)].concat(), "nested more than"),
+        ("deep.html", format!("<!DOCTYPE html>{}", "<div>".repeat(200_000)).into_bytes(), "nested more than"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n".to_vec(), "PNG"),
+        ("old.doc", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 120], &"WordDocument\0".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(), &[0; 200]].concat(), "Word before 2007"),
+        ("nothing.zip", zipped(&[("a.png", b"\x89PNG"), ("b/", b"")]), "nothing in it"),
+        ("wrong.txt", b"a\xff\xfe\xfd\x81 \x8d\x90".to_vec(), "byte"),
+    ];
+    for (name, bytes, words) in cases {
+        let (status, error) = house.upload("hostile", &[(name, bytes)]).await;
+        let message = error["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert!((400..500).contains(&status), "{name}: {status} {error}");
+        assert!(message.contains(words), "{name}: {message}");
+        assert!(message.contains(name.split('.').next().unwrap()) || words == "byte", "{name}: {message}");
+    }
+    let harmless = [("ok.docx", word(paragraph))];
+    let (status, made) = house.upload("after", &harmless).await;
+    assert_eq!(status, 200, "{made}");
+    let (_, listed) = house.service.tool(&house.token, "dragoman_list_datasets", json!({})).await;
+    assert_eq!(listed["count"], 1, "nothing of them is left: {listed}");
+    house.service.stop().await;
+}
+
+#[test]
+fn damaged_documents_never_bring_a_reader_down() {
+    let mut state = 1_u64;
+    let mut chance = move |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    };
+    // With the stack that the worker gives it.
+    let run = move || {
+        for file in HANDBOOKS.into_iter().chain(["berth.eml", "watch.mbox", "harbour.xlsx", "harbour.ods"]) {
+            let whole = data(file);
+            for round in 0..25 {
+                let mut bytes = whole.clone();
+                for _ in 0..=round {
+                    let at = chance(bytes.len());
+                    bytes[at] = match chance(3) {
+                        0 => 0xff,
+                        1 => bytes[chance(bytes.len())],
+                        _ => bytes[at] ^ (1 << chance(8)),
+                    };
+                }
+                if round % 5 == 4 {
+                    bytes.truncate(chance(bytes.len()));
+                }
+                if let Err(error) = extract::read(&bytes, file) {
+                    assert!(error.message.contains("cannot be imported"), "{file}: {}", error.message);
+                }
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
+}
