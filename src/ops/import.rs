@@ -137,7 +137,9 @@ impl Operation for Import {
             [] | [_] => on.engines.ingest.import(job, request).await?,
             sheets if !request.changes.is_empty() => {
                 let names = sheets.iter().map(|sheet| sheet.name.as_str()).collect::<Vec<_>>().join(", ");
-                let message = format!("The columns of one sheet can be corrected, and the workbook has {names}. Import it as it is.");
+                let message = format!(
+                    "The columns of one sheet can be corrected, and the workbook has {names}. Import it as it is."
+                );
                 return Err(Error::invalid("columns", message));
             }
             sheets => {

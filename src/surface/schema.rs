@@ -186,7 +186,9 @@ mod tests {
         let wrong = json!({ "query": "x", "fuse": { "w_fst": 1 } });
         let error = parse::<SearchHybrid>(arguments(wrong)).unwrap_err();
         assert_eq!(error.details, json!({ "field": "fuse", "nearest": "w_fts" }));
-        assert!(error.message.contains("fuse: unknown field `w_fst`") && error.message.ends_with("Did you mean w_fts?"));
+        assert!(
+            error.message.contains("fuse: unknown field `w_fst`") && error.message.ends_with("Did you mean w_fts?")
+        );
     }
 
     #[test]

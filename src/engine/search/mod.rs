@@ -300,7 +300,8 @@ fn unsearched(dataset: &Dataset) -> String {
 
 /// A match, and whether its text was cut.
 fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
-    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about: _, spot } = stored;
+    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about: _, spot } =
+        stored;
     let end = text.char_indices().nth(TEXT_CHARS).map(|(at, _)| at);
     let found = Match {
         id: format!("{document}:{chunk_index}"),

@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn a_key_is_names_and_texts_and_nothing_else_in_every_dialect() {
         let key = [("a", "1' OR '1'='1"), ("b\"c", "x\\")];
-        let duckdb = "SELECT \"d\", \"b\"\"c\" FROM \"t\"\nWHERE \"a\" = '1'' OR ''1''=''1' AND \"b\"\"c\" = 'x\\'\nLIMIT 2";
+        let duckdb =
+            "SELECT \"d\", \"b\"\"c\" FROM \"t\"\nWHERE \"a\" = '1'' OR ''1''=''1' AND \"b\"\"c\" = 'x\\'\nLIMIT 2";
         for engine in [None, Some(SourceEngine::Postgres)] {
             assert_eq!(by_key(&table(engine), &["d", "b\"c"], &key), duckdb);
         }

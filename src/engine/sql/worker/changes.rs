@@ -139,6 +139,43 @@ fn json(connection: &Connection, path: &str, changes: &[ColumnChange], reserved:
     Ok(format!("read_json({path}, format='auto', columns={{{}}})", columns.collect::<Vec<_>>().join(", ")))
 }
 
+/// The columns of a CSV file that were read as numbers, and hold codes that only look like some: `411E123` among account
+/// numbers is no 4.11e125. Where a column of numbers has no fraction, its text tells: some values have an exponent and no
+/// point, and others are plain.
+pub(super) fn codes(
+    connection: &Connection,
+    path: &str,
+    dialect: &Dialect,
+    reserved: &[String],
+) -> Result<Vec<ColumnChange>> {
+    let columns = columns_of(connection, "made", "data").map_err(|cause| internal(&cause))?;
+    let plain = plain_names(&columns, reserved);
+    let numbers = "SELECT column_name FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data' \
+                   AND data_type = 'DOUBLE' ORDER BY column_index";
+    let mut found = Vec::new();
+    for column in list(connection, numbers).map_err(|cause| internal(&cause))? {
+        let name = quoted(&column);
+        let whole = format!("SELECT coalesce(bool_and({name} = floor({name})), false) FROM made.main.data");
+        let is_whole: bool = connection.query_row(&whole, [], |row| row.get(0)).map_err(|cause| internal(&cause))?;
+        if !is_whole {
+            continue;
+        }
+        let text = format!(
+            "SELECT bool_or(regexp_full_match({name}, '[0-9]+[eE][0-9]+')) AND bool_or(regexp_full_match({name}, '[0-9]+')) \
+             FROM read_csv({}, {}, header=true, all_varchar=true, ignore_errors=true)",
+            text_literal(path),
+            super::columns::csv(dialect)
+        );
+        // A file without a header has no column of that name: what it was read as stays.
+        if matches!(connection.query_row(&text, [], |row| row.get::<_, Option<bool>>(0)), Ok(Some(true))) {
+            let known = columns.iter().zip(&plain).find(|(name, _)| **name == column);
+            let column = known.map_or(column.clone(), |(_, plain)| plain.clone());
+            found.push(ColumnChange { column, r#type: Some(TEXT.to_owned()), ..ColumnChange::default() });
+        }
+    }
+    Ok(found)
+}
+
 /// The changes to the table that was read: what stays out goes, the others get their types and then their names.
 pub(super) fn make(connection: &Connection, changes: &[ColumnChange], reserved: &[String]) -> Result<()> {
     if changes.is_empty() {

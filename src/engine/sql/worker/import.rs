@@ -8,7 +8,7 @@ use duckdb::{Connection, ProgressHandle};
 use serde_json::json;
 
 use super::changes;
-use super::columns::{PROBLEMS, csv, columns_of, more, plain_names, reserved, type_of};
+use super::columns::{PROBLEMS, columns_of, csv, more, plain_names, reserved, type_of};
 use super::instance::{self, internal};
 use super::{problem, profile, sheet, source};
 use crate::engine::sql::wire::TaskLimits;
@@ -113,8 +113,18 @@ pub(super) fn run(
                 true => reader(from, format, &readable.dialect),
                 false => changes::reader(&connection, from, (format, &readable.dialect), changes, &reserved)?,
             };
-            let create = format!("CREATE TABLE made.main.data AS SELECT * FROM {reader}");
-            connection.execute_batch(&create).map_err(|cause| problem::of_import(&cause))?;
+            let create = |reader: &str| {
+                let sql = format!("CREATE OR REPLACE TABLE made.main.data AS SELECT * FROM {reader}");
+                connection.execute_batch(&sql).map_err(|cause| problem::of_import(&cause))
+            };
+            create(&reader)?;
+            let codes = match format == TableFormat::Csv && changes.is_empty() {
+                true => changes::codes(&connection, from, &readable.dialect, &reserved)?,
+                false => vec![],
+            };
+            if !codes.is_empty() {
+                create(&changes::reader(&connection, from, (format, &readable.dialect), &codes, &reserved)?)?;
+            }
         }
     }
     progress.enter(IN..IN);
