@@ -77,6 +77,23 @@ async fn from_upload_to_answer_on_postgresql() {
     from_upload_to_answer(Service::with(&[("DATABASE_URL", &postgres_url().await)]).await).await;
 }
 
+/// Account numbers with a letter in them are written like powers of ten; numbers that are some stay numbers.
+#[tokio::test(flavor = "multi_thread")]
+async fn codes_that_look_like_powers_of_ten_stay_what_they_are() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let token =
+        service.access_token(&org, Role::Contributor, &[Scope::DataRead, Scope::DataWrite, Scope::DatasetsWrite]).await;
+    let rows = "code compta,size,share\n411000,1E5,0.5\n411E123,2E6,1E3\n";
+    let form = Form::new().text("name", "accounts").text("publish", "true").part("file", file("x.csv", rows));
+    let (status, made) = upload(&service, &token, form).await;
+    assert_eq!(status, 200, "{made}");
+    let sql = json!({ "sql": "SELECT code_compta, size, share FROM accounts ORDER BY code_compta" });
+    let (_, answer) = service.tool(&token, "dragoman_sql", sql).await;
+    assert_eq!(answer["rows"], json!([["411000", 100_000.0, 0.5], ["411E123", 2_000_000.0, 1_000.0]]), "{answer}");
+    service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_import_says_where_and_leaves_nothing() {
     let service = Service::start().await;
