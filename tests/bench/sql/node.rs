@@ -9,7 +9,7 @@ use dragoman::base::id::Id;
 use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::job::Job;
-use dragoman::engine::sql::{Answer, SqlEngine, TableFormat};
+use dragoman::engine::sql::{Answer, SqlEngine, TableFormat, TableSource};
 use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{Dataset, Kind};
@@ -58,7 +58,8 @@ impl Node {
     pub async fn import(&self, source: &Path, format: TableFormat, made: &Path) {
         let pass = self.tenant().pass(self.person());
         let job = Job::new(&pass, &self.budgets, Duration::from_secs(1_800), CancellationToken::new(), None);
-        self.engine.import(&job, source, format, made).await.unwrap();
+        let source = TableSource { path: source, format, changes: &[] };
+        self.engine.import(&job, source, made).await.unwrap();
     }
 
     /// Makes a table file of CSV text.

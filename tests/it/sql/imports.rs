@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dragoman::engine::job::{Job, OnProgress};
-use dragoman::engine::sql::{ImportedTable, TableFormat};
+use dragoman::engine::sql::{ImportedTable, TableFormat, TableSource};
 use dragoman::model::error::{Code, Error};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -114,12 +114,16 @@ async fn an_interrupted_import_leaves_nothing() {
     let (pass, time) = (house.pass(), Duration::from_secs(600));
     let job = Job::new(&pass, &house.budgets, time, CancellationToken::new(), Some(on_progress));
     tokio::select! {
-        ended = house.engine.import(&job, &source, TableFormat::Csv, &made) => {
+        ended = house.engine.import(&job, csv(&source), &made) => {
             panic!("it ended before it could be interrupted: {ended:?}")
         }
         () = begun.notified() => {}
     }
     assert_eq!(names(folder.path()), ["source"]);
+}
+
+fn csv(path: &Path) -> TableSource<'_> {
+    TableSource { path, format: TableFormat::Csv, changes: &[] }
 }
 
 /// Whether a process has the file open.
@@ -147,14 +151,14 @@ async fn an_import_whose_caller_has_gone_or_whose_time_is_over_ends_with_its_wor
         Job::new(&pass, &house.budgets, Duration::from_millis(300), CancellationToken::new(), None),
     ];
     for job in jobs {
-        let ended = house.engine.import(&job, &source, TableFormat::Csv, &made).await;
+        let ended = house.engine.import(&job, csv(&source), &made).await;
         assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
         assert_eq!(names(folder.path()), ["source"]);
         assert!(!is_open(&source), "its worker is gone");
     }
     // While another has the only place, who leaves does not wait for it, and takes it from nobody.
     let running = Job::new(&pass, &house.budgets, long, CancellationToken::new(), None);
-    let first = house.engine.import(&running, &source, TableFormat::Csv, &made);
+    let first = house.engine.import(&running, csv(&source), &made);
     let mut first = std::pin::pin!(first);
     while !is_open(&source) {
         let looked = tokio::time::timeout(Duration::from_millis(10), &mut first).await;
@@ -164,10 +168,10 @@ async fn an_import_whose_caller_has_gone_or_whose_time_is_over_ends_with_its_wor
     waiting.cancel.cancel();
     let other = folder.path().join("other.duckdb");
     let began = Instant::now();
-    let left = house.engine.import(&waiting, &source, TableFormat::Csv, &other).await;
+    let left = house.engine.import(&waiting, csv(&source), &other).await;
     assert_eq!(left.unwrap_err().code, Code::QueryTimeout);
     let short = Job::new(&pass, &house.budgets, Duration::from_millis(50), CancellationToken::new(), None);
-    let late = house.engine.import(&short, &source, TableFormat::Csv, &other).await;
+    let late = house.engine.import(&short, csv(&source), &other).await;
     assert_eq!(late.unwrap_err().code, Code::QueryTimeout);
     assert!(began.elapsed() < Duration::from_secs(10));
     let looked = tokio::time::timeout(Duration::ZERO, &mut first).await;
@@ -192,7 +196,7 @@ async fn progress_rises_over_all_that_an_import_does() {
     let on_progress: OnProgress = Arc::new(move |told| sink.lock().unwrap().push(told.fraction.unwrap()));
     let (pass, time) = (house.pass(), Duration::from_secs(600));
     let job = Job::new(&pass, &house.budgets, time, CancellationToken::new(), Some(on_progress));
-    house.engine.import(&job, &source, TableFormat::Csv, &made).await.unwrap();
+    house.engine.import(&job, csv(&source), &made).await.unwrap();
     let seen = seen.lock().unwrap();
     assert!(seen.len() >= 2, "{seen:?}");
     assert!(seen.is_sorted() && seen.iter().all(|fraction| (0.0..=1.0).contains(fraction)), "{seen:?}");
