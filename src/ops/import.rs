@@ -260,6 +260,7 @@ mod tests {
             sheet: None,
             publish: false,
             if_exists: IfExists::Replace,
+            changes: vec![],
         };
         let long = "x".repeat(80);
         let names = ["2024 (Q1)", "2024 Q1", "Größe", &long, &long];

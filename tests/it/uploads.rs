@@ -179,7 +179,7 @@ async fn an_upload_is_its_senders_alone_and_speaks_its_protocol() {
     assert_eq!(sender.patch(&at, 0, "more than was said").send().await.unwrap().status(), 413);
     assert_eq!(sender.offset(&at).await, 0, "nothing of it is kept");
     assert_eq!(sender.create("a.csv", 1 << 40).await.status(), 413);
-    assert_eq!(sender.create("a.exe", 4).await.status(), 400);
+
     sender.rest(&at, b"a\n1\n").await;
     let whole = sender.patch(&at, 4, "").send().await.unwrap();
     assert_eq!((whole.status().as_u16(), &whole.headers()["upload-offset"]), (204, &"4".parse().unwrap()));

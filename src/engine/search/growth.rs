@@ -108,6 +108,7 @@ fn build(files: &Files, clock: &Clock, dataset: &Dataset, chunks: usize, numbers
             source_file: format!("file{}.md", at / CHUNKS as usize),
             title: format!("Title {}", at / CHUNKS as usize),
             about: About { created: at as i64, ..About::default() },
+            spot: Spot::default(),
             text: text.clone(),
         };
         batch.push((stored, numbers.vector(), analysis::of_chunk(&text, language)));

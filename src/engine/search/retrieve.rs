@@ -20,7 +20,7 @@ use crate::engine::search::snippet::snippet;
 use crate::engine::search::words::Words;
 use crate::engine::search::{SearchEngine, WITHOUT_MEANING, collected, keys, said, unsearched};
 use crate::model::dataset::Dataset;
-use crate::model::document::Document;
+use crate::model::document::{Document, Spot};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 
@@ -105,6 +105,7 @@ pub struct Chunk {
     /// Headings above it, `A > B`.
     pub heading: String,
     pub text: String,
+    pub spot: Spot,
     /// When the document was written, or imported where it does not say.
     pub created: Millis,
     pub tags: Vec<String>,
@@ -329,7 +330,8 @@ fn mean(vectors: &[Vec<f32>]) -> Option<Vec<f32>> {
 }
 
 fn chunk(dataset: &Dataset, stored: Stored) -> Chunk {
-    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about } = stored;
+    let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about, spot } =
+        stored;
     Chunk {
         document,
         index: chunk_index,
@@ -339,6 +341,7 @@ fn chunk(dataset: &Dataset, stored: Stored) -> Chunk {
         source_file,
         heading,
         text,
+        spot,
         created: about.created,
         tags: about.tags,
         metadata: about.metadata,

@@ -90,6 +90,9 @@ pub struct OfChunk {
     pub chunk_index: u32,
     /// Headings above it, outermost first.
     pub heading: String,
+    /// Page, slide or part of the source, from 1, where it has such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
 }
 
 /// The reply.
@@ -181,7 +184,7 @@ pub(super) fn chunk_of(id: &str) -> Option<(Id<Document>, u32)> {
 
 fn body(chunk: Chunk, show: &Show) -> Body {
     let of_document = || OfDocument::of(&chunk.source_file, chunk.created, chunk.metadata.clone());
-    let of_chunk = || OfChunk { chunk_index: chunk.index, heading: chunk.heading.clone() };
+    let of_chunk = || OfChunk { chunk_index: chunk.index, heading: chunk.heading.clone(), page: chunk.spot.page };
     Body {
         chunk_id: chunk_id(&chunk),
         doc_id: chunk.document.to_string(),

@@ -81,6 +81,9 @@ pub struct Metadata {
     pub source_file: String,
     /// Headings above it, outermost first.
     pub heading: String,
+    /// Page, slide or part of the source, from 1, where it has such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
     /// When the document was written, or imported where it does not say. RFC 3339.
     pub created_at: String,
     /// What the document says of itself.
@@ -150,6 +153,7 @@ fn hit(passage: Passage, show: &Show) -> Hit {
     let metadata = Metadata {
         source_file: chunk.source_file.clone(),
         heading: chunk.heading.clone(),
+        page: chunk.spot.page,
         created_at: rfc3339(chunk.created),
         document: chunk.metadata.clone(),
     };
