@@ -112,7 +112,7 @@ try {
   await page.goto(`${base}/w/acme`);
   await page.route('**/check', (route) => route.abort('failed'), { times: 1 });
   await files.setInputFiles([csv(`later_${colour}.csv`, 'a\n1\n')]);
-  await page.getByText('The connection broke while the file was read.').waitFor();
+  await page.getByText('The connection broke while the file was read.').first().waitFor();
   await page.goto(`${base}/w/acme`);
   await page.getByRole('heading', { name: 'Files that wait' }).waitFor();
   await picture('waiting');

@@ -106,11 +106,14 @@ fn mistakes_are_named_with_what_to_do() {
     let ragged = folder.path().join("bad.csv");
     std::fs::write(&ragged, "a,b\n1,2\n3,4,5,6\n").unwrap();
     let bad = ragged.to_str().unwrap();
+    let program = folder.path().join("data.exe");
+    std::fs::write(&program, b"MZ\x90\0\x03\0\0\0").unwrap();
+    let program = program.to_str().unwrap();
     for (arguments, words) in [
         (vec!["import", bad, "--workspace", "nowhere"], vec!["no workspace", "nowhere"]),
         (vec!["import", bad, "--workspace", "acme"], vec!["3"]),
         (vec!["import", "missing.csv", "--workspace", "acme"], vec!["missing.csv"]),
-        (vec!["import", "data.exe", "--workspace", "acme"], vec![".parquet"]),
+        (vec!["import", program, "--workspace", "acme"], vec!["data.exe", "Parquet", "PDF"]),
         (
             vec!["admin", "role", "set", "nobody@example.com", "admin", "--workspace", "acme"],
             vec!["nobody@example.com"],

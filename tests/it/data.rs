@@ -104,7 +104,11 @@ async fn a_failed_import_says_where_and_leaves_nothing() {
         upload(&service, &token, Form::new().text("name", "bad").part("file", file("bad.csv", ragged))).await;
     assert_eq!((status, &body["error"]["code"]), (400, &json!("invalid_argument")), "{body}");
     assert!(body["error"]["details"].to_string().contains('3'), "names the line: {body}");
-    for (name, content, field) in [("evil.duckdb", "x", "file"), ("x.json", "{", "file"), ("t.md", "\u{0}", "file")] {
+    for (name, content, field) in [
+        ("evil.duckdb", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}DUCK", "file"),
+        ("x.json", "{", "file"),
+        ("t.md", "\u{0}", "file"),
+    ] {
         let (status, body) =
             upload(&service, &token, Form::new().text("name", "bad").part("file", file(name, content))).await;
         assert_eq!(status, 400, "{name} {field}: {body}");

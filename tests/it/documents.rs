@@ -76,7 +76,9 @@ async fn a_document_of_any_format_is_found_with_its_headings() {
         let best = &found["matches"][0];
         let text = best["text"].as_str().unwrap();
         assert!(text.contains("ranger's shed") || text.contains("ranger’s shed"), "{file}: {found}");
-        assert!(best["metadata"]["heading"].as_str().unwrap().contains("Batteries"), "{file}: {found}");
+        // pandoc writes a heading of the third level as a paragraph of the slide.
+        let heading = if *file == "handbook.pptx" { "Waste" } else { "Batteries" };
+        assert!(best["metadata"]["heading"].as_str().unwrap().contains(heading), "{file}: {found}");
         assert_eq!(best["metadata"]["title"], "Harbour handbook", "{file}: {found}");
         let has_pages = matches!(*file, "handbook.pptx" | "handbook.pdf" | "handbook-office.pdf");
         assert!(!has_pages || best["metadata"]["page"].as_u64().is_some(), "{file}: {found}");

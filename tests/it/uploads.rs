@@ -212,7 +212,7 @@ async fn of_two_connections_the_later_one_goes_on() {
 async fn what_was_found_is_corrected_before_it_is_kept() {
     let service = Service::start().await;
     let sender = Sender::new(&service, "acme").await;
-    let file = "art;price;day;note;secret\n1E5;1,50;31.12.2023;a;x\n7;n/a;01.02.2024;b;y\n3E7;2,25;03.04.2024;c;z\n";
+    let file = "art;price;day;note;secret\n1E5;1,50;31.12.2023;a;x\n7.5;n/a;01.02.2024;b;y\n3E7;2,25;03.04.2024;c;z\n";
     let at = sender.begin("shops.csv", file.len()).await;
     sender.rest(&at, file.as_bytes()).await;
     let check = async |columns: Value| {
@@ -255,7 +255,7 @@ async fn what_was_found_is_corrected_before_it_is_kept() {
     let (_, found) = check(columns.clone()).await;
     let expected = [("note", "VARCHAR"), ("day", "DATE"), ("art", "VARCHAR")];
     assert_eq!(types(&found), expected.map(|(name, kind)| (name.to_owned(), kind.to_owned())), "names change places");
-    assert_eq!(found["rows"][1], json!(["7", "2024-02-01", "b"]));
+    assert_eq!(found["rows"][1], json!(["7.5", "2024-02-01", "b"]));
     let (status, none) =
         sender.post("/api/v1/datasets", json!({ "uploads": [id(&at)], "files": [{ "name": "x.csv" }] })).await;
     assert_eq!(status, 400, "a path is never taken from a request: {none}");

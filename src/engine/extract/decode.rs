@@ -9,6 +9,8 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// Letters beyond ASCII that a text of another script has at least.
 const LETTERS: usize = 4;
+/// Encodings of Latin letters.
+const LATIN: [&str; 6] = ["windows-1250", "windows-1254", "windows-1257", "windows-1258", "ISO-8859-2", "ISO-8859-4"];
 /// How many bytes tell an encoding.
 const LOOK: usize = 1 << 20;
 
@@ -70,7 +72,10 @@ fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
 pub(super) fn older(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(bytes.get(..LOOK).unwrap_or(bytes), true);
-    detector.guess(None, Utf8Detection::Deny)
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    // A few letters tell no Latin encoding from another: the most common of them is it.
+    let letters = bytes.iter().filter(|byte| !byte.is_ascii()).take(LETTERS).count();
+    if letters < LETTERS && LATIN.contains(&guess.name()) { WINDOWS_1252 } else { guess }
 }
 
 /// The whole, or where it is wrong.

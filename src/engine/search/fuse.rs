@@ -126,7 +126,8 @@ mod tests {
             (Fusion::Words, [(0, 2), (1, 2), (1, 1), (0, 1)]),
             (Fusion::Meaning, [(0, 1), (1, 1), (0, 2), (1, 2)]),
             (Fusion::Scores(Some(weights(0.0, 1.0))), [(0, 1), (1, 1), (0, 2), (1, 2)]),
-            (Fusion::Scores(Some(weights(0.7, 0.3))), [(0, 2), (1, 1), (1, 2), (0, 1)]),
+            // 0.41, 0.33, 0.27 and 0.22, with BM25 of 20 as half.
+            (Fusion::Scores(Some(weights(0.7, 0.3))), [(0, 2), (1, 1), (0, 1), (1, 2)]),
             (
                 Fusion::Ranks { k0: 60.0, weights: weights(0.5, 1.5), words: 100, meaning: 100 },
                 [(1, 1), (0, 2), (1, 2), (0, 1)],

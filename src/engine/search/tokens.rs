@@ -17,7 +17,7 @@ static VOCABULARY: LazyLock<HashSet<&'static str>> = LazyLock::new(|| include_st
 /// A word that is longer is one unknown piece.
 const LONGEST: usize = 100;
 /// Characters of a word that count as one piece at least, and of white space: what encoders skip costs room all the same.
-const DENSE: usize = 16;
+pub(super) const DENSE: usize = 16;
 
 /// The pieces of a text. What encoders would skip or call unknown as a whole counts by its length, so that no text is long
 /// and counts little.

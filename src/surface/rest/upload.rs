@@ -35,17 +35,17 @@ pub(super) async fn upload<O: FromForm>(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
+    // Rights and a place first: nobody without them makes us write a byte.
+    let staging = match rest.gateway.staging(&caller) {
+        Ok(staging) => staging,
+        Err(error) => return refused::<O>(&rest, &caller, error).await,
+    };
     if is_json(request.headers()) {
         return match arguments::<O>(HashMap::new(), request).await.and_then(schema::parse::<O>) {
             Ok(op) => run(&rest, caller, op, ()).await,
             Err(error) => refused::<O>(&rest, &caller, error).await,
         };
     }
-    // Rights and a place first: nobody without them makes us write a byte.
-    let staging = match rest.gateway.staging(&caller) {
-        Ok(staging) => staging,
-        Err(error) => return refused::<O>(&rest, &caller, error).await,
-    };
     let Ok(multipart) = Multipart::from_request(request, &()).await else {
         let message = "Send the files as multipart/form-data, in fields named file; or JSON that names uploads.";
         return refused::<O>(&rest, &caller, Error::invalid("Content-Type", message)).await;

@@ -48,6 +48,13 @@ fn tells_nothing(what: &str, answer: &Value) {
     }
 }
 
+/// Whether a semantic query failed, and all of its reply: the text of it is written for models.
+async fn queried(service: &Service, token: &str, arguments: &Value) -> (bool, Value) {
+    let call = service.rpc(token, "tools/call", json!({ "name": "dragoman_query", "arguments": arguments }));
+    let (_, body) = json_of(call.send().await.unwrap()).await;
+    (body["result"]["isError"] == true, body["result"].clone())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hidden_column_is_nowhere_for_clients() {
     Service::both(async |service| {
@@ -67,7 +74,7 @@ async fn a_hidden_column_is_nowhere_for_clients() {
 
         // While it is seen, a question knows it, and a large answer is kept for its next pages.
         let payroll = json!({ "ontologyId": ontology, "measures": ["payroll"] });
-        let (failed, before) = service.tool(&token, "dragoman_query", payroll.clone()).await;
+        let (failed, before) = queried(&service, &token, &payroll).await;
         assert!(!failed && before.to_string().contains("14136"), "{before}");
 
         let hide = |hidden: bool| UpdateDataset {
@@ -126,7 +133,7 @@ async fn a_hidden_column_is_nowhere_for_clients() {
             }
             let (_, absent) = sql(&service, token, json!({ "sql": "SELECT xase_pay FROM staff" })).await;
             tells_nothing("a name beside it", &absent);
-            let (failed, gone) = service.tool(token, "dragoman_query", payroll.clone()).await;
+            let (failed, gone) = queried(&service, token, &payroll).await;
             assert!(failed, "a saved plan that used it: {gone}");
             assert!(!gone.to_string().contains("14136") && !gone.to_string().contains("base_pay"), "{gone}");
             for path in [format!("/datasets/{id}/schema"), format!("/datasets/{id}/profile"), "/datasets".to_owned()] {

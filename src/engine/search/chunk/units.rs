@@ -115,7 +115,9 @@ fn characters(word: &str, start: usize, room: usize, units: &mut Vec<Unit>) {
     while !rest.is_empty() {
         let end = rest.char_indices().nth(most).map_or(rest.len(), |(at, _)| at);
         let (piece, after) = rest.split_at(end);
-        units.push(Unit { range: start..start + piece.len(), tokens: tokens::count(piece) });
+        // Unknown letters count as one piece together, and would in each part of the word.
+        let tokens = tokens::count(piece).max(piece.chars().count().div_ceil(tokens::DENSE));
+        units.push(Unit { range: start..start + piece.len(), tokens });
         start += piece.len();
         rest = after;
     }

@@ -198,7 +198,7 @@ fn optional<T: DeserializeOwned + Default>(folder: &Path, file: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::{BTreeMap, HashMap};
 
     use serde_json::{Value, json};
 
@@ -220,7 +220,8 @@ mod tests {
                 "layer_norm_eps": 1e-12, "pad_token_id": 0, "position_embedding_type": "absolute", "use_cache": true,
             }),
         );
-        let vocabulary: HashMap<&str, usize> = WORDS.iter().enumerate().map(|(at, word)| (*word, at)).collect();
+        // In one order, so that equal folders are equal to the byte.
+        let vocabulary: BTreeMap<&str, usize> = WORDS.iter().enumerate().map(|(at, word)| (*word, at)).collect();
         let special = |id: &str, at: usize| json!({ "id": id, "ids": [at], "tokens": [id] });
         write(
             "tokenizer.json",
@@ -295,7 +296,7 @@ mod tests {
             for (text, vector) in texts.iter().zip(&together) {
                 assert!(near(&encode(&model, &[text], Purpose::Passage)[0], vector), "{text}");
             }
-            assert!(!near(&together[0], &together[2]), "and differ from each other");
+            assert_ne!(together[0], together[2], "and differ from each other");
         }
     }
 
@@ -339,21 +340,5 @@ mod tests {
         assert!(Model::load(folder("gpt2", json!({})).path()).err().unwrap().contains("bert"));
         let pooled = folder("bert", json!({ "pooling_mode_cls_token": true }));
         assert!(Model::load(pooled.path()).err().unwrap().contains("1_Pooling"));
-    }
-
-    /// With the weights of a real model, where the machine has them: `DRAGOMAN_TEST_MODEL` names the folder of
-    /// all-MiniLM-L6-v2.
-    #[test]
-    #[ignore = "needs the weights of a model"]
-    fn a_real_model_finds_like_meanings() {
-        let folder = std::env::var("DRAGOMAN_TEST_MODEL").unwrap();
-        let model = Local::new(folder.into());
-        let made =
-            encode(&model, &["The flight was postponed.", "The plane left late.", "Add two eggs."], Purpose::Passage);
-        let cosine = |a: &[f32], b: &[f32]| {
-            let of = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
-            of(a, b) / (of(a, a) * of(b, b)).sqrt()
-        };
-        assert!(cosine(&made[0], &made[1]) > cosine(&made[0], &made[2]) + 0.3);
     }
 }
