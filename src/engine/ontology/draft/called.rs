@@ -4,7 +4,7 @@
 //! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
-use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, key_stem, last, same};
+use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, inflected, key_stem, last, same};
 use crate::engine::ontology::draft::reading::{
     Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
 };
@@ -256,6 +256,12 @@ impl Pair<'_> {
         }
         if self.bare {
             return None;
+        }
+        if let ([only], [table]) = (stem, table.as_slice())
+            && inflected(only, table)
+            && !self.another
+        {
+            return Some(Called::of(65, Says::Table));
         }
         // "hersteller id" of the fahrzeughersteller
         if let ([only], [.., of]) = (stem, table.as_slice())

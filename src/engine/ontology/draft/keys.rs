@@ -182,6 +182,10 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
     if let Some(stem) = key_stem(words) {
         // "company claim number" of a claim, and "detail id" of a coverage detail
         let own = ends_with(stem, nouns) || noun(nouns).ends_with(&stem.join(" "));
+        // The row of another table that this one goes on from has its key.
+        if words.iter().any(|word| word == "ptr") {
+            return 60;
+        }
         if !stem.is_empty() && vocabulary.names_another(stem, nouns) {
             // A table of nothing else is a kind of the other.
             return if table.columns.len() == 1 { 60 } else { FOREIGN };

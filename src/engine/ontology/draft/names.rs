@@ -231,6 +231,16 @@ pub(super) fn same(first: &[String], second: &[String]) -> bool {
     each || singular(&first.concat()) == singular(&second.concat())
 }
 
+/// Whether two words differ in their endings alone, as one and several do in many languages: "klient" and "klienci",
+/// "kategoria" and "kategorie". What makes other words of one, as "-er" does, is no such ending.
+pub(super) fn inflected(one: &str, other: &str) -> bool {
+    const ENDINGS: &str = "aeiouycmnstwz";
+    let shared = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let rest = |word: &str| word.chars().skip(shared).collect::<String>();
+    let ends = |rest: &str| rest.chars().count() <= 2 && rest.chars().all(|c| ENDINGS.contains(c));
+    one != other && shared >= 4 && ends(&rest(one)) && ends(&rest(other))
+}
+
 /// Whether a few letters stand for a noun: its first ones, those that its words begin with, or some of it in their order
 /// ("mgr" for a manager).
 pub(super) fn abbreviates(short: &str, noun: &[String]) -> bool {
@@ -301,6 +311,16 @@ mod tests {
         assert_eq!(prefix("customers", &["customer id", "name"]), 0);
         assert_eq!(prefix("flights", &["scheduled arrival", "scheduled departure"]), 0);
         assert_eq!(prefix("flights", &["l tax"]), 0);
+    }
+
+    #[test]
+    fn endings_alone_make_no_other_word() {
+        for (one, many) in [("kategoria", "kategorie"), ("klient", "klienci"), ("produkt", "produkty")] {
+            assert!(inflected(one, many) && inflected(many, one), "{one} {many}");
+        }
+        for (one, other) in [("product", "producer"), ("customer", "customs"), ("cat", "cats")] {
+            assert!(!inflected(one, other), "{one} {other}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::marks::{Marks, letters};
-use crate::engine::ontology::draft::names::{canonical, forms, key_stem, same, singular, without_number};
+use crate::engine::ontology::draft::names::{canonical, forms, inflected, key_stem, same, singular, without_number};
 use crate::engine::ontology::draft::roles::STAFF;
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::words::{ENDS, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any, is_done_by};
@@ -160,12 +160,20 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// How many tables have a column of this name.
+    pub(super) fn tables_with(&self, words: &[String]) -> usize {
+        self.seen.iter().filter(|table| table.columns.iter().any(|column| column.words == words)).count()
+    }
+
     /// Whether the names share anything that may be worth a closer look.
     pub(super) fn are_near(&self, reading: &Reading, to: &Seen<'_>, key: &Column<'_>) -> bool {
         let Some(table) = self.tables.get(to.at) else { return true };
         let end_of_table = || {
             let [only] = reading.stem() else { return false };
-            only.len() >= 5 && table.only.as_ref().is_some_and(|table| table.ends_with(only.as_str()))
+            table
+                .only
+                .as_ref()
+                .is_some_and(|table| only.len() >= 5 && table.ends_with(only.as_str()) || inflected(only, table))
         };
         let ends = || {
             let [only] = reading.words.as_slice() else { return false };

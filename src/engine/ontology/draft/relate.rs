@@ -207,6 +207,8 @@ fn single<'a>(
                 && !any(&column.words, &["row", "record", "key", "surrogate"])
                 && to.table.rows().saturating_mul(9) > from.table.rows().saturating_mul(10)
                 && !of.called
+                // What every table calls its key says of none.
+                && !(of.key && matches!(column.words.as_slice(), [_]) && names.tables_with(&column.words) > 2)
         };
         // Unique by chance, in a table that has a key of its own.
         let by_chance = || primary && !of.key && !of.called && called.score >= 88;
