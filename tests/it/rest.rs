@@ -108,8 +108,11 @@ async fn refused(request: RequestBuilder, field: &str, what: &str) {
 }
 
 /// Whether no object of a schema may have other members than those that it names.
+/// Whether no object takes members that nobody named. Of a map the names are the caller's own, and it says what its
+/// values are.
 fn is_closed(schema: &Value) -> bool {
-    let open = schema["type"] == "object" && schema["additionalProperties"] != false;
+    let rest = &schema["additionalProperties"];
+    let open = schema["type"] == "object" && *rest != false && !rest.is_object();
     !open
         && match schema {
             Value::Object(members) => members.values().all(is_closed),

@@ -76,11 +76,17 @@ fn checked(field: &str, query: &str) -> Result<String> {
 }
 
 /// Results of a page.
-fn checked_k(k: u32) -> Result<usize> {
-    match (1..=MOST).contains(&k) {
-        true => Ok(k as usize),
-        false => Err(Error::invalid("k", format!("k is a number from 1 to {MOST}."))),
+fn checked_k(k: u32, begin: &Begin<'_>) -> Result<()> {
+    if !(1..=MOST).contains(&k) {
+        return Err(Error::invalid("k", format!("k is a number from 1 to {MOST}.")));
     }
+    if begin.offset.is_some_and(|offset| offset as usize >= REACH) {
+        return Err(Error::invalid("offset", format!("Results go to {REACH}. Narrow the search by filters.")));
+    }
+    if begin.cursor.is_some() && begin.offset.is_some() {
+        return Err(Error::invalid("offset", "Give a cursor or an offset, not both."));
+    }
+    Ok(())
 }
 
 /// Ids of a call.
@@ -129,12 +135,6 @@ impl Page {
         let versions = sha256_hex(serde_json::to_string(&versions).map_err(Error::internal)?.as_bytes());
         let versions = versions.get(..16).unwrap_or_default().to_owned();
         let mut offset = begin.offset.unwrap_or(0) as usize;
-        if offset >= REACH {
-            return Err(Error::invalid("offset", format!("Results go to {REACH}. Narrow the search by filters.")));
-        }
-        if begin.cursor.is_some() && begin.offset.is_some() {
-            return Err(Error::invalid("offset", "Give a cursor or an offset, not both."));
-        }
         if let Some(position) = crate::ops::position(on, &scope, begin.cursor)? {
             let (at, of) = position.split_once('.').unwrap_or_default();
             if of != versions {

@@ -73,10 +73,10 @@ impl Operation for SearchFts {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let query = checked("query", &self.query)?;
-        checked_k(self.k)?;
+        let begin = Begin { cursor: self.cursor.as_deref(), offset: self.offset };
+        checked_k(self.k, &begin)?;
         let (filter, min_score) = filters::read(job.pass, self.filters.as_ref())?;
         let asked = json!([query, self.filters, self.group_by]);
-        let begin = Begin { cursor: self.cursor.as_deref(), offset: self.offset };
         let page = Page::of(on, job, Self::INFO.name, &asked, begin)?;
         let ask = Retrieval {
             words: Some(query),

@@ -135,10 +135,10 @@ impl Operation for SearchHybrid {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let query = checked("query", &self.query)?;
-        checked_k(self.k)?;
+        let begin = Begin { cursor: self.cursor.as_deref(), offset: self.offset };
+        checked_k(self.k, &begin)?;
         let (filter, min_score) = filters::read(job.pass, self.filters.as_ref())?;
         let asked = json!([query, self.filters, self.group_by, self.mode, self.fuse, self.fts_then_vec]);
-        let begin = Begin { cursor: self.cursor.as_deref(), offset: self.offset };
         let page = Page::of(on, job, Self::INFO.name, &asked, begin)?;
         let (fusion, equal, near, most) = match (self.mode, &self.fuse, &self.fts_then_vec) {
             (Mode::Fuse, fuse, None) => fuse.clone().unwrap_or_default().read()?,

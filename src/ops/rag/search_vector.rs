@@ -102,7 +102,8 @@ impl Operation for SearchVector {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
-        checked_k(self.k)?;
+        let begin = Begin { cursor: self.cursor.as_deref(), offset: self.offset };
+        checked_k(self.k, &begin)?;
         let (filter, min_score) = filters::read(job.pass, self.filters.as_ref())?;
         let (encoder, dimension) = on.engines.search.encoder(job.pass.org()).await?;
         if let Some(Model { model }) = &self.embedding
@@ -112,7 +113,6 @@ impl Operation for SearchVector {
             return Err(Error::invalid("embedding", message).with(json!({ "field": "embedding", "nearest": encoder })));
         }
         let asked = json!([self.query_text, self.query_embedding, self.like, self.filters, self.group_by]);
-        let begin = Begin { cursor: self.cursor.as_deref(), offset: self.offset };
         let page = Page::of(on, job, Self::INFO.name, &asked, begin)?;
         let meaning = match (&self.query_text, &self.query_embedding, &self.like) {
             (Some(text), None, None) => Meaning::Text(checked("query_text", text)?),

@@ -189,6 +189,9 @@ fn request_body(info: &Info, schema: &Map<String, Value>, members: Map<String, V
 /// What may be left out of a body may be null as well. The schemas of tools do not say so: some MCP clients refuse a set
 /// with a list of types.
 fn or_null(mut member: Value) -> Value {
+    if member.get("oneOf").is_some() {
+        return json!({ "anyOf": [member, { "type": "null" }] });
+    }
     if let Some(kind) = member.get("type").and_then(Value::as_str).map(str::to_owned) {
         put(&mut member, "type", json!([kind, "null"]));
         if let Some(Value::Array(values)) = member.get_mut("enum") {
