@@ -107,7 +107,6 @@ async fn refused(request: RequestBuilder, field: &str, what: &str) {
     assert!(error["message"].as_str().unwrap().contains(field), "{what}: {body}");
 }
 
-/// Whether no object of a schema may have other members than those that it names.
 /// Whether no object takes members that nobody named. Of a map the names are the caller's own, and it says what its
 /// values are.
 fn is_closed(schema: &Value) -> bool {
