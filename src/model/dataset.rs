@@ -188,6 +188,9 @@ pub fn readable(argument: &str, text: &str, most: usize) -> Result<String> {
     Ok(text.to_owned())
 }
 
+/// What [`is_name`] asks for, in words.
+pub const NAMES: &str = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
+
 /// Whether a text can be a dataset's name.
 pub fn is_name(text: &str) -> bool {
     (1..=63).contains(&text.len())

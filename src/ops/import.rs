@@ -15,7 +15,7 @@ use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::Action;
 use crate::model::column_change::ColumnChange;
 pub use crate::model::dataset::IfExists;
-use crate::model::dataset::{ColumnInfo, Dataset, Kind, name_from_file};
+use crate::model::dataset::{ColumnInfo, Dataset, Kind, NAMES, is_name, name_from_file};
 use crate::model::error::{Error, Result};
 
 /// Characters of a dataset's name.
@@ -177,6 +177,9 @@ impl Import {
     /// # Errors
     /// `invalid_argument` for files beside uploads, and for uploads that are not whole; `not_found` for those of others.
     pub(super) fn request(self, on: &Parts, job: &Job<'_>) -> Result<Request> {
+        if self.name.as_ref().is_some_and(|name| !name.is_empty() && !is_name(name)) {
+            return Err(Error::invalid("name", NAMES));
+        }
         let mut files: Vec<SourceFile> = Vec::new();
         for Staged { name, path } in self.files {
             // Only a surface says where a file is.

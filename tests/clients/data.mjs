@@ -116,7 +116,7 @@ try {
   await page.goto(`${base}/w/acme`);
   await page.getByRole('heading', { name: 'Files that wait' }).waitFor();
   await picture('waiting');
-  await page.getByRole('button', { name: `Throw later_${colour}.csv away` }).click();
+  await page.getByRole('button', { name: `Throw it away: later_${colour}.csv` }).click();
   await page.getByRole('heading', { name: 'Bring files' }).waitFor();
   if (await page.getByText(`later_${colour}.csv`).count()) throw new Error('it is still there');
 

@@ -280,13 +280,13 @@ async fn what_was_found_is_corrected_before_it_is_kept() {
     let numbers = json!({ "uploads": [id(&at)], "columns": [{ "column": "a", "type": "DOUBLE" }] });
     let (_, found) = sender.post("/api/v1/datasets/check", numbers).await;
     assert_eq!(found["rows"], json!([["1.5", "x"], ["22.25", "y"]]), "{found}");
-    let lines = "{\"at\":\"2024-01-01T10:00:00Z\",\"n\":1}\n{\"at\":\"2024-01-02T10:00:00Z\",\"n\":2.5}\n";
+    let lines = "{\"day\":\"2024-01-01T10:00:00Z\",\"n\":1}\n{\"day\":\"2024-01-02T10:00:00Z\",\"n\":2.5}\n";
     let at = sender.begin("lines.jsonl", lines.len()).await;
     sender.rest(&at, lines.as_bytes()).await;
-    let texts = json!({ "uploads": [id(&at)], "columns": [{ "column": "at", "type": "text" }] });
+    let texts = json!({ "uploads": [id(&at)], "columns": [{ "column": "day", "type": "text" }] });
     let (_, found) = sender.post("/api/v1/datasets/check", texts).await;
     assert_eq!(found["rows"][0], json!(["2024-01-01T10:00:00Z", "1.0"]), "{found}");
-    let whole = json!({ "uploads": [id(&at)], "columns": [{ "column": "at", "type": "BIGINT" }] });
+    let whole = json!({ "uploads": [id(&at)], "columns": [{ "column": "day", "type": "BIGINT" }] });
     let (_, unfit) = sender.post("/api/v1/datasets/check", whole).await;
     assert_eq!(unfit["error"]["details"]["problems"][0]["row"], 1, "{unfit}");
     service.stop().await;

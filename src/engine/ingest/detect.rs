@@ -31,7 +31,8 @@ impl FileKind {
 /// # Errors
 /// `invalid_argument` that says what it is instead, and which kinds are understood.
 pub fn kind_of(path: &Path, name: &str) -> Result<FileKind> {
-    let mut file = File::open(path).map_err(Error::internal)?;
+    let unread = |cause| Error::invalid("file", format!("{name} cannot be read: {cause}."));
+    let mut file = File::open(path).map_err(unread)?;
     let format = extract::detect::format(&mut file, name).map_err(|error| {
         let message = format!("{name} cannot be imported: {}", error.message);
         Error { message, ..error }

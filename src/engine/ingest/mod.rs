@@ -25,7 +25,7 @@ use crate::engine::job::Job;
 use crate::engine::search::SearchEngine;
 use crate::engine::sql::{ImportedTable, SqlEngine, TableFormat, TableSource};
 use crate::model::column_change::ColumnChange;
-use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, is_name, readable};
+use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, NAMES, is_name, readable};
 use crate::model::document::{Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
@@ -144,8 +144,7 @@ impl Ingest {
     /// What is asked for, checked against itself and against what is there.
     async fn begin(&self, job: &Job<'_>, mut request: Request) -> Result<(Import, Option<TableFormat>)> {
         if !is_name(&request.name) {
-            let message = "A dataset's name has 1 to 63 characters of a–z, 0–9 and _, and does not start with a digit.";
-            return Err(Error::invalid("name", message));
+            return Err(Error::invalid("name", NAMES));
         }
         readable("description", &request.description, DESCRIPTION)?;
         let (kind, format) = match kinds(&request.files).await?.as_slice() {

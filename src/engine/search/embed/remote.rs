@@ -262,6 +262,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn texts_go_in_batches_with_the_key_and_a_busy_server_is_asked_again() {
+        let _another_was_first = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let (url, asked) = served().await;
         let remote = Remote::new(EmbeddingServer {
             url,
@@ -285,6 +286,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_server_that_is_not_there_is_an_error_within_its_time() {
+        let _another_was_first = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/v1", closed.local_addr().unwrap())).unwrap();
         drop(closed);
