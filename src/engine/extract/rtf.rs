@@ -264,7 +264,7 @@ impl Reader<'_, '_> {
             "pard" => (self.state.level, self.state.item, self.state.in_table) = (None, None, false),
             "intbl" => self.state.in_table = true,
             "outlinelevel" => {
-                self.state.level = usize::try_from(number_or(9)).ok().filter(|level| *level < 9).map(|level| level + 1)
+                self.state.level = usize::try_from(number_or(9)).ok().filter(|level| *level < 9).map(|level| level + 1);
             }
             "ls" => self.state.item = self.state.item.or(Some(0)),
             "ilvl" => self.state.item = usize::try_from(number_or(0)).ok(),

@@ -264,7 +264,7 @@ mod tests {
             &[text("Town"), text("Sum"), text("Count"), text("town"), Data::Empty, text("Open")],
             &[text("Ghent"), half.clone(), one.clone(), one.clone(), Data::Empty, Data::Bool(true)],
             &[],
-            &[text("Bruges"), one.clone(), Data::Empty, text("x"), half, Data::Bool(false)],
+            &[text("Bruges"), one, Data::Empty, text("x"), half, Data::Bool(false)],
         ]);
         let columns: Vec<(&str, &str)> = made.columns.iter().map(|(name, kind)| (name.as_str(), kind.sql())).collect();
         let expected = [

@@ -146,7 +146,7 @@ fn code(part: &str, words: usize) -> Option<String> {
     let part: String = part.chars().take(WORD_CHARS).collect();
     let has = |kind: fn(char) -> bool| part.chars().any(kind);
     let ends_in_signs = part.ends_with(['+', '#']);
-    if !ends_in_signs && (words < 2 || !has(|c| c.is_numeric())) {
+    if !ends_in_signs && (words < 2 || !has(char::is_numeric)) {
         return None;
     }
     let code = match has(char::is_alphabetic) && !ends_in_signs {

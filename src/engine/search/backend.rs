@@ -53,6 +53,9 @@ pub(super) struct Answer {
     pub failed: Vec<&'static str>,
 }
 
+/// The dense and the sparse vector of a chunk.
+pub(super) type Pair = (Vec<f32>, SparseVector);
+
 /// See the module. What goes wrong is logged where it happens, once, with the dataset.
 pub(super) trait Index: Send + Sync {
     /// The candidates of each, in the order of the keys. One that fails does not spoil the others.
@@ -80,7 +83,7 @@ pub(super) trait Index: Send + Sync {
     ///
     /// # Errors
     /// One of them has not both.
-    fn pairs<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<(Vec<f32>, SparseVector)>>>;
+    fn pairs<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Pair>>>;
 
     /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
     fn forget(&self, key: &Key);

@@ -316,7 +316,7 @@ pub(super) fn kind(name: &str, content: Content) -> Option<Kind> {
     }
     let kind = match said {
         Some((_, kind)) => *kind,
-        None if among(&["name", "nom", "nombre"]) && among(PEOPLE) || words.iter().any(run_together) => {
+        None if among(&["name", "nom", "nombre"]) && among(PEOPLE) || words.iter().any(|word| run_together(word)) => {
             Kind::PersonName
         }
         None if matches!(words.as_slice(), [only] if only == "pass") => Kind::Credential,
@@ -334,7 +334,7 @@ pub(super) fn kind(name: &str, content: Content) -> Option<Kind> {
 }
 
 /// "ownername"
-fn run_together(word: &String) -> bool {
+fn run_together(word: &str) -> bool {
     word.strip_suffix("name").is_some_and(|whose| PEOPLE.contains(&whose))
 }
 

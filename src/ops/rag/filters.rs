@@ -236,6 +236,15 @@ fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n s
 }
 
 #[cfg(test)]
+fn schema_names() -> Vec<String> {
+    let schema = schemars::schema_for!(Filters);
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap();
+    let mut names: Vec<String> = properties.keys().cloned().collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -263,13 +272,4 @@ mod tests {
             assert!(member(bad).is_err(), "{bad:?}");
         }
     }
-}
-
-#[cfg(test)]
-fn schema_names() -> Vec<String> {
-    let schema = schemars::schema_for!(Filters);
-    let properties = schema.get("properties").and_then(Value::as_object).unwrap();
-    let mut names: Vec<String> = properties.keys().cloned().collect();
-    names.sort();
-    names
 }

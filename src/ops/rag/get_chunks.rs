@@ -95,6 +95,9 @@ pub struct OfChunk {
     pub page: Option<u32>,
 }
 
+/// A document, and the number of one of its chunks.
+type Numbered = (Id<Document>, u32);
+
 /// The reply.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reply {
@@ -146,10 +149,10 @@ impl Operation for GetChunks {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let began = Instant::now();
         let ids = checked_ids("chunk_ids", &self.chunk_ids)?;
-        let asked: Vec<(&str, Option<(Id<Document>, u32)>)> = ids.into_iter().map(|id| (id, chunk_of(id))).collect();
+        let asked: Vec<(&str, Option<Numbered>)> = ids.into_iter().map(|id| (id, chunk_of(id))).collect();
         let documents: Vec<Id<Document>> = asked.iter().filter_map(|(_, chunk)| Some(chunk.as_ref()?.0)).collect();
         let datasets = on.engines.catalog.datasets_of(job, &documents).await?;
-        let mut by_dataset: BTreeMap<Id<Dataset>, Vec<(Id<Document>, u32)>> = BTreeMap::new();
+        let mut by_dataset: BTreeMap<Id<Dataset>, Vec<Numbered>> = BTreeMap::new();
         for (_, chunk) in &asked {
             if let Some(chunk) = chunk
                 && let Some(dataset) = datasets.get(&chunk.0)

@@ -91,7 +91,8 @@ fn goes_on(above: &Line, next: &Line, right: f64, pitch: f64) -> bool {
     let text = above.text();
     let ends = text.trim_end().ends_with(['.', '!', '?', ':', ';', '。']);
     // The first line of the next paragraph stands in, or the last of this one is short.
-    !(is_indented && ends) && !(is_short && ends) && !(is_short && text.chars().count() < 12)
+    let is_last = is_short && text.chars().count() < 12;
+    !(ends && (is_indented || is_short) || is_last)
 }
 
 /// The text of an item without its mark, and whether there was one.

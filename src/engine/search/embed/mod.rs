@@ -112,7 +112,7 @@ impl Encoders {
         encoders.configured = match chosen {
             Embedding::Builtin => None,
             Embedding::Folder(folder) => Some(encoders.local(folder.clone())),
-            Embedding::Server(server) => Some(encoders.remote(server.clone(), db.clone())),
+            Embedding::Server(server) => Some(Self::remote(server.clone(), db.clone())),
         };
         encoders
     }
@@ -121,7 +121,7 @@ impl Encoders {
         Configured::Local(Encoder::new(Arc::new(Local::new(folder)), &self.queries))
     }
 
-    fn remote(&self, server: EmbeddingServer, db: Db) -> Configured {
+    fn remote(server: EmbeddingServer, db: Db) -> Configured {
         let remote = Arc::new(Remote::new(server));
         // A query of a server costs this machine nothing.
         let at_once = Arc::new(Semaphore::new(remote::AT_ONCE));
@@ -262,15 +262,12 @@ fn unit(mut vector: Vec<f32>, dimension: usize) -> Result<Vec<f32>> {
 
 /// Runs work over texts on all cores, the longest first, so that none is left for the end; results in the texts' order.
 /// Each call gets at most `most` texts of about one length.
-fn side_by_side<T: Send>(
+fn side_by_side<T: Send + Sync>(
     texts: &[T],
     length: impl Fn(&T) -> usize,
     most: usize,
     work: impl Fn(&[&T]) -> Result<Vec<Vec<f32>>> + Sync,
-) -> Result<Vec<Vec<f32>>>
-where
-    T: Sync,
-{
+) -> Result<Vec<Vec<f32>>> {
     let mut order: Vec<(usize, &T)> = texts.iter().enumerate().collect();
     order.sort_by_key(|(at, text)| (std::cmp::Reverse(length(text)), *at));
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
