@@ -151,7 +151,8 @@ impl Desk {
 
     /// Runs commands to their end; the first that fails ends them, and the test. Returns what they printed.
     async fn shell(&self, script: &str, values: &[(String, String)]) -> String {
-        let path = format!("{}:{}", self.path().join("programs").display(), env::var("PATH").unwrap());
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = format!("{}:{}", self.path().join("programs").display(), path.to_string_lossy());
         let (said, errors) = (self.file("said"), self.file("errors"));
         let mut command = Command::new("bash");
         command.args(["-euo", "pipefail", "-c", script]).current_dir(self.path()).kill_on_drop(true);

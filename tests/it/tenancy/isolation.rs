@@ -185,7 +185,7 @@ fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Valu
 }
 
 /// What is new in every answer.
-const FRESH: [&str; 11] = [
+const FRESH: [&str; 12] = [
     "ontology_id",
     "request_id",
     "invitation_id",
@@ -197,6 +197,7 @@ const FRESH: [&str; 11] = [
     "execution_ms",
     "latency_ms",
     "ms",
+    "exists",
 ];
 
 /// A body without what is new in every answer, where what was asked for has the same name.
