@@ -185,7 +185,7 @@ fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Valu
 }
 
 /// What is new in every answer.
-const FRESH: [&str; 12] = [
+const FRESH: [&str; 15] = [
     "ontology_id",
     "request_id",
     "invitation_id",
@@ -198,6 +198,9 @@ const FRESH: [&str; 12] = [
     "latency_ms",
     "ms",
     "exists",
+    "upload_id",
+    "created_at",
+    "expires_at",
 ];
 
 /// A body without what is new in every answer, where what was asked for has the same name.
