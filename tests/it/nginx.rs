@@ -97,7 +97,7 @@ fn certificate(folder: &Path, name: &str, key: &[&str]) {
 }
 
 fn nginx(folder: &Path) -> Command {
-    let mut command = Command::new("nginx");
+    let mut command = Command::new("/usr/sbin/nginx");
     command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf")).args(["-e", "error.log"]);
     command
 }
