@@ -72,7 +72,7 @@ impl Office {
             None => Db::open_sqlite(&config.data_dir.join("metadata.sqlite")).await?,
         };
         let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
-        let (audit, audit_writer) = AuditLog::start(db.clone(), clock.clone());
+        let (audit, audit_writer) = AuditLog::start(db.clone(), clock.clone(), identity.uses());
         Ok(Self { config, clock, db, identity, audit, master, audit_writer })
     }
 

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::repeats::Repeats;
 use crate::base::clock::Clock;
+use crate::identity::uses::Uses;
 use crate::model::audit::Entry;
 use crate::model::error::{Error, Result};
 use crate::store::{self, Db};
@@ -47,12 +48,12 @@ impl AuditWriter {
 }
 
 impl AuditLog {
-    /// Starts the writer.
-    pub fn start(db: Db, clock: Clock) -> (Self, AuditWriter) {
+    /// Starts the writer; it writes the uses of tokens too.
+    pub fn start(db: Db, clock: Clock, uses: Uses) -> (Self, AuditWriter) {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let stop = CancellationToken::new();
         let repeats = Repeats::new(clock);
-        let task = tokio::spawn(write(db, waiting, repeats.clone(), stop.clone()));
+        let task = tokio::spawn(write(Book { db, uses }, waiting, repeats.clone(), stop.clone()));
         (Self { queue, repeats }, AuditWriter { stop, task })
     }
 
@@ -83,7 +84,7 @@ impl AuditLog {
     }
 }
 
-async fn write(db: Db, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, stop: CancellationToken) {
+async fn write(book: Book, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, stop: CancellationToken) {
     let mut look = tokio::time::interval(LOOK);
     let mut batch = Vec::with_capacity(BATCH);
     loop {
@@ -91,25 +92,37 @@ async fn write(db: Db, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, s
             biased;
             // Closed, the queue takes no more, and ends when what is in it was received.
             () = stop.cancelled(), if !waiting.is_closed() => waiting.close(),
-            _ = look.tick() => append(&db, repeats.due().into_iter().map(|entry| (entry, None))).await,
+            _ = look.tick() => book.append(repeats.due().into_iter().map(|entry| (entry, None))).await,
             received = waiting.recv_many(&mut batch, BATCH) => {
                 if received == 0 {
-                    return append(&db, repeats.all().into_iter().map(|entry| (entry, None))).await;
+                    return book.append(repeats.all().into_iter().map(|entry| (entry, None))).await;
                 }
-                append(&db, batch.drain(..)).await;
+                book.append(batch.drain(..)).await;
             }
         }
     }
 }
 
-async fn append(db: &Db, batch: impl Iterator<Item = Waiting>) {
-    let (entries, done): (Vec<Entry>, Vec<_>) = batch.unzip();
-    if entries.is_empty() {
-        return;
-    }
-    let written = store::audit::append(db, &entries).await.is_ok();
-    metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
-    for done in done.into_iter().flatten() {
-        let _caller_left = done.send(written);
+/// What is written to, and what is written with it.
+struct Book {
+    db: Db,
+    uses: Uses,
+}
+
+impl Book {
+    async fn append(&self, batch: impl Iterator<Item = Waiting>) {
+        let (entries, done): (Vec<Entry>, Vec<_>) = batch.unzip();
+        let uses = self.uses.take();
+        if entries.is_empty() && uses.is_empty() {
+            return;
+        }
+        let written = store::audit::append(&self.db, &entries, &uses).await.is_ok();
+        if !written {
+            self.uses.put_back(uses);
+        }
+        metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
+        for done in done.into_iter().flatten() {
+            let _caller_left = done.send(written);
+        }
     }
 }

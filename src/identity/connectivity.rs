@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Identity;
 use super::token::{Proven, Refusal};
+use super::uses::Uses;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex, random_bytes, same};
@@ -14,8 +15,7 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::name;
 use crate::model::org::Org;
 use crate::model::user::User;
-use crate::store::members;
-use crate::store::orgs;
+use crate::store::{members, orgs};
 use crate::store::tenant::Scoped;
 use crate::store::tokens::{self, TokenRow};
 
@@ -169,9 +169,35 @@ impl Identity {
         }
     }
 
+    /// Uses of tokens that are not written yet.
+    pub fn uses(&self) -> Uses {
+        self.0.uses.clone()
+    }
+
     /// A workspace's tokens, newest first.
     pub async fn tokens(&self, org: Id<Org>) -> Result<Vec<TokenInfo>> {
+        self.write_uses().await?;
         Ok(tokens::list(&mut self.0.db.read_tenant(org).await?, org).await?.into_iter().map(info).collect())
+    }
+
+    /// Writes the uses that wait, for who reads them now.
+    async fn write_uses(&self) -> Result<()> {
+        let uses = self.0.uses.take();
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let write = async {
+            let mut tx = self.0.db.everyone().await?;
+            for one in &uses {
+                tokens::add_uses(&mut tx, one).await?;
+            }
+            tx.commit().await
+        };
+        let written = write.await;
+        if written.is_err() {
+            self.0.uses.put_back(uses);
+        }
+        Ok(written?)
     }
 
     /// Ends a token at once; `false` when the workspace has no such token in force.
@@ -193,30 +219,21 @@ impl Identity {
     pub(super) async fn find_connectivity(&self, bearer: &str) -> Result<(TokenRow, Org), Refusal> {
         let id = public_id(bearer).ok_or(Refusal::Invalid)?;
         let now = self.0.clock.now();
-        let mut all = self.0.db.read_everyone().await?;
-        let row = tokens::by_public_id(&mut all, id).await?;
+        let found = tokens::by_public_id(&mut self.0.db.read_everyone().await?, id).await?;
         let digest = digest(&self.0.pepper, bearer);
-        let row = row.filter(|row| same(row.digest.as_bytes(), digest.as_bytes())).ok_or(Refusal::Invalid)?;
-        let org = in_force(&mut all, &row, now).await?;
-        Ok((row, org))
+        let found = found.filter(|(row, _)| same(row.digest.as_bytes(), digest.as_bytes()));
+        in_force(found.ok_or(Refusal::Invalid)?, now)
     }
 
     async fn connectivity_in_force(&self, id: &str) -> Result<TokenRow, Refusal> {
-        let mut all = self.0.db.read_everyone().await?;
-        let row = tokens::by_public_id(&mut all, id).await?.ok_or(Refusal::Invalid)?;
-        in_force(&mut all, &row, self.0.clock.now()).await?;
-        Ok(row)
+        let found = tokens::by_public_id(&mut self.0.db.read_everyone().await?, id).await?;
+        in_force(found.ok_or(Refusal::Invalid)?, self.0.clock.now()).map(|(row, _)| row)
     }
 
     /// Proves the bearer of a connectivity token and counts the use.
     pub(super) async fn verify_connectivity(&self, bearer: &str) -> Result<Proven, Refusal> {
         let (row, org) = self.find_connectivity(bearer).await?;
-        let now = self.0.clock.now();
-        let mut tx = self.0.db.tenant(row.org).await?;
-        if !tokens::count_use(&mut tx, row.org, &row.id, now).await? {
-            return Err(Refusal::Revoked);
-        }
-        tx.commit().await?;
+        self.0.uses.note(row.org, &row.id, self.0.clock.now());
         Ok(Proven {
             org,
             user: None,
@@ -290,14 +307,15 @@ async fn still_admin(tx: &mut Scoped, org: Id<Org>, by: Option<Id<User>>) -> Res
 }
 
 /// The workspace of a token that is neither revoked nor past its time.
-async fn in_force(on: &mut Scoped, row: &TokenRow, now: Millis) -> Result<Org, Refusal> {
+fn in_force((row, org): (TokenRow, Option<Org>), now: Millis) -> Result<(TokenRow, Org), Refusal> {
     if row.revoked_at.is_some() {
         return Err(Refusal::Revoked);
     }
     if row.expires_at.is_some_and(|at| at <= now) {
         return Err(Refusal::Expired);
     }
-    orgs::active(&mut **on, row.org).await?.ok_or(Refusal::Revoked)
+    let org = org.ok_or(Refusal::Revoked)?;
+    Ok((row, org))
 }
 
 /// Draws a public id and a secret for the row.

@@ -35,6 +35,7 @@ pub mod totp;
 pub mod upstream;
 pub mod user_profile;
 pub mod user_settings;
+pub mod uses;
 pub mod workspace_settings;
 
 use std::sync::Arc;
@@ -68,6 +69,7 @@ struct Inner {
     refresh_key: Vec<u8>,
     /// Keys the digests of connectivity tokens.
     pepper: Vec<u8>,
+    uses: uses::Uses,
     /// Keys the digests of user codes.
     device_key: Vec<u8>,
     /// Authenticates what browsers keep of earlier log-ins.
@@ -112,6 +114,7 @@ impl Identity {
             mailer,
             refresh_key: master.derive("refresh token successor"),
             pepper: master.derive("connectivity token pepper"),
+            uses: uses::Uses::default(),
             device_key: master.derive("device user code"),
             browser_key: master.derive("browsers of earlier log-ins"),
             recovery_key: master.derive("recovery codes"),

@@ -51,9 +51,18 @@ impl Entry {
     /// SHA-256 over the previous hash and the entry's canonical JSON: changing, moving or dropping a row breaks every
     /// later hash of the workspace.
     pub fn hash(&self, seq: i64, previous: &str) -> String {
-        let canonical = serde_json::to_string(self).unwrap_or_default();
-        sha256_hex(format!("{seq}\n{previous}\n{canonical}").as_bytes())
+        chained(seq, previous, &self.canonical())
     }
+
+    /// The JSON that is stored and hashed.
+    pub fn canonical(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// The hash of an entry's canonical JSON after the previous hash.
+pub fn chained(seq: i64, previous: &str, canonical: &str) -> String {
+    sha256_hex(format!("{seq}\n{previous}\n{canonical}").as_bytes())
 }
 
 /// Cuts a text for an entry, at a character.

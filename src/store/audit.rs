@@ -7,26 +7,30 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row as _};
+use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::model::audit::Entry;
+use crate::model::audit::{Entry, chained};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
-use crate::store::{Db, Tx};
+use crate::store::Db;
+use crate::store::tokens::{self, Use};
 
 /// The hash that the first entry of a chain follows.
 const ROOT: &str = "";
+/// Rows in one statement, and values of a row.
+const AT_ONCE: usize = 64;
+const COLUMNS: usize = 7;
 
 /// The name of a chain: a workspace's id, or `-` for entries about no workspace.
 pub fn chain_of(org: Option<Id<Org>>) -> String {
     org.map_or_else(|| "-".to_owned(), |org| org.to_string())
 }
 
-/// Appends entries in one transaction: all are durable when it returns, or none is there.
-pub async fn append(db: &Db, entries: &[Entry]) -> Result<()> {
-    let mut tx = db.begin().await?;
+/// Appends entries, and adds uses of tokens, in one transaction: all are durable when it returns, or none is there.
+pub async fn append(db: &Db, entries: &[Entry], uses: &[Use]) -> Result<()> {
+    let mut tx = db.everyone().await?;
     // Sorted by chain: two nodes take the heads in the same order and cannot deadlock.
     let mut by_chain: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
@@ -35,40 +39,51 @@ pub async fn append(db: &Db, entries: &[Entry]) -> Result<()> {
     for (chain, entries) in &by_chain {
         append_to(&mut tx, chain, entries).await?;
     }
+    for one in uses {
+        tokens::add_uses(&mut tx, one).await?;
+    }
     tx.commit().await?;
     Ok(())
 }
 
-async fn append_to(tx: &mut Tx, chain: &str, entries: &[&Entry]) -> Result<()> {
+async fn append_to(tx: &mut AnyConnection, chain: &str, entries: &[&Entry]) -> Result<()> {
     let start = "INSERT INTO audit_heads (chain, seq, hash) VALUES ($1, 0, $2) ON CONFLICT (chain) DO NOTHING";
-    sqlx::query(start).bind(chain.to_owned()).bind(ROOT).execute(&mut **tx).await?;
+    sqlx::query(start).bind(chain.to_owned()).bind(ROOT).execute(&mut *tx).await?;
     let count = i64::try_from(entries.len()).map_err(Error::internal)?;
     let take = "UPDATE audit_heads SET seq = seq + $1 WHERE chain = $2 RETURNING seq, hash";
-    let head = sqlx::query(take).bind(count).bind(chain.to_owned()).fetch_one(&mut **tx).await?;
+    let head = sqlx::query(take).bind(count).bind(chain.to_owned()).fetch_one(&mut *tx).await?;
     let mut seq = head.try_get::<i64, _>("seq")? - count;
     let mut hash: String = head.try_get("hash")?;
-    for entry in entries {
-        seq += 1;
-        hash = entry.hash(seq, &hash);
-        insert(tx, chain, seq, entry, &hash).await?;
+    for entries in entries.chunks(AT_ONCE) {
+        let mut rows = Vec::with_capacity(entries.len());
+        for entry in entries {
+            seq += 1;
+            let text = entry.canonical();
+            hash = chained(seq, &hash, &text);
+            rows.push((seq, *entry, text, hash.clone()));
+        }
+        insert(tx, chain, rows).await?;
     }
     let set = "UPDATE audit_heads SET hash = $1 WHERE chain = $2";
-    sqlx::query(set).bind(hash).bind(chain.to_owned()).execute(&mut **tx).await?;
+    sqlx::query(set).bind(hash).bind(chain.to_owned()).execute(&mut *tx).await?;
     Ok(())
 }
 
-async fn insert(on: &mut AnyConnection, chain: &str, seq: i64, entry: &Entry, hash: &str) -> Result<()> {
-    let sql = "INSERT INTO audit (chain, seq, at, action, outcome, entry, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    sqlx::query(sql)
-        .bind(chain.to_owned())
-        .bind(seq)
-        .bind(entry.at)
-        .bind(entry.action.clone())
-        .bind(entry.outcome.clone())
-        .bind(serde_json::to_string(entry).map_err(Error::internal)?)
-        .bind(hash.to_owned())
-        .execute(on)
-        .await?;
+/// Rows with their numbers, texts and hashes.
+async fn insert(on: &mut AnyConnection, chain: &str, rows: Vec<(i64, &Entry, String, String)>) -> Result<()> {
+    let marks: Vec<String> = (0..rows.len())
+        .map(|row| {
+            let marks: Vec<String> = (1..=COLUMNS).map(|column| format!("${}", row * COLUMNS + column)).collect();
+            format!("({})", marks.join(", "))
+        })
+        .collect();
+    let sql = format!("INSERT INTO audit (chain, seq, at, action, outcome, entry, hash) VALUES {}", marks.join(", "));
+    let mut query = sqlx::query(AssertSqlSafe(sql));
+    for (seq, entry, text, hash) in rows {
+        query = query.bind(chain.to_owned()).bind(seq).bind(entry.at).bind(entry.action.clone());
+        query = query.bind(entry.outcome.clone()).bind(text).bind(hash);
+    }
+    query.execute(on).await?;
     Ok(())
 }
 

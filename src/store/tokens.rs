@@ -28,6 +28,16 @@ pub struct TokenRow {
     pub replaced_by: Option<String>,
 }
 
+/// Uses of a token, and when the last of them was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    pub org: Id<Org>,
+    /// The eight public characters.
+    pub token: String,
+    pub count: i64,
+    pub last: Millis,
+}
+
 /// Adds a token; `false` when its public id is taken.
 pub async fn insert(on: &mut Scoped, token: &TokenRow) -> sqlx::Result<bool> {
     let done = sqlx::query(
@@ -67,17 +77,34 @@ pub async fn count_active(on: &mut Scoped, org: Id<Org>, replaced: bool, now: Mi
     .await
 }
 
-/// By public id alone: the one look-up that precedes the tenant, which the token itself names.
-pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<TokenRow>> {
+/// By public id alone: the one look-up that precedes the tenant, which the token itself names. With its workspace, unless
+/// the operator has suspended it.
+pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<(TokenRow, Option<Org>)>> {
     let row = sqlx::query(
-        "SELECT org_id, id, label, scopes, digest, last_four, created_at, expires_at, revoked_at, last_used_at,
-                use_count, replaced_by
-         FROM connectivity_tokens WHERE id = $1",
+        "SELECT t.org_id AS org_id, t.id AS id, t.label AS label, t.scopes AS scopes, t.digest AS digest,
+                t.last_four AS last_four, t.created_at AS created_at, t.expires_at AS expires_at,
+                t.revoked_at AS revoked_at, t.last_used_at AS last_used_at, t.use_count AS use_count,
+                t.replaced_by AS replaced_by,
+                o.slug AS org_slug, o.name AS org_name, o.connectivity_enabled AS org_on, o.created_at AS org_at
+         FROM connectivity_tokens t LEFT JOIN orgs o ON o.id = t.org_id AND o.suspended_at IS NULL
+         WHERE t.id = $1",
     )
     .bind(id)
     .fetch_optional(&mut **on)
     .await?;
-    row.as_ref().map(read).transpose()
+    let Some(row) = row else { return Ok(None) };
+    let token = read(&row)?;
+    let org = match row.try_get::<Option<String>, _>("org_slug")? {
+        None => None,
+        Some(slug) => Some(Org {
+            id: token.org,
+            slug,
+            name: row.try_get("org_name")?,
+            connectivity_enabled: row.try_get::<i64, _>("org_on")? != 0,
+            created_at: row.try_get("org_at")?,
+        }),
+    };
+    Ok(Some((token, org)))
 }
 
 /// A workspace's tokens, newest first.
@@ -93,18 +120,20 @@ pub async fn list(on: &mut Scoped, org: Id<Org>) -> sqlx::Result<Vec<TokenRow>> 
     rows.iter().map(read).collect()
 }
 
-/// Counts a use; `false` when the token was revoked in the meantime.
-pub async fn count_use(on: &mut Scoped, org: Id<Org>, id: &str, now: Millis) -> sqlx::Result<bool> {
-    let done = sqlx::query(
-        "UPDATE connectivity_tokens SET last_used_at = $3, use_count = use_count + 1
-         WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL",
+/// Adds uses to those of a token.
+pub async fn add_uses(on: &mut Scoped, uses: &Use) -> sqlx::Result<()> {
+    sqlx::query(
+        "UPDATE connectivity_tokens SET use_count = use_count + $3,
+                last_used_at = CASE WHEN last_used_at > $4 THEN last_used_at ELSE $4 END
+         WHERE org_id = $1 AND id = $2",
     )
-    .bind(org.to_string())
-    .bind(id)
-    .bind(now)
+    .bind(uses.org.to_string())
+    .bind(uses.token.as_str())
+    .bind(uses.count)
+    .bind(uses.last)
     .execute(&mut **on)
     .await?;
-    Ok(done.rows_affected() == 1)
+    Ok(())
 }
 
 /// Revokes a token; `false` when there is none that was still in force.

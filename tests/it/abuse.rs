@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dragoman::base::secret::Secret;
 use dragoman::gateway::operation::Operation as _;
+use dragoman::identity::uses::Uses;
 use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::model::audit::Entry;
 use dragoman::model::org::Org;
@@ -143,7 +144,7 @@ async fn what_was_counted_is_written_out_before_the_service_ends() {
     let folder = tempfile::tempdir().unwrap();
     let db = dragoman::store::Db::open_sqlite(&folder.path().join("metadata.sqlite")).await.unwrap();
     let clock = dragoman::base::clock::Clock::manual(1_790_000_000_000);
-    let (log, writer) = dragoman::gateway::audit::AuditLog::start(db.clone(), clock.clone());
+    let (log, writer) = dragoman::gateway::audit::AuditLog::start(db.clone(), clock.clone(), Uses::default());
     let refusal: Entry = serde_json::from_value(json!({
         "at": clock.now(), "org": null, "principal": "", "client": "", "client_version": "", "session": "",
         "ip": "192.0.2.1", "request_id": "r", "action": "auth.refused", "target": "/mcp", "outcome": "auth_missing",
