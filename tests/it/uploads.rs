@@ -198,10 +198,14 @@ async fn of_two_connections_the_later_one_goes_on() {
     let held = futures_util::stream::iter([Ok::<_, std::io::Error>(file[..3].to_vec())]);
     let silent = held.chain(futures_util::stream::pending());
     let first = tokio::spawn(sender.patch(&at, 0, Body::wrap_stream(silent)).send());
-    // Until the first has begun, the second would find nothing to take over: both orders end well.
-    tokio::time::timeout(Duration::from_secs(30), sender.rest(&at, file))
-        .await
-        .expect("the later one is not kept waiting");
+    let later = async {
+        // Of two the one that comes later wins: the first has to be there.
+        while sender.offset(&at).await < 3 {
+            tokio::task::yield_now().await;
+        }
+        sender.rest(&at, file).await;
+    };
+    tokio::time::timeout(Duration::from_secs(30), later).await.expect("the later one is not kept waiting");
     let (status, made) = sender.post("/api/v1/datasets", json!({ "uploads": [id(&at)] })).await;
     assert_eq!((status, &made["row_count"]), (200, &json!(2)), "{made}");
     first.abort();

@@ -15,6 +15,7 @@ use super::manifest::Owner;
 use super::open::OpenShards;
 use super::retrieve::{Fusion, Meaning, REACH, Retrieval};
 use super::shard::{Builder, Stored};
+use super::tests::dataset;
 use super::*;
 use crate::base::clock::Clock;
 use crate::config::Limits;
@@ -61,27 +62,6 @@ fn status(member: &str) -> u64 {
 
 fn files_open() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-fn dataset(clock: &Clock, org: &Org, at: usize) -> Dataset {
-    Dataset {
-        id: Id::new(clock),
-        org: org.id,
-        name: format!("d{at}"),
-        title: String::new(),
-        description: String::new(),
-        kind: Kind::Documents,
-        externally_queryable: true,
-        version: Some("v1".into()),
-        row_count: 0,
-        bytes: 0,
-        columns: vec![],
-        hidden: vec![],
-        source: String::new(),
-        remote: None,
-        created_at: 0,
-        updated_at: 0,
-    }
 }
 
 fn build(files: &Files, clock: &Clock, dataset: &Dataset, chunks: usize, numbers: &mut Numbers) -> u64 {
@@ -147,7 +127,7 @@ async fn measured(datasets: usize, chunks: usize) {
     let clock = Clock::manual(1_700_000_000_000);
     let org =
         Org { id: Id::new(&clock), slug: "a".into(), name: "A".into(), connectivity_enabled: true, created_at: 0 };
-    let all: Vec<Dataset> = (0..datasets).map(|at| dataset(&clock, &org, at)).collect();
+    let all: Vec<Dataset> = (0..datasets).map(|at| dataset(&clock, &org, &format!("d{at}"))).collect();
     let mut numbers = Numbers(7);
     let began = Instant::now();
     let bytes: u64 = all.iter().map(|one| build(&files, &clock, one, chunks / datasets, &mut numbers)).sum();

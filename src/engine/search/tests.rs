@@ -15,6 +15,28 @@ use crate::engine::ingest::text;
 use crate::model::access::{Action, Pass, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 
+/// Documents that are published as the version "v1".
+pub(super) fn dataset(clock: &Clock, org: &Org, name: &str) -> Dataset {
+    Dataset {
+        id: Id::new(clock),
+        org: org.id,
+        name: name.into(),
+        title: String::new(),
+        description: String::new(),
+        kind: Kind::Documents,
+        externally_queryable: true,
+        version: Some("v1".into()),
+        row_count: 0,
+        bytes: 0,
+        columns: vec![],
+        hidden: vec![],
+        source: String::new(),
+        remote: None,
+        created_at: 0,
+        updated_at: 0,
+    }
+}
+
 /// Coordinates of the vectors that are made up here.
 const DIMENSION: usize = 8;
 
@@ -53,24 +75,7 @@ impl World {
     }
 
     fn dataset(&self, name: &str) -> Dataset {
-        Dataset {
-            id: Id::new(&self.clock),
-            org: self.org.id,
-            name: name.into(),
-            title: String::new(),
-            description: String::new(),
-            kind: Kind::Documents,
-            externally_queryable: true,
-            version: Some("v1".into()),
-            row_count: 0,
-            bytes: 0,
-            columns: vec![],
-            hidden: vec![],
-            source: String::new(),
-            remote: None,
-            created_at: 0,
-            updated_at: 0,
-        }
+        dataset(&self.clock, &self.org, name)
     }
 
     async fn published(&self, name: &str, texts: &[&str]) -> Dataset {

@@ -5,11 +5,11 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Stats;
+use super::{Stats, TOOL};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::Result;
@@ -58,16 +58,9 @@ impl Operation for AdminStats {
         description: "Tells how many documents and chunks each dataset of documents has, when they came, and which encoder \
                       their vectors are of.",
         action: Action::ListDatasets,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
-        toolsets: &[Toolset::Rag],
-        view: None,
         route: Route { method: "GET", path: "/rag/admin_stats" },
-        time: crate::ops::quick,
         example: "{}",
+        ..TOOL
     };
     type Reply = Reply;
 

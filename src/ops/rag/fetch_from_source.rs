@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Stats, checked_ids, room};
+use super::{Stats, TOOL, checked_ids, room};
 use crate::base::id::Id;
 use crate::base::json;
 use crate::config::Budgets;
 use crate::engine::job::Job;
 use crate::engine::ontology::about;
 use crate::engine::sql::browse::by_key;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::audit::clip;
 use crate::model::dataset::{Dataset, Kind};
@@ -91,15 +91,10 @@ impl Operation for FetchFromSource {
                       else about tables use dragoman_sql.",
         action: Action::RunSql,
         cost: Cost::Sql,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
-        toolsets: &[Toolset::Rag],
-        view: None,
         route: Route { method: "POST", path: "/rag/fetch_from_source" },
         time: |budgets| budgets.sql_time,
         example: r#"{"doc_ids":["posts:12345"],"columns":["Id","Title"],"limits":{"max_rows":10,"max_bytes":200000}}"#,
+        ..TOOL
     };
     type Reply = Reply;
 

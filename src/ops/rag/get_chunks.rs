@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Stats, checked_ids, chunk_id, fitting, yes};
+use super::{Stats, TOOL, checked_ids, chunk_id, fitting, yes};
 use crate::base::clock::{Millis, rfc3339};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::retrieve::Chunk;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
-use crate::model::access::{Action, Want};
+use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::model::access::Want;
 use crate::model::audit::clip;
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
@@ -120,17 +120,9 @@ impl Operation for GetChunks {
         title: "Read chunks",
         description: "Returns the texts of chunks by their ids, as rag_search_hybrid and the like found them. For whole \
                       documents call rag_get_docs.",
-        action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
-        toolsets: &[Toolset::Rag],
-        view: None,
         route: Route { method: "POST", path: "/rag/get_chunks" },
-        time: crate::ops::quick,
         example: r#"{"chunk_ids":["01936f2e-7c1a-7000-8000-000000000002#0"]}"#,
+        ..TOOL
     };
     type Reply = Reply;
 

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::get_chunks::OfDocument;
-use super::{Stats, checked_ids, room, yes};
+use super::{Stats, TOOL, checked_ids, room, yes};
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
 use crate::engine::search::about::About;
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
-use crate::model::access::{Action, Want};
+use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::model::access::Want;
 use crate::model::audit::clip;
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
@@ -94,17 +94,9 @@ impl Operation for GetDocs {
         title: "Read documents",
         description: "Returns whole documents by their ids, part by part where they are long. For the passages alone call \
                       rag_get_chunks.",
-        action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
-        toolsets: &[Toolset::Rag],
-        view: None,
         route: Route { method: "POST", path: "/rag/get_docs" },
-        time: crate::ops::quick,
         example: r#"{"doc_ids":["01936f2e-7c1a-7000-8000-000000000002"]}"#,
+        ..TOOL
     };
     type Reply = Reply;
 

@@ -11,7 +11,8 @@ use super::{Page, Stats, chunk_id, fitting, note, yes};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::engine::search::retrieve::{Passage, REACH, Retrieval, Snippet};
+use crate::engine::search::filter::Filter;
+use crate::engine::search::retrieve::{Fusion, Passage, REACH, Retrieval, Snippet};
 use crate::gateway::operation::Parts;
 use crate::model::dataset::Dataset;
 use crate::model::error::Result;
@@ -125,6 +126,23 @@ pub struct Reply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
     pub stats: Stats,
+}
+
+/// What to look for among chunks of the filter; the legs are still to be said, and the page is [`search`]'s.
+pub(super) fn retrieval(filter: Filter, min_score: f64, group_by: Option<GroupBy>) -> Retrieval {
+    Retrieval {
+        words: None,
+        meaning: None,
+        fusion: Fusion::Words,
+        equal: 0,
+        near: 0,
+        filter,
+        min_score,
+        of_a_document: group_by.map(|GroupBy::Document| 1),
+        offset: 0,
+        limit: 0,
+        snippets: false,
+    }
 }
 
 /// Searches, and tells a page of what was found.

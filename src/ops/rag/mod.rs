@@ -21,7 +21,8 @@ use crate::base::json;
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
 use crate::engine::search::retrieve::{Chunk, REACH};
-use crate::gateway::operation::Parts;
+use crate::gateway::operation::{Cost, Info, Parts, Route, Surface, Toolset};
+use crate::model::access::Action;
 use crate::model::dataset::Kind;
 use crate::model::error::{Error, Result};
 
@@ -30,6 +31,24 @@ const QUERY_BYTES: usize = 8_192;
 const MOST: u32 = 50;
 /// Ids in one call.
 const IDS: usize = 50;
+
+/// What most of these operations have in common.
+const TOOL: Info = Info {
+    name: "",
+    title: "",
+    description: "",
+    action: Action::Search,
+    cost: Cost::Read,
+    read_only: true,
+    sensitive: false,
+    recorded_as: None,
+    surface: Surface::Tool,
+    toolsets: &[Toolset::Rag],
+    view: None,
+    route: Route { method: "POST", path: "" },
+    time: crate::ops::quick,
+    example: "{}",
+};
 
 fn ten() -> u32 {
     10

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::filters::{self, Filters};
 use super::hits::{self, GroupBy, Reply, Show};
-use super::{Begin, Page, checked, checked_k, ten};
+use super::{Begin, Page, TOOL, checked, checked_k, ten};
 use crate::engine::job::Job;
 use crate::engine::search::retrieve::{Fusion, REACH, Retrieval};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
-use crate::model::access::{Action, Want};
+use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::model::access::Want;
 use crate::model::error::Result;
 
 /// Arguments.
@@ -45,17 +45,9 @@ impl Operation for SearchFts {
         name: "rag_search_fts",
         title: "Search documents by words",
         description: "Finds chunks of documents by their words (BM25): ids and scores, no texts. Then call rag_get_chunks.",
-        action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
-        toolsets: &[Toolset::Rag],
-        view: None,
         route: Route { method: "POST", path: "/rag/search_fts" },
-        time: crate::ops::quick,
         example: r#"{"query":"title:returns \"thirty days\"","k":5,"filters":{"source_names":["handbook"]}}"#,
+        ..TOOL
     };
     type Reply = Reply;
 
@@ -80,16 +72,9 @@ impl Operation for SearchFts {
         let page = Page::of(on, job, Self::INFO.name, &asked, begin)?;
         let ask = Retrieval {
             words: Some(query),
-            meaning: None,
             fusion: Fusion::Words,
             equal: REACH,
-            near: 0,
-            filter,
-            min_score,
-            of_a_document: self.group_by.map(|GroupBy::Document| 1),
-            offset: 0,
-            limit: 0,
-            snippets: false,
+            ..hits::retrieval(filter, min_score, self.group_by)
         };
         hits::search(on, job, (ask, page, self.show), self.k).await
     }

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::filters::{self, Filters};
 use super::hits::{self, GroupBy, Reply, Show};
-use super::{Begin, Page, Stats, checked, checked_k, ten};
+use super::{Begin, Page, Stats, TOOL, checked, checked_k, ten};
 use crate::engine::job::Job;
 use crate::engine::search::retrieve::{Fusion, Meaning, REACH, Retrieval, Weights};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
-use crate::model::access::{Action, Want};
+use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::model::access::Want;
 use crate::model::error::{Error, Result};
 
 /// Candidates of a leg and dataset, where the caller does not say.
@@ -107,17 +107,9 @@ impl Operation for SearchHybrid {
         title: "Search documents by words and meaning",
         description: "Finds chunks of documents by words and meaning together; the usual first choice. Ids and scores, no \
                       texts. Then call rag_get_chunks.",
-        action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
-        toolsets: &[Toolset::Rag],
-        view: None,
         route: Route { method: "POST", path: "/rag/search_hybrid" },
-        time: crate::ops::quick,
         example: r#"{"query":"how long may goods be sent back","k":5,"fuse":{"w_fts":0.4,"w_vec":0.6}}"#,
+        ..TOOL
     };
     type Reply = Reply;
 
@@ -154,12 +146,7 @@ impl Operation for SearchHybrid {
             fusion,
             equal,
             near,
-            filter,
-            min_score,
-            of_a_document: self.group_by.map(|GroupBy::Document| 1),
-            offset: 0,
-            limit: 0,
-            snippets: false,
+            ..hits::retrieval(filter, min_score, self.group_by)
         };
         let left = most.saturating_sub(page.offset);
         let k = self.k.min(u32::try_from(left).unwrap_or(u32::MAX));

@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use super::filters::{self, Filters};
 use super::get_chunks::chunk_of;
 use super::hits::{self, GroupBy, Reply, Show};
-use super::{Begin, Page, checked, checked_k, ten};
+use super::{Begin, Page, TOOL, checked, checked_k, ten};
 use crate::engine::job::Job;
 use crate::engine::search::retrieve::{Fusion, Meaning, REACH, Retrieval};
-use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
-use crate::model::access::{Action, Want};
+use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::model::access::Want;
 use crate::model::audit::clip;
 use crate::model::error::{Error, Result};
 
@@ -75,17 +75,9 @@ impl Operation for SearchVector {
         title: "Search documents by meaning",
         description: "Finds chunks of documents by meaning: of a text, of a vector, or more like a chunk or document that \
                       is known. Ids and scores, no texts. Then call rag_get_chunks.",
-        action: Action::Search,
-        cost: Cost::Read,
-        read_only: true,
-        sensitive: false,
-        recorded_as: None,
-        surface: Surface::Tool,
-        toolsets: &[Toolset::Rag],
-        view: None,
         route: Route { method: "POST", path: "/rag/search_vector" },
-        time: crate::ops::quick,
         example: r#"{"query_text":"can goods be sent back","k":5}"#,
+        ..TOOL
     };
     type Reply = Reply;
 
@@ -124,17 +116,10 @@ impl Operation for SearchVector {
             }
         };
         let ask = Retrieval {
-            words: None,
             meaning: Some(meaning),
             fusion: Fusion::Meaning,
-            equal: 0,
             near: REACH,
-            filter,
-            min_score,
-            of_a_document: self.group_by.map(|GroupBy::Document| 1),
-            offset: 0,
-            limit: 0,
-            snippets: false,
+            ..hits::retrieval(filter, min_score, self.group_by)
         };
         hits::search(on, job, (ask, page, self.show), self.k).await
     }

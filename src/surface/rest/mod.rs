@@ -12,7 +12,8 @@ mod uploads;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::extract::Request;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Response};
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -55,6 +56,20 @@ async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send +
     match call.await.unwrap_or_else(|panic| Err(Error::internal(panic))) {
         Ok(answered) => success(answered.reply),
         Err(error) => failure(rest, &caller, O::INFO.action, &error),
+    }
+}
+
+/// The path's parameters, where it is text.
+type Named = std::result::Result<Path<HashMap<String, String>>, PathRejection>;
+
+/// A request whose arguments are its path, and its JSON body or its query.
+async fn answer<O: Operation>(rest: &Rest, caller: Caller, path: Named, request: Request) -> Response {
+    let Ok(Path(path)) = path else {
+        return refused::<O>(rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
+    };
+    match arguments::<O>(path, request).await.and_then(schema::parse::<O>) {
+        Ok(op) => run(rest, caller, op, ()).await,
+        Err(error) => refused::<O>(rest, &caller, error).await,
     }
 }
 

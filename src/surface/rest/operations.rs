@@ -3,18 +3,16 @@
 
 use std::collections::HashMap;
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{MethodFilter, delete, get, on, options, post};
 use axum::{Extension, Router};
 
-use super::{Rest, arguments, failure, openapi, refused, run, upload, uploads};
+use super::{Named, Rest, answer, arguments, failure, openapi, refused, upload, uploads};
 use crate::gateway::Knock;
 use crate::gateway::operation::Operation;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
 use crate::ops;
 use crate::ops::audit_log::ExportAudit;
 use crate::ops::check_import::CheckImport;
@@ -52,7 +50,7 @@ impl ops::Visitor for Routes {
             name if name == CreateUpload::INFO.name => post(uploads::create),
             name if name == DeleteUpload::INFO.name => delete(uploads::remove),
             name if name == ExportAudit::INFO.name => get(exported),
-            _ => on(method, answer::<O>),
+            _ => on(method, answered::<O>),
         };
         let route = route.route_layer(from_fn_with_state(self.rest.clone(), counted::<O>));
         let router = std::mem::take(&mut self.router);
@@ -72,7 +70,7 @@ pub fn routes(rest: Rest) -> Router {
 
 /// For the operator at the socket of the data folder: all of them, and what only he asks.
 pub fn for_operator(rest: Rest) -> Router {
-    let explain = post(answer::<ExplainQuestion>);
+    let explain = post(answered::<ExplainQuestion>);
     routes(rest.clone()).merge(Router::new().route(EXPLAIN, explain).with_state(rest))
 }
 
@@ -89,19 +87,13 @@ async fn counted<O: Operation>(
     }
 }
 
-async fn answer<O: Operation>(
+async fn answered<O: Operation>(
     State(rest): State<Rest>,
     Extension(caller): Extension<Caller>,
-    path: Result<Path<HashMap<String, String>>, PathRejection>,
+    path: Named,
     request: Request,
 ) -> Response {
-    let Ok(Path(path)) = path else {
-        return refused::<O>(&rest, &caller, Error::invalid("path", "The address is not UTF-8.")).await;
-    };
-    match arguments::<O>(path, request).await.and_then(schema::parse::<O>) {
-        Ok(op) => run(&rest, caller, op, ()).await,
-        Err(error) => refused::<O>(&rest, &caller, error).await,
-    }
+    answer::<O>(&rest, caller, path, request).await
 }
 
 /// The audit log as a file.

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 
 use axum::Extension;
-use axum::extract::{FromRequest as _, Multipart, Request, State};
+use axum::extract::{FromRequest as _, Multipart, Path, Request, State};
 use axum::response::Response;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
-use super::{Rest, arguments, refused, run};
+use super::{Rest, answer, refused, run};
 use crate::gateway::operation::Operation;
 use crate::model::caller::{Caller, Proof};
 use crate::model::column_change::ColumnChange;
@@ -19,7 +19,6 @@ use crate::model::error::{Error, Result};
 use crate::ops::check_import::CheckImport;
 use crate::ops::import::{IfExists, Import};
 use crate::surface::receive::{Received, Room, receive};
-use crate::surface::schema;
 
 const FIELDS: [&str; 5] = ["name", "description", "publish", "if_exists", "columns"];
 
@@ -41,10 +40,7 @@ pub(super) async fn upload<O: FromForm>(
         Err(error) => return refused::<O>(&rest, &caller, error).await,
     };
     if is_json(request.headers()) {
-        return match arguments::<O>(HashMap::new(), request).await.and_then(schema::parse::<O>) {
-            Ok(op) => run(&rest, caller, op, ()).await,
-            Err(error) => refused::<O>(&rest, &caller, error).await,
-        };
+        return answer::<O>(&rest, caller, Ok(Path(HashMap::new())), request).await;
     }
     let Ok(multipart) = Multipart::from_request(request, &()).await else {
         let message = "Send the files as multipart/form-data, in fields named file; or JSON that names uploads.";

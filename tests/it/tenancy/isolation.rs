@@ -185,7 +185,7 @@ fn request(service: &Service, endpoint: &Endpoint, token: &str, arguments: &Valu
 }
 
 /// What is new in every answer.
-const FRESH: [&str; 15] = [
+const FRESH: [&str; 13] = [
     "ontology_id",
     "request_id",
     "invitation_id",
@@ -199,9 +199,10 @@ const FRESH: [&str; 15] = [
     "ms",
     "exists",
     "upload_id",
-    "created_at",
-    "expires_at",
 ];
+
+/// What is new of an upload.
+const TIMES: [&str; 2] = ["created_at", "expires_at"];
 
 /// A body without what is new in every answer, where what was asked for has the same name.
 fn plain(body: &Value, asked: &Ids) -> Value {
@@ -212,8 +213,10 @@ fn plain(body: &Value, asked: &Ids) -> Value {
 fn mask(value: &Value) -> Value {
     match value {
         Value::Object(object) => {
+            let is_upload = object.contains_key("upload_id");
+            let is_fresh = |key: &str| FRESH.contains(&key) || (is_upload && TIMES.contains(&key));
             let entry = |(key, value): (&String, &Value)| {
-                (key.clone(), if FRESH.contains(&key.as_str()) { "<fresh>".into() } else { mask(value) })
+                (key.clone(), if is_fresh(key) { "<fresh>".into() } else { mask(value) })
             };
             object.iter().map(entry).collect()
         }

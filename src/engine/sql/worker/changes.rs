@@ -152,28 +152,46 @@ pub(super) fn codes(
     let plain = plain_names(&columns, reserved);
     let numbers = "SELECT column_name FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data' \
                    AND data_type = 'DOUBLE' ORDER BY column_index";
-    let mut found = Vec::new();
-    for column in list(connection, numbers).map_err(|cause| internal(&cause))? {
-        let name = quoted(&column);
-        let whole = format!("SELECT coalesce(bool_and({name} = floor({name})), false) FROM made.main.data");
-        let is_whole: bool = connection.query_row(&whole, [], |row| row.get(0)).map_err(|cause| internal(&cause))?;
-        if !is_whole {
-            continue;
-        }
-        let text = format!(
-            "SELECT bool_or(regexp_full_match({name}, '[0-9]+[eE][0-9]+')) AND bool_or(regexp_full_match({name}, '[0-9]+')) \
-             FROM read_csv({}, {}, header=true, all_varchar=true, ignore_errors=true)",
-            text_literal(path),
-            super::columns::csv(dialect)
-        );
-        // A file without a header has no column of that name: what it was read as stays.
-        if matches!(connection.query_row(&text, [], |row| row.get::<_, Option<bool>>(0)), Ok(Some(true))) {
-            let known = columns.iter().zip(&plain).find(|(name, _)| **name == column);
-            let column = known.map_or(column.clone(), |(_, plain)| plain.clone());
-            found.push(ColumnChange { column, r#type: Some(TEXT.to_owned()), ..ColumnChange::default() });
-        }
+    let numbers = list(connection, numbers).map_err(|cause| internal(&cause))?;
+    let is_whole = |name: &String| format!("coalesce(bool_and({name} = floor({name})), false)", name = quoted(name));
+    let whole = which(connection, &numbers, &is_whole, "made.main.data").map_err(|cause| internal(&cause))?;
+    let is_mixed = |name: &String| {
+        let name = quoted(name);
+        let some = |pattern| format!("coalesce(bool_or(regexp_full_match({name}, '{pattern}')), false)");
+        format!("{} AND {}", some("[0-9]+[eE][0-9]+"), some("[0-9]+"))
+    };
+    let options = super::columns::csv(dialect);
+    let text =
+        format!("read_csv({}, {options}, header=true, all_varchar=true, ignore_errors=true)", text_literal(path));
+    // A file without a header has no columns of those names: what they were read as stays.
+    let codes = which(connection, &whole, &is_mixed, &text).unwrap_or_default();
+    let known = |code: String| {
+        columns.iter().zip(&plain).find(|(name, _)| **name == code).map_or(code.clone(), |(_, plain)| plain.clone())
+    };
+    let change = |code| ColumnChange { column: known(code), r#type: Some(TEXT.to_owned()), ..ColumnChange::default() };
+    Ok(codes.into_iter().map(change).collect())
+}
+
+/// The columns of a relation of which a condition holds, in one reading.
+fn which(
+    connection: &Connection,
+    columns: &[String],
+    holds: &dyn Fn(&String) -> String,
+    relation: &str,
+) -> duckdb::Result<Vec<String>> {
+    if columns.is_empty() {
+        return Ok(vec![]);
     }
-    Ok(found)
+    let conditions = columns.iter().map(holds).collect::<Vec<_>>().join(", ");
+    connection.query_row(&format!("SELECT {conditions} FROM {relation}"), [], |row| {
+        let mut of = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            if row.get(at)? {
+                of.push(column.clone());
+            }
+        }
+        Ok(of)
+    })
 }
 
 /// The changes to the table that was read: what stays out goes, the others get their types and then their names.
