@@ -29,14 +29,19 @@ use crate::gateway::limit::Limiter;
 use crate::gateway::operation::{Cost, Operation, Parts, Surface};
 use crate::gateway::sight::Sights;
 use crate::gateway::switch::{Open, Switches};
-use crate::model::access::{Action, Pass, Want, authorize, closed, denied};
+use crate::model::access::{Action, Catalogue, Pass, Want, authorize, closed, denied};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::{Caller, Proof};
 use crate::model::error::{Code, Error, Result};
+use crate::model::org::Org;
+use crate::store::freshness::{self, Fresh};
 use crate::store::{self, Db};
 
 /// Largest reply of management in bytes: an ontology's text is one, with what was found of it and its picture.
 const MANAGED_BYTES: usize = 24 << 20;
+
+/// Datasets of which is known what callers see of them; each takes a few kilobytes.
+const CATALOGUED: usize = 8_192;
 
 /// How a call arrived.
 pub struct Via {
@@ -119,13 +124,15 @@ pub struct Gateway {
     audit: AuditLog,
     sights: Sights,
     switches: Switches,
+    catalogues: Fresh<Id<Org>, Catalogue>,
 }
 
 impl Gateway {
     pub fn new(parts: Parts, db: Db, clock: Clock, audit: AuditLog) -> Self {
         let limiter = Limiter::new(parts.config.limits.rates.clone(), &clock);
         let switches = Switches::new(db.clone());
-        Self { parts, db, clock, limiter, audit, sights: Sights::default(), switches }
+        let catalogues = Fresh::new(&db, CATALOGUED, |catalogue: &Catalogue| 1 + catalogue.size());
+        Self { parts, db, clock, limiter, audit, sights: Sights::default(), switches, catalogues }
     }
 
     /// Answers one call of this process: a page, a command, a test. The reply counts as many bytes as its JSON has.
@@ -369,17 +376,22 @@ impl Gateway {
     }
 
     async fn authorize(&self, caller: &Caller, action: Action, want: &Want) -> Result<Pass> {
+        if let Some(catalogue) = self.catalogues.known(&caller.org).await {
+            return authorize(caller, &catalogue, action, want);
+        }
         let mut read = self.db.read_tenant(caller.org).await?;
-        let org = store::orgs::active(&mut *read, caller.org).await?;
-        let Some(org) = org else {
+        // Before everything that it stands for.
+        let stamp = freshness::stamp(&mut read, caller.org).await?;
+        let Some(org) = store::orgs::active(&mut *read, caller.org).await? else {
             return Err(Error::new(Code::AuthRevoked, "This workspace is no longer there."));
         };
-        let datasets = match want {
-            Want::Nothing => Vec::new(),
-            Want::One(id) => store::datasets::by_id(&mut read, caller.org, *id).await?.into_iter().collect(),
-            Want::All => store::datasets::list(&mut read, caller.org).await?,
+        let (stamp, datasets) = match want {
+            Want::Nothing => (None, Vec::new()),
+            Want::One(id) => (None, store::datasets::by_id(&mut read, caller.org, *id).await?.into_iter().collect()),
+            Want::All => (stamp, store::datasets::list(&mut read, caller.org).await?),
         };
-        authorize(caller, &org, action, want, datasets)
+        let catalogue = self.catalogues.keep(caller.org, stamp, Catalogue::new(org, datasets));
+        authorize(caller, &catalogue, action, want)
     }
 
     fn entry(&self, caller: &Caller, action: &str) -> Entry {

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::Gateway;
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::model::access::{Action, Want, authorize};
+use crate::model::access::{Action, Catalogue, Want, authorize};
 use crate::model::caller::Caller;
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
@@ -200,7 +200,8 @@ impl Gateway {
 
     async fn seen(&self, caller: &Caller, outline: &Outline) -> Result<Sight> {
         let Some(org) = &outline.org else { return Ok(Sight::default()) };
-        let pass = |action| authorize(caller, org, action, &Want::All, outline.datasets.clone());
+        let catalogue = Catalogue::new(org.clone(), outline.datasets.clone());
+        let pass = |action| authorize(caller, &catalogue, action, &Want::All);
         // Whoever is refused sees nothing, whatever the reason.
         let datasets = pass(Action::ListDatasets).map(|pass| pass.datasets().to_vec()).unwrap_or_default();
         let ontologies = match pass(Action::ReadOntologies) {

@@ -1,6 +1,7 @@
 //! Connectivity tokens: long-lived, revocable credentials of a workspace for scripts and for programs that cannot do
 //! OAuth. `dgmcp_` + 8 of `[A-Za-z0-9]` (public) + `_` + 32 hex (secret, 128 bit).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Identity;
@@ -15,9 +16,9 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::name;
 use crate::model::org::Org;
 use crate::model::user::User;
-use crate::store::{members, orgs};
 use crate::store::tenant::Scoped;
-use crate::store::tokens::{self, TokenRow};
+use crate::store::tokens::{self, Found, TokenRow};
+use crate::store::{members, orgs};
 
 /// How every connectivity token begins.
 pub const PREFIX: &str = "dgmcp_";
@@ -216,31 +217,41 @@ impl Identity {
     }
 
     /// A connectivity token that is in force, and its workspace.
-    pub(super) async fn find_connectivity(&self, bearer: &str) -> Result<(TokenRow, Org), Refusal> {
+    pub(super) async fn find_connectivity(&self, bearer: &str) -> Result<(Arc<Found>, Org), Refusal> {
         let id = public_id(bearer).ok_or(Refusal::Invalid)?;
-        let now = self.0.clock.now();
-        let found = tokens::by_public_id(&mut self.0.db.read_everyone().await?, id).await?;
         let digest = digest(&self.0.pepper, bearer);
-        let found = found.filter(|(row, _)| same(row.digest.as_bytes(), digest.as_bytes()));
-        in_force(found.ok_or(Refusal::Invalid)?, now)
+        let found = self.connectivity(id).await?;
+        let found = found.filter(|found| same(found.token.digest.as_bytes(), digest.as_bytes()));
+        in_force(found.ok_or(Refusal::Invalid)?, self.0.clock.now())
     }
 
-    async fn connectivity_in_force(&self, id: &str) -> Result<TokenRow, Refusal> {
-        let found = tokens::by_public_id(&mut self.0.db.read_everyone().await?, id).await?;
-        in_force(found.ok_or(Refusal::Invalid)?, self.0.clock.now()).map(|(row, _)| row)
+    async fn connectivity_in_force(&self, id: &str) -> Result<Arc<Found>, Refusal> {
+        let found = self.connectivity(id).await?;
+        in_force(found.ok_or(Refusal::Invalid)?, self.0.clock.now()).map(|(found, _)| found)
+    }
+
+    /// A token by its public id, as it is now.
+    async fn connectivity(&self, id: &str) -> Result<Option<Arc<Found>>> {
+        let (known, id) = (&self.0.known.tokens, id.to_owned());
+        if let Some(found) = known.known(&id).await {
+            return Ok(Some(found));
+        }
+        let found = tokens::by_public_id(&mut self.0.db.read_everyone().await?, &id).await?;
+        Ok(found.map(|(stamp, found)| known.keep(id, stamp, found)))
     }
 
     /// Proves the bearer of a connectivity token and counts the use.
     pub(super) async fn verify_connectivity(&self, bearer: &str) -> Result<Proven, Refusal> {
-        let (row, org) = self.find_connectivity(bearer).await?;
-        self.0.uses.note(row.org, &row.id, self.0.clock.now());
+        let (found, org) = self.find_connectivity(bearer).await?;
+        let token = &found.token;
+        self.0.uses.note(token.org, &token.id, self.0.clock.now());
         Ok(Proven {
             org,
             user: None,
             role: Role::Contributor,
-            rights: Rights::of_ext_scopes(&parse_scopes(&row.scopes)),
-            proof: Proof::ConnectivityToken { id: row.id },
-            client: Client { id: row.label, ..Client::default() },
+            rights: rights(token),
+            proof: Proof::ConnectivityToken { id: token.id.clone() },
+            client: Client { id: token.label.clone(), ..Client::default() },
         })
     }
 
@@ -253,11 +264,7 @@ impl Identity {
     /// is counted.
     pub async fn still_may(&self, bearer: &str, resource: &str) -> Option<Rights> {
         match bearer.starts_with(PREFIX) {
-            true => self
-                .find_connectivity(bearer)
-                .await
-                .ok()
-                .map(|(row, _)| Rights::of_ext_scopes(&parse_scopes(&row.scopes))),
+            true => self.find_connectivity(bearer).await.ok().map(|(found, _)| rights(&found.token)),
             false => self.verify(bearer, resource).await.ok().map(|proven| proven.rights),
         }
     }
@@ -279,10 +286,7 @@ impl Identity {
                 }
                 None => Err(Refusal::Invalid),
             },
-            Proof::ConnectivityToken { id } => {
-                let row = self.connectivity_in_force(id).await;
-                row.map(|row| Rights::of_ext_scopes(&parse_scopes(&row.scopes)))
-            }
+            Proof::ConnectivityToken { id } => self.connectivity_in_force(id).await.map(|found| rights(&found.token)),
             Proof::BrowserSession { .. } | Proof::Local => Ok(caller.rights),
         };
         match now {
@@ -307,15 +311,19 @@ async fn still_admin(tx: &mut Scoped, org: Id<Org>, by: Option<Id<User>>) -> Res
 }
 
 /// The workspace of a token that is neither revoked nor past its time.
-fn in_force((row, org): (TokenRow, Option<Org>), now: Millis) -> Result<(TokenRow, Org), Refusal> {
-    if row.revoked_at.is_some() {
+fn in_force(found: Arc<Found>, now: Millis) -> Result<(Arc<Found>, Org), Refusal> {
+    if found.token.revoked_at.is_some() {
         return Err(Refusal::Revoked);
     }
-    if row.expires_at.is_some_and(|at| at <= now) {
+    if found.token.expires_at.is_some_and(|at| at <= now) {
         return Err(Refusal::Expired);
     }
-    let org = org.ok_or(Refusal::Revoked)?;
-    Ok((row, org))
+    let org = found.org.clone().ok_or(Refusal::Revoked)?;
+    Ok((found, org))
+}
+
+fn rights(token: &TokenRow) -> Rights {
+    Rights::of_ext_scopes(&parse_scopes(&token.scopes))
 }
 
 /// Draws a public id and a secret for the row.

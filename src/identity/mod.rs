@@ -16,6 +16,7 @@ pub mod grants;
 pub mod introspect;
 pub mod invitations;
 mod keys;
+mod known;
 mod mails;
 pub mod members;
 pub mod own_name;
@@ -70,6 +71,7 @@ struct Inner {
     /// Keys the digests of connectivity tokens.
     pepper: Vec<u8>,
     uses: uses::Uses,
+    known: known::Known,
     /// Keys the digests of user codes.
     device_key: Vec<u8>,
     /// Authenticates what browsers keep of earlier log-ins.
@@ -103,6 +105,7 @@ impl Identity {
         let relying_party = passkeys::RelyingParty::of(&config)?;
         let providers = upstream::Providers::new(&config);
         Ok(Self(Arc::new(Inner {
+            known: known::Known::new(&db),
             db,
             config,
             clock,

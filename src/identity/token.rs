@@ -1,5 +1,6 @@
 //! Access tokens: EdDSA `at+jwt` (RFC 9068), and the one place that says who a bearer is.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, encode};
@@ -59,7 +60,7 @@ impl From<sqlx::Error> for Refusal {
 }
 
 /// The claims. Times are whole seconds (RFC 7519 §2); a claim of another type, twice, or missing is no token of ours.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Claims {
     iss: String,
     aud: String,
@@ -121,10 +122,10 @@ impl Identity {
         let claims = self.claims(bearer, resource).await?;
         let scopes = read_scopes(&claims.scope).ok_or(Refusal::Invalid)?;
         let (state, role) = self.standing(claims.org, &claims.fam, claims.sub, &claims.client_id).await?;
-        let client = state.client_name.or_else(|| verified_host(&claims.client_id)).unwrap_or_default();
+        let client = state.client_name.clone().or_else(|| verified_host(&claims.client_id)).unwrap_or_default();
         Ok(Proven {
-            org: state.org,
-            user: Some(state.user),
+            org: state.org.clone(),
+            user: Some(state.user.clone()),
             role,
             rights: Rights::of_scopes(&scopes).and(Rights::of_role(role)),
             proof: Proof::AccessToken { family: claims.fam, auth_time: claims.auth_time },
@@ -139,9 +140,16 @@ impl Identity {
         family: &str,
         user: Id<User>,
         client_id: &str,
-    ) -> Result<(FamilyState, Role), Refusal> {
-        let state = grants::state(self.0.db.pool(), org, family, user, client_id).await?;
-        let state = state.ok_or(Refusal::Invalid)?;
+    ) -> Result<(Arc<FamilyState>, Role), Refusal> {
+        let (known, key) = (&self.0.known.families, (org, family.to_owned(), user, client_id.to_owned()));
+        let state = match known.known(&key).await {
+            Some(state) => state,
+            None => {
+                let found = grants::state(self.0.db.pool(), org, family, user, client_id).await?;
+                let (stamp, state) = found.ok_or(Refusal::Invalid)?;
+                known.keep(key, stamp, state)
+            }
+        };
         let ended = state.revoked_at.is_some() || state.client_blocked;
         let role = state.role.filter(|_| !ended).ok_or(Refusal::Revoked)?;
         Ok((state, role))
@@ -175,6 +183,11 @@ impl Identity {
         if bearer.len() > MAX_BYTES {
             return Err(Refusal::Invalid);
         }
+        if let Some(signed) = self.0.known.signed(bearer)
+            && self.0.keys.ring().verifier(&signed.0, self.0.clock.now(), self.key_retention()).is_some()
+        {
+            return Ok(signed.1.clone());
+        }
         let header = decode_header(bearer).map_err(|_| Refusal::Invalid)?;
         let typed = header.typ.is_some_and(|typ| typ.eq_ignore_ascii_case(TYPE));
         if !typed || header.alg != Algorithm::EdDSA || header.crit.is_some() {
@@ -197,7 +210,10 @@ impl Identity {
         validation.validate_exp = false;
         validation.validate_nbf = false;
         let claims = decode::<Claims>(bearer, key, &validation).map_err(|_| Refusal::Invalid)?.claims;
-        if claims.iss == issuer { Ok(claims) } else { Err(Refusal::Invalid) }
+        if claims.iss != issuer {
+            return Err(Refusal::Invalid);
+        }
+        Ok(self.0.known.keep_signed(bearer, kid, claims).1.clone())
     }
 }
 

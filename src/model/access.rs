@@ -1,11 +1,16 @@
 //! Who may do what: the table of actions, roles and scopes, and the one check that yields a [`Pass`].
 
+mod catalogue;
+
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+pub use self::catalogue::Catalogue;
 use crate::base::id::Id;
 use crate::model::caller::Caller;
 use crate::model::dataset::Dataset;
@@ -168,7 +173,7 @@ impl Action {
 }
 
 /// A set of actions: what a credential, a role or a session allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Rights(u16);
 
 impl Rights {
@@ -230,7 +235,8 @@ pub struct Pass {
     rights: Rights,
     external: bool,
     action: Action,
-    datasets: Vec<Dataset>,
+    seen: Arc<[Dataset]>,
+    covered: Range<usize>,
 }
 
 impl Pass {
@@ -265,56 +271,50 @@ impl Pass {
 
     /// The covered datasets, sorted by name.
     pub fn datasets(&self) -> &[Dataset] {
-        &self.datasets
+        self.seen.get(self.covered.clone()).unwrap_or_default()
     }
 
     /// The dataset of a [`Want::One`] pass, or one of a [`Want::All`] pass.
     pub fn dataset(&self, id: Id<Dataset>) -> Result<&Dataset> {
-        self.datasets.iter().find(|dataset| dataset.id == id).ok_or_else(Error::dataset_not_found)
+        self.datasets().iter().find(|dataset| dataset.id == id).ok_or_else(Error::dataset_not_found)
     }
 }
 
-/// The one check. `datasets` are candidates of the caller's workspace; what the caller may not see is dropped here:
-/// of another workspace, deleted, not ready, and for external clients whatever was not published to them, and columns that
-/// are hidden from them.
+/// The one check. The catalogue is of the caller's workspace; a pass covers of it what the caller may see, which for
+/// external clients are the published datasets without the columns that are hidden from them.
 ///
 /// # Errors
 /// `scope_denied` with the scopes that are needed and missing; `service_unavailable` when the workspace's switch for
 /// external clients is off; `dataset_not_found` for a named dataset that is absent or invisible.
-pub fn authorize(caller: &Caller, org: &Org, action: Action, want: &Want, datasets: Vec<Dataset>) -> Result<Pass> {
-    if org.id != caller.org {
+pub fn authorize(caller: &Caller, catalogue: &Catalogue, action: Action, want: &Want) -> Result<Pass> {
+    if catalogue.org.id != caller.org {
         return Err(Error::internal("authorize was given another workspace than the caller's"));
     }
     if !caller.rights.allow(action) {
         return Err(denied(caller, action));
     }
-    if caller.is_external() && !org.connectivity_enabled {
+    let external = caller.is_external();
+    if external && !catalogue.org.connectivity_enabled {
         return Err(closed());
     }
-    let mut datasets: Vec<Dataset> = datasets
-        .into_iter()
-        .filter(|dataset| dataset.org == caller.org && dataset.is_ready())
-        .filter(|dataset| dataset.externally_queryable || !caller.is_external())
-        .map(|dataset| dataset.seen(caller.is_external()))
-        .collect();
-    match want {
-        Want::Nothing => datasets.clear(),
-        Want::All => datasets.sort_by(|a, b| a.name.cmp(&b.name)),
+    let seen = catalogue.seen(external);
+    let covered = match want {
+        Want::Nothing => 0..0,
+        Want::All => 0..seen.len(),
         Want::One(id) => {
-            datasets.retain(|dataset| dataset.id == *id);
-            if datasets.is_empty() {
-                return Err(Error::dataset_not_found());
-            }
+            let place = seen.iter().position(|dataset| dataset.id == *id).ok_or_else(Error::dataset_not_found)?;
+            place..place + 1
         }
-    }
+    };
     Ok(Pass {
         org: caller.org,
         credential: caller.credential(),
         user: caller.user,
         rights: caller.rights,
-        external: caller.is_external(),
+        external,
         action,
-        datasets,
+        seen,
+        covered,
     })
 }
 

@@ -4,6 +4,7 @@
 use sqlx::any::{AnyExecutor, AnyRow};
 use sqlx::{AnyConnection, Row as _};
 
+use super::freshness::Stamp;
 use super::text_id;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -293,9 +294,9 @@ pub async fn state(
     id: &str,
     user: Id<User>,
     client_id: &str,
-) -> sqlx::Result<Option<FamilyState>> {
+) -> sqlx::Result<Option<(Option<Stamp>, FamilyState)>> {
     let row = sqlx::query(
-        "SELECT g.revoked_at AS revoked_at, m.role AS role, c.name AS client_name,
+        "SELECT g.revoked_at AS revoked_at, m.role AS role, c.name AS client_name, f.generation AS generation,
                 o.slug AS org_slug, o.name AS org_name, o.connectivity_enabled AS org_on, o.created_at AS org_at,
                 u.email AS user_email, u.name AS user_name, u.created_at AS user_at,
                 (SELECT COUNT(*) FROM client_blocks b
@@ -306,6 +307,7 @@ pub async fn state(
          LEFT JOIN memberships m ON m.org_id = g.org_id AND m.user_id = g.user_id
               AND o.suspended_at IS NULL AND u.suspended_at IS NULL
          LEFT JOIN oauth_clients c ON c.id = g.client_id
+         LEFT JOIN freshness f ON f.org_id = g.org_id
          WHERE g.org_id = $1 AND g.id = $2 AND g.user_id = $3 AND g.client_id = $4",
     )
     .bind(org.to_string())
@@ -316,7 +318,7 @@ pub async fn state(
     .await?;
     row.map(|row| {
         let role = row.try_get::<Option<String>, _>("role")?.map(|role| role.parse()).transpose();
-        Ok(FamilyState {
+        let state = FamilyState {
             revoked_at: row.try_get("revoked_at")?,
             client_blocked: row.try_get::<i64, _>("blocks")? > 0,
             role: role.map_err(|problem: String| sqlx::Error::Decode(problem.into()))?,
@@ -334,7 +336,8 @@ pub async fn state(
                 created_at: row.try_get("user_at")?,
             },
             client_name: row.try_get("client_name")?,
-        })
+        };
+        Ok((Stamp::of(&row, org)?, state))
     })
     .transpose()
 }

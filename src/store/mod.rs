@@ -13,6 +13,7 @@ pub mod datasets;
 pub mod devices;
 pub mod documents;
 pub mod factors;
+pub mod freshness;
 pub mod grants;
 pub mod inspect;
 pub mod invitations;
@@ -44,11 +45,12 @@ use std::time::Duration;
 
 use sqlx::any::{AnyPoolOptions, AnyRow, install_default_drivers};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Row as _, SqlSafeStr as _, Transaction};
+use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Connection as _, Row as _, SqlSafeStr as _, Transaction};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::base::id::{Id, NotAnId};
 use crate::base::secret::Secret;
+use crate::store::freshness::Gate;
 
 /// Migrations in order; the same text runs on both engines.
 const MIGRATIONS: &[(i64, &str, &str)] = &[
@@ -68,7 +70,12 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (14, "words of datasets", include_str!("../../migrations/0014_dataset_words.sql")),
     (15, "rotated tokens", include_str!("../../migrations/0015_rotated_tokens.sql")),
     (16, "hidden columns", include_str!("../../migrations/0016_hidden_columns.sql")),
+    (19, "freshness", include_str!("../../migrations/0019_freshness.sql")),
 ];
+
+/// Migrations of SQLite alone, after the common ones.
+const SQLITE: &[(i64, &str, &str)] =
+    &[(2001, "what counts as a change", include_str!("../../migrations/sqlite/2001_freshness.sql"))];
 
 /// Migrations of PostgreSQL alone, after the common ones.
 const POSTGRES: &[(i64, &str, &str)] = &[
@@ -77,7 +84,14 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1003, "row level security of ontologies", include_str!("../../migrations/postgres/1003_ontologies.sql")),
     (1004, "row level security of tables", include_str!("../../migrations/postgres/1004_ontology_tables.sql")),
     (1005, "row level security of tasks", include_str!("../../migrations/postgres/1005_tasks.sql")),
+    (1009, "what counts as a change", include_str!("../../migrations/postgres/1009_freshness.sql")),
 ];
+
+/// Connections of SQLite besides that of the writer and that of the gate. More of them only take turns.
+const READERS: u32 = 4;
+
+/// How long a connection to PostgreSQL may have rested before it is asked whether it still is one.
+const IDLE: Duration = Duration::from_secs(2);
 
 /// Which engine holds the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +106,7 @@ pub struct Db {
     pool: AnyPool,
     backend: Backend,
     writer: Arc<Mutex<()>>,
+    gate: Gate,
 }
 
 /// A write transaction; dropped without [`Tx::commit`] it is rolled back.
@@ -124,8 +139,10 @@ impl Db {
     pub async fn open_sqlite(file: &Path) -> sqlx::Result<Self> {
         install_default_drivers();
         let pool = AnyPoolOptions::new()
-            .max_connections(8)
+            .max_connections(READERS + 2)
             .acquire_timeout(Duration::from_secs(10))
+            // A file does not hang up.
+            .test_before_acquire(false)
             .after_connect(|connection, _| {
                 Box::pin(async move {
                     for pragma in [
@@ -143,7 +160,7 @@ impl Db {
             })
             .connect(&format!("sqlite://{}?mode=rwc", file.display()))
             .await?;
-        Self { pool, backend: Backend::Sqlite, writer: Arc::default() }.migrated().await
+        Self::of(pool, Backend::Sqlite).migrated().await
     }
 
     /// PostgreSQL at `url`.
@@ -154,9 +171,14 @@ impl Db {
     /// PostgreSQL at `url` with at most so many connections.
     pub async fn open_postgres_with(url: &Secret, connections: u32) -> sqlx::Result<Self> {
         install_default_drivers();
-        let options = AnyPoolOptions::new().max_connections(connections).acquire_timeout(Duration::from_secs(10));
+        // One more, which the gate keeps.
+        let options = AnyPoolOptions::new().max_connections(connections + 1).acquire_timeout(Duration::from_secs(10));
+        // A server may have hung up; one that answered a moment ago has not.
+        let options = options.test_before_acquire(false).before_acquire(|connection, known| {
+            Box::pin(async move { Ok(known.idle_for < IDLE || connection.ping().await.is_ok()) })
+        });
         let pool = options.connect(url.expose()).await?;
-        let db = Self { pool, backend: Backend::Postgres, writer: Arc::default() }.migrated().await?;
+        let db = Self::of(pool, Backend::Postgres).migrated().await?;
         if !db.is_walled().await? {
             tracing::warn!(
                 "the role of DATABASE_URL is a superuser or has BYPASSRLS: row-level security, the second wall between \
@@ -164,6 +186,10 @@ impl Db {
             );
         }
         Ok(db)
+    }
+
+    fn of(pool: AnyPool, backend: Backend) -> Self {
+        Self { gate: Gate::start(pool.clone()), pool, backend, writer: Arc::default() }
     }
 
     /// Whether the engine itself keeps tenants apart: row-level security binds the role that is connected.
@@ -176,7 +202,7 @@ impl Db {
     }
 
     async fn migrated(self) -> sqlx::Result<Self> {
-        let own = if self.backend == Backend::Postgres { POSTGRES } else { &[] };
+        let own = if self.backend == Backend::Postgres { POSTGRES } else { SQLITE };
         let migrations = MIGRATIONS.iter().chain(own).map(|(version, name, sql)| {
             Migration::new(*version, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false)
         });

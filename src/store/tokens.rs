@@ -3,6 +3,7 @@
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
+use super::freshness::Stamp;
 use super::tenant::Scoped;
 use super::text_id;
 use crate::base::clock::Millis;
@@ -77,16 +78,24 @@ pub async fn count_active(on: &mut Scoped, org: Id<Org>, replaced: bool, now: Mi
     .await
 }
 
-/// By public id alone: the one look-up that precedes the tenant, which the token itself names. With its workspace, unless
-/// the operator has suspended it.
-pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<(TokenRow, Option<Org>)>> {
+/// A token, with its workspace unless the operator has suspended it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub token: TokenRow,
+    pub org: Option<Org>,
+}
+
+/// By public id alone: the one look-up that precedes the tenant, which the token itself names.
+pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<(Option<Stamp>, Found)>> {
     let row = sqlx::query(
         "SELECT t.org_id AS org_id, t.id AS id, t.label AS label, t.scopes AS scopes, t.digest AS digest,
                 t.last_four AS last_four, t.created_at AS created_at, t.expires_at AS expires_at,
                 t.revoked_at AS revoked_at, t.last_used_at AS last_used_at, t.use_count AS use_count,
                 t.replaced_by AS replaced_by,
-                o.slug AS org_slug, o.name AS org_name, o.connectivity_enabled AS org_on, o.created_at AS org_at
+                o.slug AS org_slug, o.name AS org_name, o.connectivity_enabled AS org_on, o.created_at AS org_at,
+                f.generation AS generation
          FROM connectivity_tokens t LEFT JOIN orgs o ON o.id = t.org_id AND o.suspended_at IS NULL
+         LEFT JOIN freshness f ON f.org_id = t.org_id
          WHERE t.id = $1",
     )
     .bind(id)
@@ -104,7 +113,7 @@ pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<(Tok
             created_at: row.try_get("org_at")?,
         }),
     };
-    Ok(Some((token, org)))
+    Ok(Some((Stamp::of(&row, token.org)?, Found { token, org })))
 }
 
 /// A workspace's tokens, newest first.

@@ -45,6 +45,8 @@ pub async fn serve(mut listener: TcpListener, router: Router, header_time: Durat
             accepted = Listener::accept(&mut listener) => accepted,
             () = &mut stop => break,
         };
+        // An answer is written whole: nothing is gained by holding back its end.
+        let _as_the_system_does = stream.set_nodelay(true);
         house.receive(stream, peer);
     }
     drop(listener);

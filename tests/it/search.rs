@@ -14,7 +14,7 @@ use dragoman::engine::files::Files;
 use dragoman::engine::ingest::text;
 use dragoman::engine::job::{Job, OnProgress, Progress};
 use dragoman::engine::search::{Found, Indexed, SearchEngine};
-use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
+use dragoman::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::document::{Document, ParsedDocument};
@@ -109,7 +109,7 @@ impl Tenant {
             request_id: "r".into(),
         };
         let datasets = datasets.iter().map(|dataset| (*dataset).clone()).collect();
-        authorize(&caller, &self.org, Action::Search, &Want::All, datasets).unwrap()
+        authorize(&caller, &Catalogue::new(self.org.clone(), datasets), Action::Search, &Want::All).unwrap()
     }
 
     async fn try_find(&self, datasets: &[&Dataset], query: &str, top_k: usize) -> Result<Found, Error> {

@@ -38,10 +38,11 @@ const WALLED: [&str; 11] = [
 
 /// Tables with a tenant that are not, each with its reason. The first wall, the tenant in every statement, stands
 /// before all of them.
-const OPEN: [(&str, &str); 6] = [
+const OPEN: [(&str, &str); 7] = [
     ("client_blocks", "a block holds for one workspace or, as '-', for the whole installation"),
     ("consents", "belongs to a person, and is read for all of their workspaces"),
     ("device_codes", "has no workspace until a person chooses one"),
+    ("freshness", "says only how often a workspace has changed, and is read for all whose requests come together"),
     ("grants", "is found by the digest of a code or token, before the tenant is known; every verification reads it"),
     ("invitations", "is found by the digest of a link, by people who are in no workspace yet"),
     ("memberships", "is read by person, to know which tenants there are; every verification reads it"),

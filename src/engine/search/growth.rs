@@ -19,7 +19,7 @@ use super::tests::dataset;
 use super::*;
 use crate::base::clock::Clock;
 use crate::config::Limits;
-use crate::model::access::{Action, Rights, Role, Want, authorize};
+use crate::model::access::{Action, Catalogue, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 
 /// Searches of each kind.
@@ -143,7 +143,7 @@ async fn measured(datasets: usize, chunks: usize) {
         ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
         request_id: "r".into(),
     };
-    let pass = authorize(&caller, &org, Action::Search, &Want::All, all).unwrap();
+    let pass = authorize(&caller, &Catalogue::new(org.clone(), all), Action::Search, &Want::All).unwrap();
     let budget = Limits::default().budgets;
     let open = Arc::new(OpenShards::new(OPEN_BYTES));
     let engine = SearchEngine::over(files, open.clone());

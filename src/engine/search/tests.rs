@@ -12,7 +12,7 @@ use super::*;
 use crate::base::clock::Clock;
 use crate::config::{Budgets, Limits};
 use crate::engine::ingest::text;
-use crate::model::access::{Action, Pass, Rights, Role, Want, authorize};
+use crate::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 
 /// Documents that are published as the version "v1".
@@ -113,7 +113,7 @@ impl World {
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
             request_id: "r".into(),
         };
-        authorize(&caller, &self.org, Action::Search, &Want::All, datasets).unwrap()
+        authorize(&caller, &Catalogue::new(self.org.clone(), datasets), Action::Search, &Want::All).unwrap()
     }
 
     async fn find(&self, datasets: &[&Dataset], query: &str) -> Found {

@@ -92,11 +92,11 @@ fn a_pass_covers_only_what_the_caller_may_see() {
     let names = |pass: &Pass| pass.datasets().iter().map(|d| d.name.clone()).collect::<Vec<_>>();
 
     let outside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), token());
-    let pass = authorize(&outside, &home, Action::ListDatasets, &Want::All, all()).unwrap();
+    let pass = authorize(&outside, &Catalogue::new(home.clone(), all()), Action::ListDatasets, &Want::All).unwrap();
     assert_eq!(names(&pass), ["a", "b"]);
 
     let inside = caller(&home, Role::Admin, Rights::of_role(Role::Admin), Proof::BrowserSession { auth_time: 0 });
-    let pass = authorize(&inside, &home, Action::ListDatasets, &Want::All, all()).unwrap();
+    let pass = authorize(&inside, &Catalogue::new(home.clone(), all()), Action::ListDatasets, &Want::All).unwrap();
     assert_eq!(names(&pass), ["a", "b", "hidden"]);
 }
 
@@ -110,7 +110,9 @@ fn absent_foreign_and_unpublished_datasets_look_the_same() {
     let absent = Id::new(&clock);
     let answer = |id| {
         let all = vec![hidden.clone(), foreign.clone()];
-        authorize(&outside, &home, Action::ReadSchema, &Want::One(id), all).unwrap_err().body("r")
+        authorize(&outside, &Catalogue::new(home.clone(), all), Action::ReadSchema, &Want::One(id))
+            .unwrap_err()
+            .body("r")
     };
     assert_eq!(answer(hidden.id), answer(absent));
     assert_eq!(answer(foreign.id), answer(absent));
@@ -121,11 +123,15 @@ fn the_switch_of_a_workspace_stops_external_callers_only() {
     let clock = Clock::manual(1);
     let off = org(&clock, false);
     let rights = Rights::of_role(Role::Admin);
-    let refused =
-        authorize(&caller(&off, Role::Admin, rights, token()), &off, Action::ListDatasets, &Want::All, vec![]);
+    let refused = authorize(
+        &caller(&off, Role::Admin, rights, token()),
+        &Catalogue::new(off.clone(), vec![]),
+        Action::ListDatasets,
+        &Want::All,
+    );
     assert_eq!(refused.unwrap_err().code, Code::ServiceUnavailable);
     let inside = caller(&off, Role::Admin, rights, Proof::BrowserSession { auth_time: 0 });
-    assert!(authorize(&inside, &off, Action::ListDatasets, &Want::All, vec![]).is_ok());
+    assert!(authorize(&inside, &Catalogue::new(off.clone(), vec![]), Action::ListDatasets, &Want::All).is_ok());
 }
 
 #[test]
@@ -133,7 +139,7 @@ fn a_refusal_names_the_missing_scope_and_the_role() {
     let clock = Clock::manual(1);
     let home = org(&clock, true);
     let viewer = caller(&home, Role::Viewer, Rights::of_role(Role::Viewer), token());
-    let refused = authorize(&viewer, &home, Action::RunSql, &Want::All, vec![]).unwrap_err();
+    let refused = authorize(&viewer, &Catalogue::new(home.clone(), vec![]), Action::RunSql, &Want::All).unwrap_err();
     assert_eq!(refused.code, Code::ScopeDenied);
     assert_eq!(refused.details["required"], json!(["data_agent:write"]));
     assert_eq!(refused.details["required_role"], "contributor");

@@ -38,7 +38,7 @@ const TOOLS_TTL: u64 = 300_000;
 const DATA_TTL: u64 = 30_000;
 
 /// The record's word for who looks at the list of tools.
-const LIST: &str = "mcp.tools.list";
+pub(super) const LIST: &str = "mcp.tools.list";
 
 /// The record's word for who subscribes to a resource.
 const SUBSCRIBE: &str = "mcp.resource.subscribe";

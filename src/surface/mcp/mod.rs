@@ -10,6 +10,7 @@ mod complete;
 pub mod cors;
 mod ends;
 mod handler;
+mod lists;
 mod logs;
 mod message;
 mod news;
@@ -42,7 +43,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::compat::{HEADER_MISMATCH, Mode, SESSION};
 use self::ends::TERMINATED;
-use self::handler::Handler;
+use self::handler::{Handler, LIST};
+use self::lists::{Asked, Lists};
 use self::logs::Aside;
 use self::message::{Peek, Refused, error_body, rpc_error};
 use self::news::{Before, Listener};
@@ -89,6 +91,7 @@ pub struct Mcp {
     shared: Arc<Shared>,
     config: Arc<Config>,
     sessions: Arc<Sessions>,
+    lists: Lists,
     manager: Arc<LocalSessionManager>,
     /// The requests in sessions that are being answered.
     answering: Arc<Shares>,
@@ -116,6 +119,7 @@ impl Mcp {
                 tasks: Tasks::new(),
             }),
             sessions,
+            lists: Lists::new(),
             manager: Arc::new(manager),
             answering: Shares::new(usize::MAX),
             config,
@@ -223,13 +227,23 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
         parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
     let changes = peek.opens() || parts.method == Method::DELETE;
     let request_id = caller.request_id.clone();
-    let request = Request::from_parts(parts, Body::from(body));
+    let asked = Asked::of(&parts, &peek, &body, caller.rights, offered);
+    if let Some(told) = asked.as_ref().and_then(|asked| mcp.lists.told(asked)) {
+        return match mcp.shared.gateway.record(&told.caller(caller), LIST, "").await {
+            Ok(()) => told.answer(&id),
+            Err(error) => unrecorded(&id, &error),
+        };
+    }
+    let request = Request::from_parts(parts, Body::from(body.clone()));
     let answer = mcp.clone().answer(caller.clone(), peek, session, request, next);
     // A session that the library has made and nobody was told of would be beside every limit.
     let response = if changes { to_its_end(answer).await } else { answer.await };
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::error!(%request_id, "the MCP library failed");
         return rpc_error(response.status(), &id, -32603, "The service failed to answer.", Value::Null);
+    }
+    if let Some(asked) = asked {
+        return mcp.lists.keep(asked, &id, &body, response).await;
     }
     if streams::is_stream(&response) {
         let response = match beside {

@@ -22,7 +22,7 @@ const OPENAI: [&str; 2] = ["chatgpt.com", "openai.com"];
 const UNCHOSEN: u8 = 1 << 7;
 
 /// See the module.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Offered(u8);
 
 impl Offered {

@@ -1,7 +1,11 @@
 //! OpenAPI 3.1 documents, made from the same types as the routes; the committed files in `openapi/` are kept equal by
 //! a test.
 
-use axum::Json;
+use std::sync::LazyLock;
+
+use axum::body::Bytes;
+use axum::response::IntoResponse;
+use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
 use crate::base::json::put;
@@ -27,14 +31,17 @@ pub fn has_body(method: &str) -> bool {
     !matches!(method, "GET" | "HEAD" | "DELETE")
 }
 
-/// The document for external models and programs. Needs no credential, as the other.
-pub async fn tools() -> Json<Value> {
-    Json(document(Surface::Tool))
+/// The document for external models and programs. Needs no credential, as the other: whoever asks gets a text that is made
+/// once.
+pub async fn tools() -> impl IntoResponse {
+    static TEXT: LazyLock<Bytes> = LazyLock::new(|| document(Surface::Tool).to_string().into());
+    ([(CONTENT_TYPE, "application/json")], TEXT.clone())
 }
 
 /// The document of management.
-pub async fn management() -> Json<Value> {
-    Json(document(Surface::Manage))
+pub async fn management() -> impl IntoResponse {
+    static TEXT: LazyLock<Bytes> = LazyLock::new(|| document(Surface::Manage).to_string().into());
+    ([(CONTENT_TYPE, "application/json")], TEXT.clone())
 }
 
 struct Paths {

@@ -10,7 +10,7 @@ use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::job::Job;
 use dragoman::engine::sql::{Answer, SqlEngine, TableFormat, TableSource};
-use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
+use dragoman::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::error::Result;
@@ -127,7 +127,8 @@ impl Tenant {
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
             request_id: "bench".into(),
         };
-        authorize(&caller, &self.org, Action::RunSql, &Want::All, self.datasets.clone()).unwrap()
+        authorize(&caller, &Catalogue::new(self.org.clone(), self.datasets.clone()), Action::RunSql, &Want::All)
+            .unwrap()
     }
 }
 

@@ -12,7 +12,7 @@ use dragoman::config::{Budgets, Config, Limits};
 use dragoman::engine::job::Job;
 use dragoman::engine::llm::{Asked, Form, LlmError, Message, Model as _, Models, Reply, Request, Speaker};
 use dragoman::identity::workspace_settings::Change;
-use dragoman::model::access::{Action, Pass, Want, authorize};
+use dragoman::model::access::{Action, Catalogue, Pass, Want, authorize};
 use dragoman::model::caller::Caller;
 use dragoman::model::org::{Egress, Org};
 use dragoman::model::user::User;
@@ -57,7 +57,8 @@ impl World {
         });
         let models = Models::new(&config.unwrap(), service.db.clone(), service.clock.clone());
         let org = service.workspace("acme").await;
-        let pass = authorize(&operator(&org), &org, Action::RunSql, &Want::Nothing, vec![]).unwrap();
+        let pass =
+            authorize(&operator(&org), &Catalogue::new(org.clone(), vec![]), Action::RunSql, &Want::Nothing).unwrap();
         let world = Self { service, org, models, pass, budgets: Limits::default().budgets };
         world.set(Egress::Allowed, false).await;
         world
@@ -71,7 +72,8 @@ impl World {
     /// From now on a person asks.
     pub fn as_person(&mut self, user: Id<User>) {
         let caller = Caller { user: Some(user), ..operator(&self.org) };
-        self.pass = authorize(&caller, &self.org, Action::RunSql, &Want::Nothing, vec![]).unwrap();
+        self.pass =
+            authorize(&caller, &Catalogue::new(self.org.clone(), vec![]), Action::RunSql, &Want::Nothing).unwrap();
     }
 
     pub async fn open(&self) -> Result<Asked, LlmError> {

@@ -11,7 +11,7 @@ use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::job::Job;
 use dragoman::engine::sql::{Answer, ImportedTable, SqlEngine, TableFormat, TableSource};
-use dragoman::model::access::{Action, Pass, Rights, Role, Want, authorize};
+use dragoman::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{ColumnInfo, Dataset, Kind};
 use dragoman::model::error::Result;
@@ -159,7 +159,7 @@ impl House {
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
             request_id: "r".into(),
         };
-        authorize(&caller, org, Action::RunSql, &Want::All, self.datasets.clone()).unwrap()
+        authorize(&caller, &Catalogue::new(org.clone(), self.datasets.clone()), Action::RunSql, &Want::All).unwrap()
     }
 
     /// As a person of the other workspace, whose table is `secret`.

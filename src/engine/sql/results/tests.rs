@@ -5,7 +5,7 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use super::*;
-use crate::model::access::{Action, Rights, Role, Want, authorize};
+use crate::model::access::{Action, Catalogue, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 use crate::model::dataset::Kind;
 use crate::model::table::Table;
@@ -60,7 +60,8 @@ impl World {
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
             request_id: "r".into(),
         };
-        authorize(&caller, &self.org, Action::RunSql, &Want::All, vec![self.table.clone()]).unwrap()
+        authorize(&caller, &Catalogue::new(self.org.clone(), vec![self.table.clone()]), Action::RunSql, &Want::All)
+            .unwrap()
     }
 
     fn first(&self) -> Page {
