@@ -1,4 +1,4 @@
-//! The audit log: append only, one hash chain a workspace. Taking the head of the chain with an UPDATE locks it until
+//! The audit log: append only, one hash chain a workspace. Taking the head of the chain locks it until
 //! the commit, so that concurrent writers (threads or nodes) keep one chain.
 
 pub mod cuts;
@@ -47,11 +47,10 @@ pub async fn append(db: &Db, entries: &[Entry], uses: &[Use]) -> Result<()> {
 }
 
 async fn append_to(tx: &mut AnyConnection, chain: &str, entries: &[&Entry]) -> Result<()> {
-    let start = "INSERT INTO audit_heads (chain, seq, hash) VALUES ($1, 0, $2) ON CONFLICT (chain) DO NOTHING";
-    sqlx::query(start).bind(chain.to_owned()).bind(ROOT).execute(&mut *tx).await?;
     let count = i64::try_from(entries.len()).map_err(Error::internal)?;
-    let take = "UPDATE audit_heads SET seq = seq + $1 WHERE chain = $2 RETURNING seq, hash";
-    let head = sqlx::query(take).bind(count).bind(chain.to_owned()).fetch_one(&mut *tx).await?;
+    let take = "INSERT INTO audit_heads (chain, seq, hash) VALUES ($1, $2, $3)
+                ON CONFLICT (chain) DO UPDATE SET seq = audit_heads.seq + $2 RETURNING seq, hash";
+    let head = sqlx::query(take).bind(chain.to_owned()).bind(count).bind(ROOT).fetch_one(&mut *tx).await?;
     let mut seq = head.try_get::<i64, _>("seq")? - count;
     let mut hash: String = head.try_get("hash")?;
     for entries in entries.chunks(AT_ONCE) {

@@ -52,6 +52,7 @@ mod rest;
 mod search;
 mod secrecy;
 mod sessions;
+mod short_ways;
 mod site;
 mod sources;
 mod sql;

@@ -90,13 +90,14 @@ fn extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> 
 
 /// Who answers. In the era of sessions `initialize` has said it; later every result does (2026-07-28, SHOULD).
 fn signed(meta: Option<MetaObject>, context: &RequestContext<RoleServer>) -> Option<MetaObject> {
-    if !is_modern(context) {
-        return meta;
-    }
+    if is_modern(context) { Some(signature(meta)) } else { meta }
+}
+
+pub(super) fn signature(meta: Option<MetaObject>) -> MetaObject {
     let mut meta = meta.unwrap_or_default();
     let server = json!({ "name": NAME, "title": TITLE, "version": env!("CARGO_PKG_VERSION") });
     meta.insert("io.modelcontextprotocol/serverInfo".into(), server);
-    Some(meta)
+    meta
 }
 
 impl ServerHandler for Handler {

@@ -98,21 +98,7 @@ impl Asked {
         text.extend_from_slice(body.get(..start)?);
         text.push(0);
         text.extend_from_slice(body.get(start + id.len()..)?);
-        for part in [parts.uri.authority().map(http::uri::Authority::as_str), Some(parts.uri.path())] {
-            text.push(0);
-            text.extend_from_slice(part.unwrap_or_default().as_bytes());
-        }
-        let counts = |name: &str| {
-            [HOST, ORIGIN, ACCEPT, CONTENT_TYPE].iter().any(|known| known == name)
-                || name.starts_with("mcp-")
-                || name == "last-event-id"
-        };
-        for (name, value) in parts.headers.iter().filter(|(name, _)| counts(name.as_str())) {
-            text.push(0);
-            text.extend_from_slice(name.as_str().as_bytes());
-            text.push(b':');
-            text.extend_from_slice(value.as_bytes());
-        }
+        way(parts, &mut text);
         Some(Self { rights, offered, text })
     }
 }
@@ -133,6 +119,25 @@ impl Told {
         let mut response = Response::new(Body::from(body));
         *response.headers_mut() = self.headers.clone();
         response
+    }
+}
+
+/// Adds what the library looks at of a request besides its body.
+pub(super) fn way(parts: &Parts, text: &mut Vec<u8>) {
+    for part in [parts.uri.authority().map(http::uri::Authority::as_str), Some(parts.uri.path())] {
+        text.push(0);
+        text.extend_from_slice(part.unwrap_or_default().as_bytes());
+    }
+    let counts = |name: &str| {
+        [HOST, ORIGIN, ACCEPT, CONTENT_TYPE].iter().any(|known| known == name)
+            || name.starts_with("mcp-")
+            || name == "last-event-id"
+    };
+    for (name, value) in parts.headers.iter().filter(|(name, _)| counts(name.as_str())) {
+        text.push(0);
+        text.extend_from_slice(name.as_str().as_bytes());
+        text.push(b':');
+        text.extend_from_slice(value.as_bytes());
     }
 }
 

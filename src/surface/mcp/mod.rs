@@ -5,6 +5,7 @@
 
 pub mod apps;
 mod asking;
+mod calls;
 mod compat;
 mod complete;
 pub mod cors;
@@ -41,6 +42,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use self::calls::{Calls, Short};
 use self::compat::{HEADER_MISMATCH, Mode, SESSION};
 use self::ends::TERMINATED;
 use self::handler::{Handler, LIST};
@@ -92,6 +94,7 @@ pub struct Mcp {
     config: Arc<Config>,
     sessions: Arc<Sessions>,
     lists: Lists,
+    calls: Calls,
     manager: Arc<LocalSessionManager>,
     /// The requests in sessions that are being answered.
     answering: Arc<Shares>,
@@ -120,6 +123,7 @@ impl Mcp {
             }),
             sessions,
             lists: Lists::new(),
+            calls: Calls::new(),
             manager: Arc::new(manager),
             answering: Shares::new(usize::MAX),
             config,
@@ -234,13 +238,22 @@ pub async fn enter(State(mcp): State<Arc<Mcp>>, request: Request, next: Next) ->
             Err(error) => unrecorded(&id, &error),
         };
     }
-    let request = Request::from_parts(parts, Body::from(body.clone()));
-    let answer = mcp.clone().answer(caller.clone(), peek, session, request, next);
-    // A session that the library has made and nobody was told of would be beside every limit.
-    let response = if changes { to_its_end(answer).await } else { answer.await };
+    let mut short = Short::of(&parts, &peek, &body).filter(|_| mcp.wanted(&peek, offered).is_some());
+    let response = match short.take_if(|call| mcp.calls.knows(call)) {
+        Some(call) => mcp.call(caller.clone(), call).await,
+        None => {
+            let request = Request::from_parts(parts, Body::from(body.clone()));
+            let answer = mcp.clone().answer(caller.clone(), peek, session, request, next);
+            // A session that the library has made and nobody was told of would be beside every limit.
+            if changes { to_its_end(answer).await } else { answer.await }
+        }
+    };
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::error!(%request_id, "the MCP library failed");
         return rpc_error(response.status(), &id, -32603, "The service failed to answer.", Value::Null);
+    }
+    if let Some(call) = short {
+        mcp.calls.learn(call, &response);
     }
     if let Some(asked) = asked {
         return mcp.lists.keep(asked, &id, &body, response).await;

@@ -58,7 +58,7 @@ export async function ours(binary, work, options) {
   run('import src/cli/demo/flights.parquet --workspace bench --publish');
   run('import src/cli/demo/flights-guide.md --workspace bench --publish');
   const { token } = run('admin token create --workspace bench --label bench --scopes ext:datasets,ext:schema,ext:search,ext:sql');
-  await grow(installation, options);
+  grow(installation, options);
   const service = await installation.start({});
   const { headers } = await logIn(service.base, ANN);
   const access = await connectProgram(service.base, { client_id: await register(service.base), workspace: 'bench', scopes: SCOPES, headers });
