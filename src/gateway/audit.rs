@@ -1,7 +1,7 @@
 //! The audit log's writer: callers wait until their row is durable; rows that wait together share one transaction,
 //! so that the cost of a commit is divided under load. Refusals that repeat are counted first ([`super::repeats`]).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -18,8 +18,10 @@ use crate::store::{self, Db};
 const BATCH: usize = 256;
 /// Rows that may wait before callers are turned away.
 const QUEUE: usize = 4096;
-/// How often it is looked whether counted repeats are due.
+/// How often it is looked whether counted repeats are due, and uses of tokens, where nothing else is written.
 const LOOK: Duration = Duration::from_secs(5);
+/// How often uses of tokens are written with rows.
+const USES: Duration = Duration::from_secs(1);
 
 /// An entry, and who waits for it; nobody, for one that stands for repeats.
 type Waiting = (Entry, Option<oneshot::Sender<bool>>);
@@ -53,7 +55,7 @@ impl AuditLog {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let stop = CancellationToken::new();
         let repeats = Repeats::new(clock);
-        let task = tokio::spawn(write(Book { db, uses }, waiting, repeats.clone(), stop.clone()));
+        let task = tokio::spawn(write(Book { db, uses, used: Instant::now() }, waiting, repeats.clone(), stop.clone()));
         (Self { queue, repeats }, AuditWriter { stop, task })
     }
 
@@ -84,7 +86,7 @@ impl AuditLog {
     }
 }
 
-async fn write(book: Book, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, stop: CancellationToken) {
+async fn write(mut book: Book, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeats, stop: CancellationToken) {
     let mut look = tokio::time::interval(LOOK);
     let mut batch = Vec::with_capacity(BATCH);
     loop {
@@ -103,16 +105,20 @@ async fn write(book: Book, mut waiting: mpsc::Receiver<Waiting>, repeats: Repeat
     }
 }
 
-/// What is written to, and what is written with it.
+/// What is written to, and what is written with it now and then.
 struct Book {
     db: Db,
     uses: Uses,
+    used: Instant,
 }
 
 impl Book {
-    async fn append(&self, batch: impl Iterator<Item = Waiting>) {
+    async fn append(&mut self, batch: impl Iterator<Item = Waiting>) {
         let (entries, done): (Vec<Entry>, Vec<_>) = batch.unzip();
-        let uses = self.uses.take();
+        let uses = if self.used.elapsed() < USES && !entries.is_empty() { Vec::new() } else { self.uses.take() };
+        if !uses.is_empty() {
+            self.used = Instant::now();
+        }
         if entries.is_empty() && uses.is_empty() {
             return;
         }
