@@ -100,7 +100,7 @@ class Service:
                               env=self.environment)
         if done.returncode != 0:
             raise SystemExit(f"dragoman {' '.join(arguments)[:200]}: {done.stderr}")
-        return json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else None
+        return json.loads(done.stdout) if done.stdout.strip() else None
 
     def start(self):
         with socket.create_server(("127.0.0.1", 0)) as free:

@@ -1,15 +1,20 @@
 //! Texts into unit vectors, by whichever encoder the operator chose: the built-in one, a model in a local folder, or a
 //! server's. What is common to them is here: turns, batches, and the queries that were asked before.
 
+mod bert;
 mod builtin;
 mod local;
 mod remote;
+
+#[cfg(test)]
+pub(super) use builtin::IDENTITY as BUILTIN;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lru::LruCache;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::sync::Semaphore;
 
 use crate::base::id::Id;
@@ -261,19 +266,26 @@ fn unit(mut vector: Vec<f32>, dimension: usize) -> Result<Vec<f32>> {
 }
 
 /// Runs work over texts on all cores, the longest first, so that none is left for the end; results in the texts' order.
-/// Each call gets at most `most` texts of about one length.
+/// Each call gets texts of about one length: as many as `room` has place for, counted as if all were as long as the
+/// longest, or one.
 fn side_by_side<T: Send + Sync>(
     texts: &[T],
-    length: impl Fn(&T) -> usize,
-    most: usize,
+    length: impl Fn(&T) -> usize + Sync,
+    room: usize,
     work: impl Fn(&[&T]) -> Result<Vec<Vec<f32>>> + Sync,
 ) -> Result<Vec<Vec<f32>>> {
     let mut order: Vec<(usize, &T)> = texts.iter().enumerate().collect();
     order.sort_by_key(|(at, text)| (std::cmp::Reverse(length(text)), *at));
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let most = most.min(texts.len().div_ceil(cores)).max(1);
-    let groups = Mutex::new(order.chunks(most));
-    let next = || groups.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let share = texts.len().div_ceil(cores).max(1);
+    let rest = Mutex::new(order.as_slice());
+    let next = || {
+        let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let longest = rest.first().map(|(_, text)| length(text).max(1))?;
+        let (group, after) = rest.split_at((room / longest).clamp(1, share).min(rest.len()));
+        *rest = after;
+        Some(group)
+    };
     let one = || -> Result<Vec<(usize, Vec<f32>)>> {
         let mut done = Vec::new();
         while let Some(group) = next() {
@@ -283,15 +295,29 @@ fn side_by_side<T: Send + Sync>(
         Ok(done)
     };
     let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..cores.min(texts.len())).map(|_| scope.spawn(one)).collect();
-        let mut done = one()?;
+        let others: Vec<_> = (1..cores.min(texts.len())).map(|_| scope.spawn(|| on_one_core(&one))).collect();
+        let mut done = on_one_core(&one)??;
         for other in others {
-            done.extend(other.join().map_err(|_| Error::internal("the encoder panicked"))??);
+            done.extend(other.join().map_err(|_| Error::internal("the encoder panicked"))???);
         }
         Ok::<_, Error>(done)
     })?;
     done.sort_by_key(|(at, _)| *at);
     Ok(done.into_iter().map(|(_, vector)| vector).collect())
+}
+
+/// Runs work that would otherwise spread each of its small steps over all cores, which costs more than it gains and
+/// holds up who works beside it.
+fn on_one_core<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
+    let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let pool = match idle {
+        Some(pool) => pool,
+        None => ThreadPoolBuilder::new().num_threads(1).build().map_err(Error::internal)?,
+    };
+    let done = pool.install(work);
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(pool);
+    Ok(done)
 }
 
 #[cfg(test)]
