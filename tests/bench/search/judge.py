@@ -122,7 +122,7 @@ class Service:
 
     def post(self, path, body):
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
-        request = urllib.request.Request(f"{self.base}/api/v1/{path}", json.dumps(body).encode(), headers)
+        request = urllib.request.Request(f"{self.base}/api/v1/ext/{path}", json.dumps(body).encode(), headers)
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 reply = json.load(answer)
