@@ -17,8 +17,9 @@ import urllib.request
 # A page of results is at most so many.
 PAGE = 50
 PAGES = 2
-# Calls a minute that the service takes.
-UNBOUNDED = {"DRAGOMAN_EXT_RATE_TOKEN": "1000000", "DRAGOMAN_EXT_RATE_WORKSPACE": "1000000"}
+# Calls a minute, and at once, that the service takes.
+UNBOUNDED = {f"DRAGOMAN_EXT_RATE_{name}": "1000000" for name in ["TOKEN", "WORKSPACE", "REQUESTS"]}
+UNBOUNDED |= {"DRAGOMAN_EXT_IN_FLIGHT": "64", "DRAGOMAN_IN_FLIGHT": "256"}
 MODES = [("words", "search_fts", "query"), ("meaning", "search_vector", "query_text"), ("both", "search_hybrid", "query")]
 
 
