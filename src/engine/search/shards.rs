@@ -1,19 +1,23 @@
 //! Chunks in embedded shards, one folder a dataset version: each is asked off the async runtime, some at a time.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use qdrant_edge::SparseVector;
 use serde_json::Value;
 
+use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::search::backend::{Answer, Index, Key, Query};
-use crate::engine::search::manifest::Fault;
+use crate::engine::search::manifest::{self, Fault};
 use crate::engine::search::open::OpenShards;
 use crate::engine::search::shard::{Among, Hit, Place, Shard, Stored};
 use crate::model::error::{Error, Result};
+use crate::model::org::Org;
 
 /// Shards that one search asks at the same time.
 const AT_ONCE: usize = 4;
@@ -30,13 +34,62 @@ impl Shards {
         Self { files, open }
     }
 
+    /// What made the vectors of a version; see `Embed::identity`.
+    ///
+    /// # Errors
+    /// It is not there, or does not say.
+    pub(super) async fn encoder(&self, key: &Key) -> Result<String> {
+        let folder = self.folder(key);
+        let read = tokio::task::spawn_blocking(move || manifest::encoder(&folder)).await;
+        read.map_err(Error::internal)?.map_err(Error::internal)
+    }
+
+    /// The numbers of all chunks of a version, in order.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(super) async fn numbers(&self, key: &Key) -> Result<Vec<u64>> {
+        let all = |shard: &Shard| match usize::try_from(shard.chunks()) {
+            Ok(0) => Ok(Vec::new()),
+            Ok(chunks) => shard.numbers(&[], chunks),
+            Err(problem) => Err(Fault::Damaged(problem.to_string())),
+        };
+        self.on_shard(key, all).await
+    }
+
+    /// A folder for work on a workspace's shards; removed when it is dropped, or at the next start.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(super) fn staging(&self, org: Id<Org>) -> Result<tempfile::TempDir> {
+        self.files.staging(org).map_err(Error::internal)
+    }
+
+    /// Puts a sealed shard in the place of a version's own, which goes to where the other was. At every moment, and
+    /// after a crash too, one of them is there whole. Waits for the queries that use the old one (milliseconds); blocks.
+    ///
+    /// # Errors
+    /// The version is not there any more, or the file system cannot exchange folders; the old one is there then.
+    pub(super) fn exchange(&self, key: &Key, folder: &Path) -> Result<()> {
+        let place = self.folder(key);
+        let exchanged = self.open.replace(key, || {
+            renameat2(AT_FDCWD, folder, AT_FDCWD, &place, RenameFlags::RENAME_EXCHANGE)?;
+            place.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+        });
+        exchanged.map_err(Error::internal)
+    }
+
+    fn folder(&self, key: &Key) -> PathBuf {
+        self.files.vectors(key.owner.org, key.owner.dataset, &key.version)
+    }
+
     /// Runs work on a shard, off the async runtime. What goes wrong is logged, once, with the dataset.
     async fn on_shard<T: Send + 'static>(
         &self,
         key: &Key,
         work: impl FnOnce(&Shard) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        let folder: PathBuf = self.files.vectors(key.owner.org, key.owner.dataset, &key.version);
+        let folder = self.folder(key);
         let (open, mine) = (self.open.clone(), key.clone());
         let done = tokio::task::spawn_blocking(move || open.with(&mine, &folder, work)).await;
         // A panic of the engine over a damaged file arrives as a join error.

@@ -1,10 +1,12 @@
 //! A model of the BERT family, in memory: word pieces in, one vector a text out.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::{Encoding, Tokenizer, TruncationParams};
 
 use super::side_by_side;
@@ -44,12 +46,7 @@ impl Bert {
         let weights: HashMap<_, _> = weights.into_iter().map(laid).collect::<Result<_, _>>().map_err(said)?;
         let weights = VarBuilder::from_tensors(weights, DType::F32, &Device::Cpu);
         let model = BertModel::load(weights, config).map_err(said)?;
-        let said = |problem| format!("tokenizer.json: {problem}");
-        let mut tokenizer = Tokenizer::from_bytes(tokenizer).map_err(said)?;
-        let truncation = TruncationParams { max_length: pieces, ..TruncationParams::default() };
-        tokenizer.with_truncation(Some(truncation)).map_err(said)?;
-        tokenizer.with_padding(None);
-        Ok(Self { model, tokenizer, pooling })
+        Ok(Self { model, tokenizer: tokenizer_of(tokenizer, pieces)?, pooling })
     }
 
     /// One vector a text, in order, of any length; `prompt` is put before each. Blocks, on all cores.
@@ -62,7 +59,9 @@ impl Bert {
             prompt => self.tokenizer.encode_fast(format!("{prompt}{text}"), true),
         };
         let read: Vec<Encoding> = texts.iter().map(read).collect::<Result<_, _>>().map_err(Error::internal)?;
-        side_by_side(&read, Encoding::len, TOGETHER, |texts| self.together(texts).map_err(Error::internal))
+        side_by_side(&read, Encoding::len, TOGETHER, |texts| {
+            on_one_core(|| self.together(texts))?.map_err(Error::internal)
+        })
     }
 
     /// One pass over texts of about one length.
@@ -84,6 +83,33 @@ impl Bert {
             Pooling::Mean => hidden.broadcast_mul(&mask.to_dtype(DType::F32)?.unsqueeze(2)?)?.sum(1)?.to_vec2(),
         }
     }
+}
+
+/// Of a `tokenizer.json`; it reads a text up to so many pieces, and fills nothing up.
+///
+/// # Errors
+/// A sentence that names the file.
+pub(super) fn tokenizer_of(file: &[u8], pieces: usize) -> Result<Tokenizer, String> {
+    let said = |problem| format!("tokenizer.json: {problem}");
+    let mut tokenizer = Tokenizer::from_bytes(file).map_err(said)?;
+    let truncation = TruncationParams { max_length: pieces, ..TruncationParams::default() };
+    tokenizer.with_truncation(Some(truncation)).map_err(said)?;
+    tokenizer.with_padding(None);
+    Ok(tokenizer)
+}
+
+/// Runs work that would otherwise spread each of its small steps over all cores, which costs more than it gains and
+/// holds up who works beside it.
+fn on_one_core<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
+    let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let pool = match idle {
+        Some(pool) => pool,
+        None => ThreadPoolBuilder::new().num_threads(1).build().map_err(Error::internal)?,
+    };
+    let done = pool.install(work);
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(pool);
+    Ok(done)
 }
 
 /// A weight as the multiplication reads it, column after column; otherwise it is laid out anew for each text, which

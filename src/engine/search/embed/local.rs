@@ -158,7 +158,7 @@ fn optional<T: DeserializeOwned + Default>(folder: &Path, file: &str) -> Result<
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::engine::search) mod tests {
     use std::collections::{BTreeMap, HashMap};
 
     use candle_core::{DType, Tensor};
@@ -170,7 +170,7 @@ mod tests {
     const WORDS: [&str; 8] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "late", "planes", "query", "bread"];
 
     /// A model of one small layer, its weights any numbers.
-    fn folder(kind: &str, pooling: Value) -> tempfile::TempDir {
+    pub(in crate::engine::search) fn folder(kind: &str, pooling: Value) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let write = |file: &str, content: Value| fs::write(folder.path().join(file), content.to_string()).unwrap();
         write(

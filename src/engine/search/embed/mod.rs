@@ -3,7 +3,8 @@
 
 mod bert;
 mod builtin;
-mod local;
+mod int8;
+pub(super) mod local;
 mod remote;
 
 #[cfg(test)]
@@ -14,7 +15,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lru::LruCache;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::sync::Semaphore;
 
 use crate::base::id::Id;
@@ -153,6 +153,11 @@ impl Encoders {
         }
     }
 
+    /// The built-in encoder, whose vectors an index may still have that are made anew by another.
+    pub(super) fn of_before(&self) -> &Encoder {
+        &self.builtin
+    }
+
     /// The right to encode some texts of an import by [`Encoder::passages`], and to do what else of it takes a core.
     ///
     /// # Errors
@@ -160,6 +165,14 @@ impl Encoders {
     pub(super) async fn import_turn(&self, org: Id<Org>) -> Result<Turn> {
         let workspace = org.to_string();
         self.imports.take(&workspace, &workspace).await
+    }
+
+    /// With a model of a folder.
+    #[cfg(test)]
+    pub(crate) fn in_folder(folder: PathBuf) -> Self {
+        let mut encoders = Self::builtin();
+        encoders.configured = Some(encoders.local(folder));
+        encoders
     }
 
     /// Makes every further query fail, as a broken model does.
@@ -295,29 +308,15 @@ fn side_by_side<T: Send + Sync>(
         Ok(done)
     };
     let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..cores.min(texts.len())).map(|_| scope.spawn(|| on_one_core(&one))).collect();
-        let mut done = on_one_core(&one)??;
+        let others: Vec<_> = (1..cores.min(texts.len())).map(|_| scope.spawn(one)).collect();
+        let mut done = one()?;
         for other in others {
-            done.extend(other.join().map_err(|_| Error::internal("the encoder panicked"))???);
+            done.extend(other.join().map_err(|_| Error::internal("the encoder panicked"))??);
         }
         Ok::<_, Error>(done)
     })?;
     done.sort_by_key(|(at, _)| *at);
     Ok(done.into_iter().map(|(_, vector)| vector).collect())
-}
-
-/// Runs work that would otherwise spread each of its small steps over all cores, which costs more than it gains and
-/// holds up who works beside it.
-fn on_one_core<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
-    static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
-    let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let pool = match idle {
-        Some(pool) => pool,
-        None => ThreadPoolBuilder::new().num_threads(1).build().map_err(Error::internal)?,
-    };
-    let done = pool.install(work);
-    IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(pool);
-    Ok(done)
 }
 
 #[cfg(test)]
