@@ -180,7 +180,7 @@ mod tests {
         let place = world.place(&dataset);
         let built_in = manifest::encoder(&place).unwrap();
         let before = world.find(&[&dataset], "late planes").await;
-        assert_eq!((before.matches.len(), before.degraded), (3, None), "by the built-in encoder's own vectors");
+        assert_eq!((before.matches.len(), &before.degraded), (3, &None), "by the built-in encoder's own vectors");
         assert_eq!(before.matches[0].text, "late planes");
 
         let encoder = world.engine.encoders.of_workspace(world.org.id).await.unwrap();
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(world.engine.renewal(dataset.id), Some(Renewal { done: 3, of: 3 }));
         assert_eq!(manifest::encoder(&place).unwrap(), identity);
         let after = world.find(&[&dataset], "late planes").await;
-        assert_eq!((after.matches.len(), after.degraded), (3, None), "by the model's vectors");
+        assert_eq!((after.matches.len(), &after.degraded), (3, &None), "by the model's vectors");
         assert_eq!(after.matches[0].text, "late planes");
         let ids = |found: &crate::engine::search::Found| {
             let mut ids: Vec<String> = found.matches.iter().map(|one| one.id.clone()).collect();

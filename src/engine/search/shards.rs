@@ -1,5 +1,6 @@
 //! Chunks in embedded shards, one folder a dataset version: each is asked off the async runtime, some at a time.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,6 +137,13 @@ impl Index for Shards {
     }
 }
 
+/// The legs, as a person would call them.
+const MEANING: &str = "meaning";
+const WORDS: &str = "words";
+
+/// Asks a leg for so many chunks; `None` where there is nothing to ask by.
+type Leg<'a> = dyn Fn(Among<'_>, usize) -> Option<Result<Vec<(u64, f32)>, Fault>> + 'a;
+
 /// Both legs, each chunk that either found scored by both.
 pub(super) fn ask(shard: &Shard, query: &Query) -> Answer {
     let mut failed = Vec::new();
@@ -155,11 +163,11 @@ pub(super) fn ask(shard: &Shard, query: &Query) -> Answer {
         let numbers = shard.numbers(&query.conditions, query.equal);
         numbers.map(|numbers| numbers.into_iter().map(|number| (number, 0.0)).collect())
     };
-    let near = if query.near == 0 { None } else { run("meaning", dense(those, query.near)) };
+    let near = if query.near == 0 { None } else { run(MEANING, dense(those, query.near)) };
     let equal = match (query.equal, query.lists && query.sparse.is_none()) {
         (0, _) => None,
-        (_, true) => run("words", Some(listed())),
-        (limit, false) => run("words", sparse(those, limit)),
+        (_, true) => run(WORDS, Some(listed())),
+        (limit, false) => run(WORDS, sparse(those, limit)),
     };
 
     let mut points: Vec<u64> = near.iter().chain(&equal).flatten().map(|(point, _)| *point).collect();
@@ -167,18 +175,26 @@ pub(super) fn ask(shard: &Shard, query: &Query) -> Answer {
     points.dedup();
     // A chunk that only one leg proposed gets the other's score too: no score depends on where a list was cut. A leg
     // that failed is not asked again.
-    let scored = Among::Points(&points);
-    let asked_near = query.near == 0 || near.is_some();
-    let near = if asked_near { run("meaning", dense(scored, points.len())) } else { None };
+    let mut scored = |name, proposed: Option<Vec<(u64, f32)>>, most: usize, leg: &Leg<'_>| {
+        let mut scores: HashMap<u64, f32> = match (proposed, most) {
+            (Some(proposed), _) => proposed.into_iter().collect(),
+            (None, 0) => HashMap::new(),
+            (None, _) => return None,
+        };
+        let others: Vec<u64> = points.iter().copied().filter(|point| !scores.contains_key(point)).collect();
+        // A list of words that is not full has all that share a term.
+        if others.is_empty() || (scores.len() < most && name == WORDS) {
+            return Some(scores);
+        }
+        scores.extend(run(name, leg(Among::Points(&others), others.len()))?);
+        Some(scores)
+    };
+    let near = scored(MEANING, near, query.near, &dense);
     let equal = match query.sparse.is_some() {
-        true if query.equal == 0 || equal.is_some() => run("words", sparse(scored, points.len())),
-        true => None,
-        false => equal,
+        true => scored(WORDS, equal, query.equal, &sparse),
+        false => equal.map(|listed| listed.into_iter().collect()),
     };
-    let of = |leg: &Option<Vec<(u64, f32)>>, point| {
-        let leg = leg.as_ref()?;
-        Some(leg.iter().find(|(found, _)| *found == point).map_or(0.0, |(_, score)| *score))
-    };
+    let of = |leg: &Option<HashMap<u64, f32>>, point| Some(leg.as_ref()?.get(&point).copied().unwrap_or(0.0));
     let hits = points.iter().map(|&point| Hit { point, dense: of(&near, point), sparse: of(&equal, point) }).collect();
     Answer { hits, is_outdated: query.dense.is_some() && comparable.is_none(), failed }
 }

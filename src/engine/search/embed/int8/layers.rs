@@ -129,7 +129,8 @@ impl Norm {
 struct Room {
     keys: Vec<[f32; WIDE]>,
     values: Vec<[f32; WIDE]>,
-    weights: Vec<f32>,
+    weights: Vec<[f32; WIDE]>,
+    taken: Vec<[f32; WIDE]>,
 }
 
 /// One head of a text: what each piece takes of all.
@@ -149,7 +150,7 @@ fn attend<L: Lanes>(
     room.keys.resize(panels * depth, [0.0; WIDE]);
     room.values.clear();
     room.values.resize(count * (depth / WIDE), [0.0; WIDE]);
-    room.weights.resize(ROWS * panels * WIDE, 0.0);
+    room.weights.resize(ROWS * panels, [0.0; WIDE]);
     for (at, piece) in text.chunks_exact(stride).enumerate() {
         let key = &piece[hidden + head * depth..][..depth];
         for (along, x) in key.iter().enumerate() {
@@ -166,19 +167,21 @@ fn attend<L: Lanes>(
         for (at, query) in queries.iter_mut().enumerate() {
             *query = &text[(first + at).min(count - 1) * stride + head * depth..][..depth];
         }
-        product(lanes, queries, &room.keys, panels, &mut room.weights, panels * WIDE);
+        product(lanes, queries, &room.keys, panels, &mut room.weights);
         let mut weights = [[].as_slice(); ROWS];
         let mut wholes = [0.0; ROWS];
-        for (at, row) in room.weights.chunks_exact_mut(panels * WIDE).enumerate() {
+        for (at, row) in room.weights.chunks_exact_mut(panels).enumerate() {
+            let row = row.as_flattened_mut();
             wholes[at] = weigh(row, count, scale);
             weights[at] = &row[..count];
         }
-        let mut taken = [0.0; ROWS * 64];
-        product(lanes, weights, &room.values, depth / WIDE, &mut taken[..ROWS * depth], depth);
-        for (at, taken) in taken.chunks_exact(depth).enumerate().take(ROWS.min(count - first)) {
+        room.taken.resize(ROWS * depth / WIDE, [0.0; WIDE]);
+        product(lanes, weights, &room.values, depth / WIDE, &mut room.taken);
+        for (at, taken) in room.taken.chunks_exact(depth / WIDE).enumerate().take(ROWS.min(count - first)) {
             let to = &mut out[(first + at) * hidden + head * depth..][..depth];
-            for (to, x) in to.iter_mut().zip(taken) {
-                *to = x / wholes[at];
+            let part = 1.0 / wholes[at];
+            for (to, taken) in to.as_chunks_mut::<WIDE>().0.iter_mut().zip(taken) {
+                *to = taken.map(|x| x * part);
             }
         }
     }
@@ -186,19 +189,12 @@ fn attend<L: Lanes>(
 
 /// Some rows times panels of columns.
 #[inline(always)]
-fn product<L: Lanes>(
-    lanes: L,
-    rows: [&[f32]; ROWS],
-    columns: &[[f32; WIDE]],
-    panels: usize,
-    out: &mut [f32],
-    stride: usize,
-) {
+fn product<L: Lanes>(lanes: L, rows: [&[f32]; ROWS], columns: &[[f32; WIDE]], panels: usize, out: &mut [[f32; WIDE]]) {
     let mut panel = 0;
     while panel < panels {
         match panel + 1 < panels {
-            true => block::<L, 2>(lanes, rows, columns, panel, out, stride),
-            false => block::<L, 1>(lanes, rows, columns, panel, out, stride),
+            true => block::<L, 2>(lanes, rows, columns, panel, out, panels),
+            false => block::<L, 1>(lanes, rows, columns, panel, out, panels),
         }
         panel += 2;
     }
@@ -210,8 +206,8 @@ fn block<L: Lanes, const PANELS: usize>(
     rows: [&[f32]; ROWS],
     columns: &[[f32; WIDE]],
     panel: usize,
-    out: &mut [f32],
-    stride: usize,
+    out: &mut [[f32; WIDE]],
+    panels: usize,
 ) {
     let depth = rows[0].len();
     let mut of = [[].as_slice(); PANELS];
@@ -233,7 +229,7 @@ fn block<L: Lanes, const PANELS: usize>(
     }
     for (row, sums) in sums.into_iter().enumerate() {
         for (at, sum) in sums.into_iter().enumerate() {
-            out[row * stride + (panel + at) * WIDE..][..WIDE].copy_from_slice(&lanes.values(sum));
+            out[row * panels + panel + at] = lanes.values(sum);
         }
     }
 }

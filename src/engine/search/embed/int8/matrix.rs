@@ -118,15 +118,15 @@ impl Matrix {
                 }
             }
         }
-        let width = self.width();
+        let panels = self.bias.len();
+        let out = out.as_chunks_mut().0;
         for (at, totals) in totals.into_iter().enumerate().take(rows.count() - first) {
             let (least, scale) = rows.ranges[first + at];
             let (least, scale) = (lanes.splat(least), lanes.splat(scale));
             for (column, total) in (panel..).zip(totals) {
                 let added =
                     lanes.multiply_add(least, lanes.floats(&self.sums[column]), lanes.floats(&self.bias[column]));
-                let values = lanes.values(lanes.multiply_add(scale, total, added));
-                out[(first + at) * width + column * WIDE..][..WIDE].copy_from_slice(&values);
+                out[(first + at) * panels + column] = lanes.values(lanes.multiply_add(scale, total, added));
             }
         }
     }
