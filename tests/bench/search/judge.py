@@ -121,6 +121,12 @@ class Service:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def megabytes(self):
+        """Memory of the service: its own, and with what it has mapped of files and of the program itself."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        return [int(fields[name].split()[0]) // 1024 for name in ["RssAnon", "VmRSS"]]
+
     def post(self, path, body):
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
         request = urllib.request.Request(f"{self.base}/api/v1/ext/{path}", json.dumps(body).encode(), headers)
@@ -165,6 +171,8 @@ def speed(service, questions):
         list(at_once.map(lambda text: service.post("search", {"query": text, "top_k": 10}), texts))
     took, busy = time.monotonic() - begun, service.seconds() - busy
     print(f"{len(texts)} questions in {took:.1f} s, {len(texts) / took:.0f}/s; {busy:.1f} s of the processors")
+    own, all = service.megabytes()
+    print(f"{own} MB of memory, {all} MB with mapped files")
 
 
 def main():

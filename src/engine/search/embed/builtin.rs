@@ -65,14 +65,14 @@ impl Embed for Builtin {
 
 enum Loaded {
     Int8(Model, Tokenizer),
-    /// In a build that is not optimised.
+    /// Where whole numbers would be slower.
     Floats(Bert),
 }
 
 impl Loaded {
     fn new() -> Result<Self, String> {
         let said = |problem| format!("the built-in model: {problem}");
-        if cfg!(debug_assertions) {
+        if !Model::is_fast() {
             return in_floats(WEIGHTS, TOKENIZER, PIECES).map(Self::Floats).map_err(said);
         }
         let model = Model::read(WEIGHTS, PIECES).map_err(said)?;

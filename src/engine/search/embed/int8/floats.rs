@@ -1,5 +1,6 @@
-//! The same weights as floats, for the general library. It is compiled to be fast even where the service itself is not, in
-//! development: there whole numbers would take most of a second a text, and here some hundredths.
+//! The same weights as floats, for the general library: where the processor has no wide products of bytes, and in
+//! development, where the library is optimised and the service is not. Whole numbers would take most of a second a text
+//! there, and floats some hundredths.
 
 use std::collections::HashMap;
 

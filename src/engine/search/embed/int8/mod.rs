@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub(super) use floats::in_floats;
-use lanes::widest;
+use lanes::{are_fast, widest};
 use layers::{Layer, Norm, Pass};
 use matrix::{GROUP, Matrix};
 
@@ -50,6 +50,11 @@ struct FourBits {
 }
 
 impl Model {
+    /// Whether [`in_floats`] is slower.
+    pub(super) fn is_fast() -> bool {
+        are_fast()
+    }
+
     /// Of `model.safetensors`; a text has at most `pieces`.
     ///
     /// # Errors
