@@ -204,6 +204,8 @@ impl App {
         let admin = self.admin(metrics.clone(), stopping.clone()).await?;
         let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));
         let sweeper = tokio::spawn(sweep(mcp.clone(), self.gateway.clone(), stopping.clone()));
+        let (gateway, until) = (self.gateway.clone(), stopping.clone());
+        let renewer = tokio::spawn(async move { gateway.keep_renewing(until).await });
         let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
         let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
 
@@ -234,6 +236,7 @@ impl App {
         signalled.abort();
         stopping.cancel();
         sweeper.await?;
+        renewer.await?;
         mcp.finish().await;
         keeper.await?;
         cleaner.await?;

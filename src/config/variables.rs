@@ -44,7 +44,7 @@ variables! {
     "DRAGOMAN_LLM_DAILY_TOKENS" = "1000000": "tokens that each workspace may use in a day (UTC); counted in memory by each node, from nothing at its start";
     "DRAGOMAN_LLM_OUTPUT_TOKENS" = "4000": "tokens that an answer of the model may have";
     "DRAGOMAN_LLM_LOCAL_HOSTS" = "": "comma-separated hosts and networks (127.0.0.0/8, models.internal) of your own network whose models are local for workspaces that allow only these; none when empty. A relay that passes questions on is not local";
-    "DRAGOMAN_EMBEDDING_FOLDER" = "": "folder of a sentence-transformers model of the BERT family (config.json, tokenizer.json, model.safetensors) that makes vectors of texts instead of the built-in encoder. After a change, datasets of documents are searched by words alone until they are imported again";
+    "DRAGOMAN_EMBEDDING_FOLDER" = "": "folder of a sentence-transformers model of the BERT family (config.json, tokenizer.json, model.safetensors) that makes vectors of texts instead of the built-in encoder. After a change the vectors of documents are made anew in the background: rag_admin_stats tells how far, and until then the old ones answer where they are of the built-in encoder, otherwise words alone";
     "DRAGOMAN_EMBEDDING_URL" = "": "address of a server with OpenAI's /v1/embeddings that makes vectors of texts, such as http://127.0.0.1:11434/v1. Texts and questions of all workspaces go there if it lies in your own network; otherwise those of workspaces that allow it for language models, and the built-in encoder serves the others";
     "DRAGOMAN_EMBEDDING_MODEL" = "": "name of the model, as that server calls it";
     "DRAGOMAN_EMBEDDING_API_KEY" = "": "key of that server; empty for one that asks for none";

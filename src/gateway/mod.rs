@@ -298,6 +298,11 @@ impl Gateway {
         tokio::task::spawn_blocking(move || uploads.sweep()).await.map_err(Error::internal)?
     }
 
+    /// Until it is told to stop: makes vectors anew that are of another encoder than their workspace's.
+    pub async fn keep_renewing(&self, stop: CancellationToken) {
+        self.parts.engines.search.keep_renewing(&self.db, &stop).await;
+    }
+
     fn may_upload(caller: &Caller) -> Result<()> {
         let action = Action::WriteDatasets;
         if caller.rights.allow(action) { Ok(()) } else { Err(denied(caller, action)) }

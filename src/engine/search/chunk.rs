@@ -16,6 +16,7 @@ use std::vec::IntoIter;
 use crate::base::id::Id;
 use crate::engine::extract::PAGE_BREAK;
 use crate::engine::search::markdown::{self, Block, Kind};
+use crate::engine::search::shard::Stored;
 use crate::engine::search::tokens;
 use crate::model::document::{Chunk, Document, ParsedDocument, Spot};
 use crate::model::error::{Error, Result};
@@ -135,7 +136,7 @@ impl Cutter {
     /// Fills chunks with what the blocks are made of.
     fn pack(&mut self, group: &[Block]) -> Result<()> {
         let document = Arc::clone(&self.document);
-        let context = tokens::count(context(&self.heading(), &document));
+        let context = tokens::count(context(&self.heading(), &document.title));
         let room = BUDGET.saturating_sub(context).max(LEAST);
         let mut open: Option<Range<usize>> = None;
         let mut filled = 0;
@@ -244,11 +245,16 @@ impl Cutter {
 
 /// What the two legs index and embed: the chunk below its headings, or below the document's title where it has none.
 pub(super) fn searchable(chunk: &Chunk, document: &ParsedDocument) -> String {
-    format!("{}\n{}", context(&chunk.heading, document), chunk.text)
+    format!("{}\n{}", context(&chunk.heading, &document.title), chunk.text)
 }
 
-fn context<'a>(heading: &'a str, document: &'a ParsedDocument) -> &'a str {
-    if heading.is_empty() { &document.title } else { heading }
+/// The same of a chunk that is indexed.
+pub(super) fn searchable_of(stored: &Stored) -> String {
+    format!("{}\n{}", context(&stored.heading, &stored.title), stored.text)
+}
+
+fn context<'a>(heading: &'a str, title: &'a str) -> &'a str {
+    if heading.is_empty() { title } else { heading }
 }
 
 /// Where a chunk begins whose first own unit is `unit`: a little before it, so that what the border cuts is whole in one

@@ -67,9 +67,7 @@ fn files_open() -> usize {
 fn build(files: &Files, clock: &Clock, dataset: &Dataset, chunks: usize, numbers: &mut Numbers) -> u64 {
     let owner = Owner { org: dataset.org, dataset: dataset.id };
     let folder = files.vectors(dataset.org, dataset.id, "v1");
-    let mut builder =
-        Builder::create(&folder, owner, serde_json::to_string(&pocket_encoder::model_info()).unwrap(), DIMENSION)
-            .unwrap();
+    let mut builder = Builder::create(&folder, owner, embed::BUILTIN.to_owned(), DIMENSION).unwrap();
     let language = Language::of("");
     let mut document = Id::new(clock);
     let mut batch = Vec::new();

@@ -3,6 +3,7 @@
 //! ```text
 //! index     documents → chunk → embed (dense) + terms (sparse) → shard, built in a staging folder, flushed and sealed
 //! search    query     → embed + terms → both legs of each dataset's shard → rank → texts of the best
+//! renew     vectors of another encoder made anew, from the texts of the index
 //! retrieve  the same with every choice left to the caller: legs, filters, fusion, groups, pages; places, not texts
 //! ```
 //!
@@ -25,6 +26,7 @@ mod manifest;
 pub mod markdown;
 mod open;
 mod rank;
+pub mod renew;
 pub mod retrieve;
 mod shard;
 mod shards;
@@ -49,6 +51,7 @@ use backend::{Answer, Dense, Index, Key, Query};
 use embed::Encoders;
 use manifest::Owner;
 use open::OpenShards;
+use renew::Renewals;
 use shard::{Hit, Stored};
 use shards::Shards;
 
@@ -109,6 +112,9 @@ pub struct Match {
 pub struct SearchEngine {
     encoders: Encoders,
     index: Arc<dyn Index>,
+    /// The same, where they are folders of shards.
+    shards: Shards,
+    renewals: Renewals,
 }
 
 impl SearchEngine {
@@ -118,7 +124,9 @@ impl SearchEngine {
     }
 
     fn over(files: Files, open: Arc<OpenShards>) -> Self {
-        Self { encoders: Encoders::builtin(), index: Arc::new(Shards::new(files, open)) }
+        let shards = Shards::new(files, open);
+        let index = Arc::new(shards.clone());
+        Self { encoders: Encoders::builtin(), index, shards, renewals: Renewals::default() }
     }
 
     /// With the encoder that the operator chose.
@@ -164,7 +172,7 @@ impl SearchEngine {
         job.check()?;
         let limit = CANDIDATES.max(top_k);
         let query = Query { dense, sparse: analysis::of_query(text), near: limit, equal: limit, ..Query::default() };
-        let answers = self.index.find(&keys, &query).await;
+        let answers = self.find(&keys, &query, Some(text)).await;
         job.check()?;
         let hits = collected(answers, &datasets, &mut degraded);
         let mut ranked = rank::rank(hits, weight);
@@ -187,6 +195,33 @@ impl SearchEngine {
             })
             .collect();
         Ok(Found { matches, truncated, degraded: said(degraded) })
+    }
+
+    /// What the datasets answer. One whose vectors are still of the built-in encoder is asked by what that makes of the
+    /// text.
+    async fn find(&self, keys: &[Key], query: &Query, text: Option<&str>) -> Vec<Result<Answer>> {
+        let mut answers = self.index.find(keys, query).await;
+        let is_outdated = |answer: &Result<Answer>| answer.as_ref().is_ok_and(|answer| answer.is_outdated);
+        if !answers.iter().any(is_outdated) {
+            return answers;
+        }
+        let Some(dense) = self.of_before(query, text).await else { return answers };
+        let query = Query { dense: Some(dense), ..query.clone() };
+        for (answer, key) in answers.iter_mut().zip(keys).filter(|(answer, _)| is_outdated(answer)) {
+            let again = self.index.find(std::slice::from_ref(key), &query).await;
+            if let Some(again) = again.into_iter().next().filter(|again| again.is_ok()) {
+                *answer = again;
+            }
+        }
+        answers
+    }
+
+    async fn of_before(&self, query: &Query, text: Option<&str>) -> Option<Dense> {
+        let encoder = self.encoders.of_before();
+        let identity = encoder.identity().await.ok()?;
+        let is_another = query.dense.as_ref().is_some_and(|dense| dense.encoder != identity);
+        let vector = encoder.query(text.filter(|_| is_another)?).await.ok()?;
+        Some(Dense { vector, encoder: identity, pull: 0.0 })
     }
 
     /// A text's meaning, and how much that counts beside the words.
@@ -277,7 +312,7 @@ fn collected(
             Ok(Answer { hits: found, failed, is_outdated }) => {
                 if is_outdated {
                     degraded.push(format!(
-                        "{} could not be searched by meaning: its vectors are of another encoder. Import it again.",
+                        "{} could not be searched by meaning: its vectors are of another encoder. They are made anew.",
                         dataset.name
                     ));
                 }

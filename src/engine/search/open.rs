@@ -99,6 +99,15 @@ impl OpenShards {
         }
     }
 
+    /// Runs `work` while a shard is closed and nobody can open it; the next query opens what is there then.
+    pub(super) fn replace<T>(&self, key: &Key, work: impl FnOnce() -> T) -> T {
+        let slot = self.touch(key);
+        let mut open = alone(&slot);
+        self.inner().forget(key);
+        *open = None;
+        work()
+    }
+
     /// The slot of a key, which is now the most recent.
     fn touch(&self, key: &Key) -> Slot {
         let mut inner = self.inner();

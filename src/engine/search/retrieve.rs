@@ -145,7 +145,11 @@ impl SearchEngine {
             conditions: conditions.into(),
             lists: words.as_ref().is_some_and(Words::has_conditions),
         };
-        let answers = self.index.find(&keys, &query).await;
+        let text = match &ask.meaning {
+            Some(Meaning::Text(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let answers = self.find(&keys, &query, text).await;
         job.check()?;
         // Where the order should be that of meaning, and there is none, the words' own is left.
         let fusion = match ask.fusion {

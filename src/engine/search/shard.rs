@@ -8,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use qdrant_edge::{
-    Condition, CreateIndex, Distance, EdgeConfig, EdgeShard, EdgeSparseVectorParams, EdgeVectorParams, FieldCondition,
-    FieldIndexOperations, Filter, Match, Modifier, NamedQuery, PayloadFieldSchema, PayloadSchemaType, PointId,
-    PointInsertOperations, PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery, ScrollRequest,
-    SparseVector, UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions,
+    Condition, CountRequest, CreateIndex, Distance, EdgeConfig, EdgeShard, EdgeSparseVectorParams, EdgeVectorParams,
+    FieldCondition, FieldIndexOperations, Filter, Match, Modifier, NamedQuery, PayloadFieldSchema, PayloadSchemaType,
+    PointId, PointInsertOperations, PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery,
+    ScrollRequest, SparseVector, UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions,
     WithPayloadInterface, WithVector,
 };
 use serde::de::DeserializeOwned;
@@ -167,10 +167,10 @@ pub(super) struct Hit {
     pub sparse: Option<f32>,
 }
 
-/// An open, sealed shard.
+/// An open, sealed shard. All of its chunks are the owner's: that is looked at when it is opened, and nothing is written
+/// to it afterwards, so that no query has to ask it of each chunk again.
 #[derive(Debug)]
 pub(super) struct Shard {
-    owner: Owner,
     /// What made its vectors; see `Embed::identity`.
     encoder: String,
     engine: Engine,
@@ -181,7 +181,7 @@ impl Shard {
     /// Opens a sealed shard; the engine lets one process have it open, once.
     ///
     /// # Errors
-    /// Another owner's shard, one of other terms, or a damaged one.
+    /// Another owner's shard or chunk, one of other terms, or a damaged one.
     pub(super) fn open(folder: &Path, owner: Owner) -> Result<Self, Fault> {
         let encoder = manifest::encoder(folder)?;
         let points = manifest::verify(folder, owner, &encoder, analysis::IDENTITY)?;
@@ -191,7 +191,11 @@ impl Shard {
         if found != points {
             return Err(Fault::Damaged(format!("{found} points instead of {points}")));
         }
-        Ok(Self { owner, encoder, engine, chunks: points })
+        let owned = CountRequest { filter: Some(of_owner(owner)?), exact: true };
+        if engine.get()?.count(owned).map_err(refused)? as u64 != points {
+            return Err(Fault::Foreign);
+        }
+        Ok(Self { encoder, engine, chunks: points })
     }
 
     /// Whether vectors of this encoder can be compared with the shard's.
@@ -229,7 +233,7 @@ impl Shard {
         let request = QueryRequest {
             prefetches: vec![],
             query: Some(ScoringQuery::Vector(QueryEnum::Nearest(NamedQuery::new(query, leg)))),
-            filter: Some(self.filter(among)?),
+            filter: among.filter()?,
             score_threshold: None,
             limit,
             offset: 0,
@@ -321,7 +325,7 @@ impl Shard {
         let request = ScrollRequest {
             offset: None,
             limit: Some(limit),
-            filter: Some(self.filter(among)?),
+            filter: among.filter()?,
             with_payload: Some(payload),
             with_vector,
             order_by: None,
@@ -336,22 +340,15 @@ impl Shard {
         let delete = VectorNameOperations::DeleteVectorName(DeleteVectorName { vector_name: SPARSE.into() });
         self.engine.get().unwrap().update(UpdateOperation::VectorNameOperation(delete)).unwrap();
     }
+}
 
-    /// Tenant and dataset, on every query: a shard holds one dataset anyway, and this does not rely on it.
-    fn filter(&self, among: Among<'_>) -> Result<Filter, Fault> {
-        let is = |field, value: String| {
-            path(field).map(|path| Condition::Field(FieldCondition::new_match(path, Match::from(value))))
-        };
-        let mut must = vec![is("tenant", self.owner.org.to_string())?, is("dataset", self.owner.dataset.to_string())?];
-        if let Among::Those(conditions) = among {
-            must.extend(understood(conditions)?);
-        }
-        let owned = Filter { must: Some(must), ..Filter::new() };
-        Ok(match among {
-            Among::Points(points) => owned.with_point_ids(points.iter().map(|point| PointId::NumId(*point))),
-            Among::Those(_) => owned,
-        })
-    }
+/// Chunks of one tenant and dataset.
+fn of_owner(owner: Owner) -> Result<Filter, Fault> {
+    let is = |field, value: String| {
+        path(field).map(|path| Condition::Field(FieldCondition::new_match(path, Match::from(value))))
+    };
+    let must = vec![is("tenant", owner.org.to_string())?, is("dataset", owner.dataset.to_string())?];
+    Ok(Filter { must: Some(must), ..Filter::new() })
 }
 
 /// Which chunks a query is about.
@@ -360,6 +357,19 @@ pub(super) enum Among<'a> {
     /// All that these conditions hold for.
     Those(&'a [Value]),
     Points(&'a [u64]),
+}
+
+impl Among<'_> {
+    /// `None` where all chunks are meant: the engine has faster ways to those.
+    fn filter(self) -> Result<Option<Filter>, Fault> {
+        Ok(match self {
+            Self::Those([]) => None,
+            Self::Those(conditions) => Some(Filter { must: Some(understood(conditions)?), ..Filter::new() }),
+            Self::Points(points) => {
+                Some(Filter::new().with_point_ids(points.iter().map(|point| PointId::NumId(*point))))
+            }
+        })
+    }
 }
 
 fn payload<T: DeserializeOwned>(record: Record) -> Result<(u64, T), Fault> {

@@ -1,19 +1,24 @@
 //! Chunks in embedded shards, one folder a dataset version: each is asked off the async runtime, some at a time.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use qdrant_edge::SparseVector;
 use serde_json::Value;
 
+use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::search::backend::{Answer, Index, Key, Query};
-use crate::engine::search::manifest::Fault;
+use crate::engine::search::manifest::{self, Fault};
 use crate::engine::search::open::OpenShards;
 use crate::engine::search::shard::{Among, Hit, Place, Shard, Stored};
 use crate::model::error::{Error, Result};
+use crate::model::org::Org;
 
 /// Shards that one search asks at the same time.
 const AT_ONCE: usize = 4;
@@ -30,13 +35,62 @@ impl Shards {
         Self { files, open }
     }
 
+    /// What made the vectors of a version; see `Embed::identity`.
+    ///
+    /// # Errors
+    /// It is not there, or does not say.
+    pub(super) async fn encoder(&self, key: &Key) -> Result<String> {
+        let folder = self.folder(key);
+        let read = tokio::task::spawn_blocking(move || manifest::encoder(&folder)).await;
+        read.map_err(Error::internal)?.map_err(Error::internal)
+    }
+
+    /// The numbers of all chunks of a version, in order.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(super) async fn numbers(&self, key: &Key) -> Result<Vec<u64>> {
+        let all = |shard: &Shard| match usize::try_from(shard.chunks()) {
+            Ok(0) => Ok(Vec::new()),
+            Ok(chunks) => shard.numbers(&[], chunks),
+            Err(problem) => Err(Fault::Damaged(problem.to_string())),
+        };
+        self.on_shard(key, all).await
+    }
+
+    /// A folder for work on a workspace's shards; removed when it is dropped, or at the next start.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(super) fn staging(&self, org: Id<Org>) -> Result<tempfile::TempDir> {
+        self.files.staging(org).map_err(Error::internal)
+    }
+
+    /// Puts a sealed shard in the place of a version's own, which goes to where the other was. At every moment, and
+    /// after a crash too, one of them is there whole. Waits for the queries that use the old one (milliseconds); blocks.
+    ///
+    /// # Errors
+    /// The version is not there any more, or the file system cannot exchange folders; the old one is there then.
+    pub(super) fn exchange(&self, key: &Key, folder: &Path) -> Result<()> {
+        let place = self.folder(key);
+        let exchanged = self.open.replace(key, || {
+            renameat2(AT_FDCWD, folder, AT_FDCWD, &place, RenameFlags::RENAME_EXCHANGE)?;
+            place.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+        });
+        exchanged.map_err(Error::internal)
+    }
+
+    fn folder(&self, key: &Key) -> PathBuf {
+        self.files.vectors(key.owner.org, key.owner.dataset, &key.version)
+    }
+
     /// Runs work on a shard, off the async runtime. What goes wrong is logged, once, with the dataset.
     async fn on_shard<T: Send + 'static>(
         &self,
         key: &Key,
         work: impl FnOnce(&Shard) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        let folder: PathBuf = self.files.vectors(key.owner.org, key.owner.dataset, &key.version);
+        let folder = self.folder(key);
         let (open, mine) = (self.open.clone(), key.clone());
         let done = tokio::task::spawn_blocking(move || open.with(&mine, &folder, work)).await;
         // A panic of the engine over a damaged file arrives as a join error.
@@ -83,6 +137,13 @@ impl Index for Shards {
     }
 }
 
+/// The legs, as a person would call them.
+const MEANING: &str = "meaning";
+const WORDS: &str = "words";
+
+/// Asks a leg for so many chunks; `None` where there is nothing to ask by.
+type Leg<'a> = dyn Fn(Among<'_>, usize) -> Option<Result<Vec<(u64, f32)>, Fault>> + 'a;
+
 /// Both legs, each chunk that either found scored by both.
 pub(super) fn ask(shard: &Shard, query: &Query) -> Answer {
     let mut failed = Vec::new();
@@ -102,11 +163,11 @@ pub(super) fn ask(shard: &Shard, query: &Query) -> Answer {
         let numbers = shard.numbers(&query.conditions, query.equal);
         numbers.map(|numbers| numbers.into_iter().map(|number| (number, 0.0)).collect())
     };
-    let near = if query.near == 0 { None } else { run("meaning", dense(those, query.near)) };
+    let near = if query.near == 0 { None } else { run(MEANING, dense(those, query.near)) };
     let equal = match (query.equal, query.lists && query.sparse.is_none()) {
         (0, _) => None,
-        (_, true) => run("words", Some(listed())),
-        (limit, false) => run("words", sparse(those, limit)),
+        (_, true) => run(WORDS, Some(listed())),
+        (limit, false) => run(WORDS, sparse(those, limit)),
     };
 
     let mut points: Vec<u64> = near.iter().chain(&equal).flatten().map(|(point, _)| *point).collect();
@@ -114,18 +175,26 @@ pub(super) fn ask(shard: &Shard, query: &Query) -> Answer {
     points.dedup();
     // A chunk that only one leg proposed gets the other's score too: no score depends on where a list was cut. A leg
     // that failed is not asked again.
-    let scored = Among::Points(&points);
-    let asked_near = query.near == 0 || near.is_some();
-    let near = if asked_near { run("meaning", dense(scored, points.len())) } else { None };
+    let mut scored = |name, proposed: Option<Vec<(u64, f32)>>, most: usize, leg: &Leg<'_>| {
+        let mut scores: HashMap<u64, f32> = match (proposed, most) {
+            (Some(proposed), _) => proposed.into_iter().collect(),
+            (None, 0) => HashMap::new(),
+            (None, _) => return None,
+        };
+        let others: Vec<u64> = points.iter().copied().filter(|point| !scores.contains_key(point)).collect();
+        // A list of words that is not full has all that share a term.
+        if others.is_empty() || (scores.len() < most && name == WORDS) {
+            return Some(scores);
+        }
+        scores.extend(run(name, leg(Among::Points(&others), others.len()))?);
+        Some(scores)
+    };
+    let near = scored(MEANING, near, query.near, &dense);
     let equal = match query.sparse.is_some() {
-        true if query.equal == 0 || equal.is_some() => run("words", sparse(scored, points.len())),
-        true => None,
-        false => equal,
+        true => scored(WORDS, equal, query.equal, &sparse),
+        false => equal.map(|listed| listed.into_iter().collect()),
     };
-    let of = |leg: &Option<Vec<(u64, f32)>>, point| {
-        let leg = leg.as_ref()?;
-        Some(leg.iter().find(|(found, _)| *found == point).map_or(0.0, |(_, score)| *score))
-    };
+    let of = |leg: &Option<HashMap<u64, f32>>, point| Some(leg.as_ref()?.get(&point).copied().unwrap_or(0.0));
     let hits = points.iter().map(|&point| Hit { point, dense: of(&near, point), sparse: of(&equal, point) }).collect();
     Answer { hits, is_outdated: query.dense.is_some() && comparable.is_none(), failed }
 }

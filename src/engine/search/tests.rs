@@ -40,19 +40,19 @@ pub(super) fn dataset(clock: &Clock, org: &Org, name: &str) -> Dataset {
 /// Coordinates of the vectors that are made up here.
 const DIMENSION: usize = 8;
 
-struct World {
-    files: Files,
-    engine: SearchEngine,
+pub(super) struct World {
+    pub files: Files,
+    pub engine: SearchEngine,
     open: Arc<OpenShards>,
-    clock: Clock,
-    org: Org,
+    pub clock: Clock,
+    pub org: Org,
     budget: Budgets,
     /// Dropped last: open shards live in it.
     _data: tempfile::TempDir,
 }
 
 impl World {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let data = tempfile::tempdir().unwrap();
         let files = Files::new(data.path()).unwrap();
         let clock = Clock::manual(1_700_000_000_000);
@@ -74,11 +74,11 @@ impl World {
         self.engine = SearchEngine::over(self.files.clone(), self.open.clone());
     }
 
-    fn dataset(&self, name: &str) -> Dataset {
+    pub fn dataset(&self, name: &str) -> Dataset {
         dataset(&self.clock, &self.org, name)
     }
 
-    async fn published(&self, name: &str, texts: &[&str]) -> Dataset {
+    pub async fn published(&self, name: &str, texts: &[&str]) -> Dataset {
         let dataset = self.dataset(name);
         let documents: Vec<_> = texts
             .iter()
@@ -97,7 +97,7 @@ impl World {
         dataset
     }
 
-    fn place(&self, dataset: &Dataset) -> PathBuf {
+    pub fn place(&self, dataset: &Dataset) -> PathBuf {
         self.files.vectors(self.org.id, dataset.id, "v1")
     }
 
@@ -116,7 +116,7 @@ impl World {
         authorize(&caller, &Catalogue::new(self.org.clone(), datasets), Action::Search, &Want::All).unwrap()
     }
 
-    async fn find(&self, datasets: &[&Dataset], query: &str) -> Found {
+    pub async fn find(&self, datasets: &[&Dataset], query: &str) -> Found {
         let pass = self.pass(datasets.iter().map(|dataset| (*dataset).clone()).collect());
         let job = Job::new(&pass, &self.budget, Duration::from_secs(60), CancellationToken::new(), None);
         self.engine.search(&job, query, 5).await.unwrap()

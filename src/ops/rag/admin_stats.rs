@@ -30,6 +30,18 @@ pub struct Source {
     pub bytes: i64,
     /// When its documents were last imported. RFC 3339.
     pub last_sync: String,
+    /// Present while its vectors are made anew, because they are of another encoder. Until then the old ones answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reembedding: Option<Reembedding>,
+}
+
+/// How far a dataset's vectors are made anew.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reembedding {
+    /// Chunks that have their new vector.
+    pub done: u64,
+    /// All chunks; 0 until its turn comes.
+    pub of: u64,
 }
 
 /// What makes the vectors.
@@ -83,6 +95,11 @@ impl Operation for AdminStats {
             chunks: dataset.row_count,
             bytes: dataset.bytes,
             last_sync: rfc3339(dataset.updated_at),
+            reembedding: on
+                .engines
+                .search
+                .renewal(dataset.id)
+                .map(|renewal| Reembedding { done: renewal.done, of: renewal.of }),
         };
         let mut sources: Vec<Source> = documents.map(source).collect();
         let room = super::fitting(on, &sources)?;

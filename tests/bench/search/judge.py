@@ -17,8 +17,9 @@ import urllib.request
 # A page of results is at most so many.
 PAGE = 50
 PAGES = 2
-# Calls a minute that the service takes.
-UNBOUNDED = {"DRAGOMAN_EXT_RATE_TOKEN": "1000000", "DRAGOMAN_EXT_RATE_WORKSPACE": "1000000"}
+# Calls a minute, and at once, that the service takes.
+UNBOUNDED = {f"DRAGOMAN_EXT_RATE_{name}": "1000000" for name in ["TOKEN", "WORKSPACE", "REQUESTS"]}
+UNBOUNDED |= {"DRAGOMAN_EXT_IN_FLIGHT": "64", "DRAGOMAN_IN_FLIGHT": "256"}
 MODES = [("words", "search_fts", "query"), ("meaning", "search_vector", "query_text"), ("both", "search_hybrid", "query")]
 
 
@@ -100,7 +101,7 @@ class Service:
                               env=self.environment)
         if done.returncode != 0:
             raise SystemExit(f"dragoman {' '.join(arguments)[:200]}: {done.stderr}")
-        return json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else None
+        return json.loads(done.stdout) if done.stdout.strip() else None
 
     def start(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -120,9 +121,15 @@ class Service:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def megabytes(self):
+        """Memory of the service: its own, and with what it has mapped of files and of the program itself."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        return [int(fields[name].split()[0]) // 1024 for name in ["RssAnon", "VmRSS"]]
+
     def post(self, path, body):
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
-        request = urllib.request.Request(f"{self.base}/api/v1/{path}", json.dumps(body).encode(), headers)
+        request = urllib.request.Request(f"{self.base}/api/v1/ext/{path}", json.dumps(body).encode(), headers)
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 reply = json.load(answer)
@@ -164,6 +171,8 @@ def speed(service, questions):
         list(at_once.map(lambda text: service.post("search", {"query": text, "top_k": 10}), texts))
     took, busy = time.monotonic() - begun, service.seconds() - busy
     print(f"{len(texts)} questions in {took:.1f} s, {len(texts) / took:.0f}/s; {busy:.1f} s of the processors")
+    own, all = service.megabytes()
+    print(f"{own} MB of memory, {all} MB with mapped files")
 
 
 def main():

@@ -2,6 +2,7 @@
 
 mod content;
 mod filters;
+mod renew;
 mod tenants;
 
 use dragoman::model::access::Role;

@@ -7,19 +7,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use candle_transformers::models::bert::{BertModel, Config};
+use candle_core::Device;
+use candle_transformers::models::bert::Config;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tokenizers::{Encoding, Tokenizer, TruncationParams};
 
-use super::{Embed, Purpose, side_by_side};
+use super::bert::{Bert, Pooling};
+use super::{Embed, Purpose};
 use crate::base::secret::sha256_hex;
 use crate::model::error::{Error, Result};
 
-/// Texts that go through the model together, with what the shorter ones lack filled up.
-const TOGETHER: usize = 16;
+/// Texts of a batch.
+const BATCH: usize = 16;
 /// Word pieces of a text, where the folder says nothing or more.
 const MOST_PIECES: usize = 512;
 
@@ -30,19 +29,10 @@ pub(super) struct Local {
 }
 
 struct Model {
-    bert: BertModel,
-    tokenizer: Tokenizer,
-    pooling: Pooling,
+    bert: Bert,
     dimension: usize,
     prompts: Prompts,
     identity: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pooling {
-    Mean,
-    /// The first piece, which stands for the whole text.
-    First,
 }
 
 #[derive(Deserialize)]
@@ -112,7 +102,7 @@ impl Embed for Local {
     }
 
     fn batch(&self) -> usize {
-        TOGETHER
+        BATCH
     }
 
     fn encode(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
@@ -121,9 +111,7 @@ impl Embed for Local {
             Purpose::Query => &model.prompts.query,
             Purpose::Passage => &model.prompts.passage,
         };
-        let read = |text: &String| model.tokenizer.encode_fast(format!("{prompt}{text}"), true);
-        let read: Vec<Encoding> = texts.iter().map(read).collect::<Result<_, _>>().map_err(Error::internal)?;
-        side_by_side(&read, Encoding::len, TOGETHER, |texts| model.together(texts).map_err(Error::internal))
+        model.bert.encode(texts, prompt)
     }
 }
 
@@ -150,37 +138,10 @@ impl Model {
             "weights": sha256_hex(&weights), "tokenizer": sha256_hex(&tokenizer), "pooling": format!("{pooling:?}"), "pieces": pieces,
             "passage": prompts.passage, "query": prompts.query,
         });
-        let said = |file: &'static str| move |problem: candle_core::Error| format!("{file}: {problem}");
-        let tensors =
-            candle_core::safetensors::load_buffer(&weights, &Device::Cpu).map_err(said("model.safetensors"))?;
-        let weights = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
-        let bert = BertModel::load(weights, &config).map_err(said("model.safetensors"))?;
-        let mut tokenizer =
-            Tokenizer::from_bytes(&tokenizer).map_err(|problem| format!("tokenizer.json: {problem}"))?;
-        let truncation = TruncationParams { max_length: pieces, ..TruncationParams::default() };
-        tokenizer.with_truncation(Some(truncation)).map_err(|problem| format!("tokenizer.json: {problem}"))?;
-        tokenizer.with_padding(None);
-        Ok(Self { bert, tokenizer, pooling, dimension: config.hidden_size, prompts, identity: identity.to_string() })
-    }
-
-    /// One pass over texts of about one length.
-    fn together(&self, texts: &[&Encoding]) -> candle_core::Result<Vec<Vec<f32>>> {
-        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        let filled = |part: fn(&Encoding) -> &[u32]| {
-            let mut all: Vec<u32> = Vec::with_capacity(texts.len() * longest);
-            for (at, text) in texts.iter().enumerate() {
-                all.extend(part(text));
-                all.resize((at + 1) * longest, 0);
-            }
-            Tensor::from_vec(all, (texts.len(), longest), &Device::Cpu)
-        };
-        let mask = filled(Encoding::get_attention_mask)?;
-        let hidden = self.bert.forward(&filled(Encoding::get_ids)?, &filled(Encoding::get_type_ids)?, Some(&mask))?;
-        match self.pooling {
-            Pooling::First => hidden.narrow(1, 0, 1)?.squeeze(1)?.to_vec2(),
-            // The sum: its direction is the mean's, and only that is kept.
-            Pooling::Mean => hidden.broadcast_mul(&mask.to_dtype(DType::F32)?.unsqueeze(2)?)?.sum(1)?.to_vec2(),
-        }
+        let weights = candle_core::safetensors::load_buffer(&weights, &Device::Cpu)
+            .map_err(|problem| format!("model.safetensors: {problem}"))?;
+        let bert = Bert::new(weights, &config, &tokenizer, pieces, pooling)?;
+        Ok(Self { bert, dimension: config.hidden_size, prompts, identity: identity.to_string() })
     }
 }
 
@@ -197,9 +158,10 @@ fn optional<T: DeserializeOwned + Default>(folder: &Path, file: &str) -> Result<
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::engine::search) mod tests {
     use std::collections::{BTreeMap, HashMap};
 
+    use candle_core::{DType, Tensor};
     use serde_json::{Value, json};
 
     use super::*;
@@ -208,7 +170,7 @@ mod tests {
     const WORDS: [&str; 8] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "late", "planes", "query", "bread"];
 
     /// A model of one small layer, its weights any numbers.
-    fn folder(kind: &str, pooling: Value) -> tempfile::TempDir {
+    pub(in crate::engine::search) fn folder(kind: &str, pooling: Value) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let write = |file: &str, content: Value| fs::write(folder.path().join(file), content.to_string()).unwrap();
         write(

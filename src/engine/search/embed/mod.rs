@@ -1,9 +1,14 @@
 //! Texts into unit vectors, by whichever encoder the operator chose: the built-in one, a model in a local folder, or a
 //! server's. What is common to them is here: turns, batches, and the queries that were asked before.
 
+mod bert;
 mod builtin;
-mod local;
+mod int8;
+pub(super) mod local;
 mod remote;
+
+#[cfg(test)]
+pub(super) use builtin::IDENTITY as BUILTIN;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -148,6 +153,11 @@ impl Encoders {
         }
     }
 
+    /// The built-in encoder, whose vectors an index may still have that are made anew by another.
+    pub(super) fn of_before(&self) -> &Encoder {
+        &self.builtin
+    }
+
     /// The right to encode some texts of an import by [`Encoder::passages`], and to do what else of it takes a core.
     ///
     /// # Errors
@@ -155,6 +165,14 @@ impl Encoders {
     pub(super) async fn import_turn(&self, org: Id<Org>) -> Result<Turn> {
         let workspace = org.to_string();
         self.imports.take(&workspace, &workspace).await
+    }
+
+    /// With a model of a folder.
+    #[cfg(test)]
+    pub(crate) fn in_folder(folder: PathBuf) -> Self {
+        let mut encoders = Self::builtin();
+        encoders.configured = Some(encoders.local(folder));
+        encoders
     }
 
     /// Makes every further query fail, as a broken model does.
@@ -261,19 +279,26 @@ fn unit(mut vector: Vec<f32>, dimension: usize) -> Result<Vec<f32>> {
 }
 
 /// Runs work over texts on all cores, the longest first, so that none is left for the end; results in the texts' order.
-/// Each call gets at most `most` texts of about one length.
+/// Each call gets texts of about one length: as many as `room` has place for, counted as if all were as long as the
+/// longest, or one.
 fn side_by_side<T: Send + Sync>(
     texts: &[T],
-    length: impl Fn(&T) -> usize,
-    most: usize,
+    length: impl Fn(&T) -> usize + Sync,
+    room: usize,
     work: impl Fn(&[&T]) -> Result<Vec<Vec<f32>>> + Sync,
 ) -> Result<Vec<Vec<f32>>> {
     let mut order: Vec<(usize, &T)> = texts.iter().enumerate().collect();
     order.sort_by_key(|(at, text)| (std::cmp::Reverse(length(text)), *at));
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let most = most.min(texts.len().div_ceil(cores)).max(1);
-    let groups = Mutex::new(order.chunks(most));
-    let next = || groups.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let share = texts.len().div_ceil(cores).max(1);
+    let rest = Mutex::new(order.as_slice());
+    let next = || {
+        let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let longest = rest.first().map(|(_, text)| length(text).max(1))?;
+        let (group, after) = rest.split_at((room / longest).clamp(1, share).min(rest.len()));
+        *rest = after;
+        Some(group)
+    };
     let one = || -> Result<Vec<(usize, Vec<f32>)>> {
         let mut done = Vec::new();
         while let Some(group) = next() {

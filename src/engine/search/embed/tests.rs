@@ -57,6 +57,23 @@ fn work_side_by_side_comes_back_in_order_and_fails_as_a_whole() {
     assert!(side_by_side(&[] as &[String], String::len, 4, lengths).unwrap().is_empty());
 }
 
+#[test]
+fn texts_go_together_by_their_length_and_only_as_far_as_there_is_room() {
+    let texts: Vec<String> = (1..=40).map(|n| "x".repeat(if n % 10 == 0 { 30 } else { 1 + n % 5 })).collect();
+    let groups = Mutex::new(Vec::new());
+    let seen = |texts: &[&String]| {
+        groups.lock().unwrap().push(texts.iter().map(|text| text.len()).collect::<Vec<_>>());
+        Ok(texts.iter().map(|_| vec![0.0]).collect())
+    };
+    side_by_side(&texts, String::len, 20, seen).unwrap();
+    let groups = groups.into_inner().unwrap();
+    assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), texts.len());
+    for group in &groups {
+        assert!(group.len() == 1 || group.len() * group.iter().max().unwrap() <= 20, "{groups:?}");
+    }
+    assert!(groups.iter().any(|group| group.len() > 1) && groups.iter().any(|group| group == &[30]), "{groups:?}");
+}
+
 #[tokio::test]
 async fn a_query_waits_for_no_import_and_is_kept() {
     let encoders = Encoders::builtin();

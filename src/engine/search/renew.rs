@@ -1,0 +1,233 @@
+//! Another encoder, the same texts: where the vectors of an index are not of its workspace's encoder, they are made anew in
+//! the background, of the texts that the index itself has. Until the last is made the index of before answers. The new one
+//! then takes its place in one step of the file system, under the same version: a process that dies before leaves the one
+//! that was there, and the next begins again.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::base::id::Id;
+use crate::engine::search::SearchEngine;
+use crate::engine::search::backend::{Index as _, Key};
+use crate::engine::search::chunk;
+use crate::engine::search::embed::Encoder;
+use crate::engine::search::index::blocking;
+use crate::engine::search::manifest::Owner;
+use crate::engine::search::shard::Builder;
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::error::{Error, Result};
+use crate::store::{self, Db};
+
+/// How often it is looked for indexes of another encoder.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// How far the vectors of an index are made anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Renewal {
+    /// Chunks that have their new vector, and all of them; 0 before its turn has come.
+    pub done: u64,
+    pub of: u64,
+}
+
+/// What is being made anew, or is about to be.
+#[derive(Clone, Default)]
+pub(super) struct Renewals(Arc<Mutex<HashMap<Id<Dataset>, Renewal>>>);
+
+impl Renewals {
+    fn set(&self, dataset: Id<Dataset>, renewal: Renewal) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(dataset, renewal);
+    }
+
+    fn end(&self, dataset: Id<Dataset>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&dataset);
+    }
+
+    fn get(&self, dataset: Id<Dataset>) -> Option<Renewal> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&dataset).copied()
+    }
+}
+
+impl SearchEngine {
+    /// Until it is told to stop: makes the vectors of every index that is of another encoder than its workspace's anew,
+    /// one index at a time, and looks again after a while. What fails is logged, and tried again then.
+    pub async fn keep_renewing(&self, db: &Db, stop: &CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                done = self.renew_all(db) => if let Err(problem) = done {
+                    tracing::warn!(%problem, "it could not be found which indexes are of another encoder");
+                },
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(EVERY) => {}
+            }
+        }
+    }
+
+    /// How far the vectors of a dataset are made anew; `None` where they are of its workspace's encoder, as far as is known.
+    pub fn renewal(&self, dataset: Id<Dataset>) -> Option<Renewal> {
+        self.renewals.get(dataset)
+    }
+
+    async fn renew_all(&self, db: &Db) -> Result<()> {
+        for org in store::orgs::list(db.pool()).await? {
+            let datasets = store::datasets::list(&mut db.read_tenant(org.id).await?, org.id).await?;
+            let keys: Vec<Key> = datasets.iter().filter_map(key).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let Ok(encoder) = self.encoders.of_workspace(org.id).await else { continue };
+            // One that cannot be loaded or reached makes nothing anew.
+            let Ok(identity) = encoder.identity().await else { continue };
+            let mut others = Vec::new();
+            for key in keys {
+                match self.shards.encoder(&key).await {
+                    Ok(of) if of != identity => {
+                        self.renewals.set(key.owner.dataset, Renewal::default());
+                        others.push(key);
+                    }
+                    // What is damaged was logged, and is not mended so.
+                    Ok(_) | Err(_) => self.renewals.end(key.owner.dataset),
+                }
+            }
+            for key in others {
+                let dataset = key.owner.dataset;
+                match self.renew(&key, &encoder, &identity).await {
+                    Ok(()) => {
+                        tracing::info!(%dataset, encoder = encoder.name(), "vectors were made anew");
+                    }
+                    Err(problem) => {
+                        tracing::warn!(%dataset, %problem, "vectors could not be made anew; tried again later")
+                    }
+                }
+                self.renewals.end(dataset);
+            }
+        }
+        Ok(())
+    }
+
+    async fn renew(&self, key: &Key, encoder: &Encoder, identity: &str) -> Result<()> {
+        let Owner { org, dataset } = key.owner;
+        let staging = self.shards.staging(org)?;
+        let folder = staging.path().join("shard");
+        let numbers = self.shards.numbers(key).await?;
+        let (owner, of) = (key.owner, numbers.len() as u64);
+        let (dimension, identity, place) = (encoder.dimension().await?, identity.to_owned(), folder.clone());
+        let mut builder =
+            blocking(move || Builder::create(&place, owner, identity, dimension).map_err(Error::internal)).await?;
+        let mut done = 0;
+        self.renewals.set(dataset, Renewal { done, of });
+        for batch in numbers.chunks(encoder.model().batch()) {
+            let stored = self.shards.read(key, batch.to_vec()).await?;
+            let pairs = self.shards.pairs(key, batch.to_vec()).await?;
+            done += stored.len() as u64;
+            let turn = self.encoders.import_turn(org).await?;
+            let encoder = encoder.clone();
+            builder = blocking(move || {
+                let _turn = turn;
+                let texts: Vec<String> = stored.iter().map(|(_, stored)| chunk::searchable_of(stored)).collect();
+                let vectors = encoder.passages(&texts)?;
+                let points = stored.into_iter().zip(vectors).zip(pairs);
+                let points = points.map(|(((_, stored), dense), (_, sparse))| (stored, dense, sparse)).collect();
+                builder.add(points).map_err(Error::internal)?;
+                Ok(builder)
+            })
+            .await?;
+            self.renewals.set(dataset, Renewal { done, of });
+        }
+        blocking(move || builder.finish().map_err(Error::internal)).await?;
+        self.exchange(key, &folder).await
+    }
+
+    async fn exchange(&self, key: &Key, folder: &Path) -> Result<()> {
+        let (shards, key, folder) = (self.shards.clone(), key.clone(), folder.to_owned());
+        blocking(move || shards.exchange(&key, &folder)).await
+    }
+}
+
+/// Where the chunks of a dataset of documents are.
+fn key(dataset: &Dataset) -> Option<Key> {
+    let owner = Owner { org: dataset.org, dataset: dataset.id };
+    (dataset.kind == Kind::Documents).then(|| Some(Key { owner, version: dataset.version.clone()? }))?
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::search::embed::Encoders;
+    use crate::engine::search::embed::local::tests::folder;
+    use crate::engine::search::manifest;
+    use crate::engine::search::tests::World;
+
+    fn key_of(world: &World, dataset: &Dataset) -> Key {
+        let owner = Owner { org: world.org.id, dataset: dataset.id };
+        Key { owner, version: "v1".into() }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_index_of_before_answers_until_the_new_one_takes_its_place() {
+        let mut world = World::new();
+        let dataset = world.published("notes", &["late planes", "bread late", "planes bread"]).await;
+        let model = folder("bert", json!({}));
+        world.engine.encoders = Encoders::in_folder(model.path().to_owned());
+        let place = world.place(&dataset);
+        let built_in = manifest::encoder(&place).unwrap();
+        let before = world.find(&[&dataset], "late planes").await;
+        assert_eq!((before.matches.len(), &before.degraded), (3, &None), "by the built-in encoder's own vectors");
+        assert_eq!(before.matches[0].text, "late planes");
+
+        let encoder = world.engine.encoders.of_workspace(world.org.id).await.unwrap();
+        let identity = encoder.identity().await.unwrap();
+        assert_ne!(built_in, identity);
+        let key = key_of(&world, &dataset);
+        world.engine.renew(&key, &encoder, &identity).await.unwrap();
+        assert_eq!(world.engine.renewal(dataset.id), Some(Renewal { done: 3, of: 3 }));
+        assert_eq!(manifest::encoder(&place).unwrap(), identity);
+        let after = world.find(&[&dataset], "late planes").await;
+        assert_eq!((after.matches.len(), &after.degraded), (3, &None), "by the model's vectors");
+        assert_eq!(after.matches[0].text, "late planes");
+        let ids = |found: &crate::engine::search::Found| {
+            let mut ids: Vec<String> = found.matches.iter().map(|one| one.id.clone()).collect();
+            ids.sort();
+            ids
+        };
+        assert_eq!(ids(&after), ids(&before), "chunks keep their names");
+        let staged = std::fs::read_dir(place.ancestors().nth(3).unwrap().join("staging")).unwrap().count();
+        assert_eq!(staged, 0, "the old index is gone");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_ends_before_its_end_leaves_the_index_that_was_there() {
+        let mut world = World::new();
+        let dataset = world.published("notes", &["late planes", "bread"]).await;
+        let place = world.place(&dataset);
+        let built_in = manifest::encoder(&place).unwrap();
+        let model = folder("bert", json!({}));
+        world.engine.encoders = Encoders::in_folder(model.path().to_owned());
+        let encoder = world.engine.encoders.of_workspace(world.org.id).await.unwrap();
+        let key = key_of(&world, &dataset);
+        // Nobody gets a turn while an import has all of them.
+        let mut held = vec![];
+        while let Ok(turn) = tokio::time::timeout(Duration::ZERO, world.engine.encoders.import_turn(world.org.id)).await
+        {
+            held.push(turn.unwrap());
+        }
+        let renewing = world.engine.renew(&key, &encoder, "new");
+        assert!(tokio::time::timeout(Duration::from_millis(300), renewing).await.is_err(), "stopped on its way");
+        drop(held);
+        assert_eq!(manifest::encoder(&place).unwrap(), built_in);
+        assert_eq!(world.find(&[&dataset], "late planes").await.degraded, None);
+        // A version that was replaced meanwhile.
+        std::fs::remove_dir_all(&place).unwrap();
+        world.engine.forget(world.org.id, dataset.id, "v1");
+        assert!(world.engine.renew(&key, &encoder, "new").await.is_err());
+        assert!(!place.exists());
+    }
+}

@@ -1,0 +1,74 @@
+//! Indexes whose vectors are of another encoder: made anew by the running service, while they answer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use dragoman::model::access::Role;
+use serde_json::{Value, json};
+
+use super::Acme;
+use crate::support::service::Service;
+
+/// The manifests of all indexes under a data folder.
+fn manifests(data: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![data.join("workspaces")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                // Comes and goes.
+                true if path.ends_with("staging") => {}
+                true => folders.push(path),
+                false if path.ends_with("manifest.json") => found.push(path),
+                false => {}
+            }
+        }
+    }
+    found
+}
+
+fn read(manifest: &Path) -> Value {
+    serde_json::from_slice(&fs::read(manifest).unwrap()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_of_another_encoder_is_made_anew_by_the_running_service() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().display().to_string();
+    let acme = Acme::open(Service::with(&[("DRAGOMAN_DATA_DIR", &folder)]).await).await;
+    let asked = json!({ "query_text": "bringing things back to the store", "k": 3 });
+    let first = acme.ask("rag_search_vector", asked.clone()).await;
+    acme.service.stop().await;
+
+    // As an earlier release would have left them.
+    let indexes = manifests(data.path());
+    assert_eq!(indexes.len(), 3);
+    let encoder = read(&indexes[0])["encoder"].clone();
+    for index in &indexes {
+        let mut manifest = read(index);
+        manifest["encoder"] = "an earlier encoder".into();
+        fs::write(index, manifest.to_string()).unwrap();
+    }
+    let service = Service::with(&[("DRAGOMAN_DATA_DIR", &folder)]).await;
+    let org = dragoman::store::orgs::by_slug(service.db.pool(), "acme").await.unwrap().unwrap();
+    let (_, token) = service.member(&org, "bob@example.com", Role::Contributor).await;
+    let acme = Acme { service, org, token };
+    let end = Instant::now() + Duration::from_secs(60);
+    while manifests(data.path()).iter().any(|index| read(index)["encoder"] != encoder) {
+        let stats = acme.ask("rag_admin_stats", json!({})).await;
+        for source in stats["sources"].as_array().unwrap() {
+            let told = &source["reembedding"];
+            assert!(told.is_null() || told["done"].as_u64() <= told["of"].as_u64(), "{source}");
+        }
+        let words = acme.ask("rag_search_fts", json!({ "query": "thirty days" })).await;
+        assert!(!words["results"].as_array().unwrap().is_empty(), "words are found all the while: {words}");
+        assert!(Instant::now() < end, "the indexes are not made anew within a minute");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let again = acme.ask("rag_search_vector", asked).await;
+    assert_eq!(again["results"], first["results"], "as before, to the digit");
+    assert!(again.get("degraded").is_none_or(Value::is_null), "{again}");
+    acme.service.stop().await;
+}
