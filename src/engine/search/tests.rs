@@ -52,7 +52,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let data = tempfile::tempdir().unwrap();
         let files = Files::new(data.path()).unwrap();
         let clock = Clock::manual(1_700_000_000_000);
@@ -74,11 +74,11 @@ impl World {
         self.engine = SearchEngine::over(self.files.clone(), self.open.clone());
     }
 
-    pub fn dataset(&self, name: &str) -> Dataset {
+    pub(super) fn dataset(&self, name: &str) -> Dataset {
         dataset(&self.clock, &self.org, name)
     }
 
-    pub async fn published(&self, name: &str, texts: &[&str]) -> Dataset {
+    pub(super) async fn published(&self, name: &str, texts: &[&str]) -> Dataset {
         let dataset = self.dataset(name);
         let documents: Vec<_> = texts
             .iter()
@@ -97,7 +97,7 @@ impl World {
         dataset
     }
 
-    pub fn place(&self, dataset: &Dataset) -> PathBuf {
+    pub(super) fn place(&self, dataset: &Dataset) -> PathBuf {
         self.files.vectors(self.org.id, dataset.id, "v1")
     }
 
@@ -116,7 +116,7 @@ impl World {
         authorize(&caller, &self.org, Action::Search, &Want::All, datasets).unwrap()
     }
 
-    pub async fn find(&self, datasets: &[&Dataset], query: &str) -> Found {
+    pub(super) async fn find(&self, datasets: &[&Dataset], query: &str) -> Found {
         let pass = self.pass(datasets.iter().map(|dataset| (*dataset).clone()).collect());
         let job = Job::new(&pass, &self.budget, Duration::from_secs(60), CancellationToken::new(), None);
         self.engine.search(&job, query, 5).await.unwrap()
