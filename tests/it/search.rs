@@ -267,12 +267,13 @@ async fn another_tenants_shard_never_answers() {
         assert!(found.degraded.unwrap().contains("copied could not be searched"));
     }
 
-    // With a manifest that lies, the filter on every query still holds.
+    // With a manifest that lies, the chunks themselves still say whose they are.
     let manifest = ours.place(secret.id).join("manifest.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     std::fs::write(&manifest, text.replace(&theirs.org.id.to_string(), &ours.org.id.to_string())).unwrap();
     let found = ours.find(&[&ours.dataset(secret.id, "copied")], "merger").await;
-    assert_eq!((found.matches, found.degraded), (vec![], None), "opened, asked, and nothing of theirs was a candidate");
+    assert!(found.matches.is_empty());
+    assert!(found.degraded.unwrap().contains("copied could not be searched"));
 }
 
 #[tokio::test]
