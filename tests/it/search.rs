@@ -379,7 +379,7 @@ async fn an_import_whose_caller_leaves_ends_with_the_batch_that_runs_and_the_nex
     let pass = tenant.pass(&[]);
     let job = Job::new(&pass, &tenant.budget, Duration::from_secs(600), gone, Some(on_progress));
     let folder = staging.path().join("shard");
-    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 400), &folder).await;
+    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 600), &folder).await;
     assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
     let seen = seen.lock().unwrap().clone();
     assert!(seen.len() == 1 && seen[0] < 0.1, "no batch after it left: {seen:?}");
