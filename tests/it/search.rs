@@ -267,12 +267,13 @@ async fn another_tenants_shard_never_answers() {
         assert!(found.degraded.unwrap().contains("copied could not be searched"));
     }
 
-    // With a manifest that lies, the filter on every query still holds.
+    // With a manifest that lies, the chunks themselves still say whose they are.
     let manifest = ours.place(secret.id).join("manifest.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     std::fs::write(&manifest, text.replace(&theirs.org.id.to_string(), &ours.org.id.to_string())).unwrap();
     let found = ours.find(&[&ours.dataset(secret.id, "copied")], "merger").await;
-    assert_eq!((found.matches, found.degraded), (vec![], None), "opened, asked, and nothing of theirs was a candidate");
+    assert!(found.matches.is_empty());
+    assert!(found.degraded.unwrap().contains("copied could not be searched"));
 }
 
 #[tokio::test]
@@ -378,7 +379,7 @@ async fn an_import_whose_caller_leaves_ends_with_the_batch_that_runs_and_the_nex
     let pass = tenant.pass(&[]);
     let job = Job::new(&pass, &tenant.budget, Duration::from_secs(600), gone, Some(on_progress));
     let folder = staging.path().join("shard");
-    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 400), &folder).await;
+    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 600), &folder).await;
     assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
     let seen = seen.lock().unwrap().clone();
     assert!(seen.len() == 1 && seen[0] < 0.1, "no batch after it left: {seen:?}");
