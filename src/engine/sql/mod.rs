@@ -58,6 +58,9 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::source::{Dialect, quoted};
 use crate::model::table::{RowText, Table};
 
+/// Bytes of rows that are read at once: handing them to another thread would take longer.
+const READ_HERE: usize = 16 << 10;
+
 /// What a query gave.
 #[derive(Clone, Debug)]
 pub struct Answer<R = Vec<Value>> {
@@ -103,7 +106,7 @@ impl SqlEngine {
         }
         Self {
             pool,
-            turns: Turns::of_queries(share.workers),
+            turns: Turns::of_queries(share.workers).lending(),
             imports: Turns::of_imports(share.imports, 1),
             budgets,
             files,
@@ -203,11 +206,15 @@ impl SqlEngine {
     ) -> Result<Answer<R>> {
         let bound = self.bound(job, tables)?;
         let files = bound.tables.clone();
-        let query = async {
-            let (rows, payload) = self.pool.query(bound, sql, &limits, time(job), job.time_left(), &job.cancel).await?;
-            // As JSON the rows are many times as large: within the turn, and not where others wait for the thread.
+        let query = async || {
+            let (bound, time) = (bound.clone(), time(job));
+            let (rows, payload) = self.pool.query(bound, sql, &limits, time, job.time_left(), &job.cancel).await?;
             let read = move || rows::table(&rows, &payload, limits.bytes).map(|table| (rows, table));
-            tokio::task::spawn_blocking(read).await.map_err(Error::internal)?
+            // As JSON the rows are many times as large: within the turn, and not where others wait for the thread.
+            match payload.len() <= READ_HERE {
+                true => read(),
+                false => tokio::task::spawn_blocking(read).await.map_err(Error::internal)?,
+            }
         };
         let answer = self.in_turn(job, query).await;
         let (rows, mut table) =
@@ -228,28 +235,34 @@ impl SqlEngine {
     /// Runs a task of a caller in a worker of its own.
     async fn outcome(&self, job: &Job<'_>, task: &Task, file: &Path, time: Duration) -> Result<Outcome> {
         let time = time.min(job.time_left());
-        let outcome = self.in_turn(job, async { self.pool.alone(task, time, &job.cancel, None).await }).await;
+        let outcome = self.in_turn(job, async || self.pool.alone(task, time, &job.cancel, None).await).await;
         outcome.map_err(|error| or_erased(error, [file].into_iter()))
     }
 
-    /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others.
-    async fn in_turn<T>(&self, job: &Job<'_>, work: impl Future<Output = Result<T>>) -> Result<T> {
-        job.check()?;
+    /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others. Work in a
+    /// turn that was only lent begins again, in one of its own.
+    async fn in_turn<T>(&self, job: &Job<'_>, work: impl AsyncFn() -> Result<T>) -> Result<T> {
         let workspace = job.pass.org().to_string();
-        let next = self.turns.take(job.pass.credential(), &workspace);
-        let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
-        let turn = tokio::select! {
-            slot = tokio::time::timeout(job.time_left(), next) => slot.map_err(|_| busy())??,
-            () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
-        };
-        job.check()?;
-        tokio::select! {
-            done = work => done,
-            () = turn.wanted() => {
+        let mut may_borrow = true;
+        loop {
+            job.check()?;
+            let next = self.turns.queue(job.pass.credential(), &workspace, may_borrow);
+            let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
+            let turn = tokio::select! {
+                slot = tokio::time::timeout(job.time_left(), next) => slot.map_err(|_| busy())??,
+                () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
+            };
+            job.check()?;
+            tokio::select! {
+                done = work() => return done,
+                () = turn.wanted() => {}
+            }
+            if !turn.is_lent() {
                 let message = "Others wait for a worker and this query takes long, so that it was stopped. \
                                Try again in a moment, or read fewer rows.";
-                Err(Error::unavailable(message))
+                return Err(Error::unavailable(message));
             }
+            may_borrow = false;
         }
     }
 
