@@ -411,6 +411,7 @@ mod tests {
         let mut held = vec![];
         for _ in 0..4 {
             held.push(now(&turns, "a", "x").await.unwrap());
+            pass(&time, 1);
         }
         assert_eq!(held.iter().map(Turn::is_lent).collect::<Vec<_>>(), [false, false, true, true]);
         let all = |held: &[Turn]| {
@@ -418,7 +419,6 @@ mod tests {
             asked.map(|(index, _)| index).collect::<Vec<_>>()
         };
         let mut own = queue(&turns, "a").await;
-        pass(&time, 1);
         assert!(all(&held).is_empty(), "nothing goes back to the one who borrows");
         let mut other = std::pin::pin!(turns.take("b", "y"));
         assert!(tokio::time::timeout(Duration::ZERO, &mut other).await.is_err());

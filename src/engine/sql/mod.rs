@@ -206,12 +206,14 @@ impl SqlEngine {
     ) -> Result<Answer<R>> {
         let bound = self.bound(job, tables)?;
         let files = bound.tables.clone();
-        let query = async || {
-            let (bound, time) = (bound.clone(), time(job));
-            let (rows, payload) = self.pool.query(bound, sql, &limits, time, job.time_left(), &job.cancel).await?;
-            let read = move || rows::table(&rows, &payload, limits.bytes).map(|table| (rows, table));
+        let (pool, limits, bound) = (&self.pool, &limits, &bound);
+        let query = || async move {
+            let (rows, payload) =
+                pool.query(bound.clone(), sql, limits, time(job), job.time_left(), &job.cancel).await?;
+            let (bytes, is_small) = (limits.bytes, payload.len() <= READ_HERE);
+            let read = move || rows::table(&rows, &payload, bytes).map(|table| (rows, table));
             // As JSON the rows are many times as large: within the turn, and not where others wait for the thread.
-            match payload.len() <= READ_HERE {
+            match is_small {
                 true => read(),
                 false => tokio::task::spawn_blocking(read).await.map_err(Error::internal)?,
             }
@@ -235,13 +237,16 @@ impl SqlEngine {
     /// Runs a task of a caller in a worker of its own.
     async fn outcome(&self, job: &Job<'_>, task: &Task, file: &Path, time: Duration) -> Result<Outcome> {
         let time = time.min(job.time_left());
-        let outcome = self.in_turn(job, async || self.pool.alone(task, time, &job.cancel, None).await).await;
+        let outcome = self.in_turn(job, || self.pool.alone(task, time, &job.cancel, None)).await;
         outcome.map_err(|error| or_erased(error, [file].into_iter()))
     }
 
     /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others. Work in a
     /// turn that was only lent begins again, in one of its own.
-    async fn in_turn<T>(&self, job: &Job<'_>, work: impl AsyncFn() -> Result<T>) -> Result<T> {
+    async fn in_turn<T, W>(&self, job: &Job<'_>, work: impl Fn() -> W) -> Result<T>
+    where
+        W: Future<Output = Result<T>>,
+    {
         let workspace = job.pass.org().to_string();
         let mut may_borrow = true;
         loop {
