@@ -293,8 +293,8 @@ struct Share {
     imports: usize,
 }
 
-/// The workers of queries together get 60 % of the memory: first those that run, then as much again for those that
-/// wait. Imports get a quarter, since one may use much more than a query; and there are no more of them than cores,
+/// The workers of queries together get 60 % of the memory: first those that run, then up to four times as much for those
+/// that wait, of which a hundred tenants need more than a gigabyte: who asks a worker that was let go of pays for a start. Imports get a quarter, since one may use much more than a query; and there are no more of them than cores,
 /// each of which one import keeps busy: more would only make all of them slower. The rest is for this process. One
 /// query and one import run however small the node is.
 fn share(memory: Option<u64>, cores: usize, budgets: &Budgets) -> Share {
@@ -304,7 +304,7 @@ fn share(memory: Option<u64>, cores: usize, budgets: &Budgets) -> Share {
     let workers = budgets.sql_workers.min(fitting(all, one)).max(1);
     let running = workers as u64 * one;
     let imports = fitting(memory.map_or(u64::MAX, |memory| memory / 4), import::memory_mb(budgets) << 20);
-    Share { workers, warm_bytes: running.min(all.saturating_sub(running)), imports: imports.min(cores).max(1) }
+    Share { workers, warm_bytes: (4 * running).min(all.saturating_sub(running)), imports: imports.min(cores).max(1) }
 }
 
 /// Why a worker failed when a table was erased between the look at the metadata and the opening of its file.
@@ -339,8 +339,8 @@ mod tests {
         let budgets = Limits::default().budgets;
         assert_eq!((budgets.sql_workers, budgets.sql_memory_mb), (4, 256));
         let share = |gigabytes: Option<u64>| share(gigabytes.map(|it| it << 30), 8, &budgets);
-        assert_eq!(share(None), Share { workers: 4, warm_bytes: 1 << 30, imports: 8 });
-        assert_eq!(share(Some(24)), Share { workers: 4, warm_bytes: 1 << 30, imports: 6 });
+        assert_eq!(share(None), Share { workers: 4, warm_bytes: 4 << 30, imports: 8 });
+        assert_eq!(share(Some(24)), Share { workers: 4, warm_bytes: 4 << 30, imports: 6 });
         let small = share(Some(1));
         assert_eq!(small.workers, 2, "60 % of 1 GiB are 614 MiB");
         assert!(small.warm_bytes < 103 << 20, "what is left of them");
