@@ -200,8 +200,7 @@ async fn a_statement_that_runs_again_is_stopped_as_any_other() {
     let pass = house.pass();
     let short = std::time::Duration::from_millis(50);
     let job = Job::new(&pass, &house.budgets, short, CancellationToken::new(), None);
-    let error = house.engine.query(&job, long).await.unwrap_err();
-    assert_eq!((error.code, &error.details["limit"]), (Code::QueryTimeout, &json!("time")));
+    assert_eq!(house.engine.query(&job, long).await.unwrap_err().code, Code::QueryTimeout);
     assert_eq!(house.query(long).await.unwrap().table.rows, first);
 }
 
