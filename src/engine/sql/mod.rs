@@ -4,7 +4,7 @@
 //! 2. [`guard`]: default deny over the tree of the engine's own parser;
 //! 3. an engine instance of one caller that holds views of the tables that its queries name, and a locked door;
 //! 4. a process that can be killed, with limits on memory, time, files and system calls ([`worker`], [`pool`]), of
-//!    which no caller can have all ([`crate::engine::turns`]).
+//!    which no caller keeps all from others ([`crate::engine::turns`]).
 //!
 //! Files of others become tables in such a process too ([`import`]).
 
