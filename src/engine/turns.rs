@@ -1,6 +1,7 @@
 //! Whose work runs next, where there is room for so much at the same time: queries in workers and in remote engines,
-//! imports, and the texts of imports that are encoded. No caller and no workspace takes all room, who used less of late
-//! goes first, and a query that takes long gives way to who waits.
+//! imports, and the texts of imports that are encoded. No caller and no workspace takes all room from others, who used
+//! less of late goes first, and a query that takes long gives way to who waits. Room that nobody else wants may be lent
+//! beyond a share; it is given back as soon as somebody does.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +20,9 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a query may keep its worker when one waits whose workspace used much less of late.
 const PATIENCE_OF_THE_MODEST: Duration = Duration::from_secs(1);
 
+/// How long one whose turn was lent may keep it when anybody waits whose own it is: the short ones end by themselves.
+const PATIENCE_WITH_LENT: Duration = Duration::from_millis(100);
+
 /// How often a query looks whether it should give way.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -34,9 +38,15 @@ fn patience(waiting: usize) -> Duration {
 pub(super) struct Turn {
     turns: Turns,
     id: u64,
+    is_lent: bool,
 }
 
 impl Turn {
+    /// Whether it was beyond the share of its caller or workspace.
+    pub(super) fn is_lent(&self) -> bool {
+        self.is_lent
+    }
+
     /// Ends when this query is the one that should end for one who waits.
     pub(super) async fn wanted(&self) {
         loop {
@@ -66,17 +76,19 @@ struct Shares {
     all: usize,
     of_caller: usize,
     of_workspace: usize,
+    /// Whether what is left when each who waits has its share is given out too.
+    lends: bool,
 }
 
 impl Shares {
     fn of_queries(workers: usize) -> Self {
         let workers = workers.max(1);
-        Self { all: workers, of_caller: (workers / 2).max(1), of_workspace: (workers - 1).max(1) }
+        Self { all: workers, of_caller: (workers / 2).max(1), of_workspace: (workers - 1).max(1), lends: false }
     }
 
     fn of_imports(all: usize, of_workspace: usize) -> Self {
         let (all, of_workspace) = (all.max(1), of_workspace.max(1));
-        Self { all, of_caller: of_workspace, of_workspace }
+        Self { all, of_caller: of_workspace, of_workspace, lends: false }
     }
 }
 
@@ -100,13 +112,16 @@ struct Who {
 struct Waiting {
     id: u64,
     who: Who,
-    admit: oneshot::Sender<()>,
+    may_borrow: bool,
+    /// Hears whether the turn is lent.
+    admit: oneshot::Sender<bool>,
 }
 
 struct Running {
     id: u64,
     who: Who,
     since: Instant,
+    is_lent: bool,
     /// Whether it ends for one who waits.
     yields: bool,
 }
@@ -120,6 +135,12 @@ impl Turns {
     /// For the imports of workspaces, whoever of one asks: so many at the same time, and so many of one workspace.
     pub(super) fn of_imports(all: usize, of_workspace: usize) -> Self {
         Self::at(Shares::of_imports(all, of_workspace), Box::new(Instant::now))
+    }
+
+    /// The same, where room that nobody else wants is lent beyond the shares. Who borrows heeds [`Turn::wanted`].
+    pub(super) fn lending(self) -> Self {
+        self.state().shares.lends = true;
+        self
     }
 
     fn at(shares: Shares, now: Box<dyn Fn() -> Instant + Send>) -> Self {
@@ -142,17 +163,25 @@ impl Turns {
     /// # Errors
     /// None while the process lives.
     pub(super) async fn take(&self, caller: &str, workspace: &str) -> Result<Turn> {
+        self.queue(caller, workspace, true).await
+    }
+
+    /// The same, with or without turns that are only lent.
+    ///
+    /// # Errors
+    /// As [`Turns::take`].
+    pub(super) async fn queue(&self, caller: &str, workspace: &str, may_borrow: bool) -> Result<Turn> {
         let (admit, admitted) = oneshot::channel();
         let who = Who { caller: caller.into(), workspace: workspace.into() };
-        let turn = {
+        let mut turn = {
             let mut state = self.state();
             state.next += 1;
             let id = state.next;
-            state.waiting.push(Waiting { id, who, admit });
+            state.waiting.push(Waiting { id, who, may_borrow, admit });
             state.let_in();
-            Turn { turns: self.clone(), id }
+            Turn { turns: self.clone(), id, is_lent: false }
         };
-        admitted.await.map_err(Error::internal)?;
+        turn.is_lent = admitted.await.map_err(Error::internal)?;
         Ok(turn)
     }
 }
@@ -180,18 +209,26 @@ impl State {
         (self.now)().saturating_duration_since(then)
     }
 
-    /// Gives what is free to those who wait: first to whose workspace used least, then to who came first.
+    /// Gives what is free to those who wait: first to those within their shares, of these to whose workspace used least,
+    /// then to who came first; and what is left, where it may be lent, to the others in the same order.
     fn let_in(&mut self) {
         while self.running.len() < self.shares.all {
-            let allowed = self.waiting.iter().enumerate().filter(|(_, waiting)| self.may_run(&waiting.who, None));
-            let first = allowed.min_by(|(_, one), (_, other)| {
-                self.used(&one.who.workspace).total_cmp(&self.used(&other.who.workspace)).then(one.id.cmp(&other.id))
-            });
-            let Some(index) = first.map(|(index, _)| index) else { return };
-            let Waiting { id, who, admit } = self.waiting.remove(index);
-            self.running.push(Running { id, who, since: (self.now)(), yields: false });
+            let first = |is_lent: bool| {
+                let allowed = self.waiting.iter().enumerate().filter(|(_, waiting)| match is_lent {
+                    true => self.shares.lends && waiting.may_borrow,
+                    false => self.may_run(&waiting.who, None),
+                });
+                let first = allowed.min_by(|(_, one), (_, other)| {
+                    let used = |waiting: &Waiting| self.used(&waiting.who.workspace);
+                    used(one).total_cmp(&used(other)).then(one.id.cmp(&other.id))
+                });
+                first.map(|(index, _)| (index, is_lent))
+            };
+            let Some((index, is_lent)) = first(false).or_else(|| first(true)) else { return };
+            let Waiting { id, who, admit, .. } = self.waiting.remove(index);
+            self.running.push(Running { id, who, since: (self.now)(), is_lent, yields: false });
             // Who left meanwhile drops the turn, and with it this entry.
-            let _left = admit.send(());
+            let _left = admit.send(is_lent);
         }
     }
 
@@ -212,7 +249,8 @@ impl State {
             let used = self.used(&running.who.workspace);
             let could = |waiting: &&Waiting| {
                 let who = &waiting.who;
-                let is_modest = who.workspace == running.who.workspace || self.used(&who.workspace) <= used;
+                let is_modest =
+                    running.is_lent || who.workspace == running.who.workspace || self.used(&who.workspace) <= used;
                 is_modest && who.caller != running.who.caller && self.may_run(who, Some(running.id))
             };
             let waiting: Vec<f64> =
@@ -222,12 +260,15 @@ impl State {
             }
             let is_modest = |least: &f64| used > 4.0 * least + 1.0;
             let patience = match waiting.iter().any(is_modest) {
+                _ if running.is_lent => PATIENCE_WITH_LENT,
                 true => PATIENCE_OF_THE_MODEST,
                 false => patience(waiting.len()),
             };
-            (self.since(running.since) >= patience).then_some((used, running.since, running.id))
+            (self.since(running.since) >= patience).then_some((running.is_lent, used, running.since, running.id))
         });
-        let first = candidates.max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+        // What was lent goes back first; then the greediest goes.
+        let first = candidates
+            .max_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(other.2.cmp(&one.2)));
         let chosen = first.is_some_and(|(.., chosen)| chosen == id);
         if let Some(running) = self.running.iter_mut().find(|running| chosen && running.id == id) {
             running.yields = true;
@@ -361,6 +402,45 @@ mod tests {
         assert!(tokio::time::timeout(Duration::ZERO, &mut own).await.is_err(), "a has its half");
         pass(&time, 60);
         assert!(yielding(&turns, &[&only]).is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_is_alone_borrows_all_and_gives_back_at_once() {
+        let (turns, time) = timed(4);
+        let turns = turns.lending();
+        let mut held = vec![];
+        for _ in 0..4 {
+            held.push(now(&turns, "a", "x").await.unwrap());
+            pass(&time, 1);
+        }
+        assert_eq!(held.iter().map(Turn::is_lent).collect::<Vec<_>>(), [false, false, true, true]);
+        let all = |held: &[Turn]| {
+            let asked = held.iter().enumerate().filter(|(_, turn)| turns.state().gives_way(turn.id));
+            asked.map(|(index, _)| index).collect::<Vec<_>>()
+        };
+        let mut own = queue(&turns, "a").await;
+        assert!(all(&held).is_empty(), "nothing goes back to the one who borrows");
+        let mut other = std::pin::pin!(turns.take("b", "y"));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut other).await.is_err());
+        assert_eq!(all(&held), [2], "the oldest that was lent, after a tenth of a second");
+        drop(held.remove(2));
+        let other = other.await.unwrap();
+        assert!(!other.is_lent(), "b goes before a, which came first");
+        assert!(come(&mut own).await.is_none() && all(&held).is_empty());
+        drop(other);
+        assert!(come(&mut own).await.is_some_and(|turn| turn.is_lent()));
+    }
+
+    #[tokio::test]
+    async fn who_gave_a_turn_back_waits_for_one_of_its_own() {
+        let (turns, _) = timed(2);
+        let turns = turns.lending();
+        let first = now(&turns, "a", "x").await.unwrap();
+        let mut strict = Box::pin(turns.queue("a", "x", false));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut strict).await.is_err(), "what is free may only be lent");
+        assert!(now(&turns, "a", "x").await.is_some_and(|turn| turn.is_lent()));
+        drop(first);
+        assert!(strict.await.is_ok_and(|turn| !turn.is_lent()));
     }
 
     type Queued<'t> = std::pin::Pin<Box<dyn Future<Output = Result<Turn>> + 't>>;

@@ -4,7 +4,7 @@
 //! 2. [`guard`]: default deny over the tree of the engine's own parser;
 //! 3. an engine instance of one caller that holds views of the tables that its queries name, and a locked door;
 //! 4. a process that can be killed, with limits on memory, time, files and system calls ([`worker`], [`pool`]), of
-//!    which no caller can have all ([`crate::engine::turns`]).
+//!    which no caller keeps all from others ([`crate::engine::turns`]).
 //!
 //! Files of others become tables in such a process too ([`import`]).
 
@@ -58,6 +58,9 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::source::{Dialect, quoted};
 use crate::model::table::{RowText, Table};
 
+/// Bytes of rows that are read at once: handing them to another thread would take longer.
+const READ_HERE: usize = 16 << 10;
+
 /// What a query gave.
 #[derive(Clone, Debug)]
 pub struct Answer<R = Vec<Value>> {
@@ -103,7 +106,7 @@ impl SqlEngine {
         }
         Self {
             pool,
-            turns: Turns::of_queries(share.workers),
+            turns: Turns::of_queries(share.workers).lending(),
             imports: Turns::of_imports(share.imports, 1),
             budgets,
             files,
@@ -203,11 +206,17 @@ impl SqlEngine {
     ) -> Result<Answer<R>> {
         let bound = self.bound(job, tables)?;
         let files = bound.tables.clone();
-        let query = async {
-            let (rows, payload) = self.pool.query(bound, sql, &limits, time(job), job.time_left(), &job.cancel).await?;
+        let (pool, limits, bound) = (&self.pool, &limits, &bound);
+        let query = || async move {
+            let (rows, payload) =
+                pool.query(bound.clone(), sql, limits, time(job), job.time_left(), &job.cancel).await?;
+            let (bytes, is_small) = (limits.bytes, payload.len() <= READ_HERE);
+            let read = move || rows::table(&rows, &payload, bytes).map(|table| (rows, table));
             // As JSON the rows are many times as large: within the turn, and not where others wait for the thread.
-            let read = move || rows::table(&rows, &payload, limits.bytes).map(|table| (rows, table));
-            tokio::task::spawn_blocking(read).await.map_err(Error::internal)?
+            match is_small {
+                true => read(),
+                false => tokio::task::spawn_blocking(read).await.map_err(Error::internal)?,
+            }
         };
         let answer = self.in_turn(job, query).await;
         let (rows, mut table) =
@@ -228,28 +237,37 @@ impl SqlEngine {
     /// Runs a task of a caller in a worker of its own.
     async fn outcome(&self, job: &Job<'_>, task: &Task, file: &Path, time: Duration) -> Result<Outcome> {
         let time = time.min(job.time_left());
-        let outcome = self.in_turn(job, async { self.pool.alone(task, time, &job.cancel, None).await }).await;
+        let outcome = self.in_turn(job, || self.pool.alone(task, time, &job.cancel, None)).await;
         outcome.map_err(|error| or_erased(error, [file].into_iter()))
     }
 
-    /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others.
-    async fn in_turn<T>(&self, job: &Job<'_>, work: impl Future<Output = Result<T>>) -> Result<T> {
-        job.check()?;
+    /// Waits for a worker to be free for this caller, then works with it, unless it should give way to others. Work in a
+    /// turn that was only lent begins again, in one of its own.
+    async fn in_turn<T, W>(&self, job: &Job<'_>, work: impl Fn() -> W) -> Result<T>
+    where
+        W: Future<Output = Result<T>>,
+    {
         let workspace = job.pass.org().to_string();
-        let next = self.turns.take(job.pass.credential(), &workspace);
-        let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
-        let turn = tokio::select! {
-            slot = tokio::time::timeout(job.time_left(), next) => slot.map_err(|_| busy())??,
-            () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
-        };
-        job.check()?;
-        tokio::select! {
-            done = work => done,
-            () = turn.wanted() => {
+        let mut may_borrow = true;
+        loop {
+            job.check()?;
+            let next = self.turns.queue(job.pass.credential(), &workspace, may_borrow);
+            let busy = || Error::unavailable("Too many queries are running. Try again in a moment.");
+            let turn = tokio::select! {
+                slot = tokio::time::timeout(job.time_left(), next) => slot.map_err(|_| busy())??,
+                () = job.cancel.cancelled() => return Err(Error::new(Code::QueryTimeout, "The call was cancelled.")),
+            };
+            job.check()?;
+            tokio::select! {
+                done = work() => return done,
+                () = turn.wanted() => {}
+            }
+            if !turn.is_lent() {
                 let message = "Others wait for a worker and this query takes long, so that it was stopped. \
                                Try again in a moment, or read fewer rows.";
-                Err(Error::unavailable(message))
+                return Err(Error::unavailable(message));
             }
+            may_borrow = false;
         }
     }
 
@@ -275,8 +293,8 @@ struct Share {
     imports: usize,
 }
 
-/// The workers of queries together get 60 % of the memory: first those that run, then as much again for those that
-/// wait. Imports get a quarter, since one may use much more than a query; and there are no more of them than cores,
+/// The workers of queries together get 60 % of the memory: first those that run, then up to four times as much for those
+/// that wait, of which a hundred tenants need more than a gigabyte: who asks a worker that was let go of pays for a start. Imports get a quarter, since one may use much more than a query; and there are no more of them than cores,
 /// each of which one import keeps busy: more would only make all of them slower. The rest is for this process. One
 /// query and one import run however small the node is.
 fn share(memory: Option<u64>, cores: usize, budgets: &Budgets) -> Share {
@@ -286,7 +304,7 @@ fn share(memory: Option<u64>, cores: usize, budgets: &Budgets) -> Share {
     let workers = budgets.sql_workers.min(fitting(all, one)).max(1);
     let running = workers as u64 * one;
     let imports = fitting(memory.map_or(u64::MAX, |memory| memory / 4), import::memory_mb(budgets) << 20);
-    Share { workers, warm_bytes: running.min(all.saturating_sub(running)), imports: imports.min(cores).max(1) }
+    Share { workers, warm_bytes: (4 * running).min(all.saturating_sub(running)), imports: imports.min(cores).max(1) }
 }
 
 /// Why a worker failed when a table was erased between the look at the metadata and the opening of its file.
@@ -321,8 +339,8 @@ mod tests {
         let budgets = Limits::default().budgets;
         assert_eq!((budgets.sql_workers, budgets.sql_memory_mb), (4, 256));
         let share = |gigabytes: Option<u64>| share(gigabytes.map(|it| it << 30), 8, &budgets);
-        assert_eq!(share(None), Share { workers: 4, warm_bytes: 1 << 30, imports: 8 });
-        assert_eq!(share(Some(24)), Share { workers: 4, warm_bytes: 1 << 30, imports: 6 });
+        assert_eq!(share(None), Share { workers: 4, warm_bytes: 4 << 30, imports: 8 });
+        assert_eq!(share(Some(24)), Share { workers: 4, warm_bytes: 4 << 30, imports: 6 });
         let small = share(Some(1));
         assert_eq!(small.workers, 2, "60 % of 1 GiB are 614 MiB");
         assert!(small.warm_bytes < 103 << 20, "what is left of them");

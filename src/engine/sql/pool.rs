@@ -193,42 +193,70 @@ impl Pool {
     ) -> Result<(Rows, Vec<u8>)> {
         let deadline = Instant::now() + patience;
         let mut also = Vec::new();
-        if let Some(Bonded { mut process, queries }) = self.0.warm.take(&bound) {
+        if let Some(mut worker) = self.0.warm.take(&bound) {
             let order = Order::Query { sql: sql.to_owned(), limits: limits.clone() };
             let frame = wire::encode(&order).map_err(Error::internal)?;
-            let begun = tokio::select! {
-                begun = tokio::time::timeout(STIR.min(patience), process.begin(&frame)) => begun,
-                () = cancel.cancelled() => return Err(cancelled()),
-            };
-            match begun {
-                Ok(Ok(())) => {
-                    let attended = self.attend(&mut process, time, cancel, None).await?;
-                    if let Ok(Outcome::Unattached { needed }) = attended.outcome {
-                        also = needed;
-                    } else {
-                        return self.answered(bound, attended, Bonded { process, queries: queries + 1 });
-                    }
+            if let Some(attended) = self.resume(&mut worker.process, &frame, time.min(patience), cancel).await? {
+                match attended.outcome {
+                    Ok(Outcome::Unattached { needed }) => also = needed,
+                    _ => return self.answered(bound, attended, worker),
                 }
-                Ok(Err(problem)) => tracing::warn!(%problem, "a warm SQL worker died while it waited"),
-                Err(_) => tracing::warn!("a warm SQL worker does not stir; a fresh one takes its place"),
             }
         }
         let task = Task::Query { tables: bound.tables.clone(), also, sql: sql.to_owned(), limits: limits.clone() };
         let mut process = self.begin(&task, left(deadline), cancel).await?;
         let attended = self.attend(&mut process, time.min(left(deadline)), cancel, None).await?;
-        self.answered(bound, attended, Bonded { process, queries: 1 })
+        self.answered(bound, attended, Bonded::new(process, limits.memory_mb))
     }
 
     /// The rows; the worker is kept for the next query when it may serve on.
-    fn answered(&self, bound: Bound, attended: Attended, worker: Bonded) -> Result<(Rows, Vec<u8>)> {
+    fn answered(&self, bound: Bound, attended: Attended, mut worker: Bonded) -> Result<(Rows, Vec<u8>)> {
         let Attended { serves_on, outcome, payload } = attended;
         if serves_on {
+            worker.served(payload.len());
             self.0.warm.keep(bound, worker);
             self.sweep();
         }
         match outcome? {
             Outcome::Rows(rows) => Ok((rows, payload)),
             other => Err(Error::internal(format!("a worker answered a query with {other:?}"))),
+        }
+    }
+
+    /// Gives a query to a worker that waited; nothing when that died while it waited, or does not stir.
+    async fn resume(
+        &self,
+        process: &mut Process,
+        frame: &[u8],
+        time: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Attended>> {
+        let begun = AtomicBool::new(false);
+        let given = tokio::select! {
+            given = tokio::time::timeout(STIR.min(time), process.order(frame)) => given,
+            () = cancel.cancelled() => return Err(cancelled()),
+        };
+        match given {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => {
+                tracing::warn!(%problem, "a warm SQL worker died while it waited");
+                return Ok(None);
+            }
+            Err(_) => return Ok(None),
+        }
+        let running = Running::new(&self.0.running);
+        let watched = watch(process, &running, &begun, time, cancel, None).await?;
+        drop(running);
+        match watched {
+            Some((Err(problem), _)) if !begun.load(Ordering::Relaxed) => {
+                tracing::warn!(%problem, "a warm SQL worker died while it waited");
+                Ok(None)
+            }
+            Some(heard) => Attended::of(process, heard).await.map(Some),
+            None => {
+                tracing::warn!("a warm SQL worker does not stir; a fresh one takes its place");
+                Ok(None)
+            }
         }
     }
 
@@ -261,19 +289,10 @@ impl Pool {
         on_progress: Option<OnProgress>,
     ) -> Result<Attended> {
         let running = Running::new(&self.0.running);
-        let (heard, serves_on) = watch(process, &running, time, cancel, on_progress).await?;
-        match heard {
-            Ok((outcome, payload)) => {
-                let outcome = outcome.map_err(Error::from);
-                // An engine that failed by itself, or was stopped, may not be what it was.
-                let is_sound = outcome
-                    .as_ref()
-                    .err()
-                    .is_none_or(|error| matches!(error.code, Code::InvalidArgument | Code::ForbiddenSql));
-                Ok(Attended { serves_on: serves_on && is_sound, outcome, payload })
-            }
-            Err(problem) => Err(process.died(&problem).await),
-        }
+        let begun = AtomicBool::new(true);
+        let heard = watch(process, &running, &begun, time, cancel, on_progress).await?;
+        let heard = heard.ok_or_else(|| Error::internal("a worker that has begun does not stir"))?;
+        Attended::of(process, heard).await
     }
 
     /// Looks through the warm workers now and then, as long as there are any.
@@ -313,28 +332,35 @@ impl Pool {
     }
 }
 
+/// What a worker answered, and whether its process is as it was.
+type Heard = (io::Result<Answered>, bool);
+
 /// Reads a worker's answer; interrupts the task when its time is over, and lets others go before it when it is long.
-/// Answers also whether the process is as it was.
+/// Nothing when the worker does not begin in time.
 async fn watch(
     process: &mut Process,
     running: &Running<'_>,
+    begun: &AtomicBool,
     time: Duration,
     cancel: &CancellationToken,
     on_progress: Option<OnProgress>,
-) -> Result<(io::Result<Answered>, bool)> {
+) -> Result<Option<Heard>> {
     let began = Instant::now();
     let mut is_as_before = true;
     let mut looks = 1;
-    let (mut controls, end) = process.ending(on_progress.as_ref());
+    let (mut controls, end) = process.ending(begun, on_progress.as_ref());
     let mut end = std::pin::pin!(end);
     loop {
         let next = (LOOK * looks).min(time);
         tokio::select! {
             biased;
-            heard = &mut end => return Ok((heard, is_as_before)),
+            heard = &mut end => return Ok(Some((heard, is_as_before))),
             () = cancel.cancelled() => return Err(cancelled()),
             () = tokio::time::sleep_until(began + next), if next < time => {
                 looks += 1;
+                if next >= STIR && !begun.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
                 if is_as_before && running.has_company() {
                     controls.yield_to_others();
                     is_as_before = false;
@@ -343,7 +369,7 @@ async fn watch(
             () = tokio::time::sleep_until(began + time) => {
                 controls.stop().await.map_err(Error::internal)?;
                 return match tokio::time::timeout(GRACE, &mut end).await {
-                    Ok(heard) => Ok((heard, false)),
+                    Ok(heard) => Ok(Some((heard, false))),
                     Err(_) => Err(too_slow(time)),
                 };
             }
@@ -371,6 +397,19 @@ struct Attended {
     serves_on: bool,
     outcome: Result<Outcome>,
     payload: Vec<u8>,
+}
+
+impl Attended {
+    async fn of(process: &mut Process, (heard, is_as_before): Heard) -> Result<Self> {
+        let (outcome, payload) = match heard {
+            Ok((outcome, payload)) => (outcome.map_err(Error::from), payload),
+            Err(problem) => return Err(process.died(&problem).await),
+        };
+        // An engine that failed by itself, or was stopped, may not be what it was.
+        let is_sound =
+            outcome.as_ref().err().is_none_or(|error| matches!(error.code, Code::InvalidArgument | Code::ForbiddenSql));
+        Ok(Self { serves_on: is_as_before && is_sound, outcome, payload })
+    }
 }
 
 /// Who starts spare workers: nobody else does until it is dropped.

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::process::{Pid, setpriority_process};
 use serde_json::json;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::oneshot;
 
@@ -35,7 +36,7 @@ const POLITE: i32 = 10;
 pub(super) struct Process {
     child: Child,
     input: ChildStdin,
-    output: ChildStdout,
+    output: BufReader<ChildStdout>,
     pub confinement: Confinement,
 }
 
@@ -46,7 +47,8 @@ impl Process {
     /// Waits until the child says that it can take a task.
     async fn ready(mut child: Child) -> io::Result<Self> {
         let streams = child.stdin.take().zip(child.stdout.take());
-        let (input, mut output) = streams.ok_or_else(|| io::Error::other("a worker without streams"))?;
+        let (input, output) = streams.ok_or_else(|| io::Error::other("a worker without streams"))?;
+        let mut output = BufReader::new(output);
         match tokio::time::timeout(START, next(&mut output)).await {
             Ok(Ok(Reply::Ready(confinement))) => Ok(Self { child, input, output, confinement }),
             Ok(Ok(other)) => Err(io::Error::other(format!("a worker began with {other:?}"))),
@@ -77,19 +79,31 @@ impl Process {
         }
     }
 
-    /// The end of the task, to be awaited, and beside it what can be done until then.
+    /// Gives a worker that waited a further query. An error means that it cannot have begun; whether it has begun, the
+    /// first that it says of it tells.
+    pub(super) async fn order(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.input.write_all(frame).await
+    }
+
+    /// The end of the task, to be awaited, and beside it what can be done until then; `begun` becomes true with the first
+    /// that the worker says.
     ///
     /// # Errors
     /// The worker died, or said what it should not.
     pub(super) fn ending<'p>(
         &'p mut self,
+        begun: &'p AtomicBool,
         on_progress: Option<&'p OnProgress>,
     ) -> (Controls<'p>, impl Future<Output = io::Result<Answered>> + 'p) {
         let controls = Controls { id: self.child.id(), input: &mut self.input };
         let output = &mut self.output;
         let end = async move {
             loop {
-                match next(output).await? {
+                let said = next(output).await?;
+                begun.store(true, Ordering::Relaxed);
+                match said {
+                    // A query that takes long says so beside it.
+                    Reply::Begun => {}
                     Reply::Done { outcome, payload } => {
                         let mut bytes = vec![0; wire::checked_length(payload)?];
                         output.read_exact(&mut bytes).await?;
@@ -100,7 +114,7 @@ impl Process {
                             on_progress(Progress { fraction: Some(fraction), message: "Reading the file".to_owned() });
                         }
                     }
-                    other @ (Reply::Ready(_) | Reply::Begun) => {
+                    other @ Reply::Ready(_) => {
                         return Err(io::Error::other(format!("a worker said {other:?} amid its task")));
                     }
                 }
@@ -256,7 +270,7 @@ fn command(program: &Path) -> Command {
     command
 }
 
-async fn next(output: &mut ChildStdout) -> io::Result<Reply> {
+async fn next(output: &mut BufReader<ChildStdout>) -> io::Result<Reply> {
     let mut head = [0; 4];
     output.read_exact(&mut head).await?;
     let mut body = vec![0; wire::body_length(head)?];

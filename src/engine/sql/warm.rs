@@ -15,8 +15,15 @@ const MOST: usize = 128;
 /// How long one waits for the next query.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// Queries in a worker's life: what builds up in it, unseen, is let go.
-const QUERIES: u32 = 1_000;
+/// How long a worker may live: what builds up in it, unseen, is let go.
+const LIFE: Duration = Duration::from_secs(3_600);
+
+/// What a worker may hold beside the memory that its queries may use: its program's data and its statements.
+const OVERHEAD: u64 = 64 << 20;
+
+/// After so many queries, or bytes of rows, the memory of a worker is looked at again.
+const QUERIES: u32 = 64;
+const BYTES: usize = 1 << 20;
 
 /// For whom a worker works: it never serves anybody else, and never other files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +36,55 @@ pub(super) struct Bound {
 /// A worker that has had queries. Which tables it holds, it alone knows.
 pub(super) struct Bonded {
     pub process: Process,
-    pub queries: u32,
+    wear: Wear,
+}
+
+impl Bonded {
+    /// A new one, whose queries may use so much memory.
+    pub(super) fn new(process: Process, memory_mb: u64) -> Self {
+        Self { process, wear: Wear::new(memory_mb, Instant::now()) }
+    }
+
+    /// It has answered with so many bytes of rows.
+    pub(super) fn served(&mut self, bytes: usize) {
+        self.wear.served(bytes, || self.process.own_memory());
+    }
+}
+
+/// What has built up in a worker.
+struct Wear {
+    /// Its own memory in bytes when it was last looked at, and the most that it may have.
+    memory: u64,
+    most: u64,
+    born: Instant,
+    /// Queries, and bytes of their rows, since its memory was looked at.
+    queries: u32,
+    bytes: usize,
+}
+
+impl Wear {
+    fn new(memory_mb: u64, born: Instant) -> Self {
+        Self { memory: 0, most: (memory_mb << 20) + OVERHEAD, born, queries: QUERIES, bytes: 0 }
+    }
+
+    fn served(&mut self, bytes: usize, look: impl FnOnce() -> Option<u64>) {
+        self.queries += 1;
+        self.bytes += bytes;
+        if self.queries >= QUERIES || self.bytes >= BYTES {
+            // One of which nothing is known is not kept.
+            self.memory = look().unwrap_or(u64::MAX);
+            (self.queries, self.bytes) = (0, 0);
+        }
+    }
+
+    fn is_spent(&self, now: Instant) -> bool {
+        self.memory > self.most || now.saturating_duration_since(self.born) > LIFE
+    }
 }
 
 struct Kept {
     bound: Bound,
     worker: Bonded,
-    memory: u64,
     since: Instant,
 }
 
@@ -69,18 +118,17 @@ impl Warm {
         }
     }
 
-    /// Keeps a worker, unless it served long enough or is too large; lets go of others for it.
+    /// Keeps a worker, unless it lived long enough or has become too large; lets go of others for it.
     pub(super) fn keep(&self, bound: Bound, worker: Bonded) {
-        let Some(memory) = worker.process.own_memory().filter(|size| *size <= self.budget) else { return };
-        if worker.queries >= QUERIES {
+        if worker.wear.is_spent(Instant::now()) || worker.wear.memory > self.budget {
             return;
         }
         let mut kept = self.kept();
-        kept.push_back(Kept { bound, worker, memory, since: Instant::now() });
-        let mut total: u64 = kept.iter().map(|kept| kept.memory).sum();
+        kept.push_back(Kept { bound, worker, since: Instant::now() });
+        let mut total: u64 = kept.iter().map(|kept| kept.worker.wear.memory).sum();
         while kept.len() > MOST || total > self.budget {
             let Some(oldest) = kept.pop_front() else { break };
-            total -= oldest.memory;
+            total -= oldest.worker.wear.memory;
         }
     }
 
@@ -102,6 +150,31 @@ impl Warm {
 
     /// Their process ids and memory in bytes, the least recently used first.
     pub(super) fn sizes(&self) -> Vec<(u32, u64)> {
-        self.kept().iter().filter_map(|kept| Some((kept.worker.process.id()?, kept.memory))).collect()
+        self.kept().iter().filter_map(|kept| Some((kept.worker.process.id()?, kept.worker.wear.memory))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_grew_or_aged_is_let_go_of_and_a_hot_one_is_not() {
+        let born = Instant::now();
+        let mut wear = Wear::new(256, born);
+        wear.served(10, || Some(40 << 20));
+        for _ in 1..QUERIES {
+            wear.served(10, || unreachable!("its memory was looked at just now"));
+        }
+        for _ in 0..5_000 {
+            wear.served(10, || Some(300 << 20));
+        }
+        assert!(!wear.is_spent(born), "however many queries it answered");
+        wear.served(BYTES, || Some((320 << 20) + 1));
+        assert!(wear.is_spent(born), "many rows are looked at at once");
+        wear.served(BYTES, || Some(40 << 20));
+        assert!(!wear.is_spent(born + LIFE) && wear.is_spent(born + LIFE + Duration::from_secs(1)));
+        wear.served(BYTES, || None);
+        assert!(wear.is_spent(born), "nothing is known of it");
     }
 }

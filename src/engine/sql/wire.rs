@@ -93,7 +93,8 @@ pub(super) struct Confinement {
 pub(super) enum Reply {
     /// It can take a task.
     Ready(Confinement),
-    /// It has the task and begins.
+    /// It has the task and begins: said at once of the first task, and of a further query only where it takes longer than
+    /// some milliseconds.
     Begun,
     /// How far an import is, 0 to 1.
     Progress(f64),

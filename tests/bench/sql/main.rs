@@ -6,6 +6,7 @@
     reason = "a measurement that cannot go on should stop, and prints"
 )]
 
+mod answers;
 mod bombs;
 mod callers;
 mod figures;
@@ -17,7 +18,7 @@ mod tpch;
 
 use std::time::Duration;
 
-const COMMANDS: &str = "guard, tpch [0.01|1], callers, tenants, bombs";
+const COMMANDS: &str = "answers, guard, tpch [0.01|1], callers, tenants, bombs";
 
 #[tokio::main]
 async fn main() {
@@ -27,6 +28,7 @@ async fn main() {
     figures::load("at the start");
     let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
     let ended = match command.as_str() {
+        "answers" => tokio::time::timeout(minutes(5), answers::run()).await,
         "guard" => tokio::time::timeout(minutes(5), guard::run()).await,
         "callers" => tokio::time::timeout(minutes(10), callers::run()).await,
         "tenants" => tokio::time::timeout(minutes(10), tenants::run()).await,

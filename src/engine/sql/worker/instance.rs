@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use arrow_ipc::writer::StreamWriter;
 use duckdb::arrow::array::{Array, ArrayData, AsArray as _};
-use duckdb::arrow::datatypes::DataType;
+use duckdb::arrow::datatypes::{DataType, SchemaRef};
 use duckdb::arrow::record_batch::RecordBatch;
-use duckdb::{Config, Connection, InterruptHandle};
+use duckdb::{ArrowStream, Config, Connection, InterruptHandle};
 use serde_json::json;
 
+use super::ready::{Ready, Statements};
 use super::render::Shape;
 use super::{carried, edit, pivot, problem, qualified, sandbox, zones};
 use crate::engine::sql::rows::too_wide;
@@ -80,6 +81,7 @@ pub(super) struct Instance {
     attached: Option<BTreeSet<String>>,
     /// Whether one of them has a time with a zone.
     has_zones: bool,
+    ready: Statements,
     running: Running,
     confinement: Confinement,
 }
@@ -87,13 +89,17 @@ pub(super) struct Instance {
 impl Instance {
     pub(super) fn new(connection: Connection, tables: Tables, running: Running, confinement: Confinement) -> Self {
         let names = tables.iter().map(|table| table.name.clone()).collect();
-        Self { connection, tables, names, attached: None, has_zones: false, running, confinement }
+        let ready = Statements::default();
+        Self { connection, tables, names, attached: None, has_zones: false, ready, running, confinement }
     }
 
     /// Judges one statement and runs it. The first one that may run decides which tables are attached: those that it
     /// names and those in `also`.
     pub(super) fn query(&mut self, sql: &str, also: &[String], limits: &TaskLimits) -> Result<(Outcome, Vec<u8>)> {
         let started = Instant::now();
+        if let Some(answer) = self.again(sql, limits)? {
+            return Ok(answer);
+        }
         let (statement, pivots) = self.understood(sql)?;
         let judged_us = micros(started);
         let used = &statement.judged.tables;
@@ -121,9 +127,47 @@ impl Instance {
             let (text, names) = self.runnable(&connection, statement)?;
             rows(&connection, &text, names, limits).map(|ran| (ran, described))
         });
-        let (Ran { shapes, names, truncated, payload, execution_us }, described) =
-            ran.map_err(|error| estimate::with_used(error, used.clone()))?;
+        let (ran, described) = ran.map_err(|error| estimate::with_used(error, used.clone()))?;
+        let Ran { text, schema, shapes, names, truncated, payload, execution_us } = ran;
+        if pivots.is_empty() && !truncated {
+            let (sql, limits, used, described) = (sql.to_owned(), limits.clone(), used.clone(), described.clone());
+            let (shapes, names) = (shapes.clone(), names.clone());
+            let ready = Ready { sql, limits, text, used, described, schema, shapes, names, connection };
+            self.ready.keep(ready, payload.len());
+        }
         Ok((Outcome::Rows(Rows { shapes, names, truncated, used, described, judged_us, execution_us }), payload))
+    }
+
+    /// Runs a statement that ran before, as it was judged and prepared then; nothing when there is none, or when it would
+    /// no longer give the same columns.
+    fn again(&mut self, sql: &str, limits: &TaskLimits) -> Result<Option<(Outcome, Vec<u8>)>> {
+        let started = Instant::now();
+        let Some(ready) = self.ready.take(sql, limits) else { return Ok(None) };
+        let ran = {
+            let _running = self.running.set(ready.connection.interrupt_handle());
+            let failed = |error| estimate::with_used(error, ready.used.clone());
+            let failure = |cause: &duckdb::Error| failed(problem::of_query(cause));
+            let mut statement = ready.connection.prepare_cached(&ready.text).map_err(|cause| failure(&cause))?;
+            let stream = statement.stream_arrow([]).map_err(|cause| failure(&cause))?;
+            if stream.get_schema() != ready.schema {
+                return Ok(None);
+            }
+            written(stream, &ready.schema, limits).map_err(failed)?
+        };
+        let Ready { used, described, shapes, names, .. } = &ready;
+        let rows = Rows {
+            shapes: shapes.clone(),
+            names: names.clone(),
+            truncated: ran.truncated,
+            used: used.clone(),
+            described: described.clone(),
+            judged_us: 0,
+            execution_us: micros(started),
+        };
+        if !ran.truncated {
+            self.ready.keep(ready, ran.payload.len());
+        }
+        Ok(Some((Outcome::Rows(rows), ran.payload)))
     }
 
     /// A statement as it is run: `main.t` is the table t, and a `PIVOT` that finds out its columns by itself has a mark
@@ -191,6 +235,9 @@ struct Statement {
 
 /// What a statement gave.
 struct Ran {
+    /// The text that ran in the end.
+    text: String,
+    schema: SchemaRef,
     /// Types of the columns as the statement declares them.
     shapes: Vec<Shape>,
     names: Vec<String>,
@@ -301,10 +348,24 @@ fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: 
     let own = || fields.iter().map(|field| field.name().clone()).collect();
     let names = names.filter(|names| names.len() == fields.len()).unwrap_or_else(own);
 
-    let mut writer = StreamWriter::try_new(Vec::new(), &schema).map_err(|cause| internal(&cause))?;
+    let Written { payload, truncated } = written(stream, &schema, limits)?;
+    let text = carried.map_or_else(|| sql.to_owned(), |(text, _)| text);
+    Ok(Ran { text, schema, shapes, names, truncated, payload, execution_us: micros(started) })
+}
+
+/// Rows as an Arrow stream.
+struct Written {
+    payload: Vec<u8>,
+    /// Whether there were more.
+    truncated: bool,
+}
+
+/// Writes rows as far as the limits let them.
+fn written(stream: ArrowStream<'_>, schema: &SchemaRef, limits: &TaskLimits) -> Result<Written> {
+    let mut writer = StreamWriter::try_new(Vec::new(), schema).map_err(|cause| internal(&cause))?;
     let (mut count, mut bytes, mut values, mut truncated) = (0, 0, 0, false);
     for batch in stream {
-        let batch = batch.map_err(|cause| failed(&cause))?;
+        let batch = batch.map_err(|cause| problem::of_query(&cause))?;
         let fitting = batch.num_rows().min(limits.rows - count);
         let room = transport_bytes(limits.bytes).saturating_sub(bytes);
         let (kept, size) = within(&batch.slice(0, fitting), room, (limits.bytes / 2).saturating_sub(values))?;
@@ -323,7 +384,7 @@ fn rows(connection: &Connection, sql: &str, names: Option<Vec<String>>, limits: 
         }
     }
     let payload = writer.into_inner().map_err(|cause| internal(&cause))?;
-    Ok(Ran { shapes, names, truncated, payload, execution_us: micros(started) })
+    Ok(Written { payload, truncated })
 }
 
 /// Most bytes of Arrow for so many of JSON: a row is often larger as Arrow, and the reply is cut by its JSON.

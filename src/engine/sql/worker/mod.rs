@@ -2,8 +2,8 @@
 //! sub-command. It imports or reads one file in its life, or runs queries of one caller over the tables that the caller may read,
 //! in an engine instance of its own; and can be killed at any moment.
 //!
-//! Two threads: the main one listens for orders, and ends the process when the server is gone; the other, with a
-//! stack that the engine's parser cannot exhaust, does the work.
+//! Two threads: one, with a stack that the engine's parser cannot exhaust, does the work and reads the next order; the
+//! main one listens while a task takes long, and ends the process when the server is gone ([`orders`]).
 
 mod carried;
 mod changes;
@@ -12,10 +12,12 @@ mod documents;
 mod edit;
 mod import;
 mod instance;
+mod orders;
 mod pivot;
 mod problem;
 mod profile;
 mod qualified;
+mod ready;
 pub(super) mod render;
 mod sandbox;
 mod sheet;
@@ -23,7 +25,9 @@ mod source;
 mod syscalls;
 mod zones;
 
-use std::io::{self, Stdin, Stdout, Write as _};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -32,7 +36,8 @@ use std::time::Duration;
 use duckdb::Connection;
 
 use self::instance::{Instance, Running};
-use super::wire::{self, Confinement, Order, Outcome, Reply, Task, TaskLimits};
+use self::orders::Orders;
+use super::wire::{self, Confinement, Outcome, Reply, Task, TaskLimits};
 use crate::model::error::{Code, Error, Result};
 
 /// The parser and the planner recurse; a small stack would end the process.
@@ -40,6 +45,9 @@ const STACK: usize = 64 << 20;
 
 /// Bytes that an import may write; a small compressed file can hold very much.
 const LARGEST_TABLE: u64 = 16 << 30;
+
+/// Rows of so many bytes go with their frame in one piece.
+const ONE_WRITE: usize = 64 << 10;
 
 /// How often an import says how far it is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
@@ -58,43 +66,23 @@ pub fn main() -> ExitCode {
 fn serve() -> io::Result<()> {
     let confinement = sandbox::at_start()?;
     let connection = instance::open().map_err(io::Error::other)?;
-    let output = Output(Arc::new(Mutex::new(io::stdout())));
+    let output = Output(Arc::new(Mutex::new(File::from(io::stdout().as_fd().try_clone_to_owned()?))));
     output.say(&Reply::Ready(confinement))?;
 
-    let mut input = io::stdin();
-    let task: Task = wire::read(&mut input)?;
+    let orders = Orders::new()?;
+    let task: Task = wire::read(&mut orders.input())?;
     restrict(&task)?;
     let running = Running::default();
-    let (sender, orders) = mpsc::channel();
-    let (said, current) = (output.clone(), running.clone());
+    let (said, current, further) = (output.clone(), running.clone(), orders.clone());
     // Started after the restrictions, so that it is under them. A worker that gets so far has begun.
     let work = move || match said.say(&Reply::Begun) {
-        Ok(()) => perform(connection, confinement, task, &orders, &said, &current),
-        // The listener notices a server that is gone.
+        Ok(()) => perform(connection, confinement, task, &further, &said, &current),
+        // The watcher notices a server that is gone.
         Err(problem) => eprintln!("sql worker: cannot begin: {problem}"),
     };
+    orders.begin();
     std::thread::Builder::new().stack_size(STACK).spawn(work)?;
-    listen(&mut input, &output, &running, &sender)
-}
-
-/// Follows orders until the server closes the stream, then ends the process without waiting for the task.
-fn listen(
-    input: &mut Stdin,
-    output: &Output,
-    running: &Running,
-    queries: &mpsc::Sender<(String, TaskLimits)>,
-) -> io::Result<()> {
-    loop {
-        match wire::read(input) {
-            Ok(Order::Stop) => running.interrupt(),
-            Ok(Order::Query { sql, limits }) => {
-                sandbox::bound_processor(cpu_seconds(&limits))?;
-                output.say(&Reply::Begun)?;
-                queries.send((sql, limits)).map_err(io::Error::other)?;
-            }
-            Err(_) => nix::sys::signal::kill(nix::unistd::Pid::this(), nix::sys::signal::Signal::SIGKILL)?,
-        }
-    }
+    orders.watch(&output, &running)
 }
 
 /// Takes from the process what its tasks do not need.
@@ -128,32 +116,36 @@ fn perform(
     connection: Connection,
     confinement: Confinement,
     task: Task,
-    queries: &mpsc::Receiver<(String, TaskLimits)>,
+    orders: &Orders,
     output: &Output,
     running: &Running,
 ) {
     match task {
         Task::Query { tables, also, sql, limits } => {
             let mut instance = Instance::new(connection, tables, running.clone(), confinement);
-            let mut next = Some((sql, limits, also));
-            while let Some((sql, limits, also)) = next {
-                output.answer(|| instance.query(&sql, &also, &limits));
-                next = queries.recv().ok().map(|(sql, limits)| (sql, limits, vec![]));
+            output.answer(orders, || instance.query(&sql, &also, &limits));
+            loop {
+                let (sql, limits) = orders.next();
+                orders.begin();
+                output.answer(orders, || {
+                    sandbox::bound_processor(cpu_seconds(&limits)).map_err(|cause| instance::internal(&cause))?;
+                    instance.query(&sql, &[], &limits)
+                });
             }
         }
-        Task::Profile { file, limits } => output.answer(|| {
+        Task::Profile { file, limits } => output.answer(orders, || {
             let _running = running.set(connection.interrupt_handle());
             Ok((Outcome::Profiled(profile::run(&connection, &file, &limits)?), vec![]))
         }),
-        Task::Documents { source, name, .. } => output.answer(|| {
+        Task::Documents { source, name, .. } => output.answer(orders, || {
             let found = documents::read(&source, &name, || sandbox::close(confinement))?;
             Ok((Outcome::Found(found), vec![]))
         }),
-        Task::Sheets { source, .. } => output.answer(|| {
+        Task::Sheets { source, .. } => output.answer(orders, || {
             let sheets = documents::sheets(&source, || sandbox::close(confinement))?;
             Ok((Outcome::Sheets(sheets), vec![]))
         }),
-        Task::Import { source, format, earlier, destination, changes, limits } => output.answer(|| {
+        Task::Import { source, format, earlier, destination, changes, limits } => output.answer(orders, || {
             let _running = running.set(connection.interrupt_handle());
             let progress = &import::Progress::new(&connection);
             let (ending, ended) = mpsc::channel::<()>();
@@ -175,11 +167,13 @@ fn perform(
             Ok((Outcome::Imported(imported), vec![]))
         }),
     }
+    // Such a worker has no second task: it waits to be let go of.
+    orders.next();
 }
 
 /// Where frames are written, one at a time.
 #[derive(Clone)]
-struct Output(Arc<Mutex<Stdout>>);
+struct Output(Arc<Mutex<File>>);
 
 impl Output {
     fn say(&self, reply: &Reply) -> io::Result<()> {
@@ -187,10 +181,11 @@ impl Output {
     }
 
     /// Does a piece of work and says how it ended.
-    fn answer(&self, work: impl FnOnce() -> Result<(Outcome, Vec<u8>)>) {
+    fn answer(&self, orders: &Orders, work: impl FnOnce() -> Result<(Outcome, Vec<u8>)>) {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
             Err(Error { message: "the worker panicked".into(), ..Error::new(Code::InternalError, "") })
         });
+        orders.end();
         let (outcome, payload) = match done {
             Ok((outcome, payload)) => (Ok(outcome), payload),
             Err(error) => (Err(error.into()), vec![]),
@@ -209,9 +204,13 @@ impl Output {
     /// One frame and the bytes that it announces.
     fn say_with(&self, reply: impl FnOnce(u32) -> Reply, payload: &[u8]) -> io::Result<()> {
         let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
+        let mut frame = wire::encode(&reply(length))?;
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        wire::write(&mut *stream, &reply(length))?;
-        stream.write_all(payload)?;
-        stream.flush()
+        if payload.len() <= ONE_WRITE {
+            frame.extend(payload);
+            return stream.write_all(&frame);
+        }
+        stream.write_all(&frame)?;
+        stream.write_all(payload)
     }
 }
