@@ -15,9 +15,9 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::name;
 use crate::model::org::Org;
 use crate::model::user::User;
-use crate::store::{members, orgs};
 use crate::store::tenant::Scoped;
 use crate::store::tokens::{self, TokenRow};
+use crate::store::{members, orgs};
 
 /// How every connectivity token begins.
 pub const PREFIX: &str = "dgmcp_";

@@ -7,10 +7,17 @@ use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 
+/// A text of a document: when the text is replaced, the document keeps its id and gets another of these.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentRow;
+
 /// A document as stored: the whole text, and the file that it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
+    /// Stays as long as the document is in its dataset, whatever becomes of its text.
     pub id: Id<Document>,
+    /// This text of it, which versions of the dataset share.
+    pub row: Id<DocumentRow>,
     pub org: Id<Org>,
     pub dataset: Id<Dataset>,
     /// The dataset's version that the document belongs to.

@@ -29,6 +29,7 @@ use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, NAMES, is_name
 use crate::model::document::{Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
+use crate::model::version::How;
 use crate::store::{self, Db};
 
 /// A file that was handed in: the name that a person gave it, and where its bytes are now.
@@ -269,6 +270,7 @@ impl Ingest {
             let ParsedDocument { title, text, source_file, .. } = Arc::unwrap_or_clone(parsed);
             Document {
                 id,
+                row: Id::new(&self.clock),
                 org: dataset.org,
                 dataset: dataset.id,
                 version: version.clone(),
@@ -288,7 +290,9 @@ impl Ingest {
         let is_described = !request.description.is_empty();
         let publish = request.publish;
         let digest = &digest(&request.files).await?;
-        let new = NewVersion { dataset: &dataset, documents, over, earlier, is_described, publish, staged, digest };
+        let how = if earlier.is_some() { How::Append } else { How::Import };
+        let new =
+            NewVersion { dataset: &dataset, documents, how, over, earlier, is_described, publish, staged, digest };
         self.datasets.put(job, new).await?;
         Ok(dataset)
     }

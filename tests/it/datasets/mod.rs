@@ -2,6 +2,7 @@
 
 mod erasure;
 mod hidden;
+mod kept;
 mod leaving;
 mod overtaken;
 mod pages;
