@@ -23,6 +23,8 @@ CREATE TABLE dataset_versions (
 
 -- What a document is known by as long as its dataset has it; a text that is replaced keeps it in a row of its own.
 ALTER TABLE documents ADD COLUMN document_id TEXT NOT NULL DEFAULT '';
+-- SHA-256 of the text: who brings it again is told. Empty for texts of before.
+ALTER TABLE documents ADD COLUMN digest TEXT NOT NULL DEFAULT '';
 CREATE INDEX documents_by_document ON documents (org_id, document_id);
 
 -- Which rows of documents each version has: versions share the texts that did not change.

@@ -21,7 +21,7 @@ use crate::engine::readers::{Readers, Reading};
 use crate::engine::search::SearchEngine;
 use crate::engine::sql::{Results, SqlEngine};
 use crate::model::dataset::{COLUMN_DESCRIPTION, ColumnInfo, DESCRIPTION, Dataset, Kind, TITLE, readable};
-use crate::model::document::Document;
+use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
 use crate::model::version::{How, Version};
 use crate::store::{self, Db};
@@ -55,6 +55,8 @@ pub struct NewVersion<'a> {
     pub dataset: &'a Dataset,
     /// Its texts, when it holds documents.
     pub documents: &'a [Document],
+    /// The texts that it shares with the version before.
+    pub shared: &'a [Id<DocumentRow>],
     /// What made it.
     pub how: How,
     /// What was under its name when the work on it began: it becomes the next version of that dataset and of no other.
@@ -136,6 +138,10 @@ impl Datasets {
         store::datasets::put(&mut tx, &Dataset { description, ..dataset.clone() }).await?;
         for document in new.documents {
             store::documents::insert(&mut tx, document).await?;
+        }
+        for row in new.shared {
+            let version = dataset.version.as_deref().unwrap_or_default();
+            store::documents::keep(&mut tx, dataset.org, dataset.id, version, *row).await?;
         }
         let version = Version {
             org: dataset.org,

@@ -28,6 +28,19 @@ pub struct Document {
     pub created_at: Millis,
 }
 
+/// What an import did to the documents of a dataset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Changes {
+    /// Documents that are new.
+    pub added: usize,
+    /// Documents that got another text; their ids stay.
+    pub replaced: usize,
+    /// Files whose very text was there already, under their name or another.
+    pub unchanged: usize,
+    /// Documents that the dataset has now.
+    pub total: usize,
+}
+
 /// A piece of a document, as cut for search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {

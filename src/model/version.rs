@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::config::Keep;
 use crate::model::dataset::{ColumnInfo, Dataset};
 use crate::model::org::Org;
 
@@ -58,13 +57,14 @@ pub struct Version {
     pub current_by: Option<String>,
 }
 
-/// Those of the versions before the current one that are kept no longer; `earlier` begins with the newest. One that is too
-/// large takes those before it along: what is kept has no holes.
-pub fn beyond(keep: Keep, earlier: &[Version]) -> &[Version] {
+/// Those of the versions before the current one that are kept no longer, where `versions` stay, the current one included,
+/// and those before it as long as they take `most` bytes together; `earlier` begins with the newest. One that is too large
+/// takes those before it along: what is kept has no holes.
+pub fn beyond(versions: usize, most: u64, earlier: &[Version]) -> &[Version] {
     let mut bytes = 0;
-    let fits = earlier.iter().take(keep.versions.saturating_sub(1)).take_while(|version| {
+    let fits = earlier.iter().take(versions.saturating_sub(1)).take_while(|version| {
         bytes += u64::try_from(version.bytes).unwrap_or_default();
-        bytes <= keep.bytes
+        bytes <= most
     });
     earlier.get(fits.count()..).unwrap_or_default()
 }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn versions_are_kept_by_number_and_bytes_without_holes() {
         let earlier: Vec<Version> = [10, 10, 50, 10].map(version).into();
-        let beyond = |versions, bytes| beyond(Keep { versions, bytes }, &earlier).len();
+        let beyond = |versions, bytes| beyond(versions, bytes, &earlier).len();
         assert_eq!(beyond(5, 100), 0);
         assert_eq!(beyond(3, 100), 2);
         assert_eq!(beyond(1, 100), 4, "the current one alone");

@@ -132,8 +132,7 @@ impl Operation for ListVersions {
 pub struct RestoreVersion {
     pub dataset_id: Id<Dataset>,
     /// As it is listed.
-    #[schemars(length(max = 64))]
-    pub version: String,
+    pub version: Id<Version>,
 }
 
 /// The reply: the dataset as it is now.
@@ -168,7 +167,7 @@ impl Operation for RestoreVersion {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Restored> {
-        let (dataset, version) = on.engines.datasets.restore(job, self.dataset_id, &self.version).await?;
+        let (dataset, version) = on.engines.datasets.restore(job, self.dataset_id, &self.version.to_string()).await?;
         let dataset = dataset.seen(job.pass.is_external());
         Ok(Restored {
             dataset_id: dataset.id,
@@ -187,8 +186,7 @@ impl Operation for RestoreVersion {
 pub struct DeleteVersion {
     pub dataset_id: Id<Dataset>,
     /// As it is listed; not the current one.
-    #[schemars(length(max = 64))]
-    pub version: String,
+    pub version: Id<Version>,
 }
 
 /// The reply.
@@ -228,7 +226,8 @@ impl Operation for DeleteVersion {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Deleted> {
-        let gone = on.engines.datasets.delete_version(job, self.dataset_id, &self.version).await?;
+        let version = self.version.to_string();
+        let gone = on.engines.datasets.delete_version(job, self.dataset_id, &version).await?;
         Ok(Deleted { dataset_id: gone.dataset, version: gone.version, row_count: gone.row_count, deleted: true })
     }
 }

@@ -6,6 +6,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use crate::base::id::Id;
+use crate::base::secret::sha256_hex;
 use crate::model::dataset::Dataset;
 use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
@@ -15,10 +16,20 @@ use crate::store::tenant::Scoped;
 const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
                       d.created_at FROM version_documents m JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id";
 
+/// What tells a document from others, without its text.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    pub id: Id<Document>,
+    pub row: Id<DocumentRow>,
+    pub source_file: String,
+    /// SHA-256 of its text, in hexadecimal; empty for texts of before there were any.
+    pub digest: String,
+}
+
 /// Adds one document to its version.
 pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
-    let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, \
+               digest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     sqlx::query(sql)
         .bind(document.org.to_string())
         .bind(document.row.to_string())
@@ -29,6 +40,7 @@ pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
         .bind(document.text.clone())
         .bind(document.created_at)
         .bind(document.id.to_string())
+        .bind(sha256_hex(document.text.as_bytes()))
         .execute(&mut **on)
         .await?;
     keep(on, document.org, document.dataset, &document.version, document.row).await
@@ -82,6 +94,23 @@ pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: 
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
     let query = query.bind(dataset.to_string()).bind(version.to_owned());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// The documents of a dataset's version without their texts, by source file.
+pub async fn outlines(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<Vec<Outline>> {
+    let sql = "SELECT d.document_id, d.id, d.source_file, d.digest FROM version_documents m \
+               JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id \
+               WHERE m.org_id = $1 AND m.dataset_id = $2 AND m.version = $3 ORDER BY d.source_file, d.document_id";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
+    let outline = |row: &AnyRow| {
+        Ok(Outline {
+            id: row.try_get::<String, _>("document_id")?.parse().map_err(Error::internal)?,
+            row: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
+            source_file: row.try_get("source_file")?,
+            digest: row.try_get("digest")?,
+        })
+    };
+    query.fetch_all(&mut **on).await?.iter().map(outline).collect()
 }
 
 /// How many documents each version of each dataset of the workspace has.

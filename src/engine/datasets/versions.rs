@@ -114,7 +114,8 @@ impl Datasets {
         let version = Version { current_since: version.current_since.max(after), ..version };
         store::dataset_versions::put(tx, &version).await?;
         let earlier: Vec<Version> = known.into_iter().filter(|known| known.version != version.version).collect();
-        let mut gone: Vec<String> = beyond(self.keep, &earlier).iter().map(|gone| gone.version.clone()).collect();
+        let mut gone: Vec<String> =
+            beyond(self.keep.versions, self.keep.bytes, &earlier).iter().map(|gone| gone.version.clone()).collect();
         let replaced = before.and_then(|before| before.version.clone());
         gone.extend(replaced.filter(|replaced| earlier.iter().all(|known| known.version != *replaced)));
         for version in &gone {
@@ -188,7 +189,7 @@ impl Datasets {
             places.insert(self.place(&dataset));
             let mut earlier = earlier.remove(&dataset.id).unwrap_or_default();
             earlier.retain(|version| Some(&version.version) != dataset.version.as_ref());
-            let gone = beyond(self.keep, &earlier);
+            let gone = beyond(self.keep.versions, self.keep.bytes, &earlier);
             for version in gone {
                 store::dataset_versions::remove(&mut tx, org, dataset.id, &version.version).await?;
             }

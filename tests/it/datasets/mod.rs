@@ -1,5 +1,6 @@
 //! Datasets from the outside, over the life that they have: imported, profiled, read page by page, replaced, erased.
 
+mod added;
 mod erasure;
 mod hidden;
 mod kept;
@@ -7,6 +8,7 @@ mod leaving;
 mod overtaken;
 mod pages;
 mod profiles;
+mod upgraded;
 mod versions;
 
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use crate::base::id::Id;
 use crate::model::access::{Action, Role};
 use crate::model::dataset::{COLUMN_DESCRIPTION, DESCRIPTION, Dataset, Kind, TITLE};
 use crate::model::error::{Code, Error, Result};
-use crate::model::version::How;
+use crate::model::version::{How, Version};
 use crate::ops::dataset_versions::{DeleteVersion, ListVersions, RestoreVersion, Versions};
 use crate::ops::delete_dataset::DeleteDataset;
 use crate::ops::get_schema::{GetSchema, Schema};
@@ -91,8 +91,8 @@ struct DatasetPage {
     upload_most: u64,
     /// The name under which a file brings new rows; `None` where the rows are elsewhere.
     replaced: Option<String>,
-    /// Whether a file can add to what is here.
-    adds: bool,
+    /// Whether one file makes it, and not any number.
+    is_table: bool,
     /// What is kept of it, for who may restore; `None` where the rows are elsewhere.
     versions: Option<Versions>,
     /// Members' addresses by their ids.
@@ -154,12 +154,12 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
             Ok(format!("{}?saved=1", room.here()))
         }
         Some("restore") => {
-            let version = params.get("version").unwrap_or("").to_owned();
+            let version = version(params)?;
             room.ask(RestoreVersion { dataset_id, version }).await?;
             Ok(format!("{}#versions", room.here()))
         }
         Some("delete-version") => {
-            let version = params.get("version").unwrap_or("").to_owned();
+            let version = version(params)?;
             room.ask(DeleteVersion { dataset_id, version }).await?;
             Ok(format!("{}#versions", room.here()))
         }
@@ -170,6 +170,12 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
     }
+}
+
+/// The version that a form is about; an id that is none is a version that is not there.
+fn version(params: &Params) -> Result<Id<Version>> {
+    let version = params.get("version").and_then(|version| version.parse().ok());
+    version.ok_or_else(|| Error::not_found("version"))
 }
 
 /// The dataset that the address names; an id that is none is a dataset that is not there.
@@ -216,7 +222,7 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         check_csrf: room.csrf_at(check::PAGE),
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: schema.source.is_none().then(|| schema.table_name.clone()),
-        adds: schema.r#type == Kind::Table,
+        is_table: schema.r#type == Kind::Table,
         versions,
         people: members.into_iter().map(|(user, _)| (user.id.to_string(), user.email)).collect(),
         schema,
