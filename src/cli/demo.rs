@@ -8,6 +8,7 @@ use super::ontology;
 use crate::app::App;
 use crate::base::secret::{Secret, hmac_hex};
 use crate::model::access::Role;
+use crate::model::dataset::IfExists;
 use crate::model::org::Org;
 
 const EMAIL: &str = "demo@example.com";
@@ -109,5 +110,12 @@ async fn load(app: &App, org: &Org) -> anyhow::Result<()> {
 }
 
 fn dataset(name: &str, description: &str, files: Vec<std::path::PathBuf>) -> Dataset {
-    Dataset { name: Some(name.into()), description: description.into(), publish: true, files, columns: vec![] }
+    Dataset {
+        name: Some(name.into()),
+        description: description.into(),
+        publish: true,
+        if_exists: IfExists::Replace,
+        files,
+        columns: vec![],
+    }
 }

@@ -98,6 +98,7 @@ pub(super) struct Dataset {
     pub name: Option<String>,
     pub description: String,
     pub publish: bool,
+    pub if_exists: IfExists,
     pub files: Vec<PathBuf>,
     /// What is corrected of a table's columns.
     pub columns: Vec<ColumnChange>,
@@ -143,7 +144,7 @@ impl<'a> Door<'a> {
     /// As [`Door::call`].
     pub(super) async fn import(&self, dataset: Dataset, loud: bool) -> anyhow::Result<Value> {
         let files = dataset.staged()?;
-        let Dataset { name, description, publish, columns, .. } = dataset;
+        let Dataset { name, description, publish, if_exists, columns, .. } = dataset;
         let label = name.clone().unwrap_or_else(|| files.first().map(|file| file.name.clone()).unwrap_or_default());
         match self {
             Self::Own { app, org } => {
@@ -154,15 +155,7 @@ impl<'a> Door<'a> {
                         None => eprintln!("  {label}: {}", progress.message),
                     }));
                 }
-                let op = Import {
-                    name,
-                    description,
-                    publish,
-                    if_exists: IfExists::Replace,
-                    files,
-                    columns,
-                    uploads: vec![],
-                };
+                let op = Import { name, description, publish, if_exists, files, columns, uploads: vec![] };
                 let reply = app.gateway.call(&operator(app, *org), op, via).await;
                 Ok(serde_json::to_value(reply.map_err(said)?)?)
             }
@@ -172,6 +165,7 @@ impl<'a> Door<'a> {
                 }
                 let mut form = multipart::Form::new().text("description", description);
                 form = form.text("publish", publish.to_string()).text("name", name.unwrap_or_default());
+                form = form.text("if_exists", if_exists.name());
                 send::<Import>(client, workspace, form, &columns, files).await
             }
         }
@@ -183,15 +177,16 @@ impl<'a> Door<'a> {
     /// As [`Door::call`].
     pub(super) async fn check(&self, dataset: Dataset) -> anyhow::Result<Value> {
         let files = dataset.staged()?;
-        let Dataset { name, columns, .. } = dataset;
+        let Dataset { name, if_exists, columns, .. } = dataset;
         match self {
             Self::Own { app, org } => {
-                let op = CheckImport { name, columns, files, ..CheckImport::default() };
+                let op = CheckImport { name, if_exists, columns, files, ..CheckImport::default() };
                 let reply = app.gateway.call(&operator(app, *org), op, Via::new("admin.call")).await;
                 Ok(serde_json::to_value(reply.map_err(said)?)?)
             }
             Self::Running { client, workspace } => {
                 let form = multipart::Form::new().text("name", name.unwrap_or_default());
+                let form = form.text("if_exists", if_exists.name());
                 send::<CheckImport>(client, workspace, form, &columns, files).await
             }
         }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::door::{Dataset, House};
 use crate::engine::ingest::{FileKind, kind_of};
 use crate::model::column_change::ColumnChange;
+use crate::model::dataset::IfExists;
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -27,6 +28,9 @@ pub(super) struct Import {
     /// Let external clients see it
     #[arg(long)]
     publish: bool,
+    /// Add to the dataset that has the name: rows below its rows, documents beside its documents
+    #[arg(long)]
+    append: bool,
     /// Only say what would be made of each file: columns, types, rows
     #[arg(long, conflicts_with = "publish")]
     check: bool,
@@ -58,7 +62,8 @@ impl Import {
         }
         for (name, files) in self.datasets()? {
             let (description, publish, columns) = (self.description.clone(), self.publish, self.changes());
-            let dataset = Dataset { name, description, publish, files, columns };
+            let if_exists = if self.append { IfExists::Append } else { IfExists::Replace };
+            let dataset = Dataset { name, description, publish, if_exists, files, columns };
             let reply = match self.check {
                 true => door.check(dataset).await?,
                 false => door.import(dataset, !json).await?,

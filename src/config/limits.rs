@@ -101,6 +101,17 @@ pub struct Budgets {
     pub reply_bytes: usize,
     /// Largest uploaded file in bytes.
     pub upload_bytes: u64,
+    /// What is kept of datasets whose rows or texts were replaced.
+    pub keep: Keep,
+}
+
+/// How many versions of a dataset are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// The current one included, which is always kept.
+    pub versions: usize,
+    /// Bytes that those before it take together.
+    pub bytes: u64,
 }
 
 /// How long things live.
@@ -172,6 +183,7 @@ impl Default for Limits {
                 ask_rows: 10_000,
                 reply_bytes: 130_000,
                 upload_bytes: 512 << 20,
+                keep: Keep { versions: 5, bytes: 1 << 30 },
             },
             lifetimes: Lifetimes {
                 access: secs(10 * MINUTE),

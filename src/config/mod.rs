@@ -17,7 +17,7 @@ use crate::base::peers::PrivateHost;
 use crate::base::secret::Secret;
 use crate::base::telemetry::LogFormat;
 pub use embedding::{Embedding, EmbeddingServer};
-pub use limits::{Budgets, CallRates, Lifetimes, Limits, Rates};
+pub use limits::{Budgets, CallRates, Keep, Lifetimes, Limits, Rates};
 pub use llm::{Llm, LlmProvider};
 pub use reader::Problems;
 pub use shown::{Setting, Settings};

@@ -172,6 +172,8 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     budgets.ask_rows = read.number("DRAGOMAN_ASK_ROWS", budgets.ask_rows);
     budgets.reply_bytes = read.number("DRAGOMAN_REPLY_BYTES", budgets.reply_bytes);
     budgets.upload_bytes = read.number("DRAGOMAN_UPLOAD_BYTES", budgets.upload_bytes);
+    budgets.keep.versions = read.number("DRAGOMAN_VERSIONS", budgets.keep.versions);
+    budgets.keep.bytes = read.number("DRAGOMAN_VERSIONS_BYTES", budgets.keep.bytes);
     let lifetimes = &mut limits.lifetimes;
     lifetimes.access = read.seconds("DRAGOMAN_ACCESS_TTL");
     lifetimes.code = read.seconds("DRAGOMAN_CODE_TTL");

@@ -103,4 +103,6 @@ variables! {
     "DRAGOMAN_ASK_ROWS" = "10000": "rows that the answer to a question may have";
     "DRAGOMAN_REPLY_BYTES" = "130000": "bytes of the largest reply";
     "DRAGOMAN_UPLOAD_BYTES" = "536870912": "bytes of the largest uploaded file";
+    "DRAGOMAN_VERSIONS" = "5": "versions of a dataset that are kept, the current one included";
+    "DRAGOMAN_VERSIONS_BYTES" = "1073741824": "bytes that the earlier versions of a dataset may take together";
 }

@@ -25,15 +25,16 @@ impl Catalog {
     /// # Errors
     /// `document_not_found`, the same for absent, replaced, unpublished and foreign ones.
     pub async fn document(&self, job: &Job<'_>, id: Id<Document>) -> Result<Document> {
-        let mut read = self.db.read_tenant(job.pass.org()).await?;
-        let found = store::documents::by_id(&mut read, job.pass.org(), id).await?;
-        found
-            .filter(|document| {
-                job.pass.datasets().iter().any(|dataset| {
-                    dataset.id == document.dataset && dataset.version.as_ref() == Some(&document.version)
-                })
-            })
-            .ok_or_else(Error::document_not_found)
+        let org = job.pass.org();
+        let mut read = self.db.read_tenant(org).await?;
+        let dataset = store::documents::dataset_of(&mut read, org, id).await?;
+        let dataset = dataset.and_then(|dataset| job.pass.dataset(dataset).ok());
+        let Some((dataset, version)) = dataset.and_then(|dataset| Some((dataset.id, dataset.version.as_deref()?)))
+        else {
+            return Err(Error::document_not_found());
+        };
+        let found = store::documents::by_id(&mut read, org, dataset, version, id).await?;
+        found.ok_or_else(Error::document_not_found)
     }
 
     /// The datasets of those of these documents whose datasets the pass covers.

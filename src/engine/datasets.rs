@@ -1,7 +1,9 @@
 //! Datasets once their data are ready: published as a whole, shown to external clients or withdrawn, replaced, erased.
-//! A version is there when the metadata name it; until then nobody sees it, and afterwards it stays as long as calls
-//! may read it ([`crate::engine::files`]). What has read a dataset and keeps something of it hears of every end here,
+//! A version is there when the metadata name it; until then nobody sees it. When another takes its place, it is kept, so
+//! that it can be restored, or stays as long as calls may read it ([`crate::engine::files`]). What has read a dataset and keeps something of it hears of every end here,
 //! in one place: [`Datasets::forget`].
+
+mod versions;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use tokio::sync::Mutex;
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
+use crate::config::Keep;
 use crate::engine::agent::conversation::Questions;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
@@ -18,8 +21,9 @@ use crate::engine::readers::{Readers, Reading};
 use crate::engine::search::SearchEngine;
 use crate::engine::sql::{Results, SqlEngine};
 use crate::model::dataset::{COLUMN_DESCRIPTION, ColumnInfo, DESCRIPTION, Dataset, Kind, TITLE, readable};
-use crate::model::document::Document;
+use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
+use crate::model::version::{How, Version};
 use crate::store::{self, Db};
 
 /// Publishes, withdraws, replaces and erases datasets.
@@ -30,6 +34,7 @@ pub struct Datasets {
     files: Files,
     dependents: Dependents,
     readers: Readers,
+    keep: Keep,
     /// One publication or erasure at a time: tidying up after one must not remove what another has moved into place
     /// and not named yet.
     turn: Arc<Mutex<()>>,
@@ -50,6 +55,10 @@ pub struct NewVersion<'a> {
     pub dataset: &'a Dataset,
     /// Its texts, when it holds documents.
     pub documents: &'a [Document],
+    /// The texts that it shares with the version before.
+    pub shared: &'a [Id<DocumentRow>],
+    /// What made it.
+    pub how: How,
     /// What was under its name when the work on it began: it becomes the next version of that dataset and of no other.
     pub over: Option<Id<Dataset>>,
     /// The version of it that it goes on with: another that came meanwhile would be lost.
@@ -79,8 +88,9 @@ pub struct Words {
 const COLUMN_TEXTS: usize = 32 << 10;
 
 impl Datasets {
-    pub fn new(db: Db, clock: Clock, files: Files, dependents: Dependents, readers: Readers) -> Self {
-        Self { db, clock, files, dependents, readers, turn: Arc::default() }
+    /// `keep`: how many versions of a dataset stay when others have taken their place.
+    pub fn new(db: Db, clock: Clock, files: Files, dependents: Dependents, readers: Readers, keep: Keep) -> Self {
+        Self { db, clock, files, dependents, readers, keep, turn: Arc::default() }
     }
 
     /// Begins a call that reads versions; before it looks which there are.
@@ -89,8 +99,8 @@ impl Datasets {
     }
 
     /// The moment of publication: moves the finished work to its place, then lets the metadata name it in one
-    /// transaction. When that fails, what nobody names is removed again. The version before it goes when nobody reads
-    /// it any more.
+    /// transaction. When that fails, what nobody names is removed again. The version before it is kept; those that are
+    /// too many or too large then go when nobody reads them any more.
     ///
     /// # Errors
     /// `invalid_argument` when another dataset has the name by now, or the one that the work began on was deleted, and
@@ -101,8 +111,9 @@ impl Datasets {
         job.check()?;
         let place = self.place(new.dataset);
         self.files.publish(new.staged, &place).map_err(Error::internal)?;
-        match self.write(&new).await {
-            Ok(before) => before.into_iter().for_each(|before| self.retire(before)),
+        let by = job.pass.user().map(|user| user.to_string());
+        match self.write(&new, by).await {
+            Ok((before, gone)) => self.retire(new.dataset, before, gone),
             Err(problem) => {
                 self.files.remove(&place).map_err(Error::internal)?;
                 return Err(problem);
@@ -111,8 +122,8 @@ impl Datasets {
         Ok(())
     }
 
-    /// Names it in the metadata. Gives the version that it replaces.
-    async fn write(&self, new: &NewVersion<'_>) -> Result<Option<Dataset>> {
+    /// Names it in the metadata. Gives the dataset as it was, and the versions that are kept no longer.
+    async fn write(&self, new: &NewVersion<'_>, by: Option<String>) -> Result<(Option<Dataset>, Vec<String>)> {
         let dataset = new.dataset;
         let mut tx = self.db.tenant(dataset.org).await?;
         let now = store::datasets::hold_by_name(&mut tx, self.db.backend(), dataset.org, &dataset.name).await?;
@@ -128,14 +139,33 @@ impl Datasets {
         for document in new.documents {
             store::documents::insert(&mut tx, document).await?;
         }
-        let version = dataset.version.as_deref().unwrap_or_default();
-        store::documents::keep_only(&mut tx, dataset.org, dataset.id, version).await?;
+        for row in new.shared {
+            let version = dataset.version.as_deref().unwrap_or_default();
+            store::documents::keep(&mut tx, dataset.org, dataset.id, version, *row).await?;
+        }
+        let version = Version {
+            org: dataset.org,
+            dataset: dataset.id,
+            version: dataset.version.clone().unwrap_or_default(),
+            how: new.how,
+            row_count: dataset.row_count,
+            bytes: dataset.bytes,
+            documents: 0,
+            columns: dataset.columns.clone(),
+            source: dataset.source.clone(),
+            files: new.digest.to_owned(),
+            made_at: dataset.updated_at,
+            made_by: by.clone(),
+            current_since: dataset.updated_at,
+            current_by: by,
+        };
+        let gone = self.follows(&mut tx, version, now.as_ref()).await?;
         store::datasets::keep_files(&mut tx, dataset.org, dataset.id, new.digest).await?;
         if new.publish {
             store::datasets::publish(&mut tx, dataset.org, dataset.id, true, dataset.updated_at).await?;
         }
         tx.commit().await?;
-        Ok(now)
+        Ok((now, gone))
     }
 
     /// Lets external clients see a dataset of the workspace, or withdraws it from them.
@@ -278,47 +308,6 @@ impl Datasets {
         results.forget(of.org, of.id);
         sql.forget(of.org, of.id);
         questions.let_go(of);
-    }
-
-    /// Removes a version that the metadata no longer name: at once when no call can be about to read it, otherwise
-    /// when the last such call has ended.
-    fn retire(&self, before: Dataset) {
-        let earlier = self.readers.now();
-        if earlier.are_gone() {
-            return self.remove(&before);
-        }
-        self.forget_rows(&before);
-        let this = self.clone();
-        tokio::spawn(async move {
-            earlier.gone().await;
-            this.remove(&before);
-        });
-    }
-
-    fn remove(&self, version: &Dataset) {
-        self.forget(version);
-        // Should it fail, the next start tries again.
-        if let Err(problem) = self.files.remove(&self.place(version)) {
-            tracing::warn!(dataset = %version.id, %problem, "an old version could not be removed");
-        }
-    }
-
-    /// Removes what no dataset names: staging of interrupted imports, and versions that were moved into place but
-    /// never named. Only for the start of the process, when nobody reads.
-    ///
-    /// # Errors
-    /// The data folder or the metadata cannot be read.
-    pub async fn sweep(&self) -> Result<()> {
-        self.files.sweep_staging().map_err(Error::internal)?;
-        for (org, place) in self.files.versions().map_err(Error::internal)? {
-            let named = store::datasets::list(&mut self.db.read_tenant(org).await?, org).await?;
-            let current = named.iter().any(|dataset| self.place(dataset) == place);
-            if !current {
-                tracing::info!(path = %place.display(), "removing a version that no dataset names");
-                self.files.remove(&place).map_err(Error::internal)?;
-            }
-        }
-        Ok(())
     }
 
     /// Where the dataset's current version lives.

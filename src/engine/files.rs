@@ -8,9 +8,9 @@
 //! ```
 //!
 //! A version lives from its rename into place until nobody can read it. Before the metadata name it, it is an orphan:
-//! a process that dies then leaves it, and the next start removes it. When the metadata name another, calls that began
-//! before may still be about to open it; it is removed when the last of those has ended ([`crate::engine::readers`]),
-//! or by the next start. Whoever has it open already would not need that: an unlinked file is read to its end.
+//! a process that dies then leaves it, and the next start removes it. When the metadata name another, it is kept as an
+//! earlier version, as many of them as the settings say. When it is kept no longer, calls that began before may still be
+//! about to open it; it is removed when the last of those has ended ([`crate::engine::readers`]), or by the next start. Whoever has it open already would not need that: an unlinked file is read to its end.
 //! Erasure does not wait for calls: the names go at once, and the blocks when the last open handle closes, which the
 //! limits on a call's time see to. What the medium keeps of freed blocks is the file system's and the disk's affair.
 
@@ -80,7 +80,7 @@ impl Files {
         folder.ancestors().take(4).try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
     }
 
-    /// Removes a version that is no longer named by the metadata; absent is fine.
+    /// Removes a version that the metadata no longer know; absent is fine.
     pub fn remove(&self, place: &Path) -> io::Result<()> {
         let removed = if place.is_dir() { std::fs::remove_dir_all(place) } else { std::fs::remove_file(place) };
         match removed {

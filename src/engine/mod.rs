@@ -76,7 +76,8 @@ impl Engines {
             results: results.clone(),
             questions: questions.clone(),
         };
-        let datasets = datasets::Datasets::new(db.clone(), clock.clone(), files.clone(), dependents, readers.clone());
+        let (on, read, keep) = (files.clone(), readers.clone(), config.limits.budgets.keep);
+        let datasets = datasets::Datasets::new(db.clone(), clock.clone(), on, dependents, read, keep);
         let most = config.limits.budgets.upload_bytes;
         let uploads = uploads::Uploads::new(files.clone(), clock.clone(), most);
         let ingest =

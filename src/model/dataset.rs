@@ -146,13 +146,23 @@ pub enum IfExists {
     /// It gets a new version: these rows instead of those before.
     #[default]
     Replace,
-    /// It gets a new version: these rows below those before, in its columns and their types. Tables alone.
+    /// It gets a new version: these rows below those before, in its columns and their types; these texts beside those
+    /// before, of which each takes the place of the one that has its name.
     Append,
     /// It stays as it is, and the import is refused.
     Refuse,
 }
 
 impl IfExists {
+    /// As [`IfExists::parse`] reads it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::Append => "append",
+            Self::Refuse => "refuse",
+        }
+    }
+
     /// A field of a form; absent is the default.
     ///
     /// # Errors

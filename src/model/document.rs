@@ -7,10 +7,17 @@ use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 
+/// A text of a document: when the text is replaced, the document keeps its id and gets another of these.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentRow;
+
 /// A document as stored: the whole text, and the file that it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
+    /// Stays as long as the document is in its dataset, whatever becomes of its text.
     pub id: Id<Document>,
+    /// This text of it, which versions of the dataset share.
+    pub row: Id<DocumentRow>,
     pub org: Id<Org>,
     pub dataset: Id<Dataset>,
     /// The dataset's version that the document belongs to.
@@ -19,6 +26,19 @@ pub struct Document {
     pub source_file: String,
     pub text: String,
     pub created_at: Millis,
+}
+
+/// What an import did to the documents of a dataset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Changes {
+    /// Documents that are new.
+    pub added: usize,
+    /// Documents that got another text; their ids stay.
+    pub replaced: usize,
+    /// Files whose very text was there already, under their name or another.
+    pub unchanged: usize,
+    /// Documents that the dataset has now.
+    pub total: usize,
 }
 
 /// A piece of a document, as cut for search.

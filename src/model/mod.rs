@@ -26,3 +26,4 @@ pub mod source;
 pub mod table;
 pub mod task;
 pub mod user;
+pub mod version;

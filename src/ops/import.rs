@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
 use crate::engine::extract::sheets::Sheet;
-use crate::engine::ingest::{FileKind, Request, SourceFile, kind_of};
+use crate::engine::ingest::{FileKind, Imported, Request, SourceFile, kind_of};
 use crate::engine::job::Job;
 use crate::engine::uploads::Upload;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
@@ -16,6 +16,7 @@ use crate::model::access::Action;
 use crate::model::column_change::ColumnChange;
 pub use crate::model::dataset::IfExists;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind, NAMES, is_name, name_from_file};
+use crate::model::document::Changes;
 use crate::model::error::{Error, Result};
 
 /// Characters of a dataset's name.
@@ -56,7 +57,8 @@ pub struct Import {
     #[serde(default)]
     pub publish: bool,
     /// What happens to a dataset that has the name already: `replace` makes a new version of it, `append` one that has the
-    /// rows of a table file below its own, `refuse` leaves it.
+    /// rows of a table file below its own, or these documents beside its own (one of a name that is there takes its place,
+    /// and its id; one that is there already stays as it is), `refuse` leaves it.
     #[serde(default)]
     pub if_exists: IfExists,
     /// What is corrected of a table's columns before it is kept: their types and names, and which stay out.
@@ -82,6 +84,9 @@ pub struct Reply {
     pub columns: Vec<ColumnInfo>,
     /// Whether this import published it.
     pub published: bool,
+    /// Of documents: how many are new, got another text, and were there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<Changes>,
     /// The datasets of a workbook's other sheets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Also>,
@@ -133,7 +138,7 @@ impl Operation for Import {
         let request = self.request(on, job)?;
         let sheets = on.engines.ingest.sheets(job, &request.files).await?;
         let mut also = Vec::new();
-        let dataset = match sheets.as_slice() {
+        let Imported { dataset, documents } = match sheets.as_slice() {
             [] | [_] => on.engines.ingest.import(job, request).await?,
             sheets if !request.changes.is_empty() => {
                 let names = sheets.iter().map(|sheet| sheet.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -146,12 +151,13 @@ impl Operation for Import {
                 let mut made = Vec::new();
                 for (at, request) in of_sheets(&request, sheets).into_iter().enumerate() {
                     let share = |at: usize| at as f64 / sheets.len() as f64;
-                    made.push(on.engines.ingest.import(&job.part(share(at)..share(at + 1)), request).await?);
+                    let part = job.part(share(at)..share(at + 1));
+                    made.push(on.engines.ingest.import(&part, request).await?);
                 }
                 let mut made = made.into_iter();
-                let dataset = made.next().ok_or_else(|| Error::internal("a workbook made no dataset"))?;
-                also = made.zip(sheets.iter().skip(1)).map(|(dataset, sheet)| Also::of(dataset, sheet)).collect();
-                dataset
+                let first = made.next().ok_or_else(|| Error::internal("a workbook made no dataset"))?;
+                also = made.zip(sheets.iter().skip(1)).map(|(made, sheet)| Also::of(made.dataset, sheet)).collect();
+                first
             }
         };
         for upload in uploads {
@@ -166,6 +172,7 @@ impl Operation for Import {
             bytes: dataset.bytes,
             columns: super::shown(on, &dataset.columns, 1)?,
             published: publish,
+            documents,
             also,
         })
     }

@@ -21,6 +21,7 @@ pub mod browse_rows;
 pub mod chatgpt;
 pub mod check_import;
 pub mod connectivity;
+pub mod dataset_versions;
 pub mod delete_dataset;
 pub mod draft_ontology;
 pub mod explain_question;
@@ -109,6 +110,9 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<publish::Publish>();
     visitor.visit::<update_dataset::UpdateDataset>();
     visitor.visit::<delete_dataset::DeleteDataset>();
+    visitor.visit::<dataset_versions::ListVersions>();
+    visitor.visit::<dataset_versions::RestoreVersion>();
+    visitor.visit::<dataset_versions::DeleteVersion>();
     visitor.visit::<ontology_texts::ListAllOntologies>();
     visitor.visit::<ontology_texts::CreateOntology>();
     visitor.visit::<ontology_texts::UpdateOntology>();

@@ -1,60 +1,121 @@
-//! Documents: the whole texts behind a documents dataset. A version's documents are written before the dataset
-//! names the version, and removed after it names another.
+//! Documents: the whole texts behind a documents dataset. Versions share the rows of texts that did not change; a text
+//! that is replaced keeps its id and gets a row of its own. What a document's id finds is in the version that its dataset
+//! names now.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use crate::base::id::Id;
+use crate::base::secret::sha256_hex;
 use crate::model::dataset::Dataset;
-use crate::model::document::Document;
+use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::tenant::Scoped;
 
-/// Adds one document.
+const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
+                      d.created_at FROM version_documents m JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id";
+
+/// What tells a document from others, without its text.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    pub id: Id<Document>,
+    pub row: Id<DocumentRow>,
+    pub source_file: String,
+    /// SHA-256 of its text, in hexadecimal; empty for texts of before there were any.
+    pub digest: String,
+}
+
+/// Adds one document to its version.
 pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
-    let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, \
+               digest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     sqlx::query(sql)
         .bind(document.org.to_string())
-        .bind(document.id.to_string())
+        .bind(document.row.to_string())
         .bind(document.dataset.to_string())
         .bind(document.version.clone())
         .bind(document.title.clone())
         .bind(document.source_file.clone())
         .bind(document.text.clone())
         .bind(document.created_at)
+        .bind(document.id.to_string())
+        .bind(sha256_hex(document.text.as_bytes()))
         .execute(&mut **on)
         .await?;
+    keep(on, document.org, document.dataset, &document.version, document.row).await
+}
+
+/// Adds a document of an earlier version to another, as it is.
+pub async fn keep(
+    on: &mut Scoped,
+    org: Id<Org>,
+    dataset: Id<Dataset>,
+    version: &str,
+    row: Id<DocumentRow>,
+) -> Result<()> {
+    let sql = "INSERT INTO version_documents (org_id, dataset_id, version, row_id) VALUES ($1, $2, $3, $4)";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string());
+    query.bind(version.to_owned()).bind(row.to_string()).execute(&mut **on).await?;
     Ok(())
 }
 
-/// One document of the workspace, if it is there.
-pub async fn by_id(on: &mut Scoped, org: Id<Org>, id: Id<Document>) -> Result<Option<Document>> {
-    let sql = "SELECT org_id, id, dataset_id, version, title, source_file, body, created_at FROM documents \
-               WHERE org_id = $1 AND id = $2";
-    let row = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
+/// One document of a dataset's version, if it is there.
+pub async fn by_id(
+    on: &mut Scoped,
+    org: Id<Org>,
+    dataset: Id<Dataset>,
+    version: &str,
+    id: Id<Document>,
+) -> Result<Option<Document>> {
+    let sql = format!(
+        "{SELECT} WHERE d.org_id = $1 AND d.document_id = $2 AND m.org_id = $1 AND m.dataset_id = $3 AND m.version = $4"
+    );
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(id.to_string());
+    let row = query.bind(dataset.to_string()).bind(version.to_owned()).fetch_optional(&mut **on).await?;
     row.as_ref().map(read).transpose()
 }
 
-/// The dataset of one document of the workspace, if it is there.
+/// The dataset that has a document in its current version, if there is one in the workspace.
 pub async fn dataset_of(on: &mut Scoped, org: Id<Org>, id: Id<Document>) -> Result<Option<Id<Dataset>>> {
-    let query = sqlx::query("SELECT dataset_id FROM documents WHERE org_id = $1 AND id = $2");
-    let row = query.bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
+    let sql = "SELECT d.dataset_id FROM documents d \
+               JOIN version_documents m ON m.org_id = d.org_id AND m.row_id = d.id \
+               JOIN datasets s ON s.org_id = d.org_id AND s.id = d.dataset_id AND s.version = m.version \
+               WHERE d.org_id = $1 AND d.document_id = $2";
+    let row = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
     row.map(|row| row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)).transpose()
 }
 
 /// The documents of a dataset's version, by source file.
 pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<Vec<Document>> {
-    let sql = "SELECT org_id, id, dataset_id, version, title, source_file, body, created_at FROM documents \
-               WHERE org_id = $1 AND dataset_id = $2 AND version = $3 ORDER BY source_file, id";
-    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
+    let sql = format!(
+        "{SELECT} WHERE m.org_id = $1 AND m.dataset_id = $2 AND m.version = $3 ORDER BY d.source_file, d.document_id"
+    );
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+    let query = query.bind(dataset.to_string()).bind(version.to_owned());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// The documents of a dataset's version without their texts, by source file.
+pub async fn outlines(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<Vec<Outline>> {
+    let sql = "SELECT d.document_id, d.id, d.source_file, d.digest FROM version_documents m \
+               JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id \
+               WHERE m.org_id = $1 AND m.dataset_id = $2 AND m.version = $3 ORDER BY d.source_file, d.document_id";
+    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
+    let outline = |row: &AnyRow| {
+        Ok(Outline {
+            id: row.try_get::<String, _>("document_id")?.parse().map_err(Error::internal)?,
+            row: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
+            source_file: row.try_get("source_file")?,
+            digest: row.try_get("digest")?,
+        })
+    };
+    query.fetch_all(&mut **on).await?.iter().map(outline).collect()
 }
 
 /// How many documents each version of each dataset of the workspace has.
 pub async fn counts(on: &mut Scoped, org: Id<Org>) -> Result<Vec<(Id<Dataset>, String, i64)>> {
-    let sql = "SELECT dataset_id, version, COUNT(*) AS documents FROM documents WHERE org_id = $1 \
+    let sql = "SELECT dataset_id, version, COUNT(*) AS documents FROM version_documents WHERE org_id = $1 \
                GROUP BY dataset_id, version";
     let rows = sqlx::query(sql).bind(org.to_string()).fetch_all(&mut **on).await?;
     let count = |row: &AnyRow| {
@@ -64,18 +125,11 @@ pub async fn counts(on: &mut Scoped, org: Id<Org>) -> Result<Vec<(Id<Dataset>, S
     rows.iter().map(count).collect()
 }
 
-/// Removes every document of a dataset but those of `version`.
-pub async fn keep_only(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
-    let sql = "DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2 AND version <> $3";
-    let query = sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).bind(version.to_owned());
-    query.execute(&mut **on).await?;
-    Ok(())
-}
-
 fn read(row: &AnyRow) -> Result<Document> {
     Ok(Document {
         org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
-        id: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
+        id: row.try_get::<String, _>("document_id")?.parse().map_err(Error::internal)?,
+        row: row.try_get::<String, _>("id")?.parse().map_err(Error::internal)?,
         dataset: row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)?,
         version: row.try_get("version")?,
         title: row.try_get("title")?,

@@ -9,6 +9,7 @@ pub mod client_blocks;
 pub mod clients;
 pub mod connected;
 pub mod consents;
+pub mod dataset_versions;
 pub mod datasets;
 pub mod devices;
 pub mod documents;
@@ -70,6 +71,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (14, "words of datasets", include_str!("../../migrations/0014_dataset_words.sql")),
     (15, "rotated tokens", include_str!("../../migrations/0015_rotated_tokens.sql")),
     (16, "hidden columns", include_str!("../../migrations/0016_hidden_columns.sql")),
+    (17, "versions of datasets", include_str!("../../migrations/0017_dataset_versions.sql")),
     (19, "freshness", include_str!("../../migrations/0019_freshness.sql")),
 ];
 
@@ -84,6 +86,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1003, "row level security of ontologies", include_str!("../../migrations/postgres/1003_ontologies.sql")),
     (1004, "row level security of tables", include_str!("../../migrations/postgres/1004_ontology_tables.sql")),
     (1005, "row level security of tasks", include_str!("../../migrations/postgres/1005_tasks.sql")),
+    (1007, "row level security of versions", include_str!("../../migrations/postgres/1007_dataset_versions.sql")),
     (1009, "what counts as a change", include_str!("../../migrations/postgres/1009_freshness.sql")),
 ];
 

@@ -250,6 +250,14 @@ pub mod filters {
         Ok(at.chars().take(16).collect::<String>().replace('T', " "))
     }
 
+    /// Bytes as people read them: `1.5 MB`.
+    #[askama::filter_fn]
+    pub fn size(bytes: &i64, _: &dyn askama::Values) -> askama::Result<String> {
+        let bytes = *bytes as f64;
+        let unit = [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)].into_iter().find(|(_, of)| bytes >= *of);
+        Ok(unit.map_or_else(|| format!("{bytes} bytes"), |(name, of)| format!("{:.1} {name}", bytes / of)))
+    }
+
     /// A day: `2026-11-21`.
     #[askama::filter_fn]
     pub fn day(at: &Millis, _: &dyn askama::Values) -> askama::Result<String> {

@@ -286,7 +286,9 @@ async fn a_body_is_needed_where_the_document_has_one_and_nowhere_else() {
         without.push(op.name);
     }
     without.sort();
-    assert_eq!(without, ["check_ontology", "connectivity_enable", "refresh_source", "test_source"]);
+    let expected =
+        ["check_ontology", "connectivity_enable", "refresh_source", "restore_dataset_version", "test_source"];
+    assert_eq!(without, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

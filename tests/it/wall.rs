@@ -14,17 +14,21 @@ use dragoman::model::org::Org;
 use dragoman::model::run::{Conversation, Ending, Memory, Remembered, Run, State, Trace};
 use dragoman::model::source::{Source, SourceEngine};
 use dragoman::model::task::{self, Task};
+use dragoman::model::version::{How, Version};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
-use dragoman::store::{Db, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, tasks, tokens};
+use dragoman::store::{
+    Db, dataset_versions, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, tasks, tokens,
+};
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 11] = [
+const WALLED: [&str; 13] = [
     "connectivity_tokens",
     "conversations",
+    "dataset_versions",
     "datasets",
     "documents",
     "ontologies",
@@ -34,6 +38,7 @@ const WALLED: [&str; 11] = [
     "remembered",
     "sources",
     "tasks",
+    "version_documents",
 ];
 
 /// Tables with a tenant that are not, each with its reason. The first wall, the tenant in every statement, stands
@@ -104,6 +109,7 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     let document = Document {
         org,
         id: Id::new(clock),
+        row: Id::new(clock),
         dataset: sales.id,
         version: String::new(),
         title: String::new(),
@@ -112,6 +118,7 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
         created_at: 0,
     };
     documents::insert(&mut tx, &document).await.unwrap();
+    dataset_versions::put(&mut tx, &version(org, sales.id)).await.unwrap();
     assert!(tokens::insert(&mut tx, &token(org, slug)).await.unwrap());
     assert!(sources::insert(&mut tx, &source(clock, org)).await.unwrap());
     let ontology = ontology(clock, org);
@@ -125,6 +132,25 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     let most = tasks::Most { of_credential: 1, of_workspace: 1 };
     assert!(tasks::insert(&mut tx, &task(org), most).await.unwrap());
     tx.commit().await.unwrap();
+}
+
+fn version(org: Id<Org>, dataset: Id<Dataset>) -> Version {
+    Version {
+        org,
+        dataset,
+        version: String::new(),
+        how: How::Import,
+        row_count: 0,
+        bytes: 0,
+        documents: 0,
+        columns: Vec::new(),
+        source: String::new(),
+        files: String::new(),
+        made_at: 0,
+        made_by: None,
+        current_since: 0,
+        current_by: None,
+    }
 }
 
 fn task(org: Id<Org>) -> Task {

@@ -11,6 +11,7 @@ use crate::base::clock::Clock;
 use crate::cli::door::{Dataset, Door};
 use crate::cli::stdio::link::served;
 use crate::config::Config;
+use crate::model::dataset::IfExists;
 use crate::ops::search::Search;
 use crate::ops::sql::Sql;
 use crate::store::FolderLock;
@@ -305,5 +306,12 @@ async fn search(door: &Door<'_>, file: std::path::PathBuf) -> anyhow::Result<()>
 }
 
 fn dataset(file: std::path::PathBuf) -> Dataset {
-    Dataset { name: None, description: String::new(), publish: false, files: vec![file], columns: vec![] }
+    Dataset {
+        name: None,
+        description: String::new(),
+        publish: false,
+        if_exists: IfExists::Replace,
+        files: vec![file],
+        columns: vec![],
+    }
 }

@@ -5,14 +5,17 @@
 
 mod check;
 mod detect;
+mod merge;
 pub mod text;
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use check::Found;
 pub use detect::{FileKind, kind_of};
+use merge::{Merged, merge};
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
@@ -22,13 +25,14 @@ use crate::engine::extract::Extracted;
 use crate::engine::extract::sheets::Sheet;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
-use crate::engine::search::SearchEngine;
+use crate::engine::search::{Carried, SearchEngine};
 use crate::engine::sql::{ImportedTable, SqlEngine, TableFormat, TableSource};
 use crate::model::column_change::ColumnChange;
 use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, NAMES, is_name, readable};
-use crate::model::document::{Document, ParsedDocument};
+use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
+use crate::model::version::How;
 use crate::store::{self, Db};
 
 /// A file that was handed in: the name that a person gave it, and where its bytes are now.
@@ -76,14 +80,32 @@ pub struct Ingest {
 /// Names the version files of an import.
 struct Version;
 
+/// What an import made.
+#[derive(Debug)]
+pub struct Imported {
+    /// As published in the metadata.
+    pub dataset: Dataset,
+    /// What became of its documents; `None` for a table.
+    pub documents: Option<Changes>,
+}
+
+/// The texts of a version, as the metadata get them.
+#[derive(Clone, Copy, Default)]
+struct Texts<'a> {
+    fresh: &'a [Document],
+    shared: &'a [Id<DocumentRow>],
+}
+
 /// An import under way.
 struct Import {
     /// As it will be; what only the work can tell is added by it.
     dataset: Dataset,
     /// What was under the name when it began.
     over: Option<Id<Dataset>>,
-    /// The version of it whose rows come first.
+    /// The version of it whose rows come first, or whose texts stay.
     earlier: Option<String>,
+    /// Rows or chunks of that version.
+    rows: i64,
     request: Request,
 }
 
@@ -114,14 +136,14 @@ impl Ingest {
         }
     }
 
-    /// Imports into the workspace of the job's pass, and returns the dataset as published in the metadata. It ends soon
+    /// Imports into the workspace of the job's pass, and returns what came of it. It ends soon
     /// after the caller has left, or the time is over, and leaves nothing behind then; but what is about to be
     /// published is published whole.
     ///
     /// # Errors
     /// `invalid_argument` with the row and column, line, or name that is wrong; `limit_exceeded` for what cannot be
     /// done in the time or memory; `query_timeout`; and those of [`Datasets::put`]. Nothing is left behind.
-    pub async fn import(&self, job: &Job<'_>, request: Request) -> Result<Dataset> {
+    pub async fn import(&self, job: &Job<'_>, request: Request) -> Result<Imported> {
         let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
         let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
         // A task of its own, which is told to stop when nobody waits for it any more: dropped in its midst it would
@@ -131,12 +153,15 @@ impl Ingest {
         tokio::spawn(import).await.map_err(Error::internal)?
     }
 
-    async fn make(&self, job: &Job<'_>, request: Request) -> Result<Dataset> {
+    async fn make(&self, job: &Job<'_>, request: Request) -> Result<Imported> {
         // From before the look at the metadata: the version that rows are added to must stay as long as it is read.
         let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
         let (import, format) = self.begin(job, request).await?;
         match format {
-            Some(format) => self.table(job, import, format).await,
+            Some(format) => {
+                let dataset = self.table(job, import, format).await?;
+                Ok(Imported { dataset, documents: None })
+            }
             None => self.documents(job, import).await,
         }
     }
@@ -188,16 +213,10 @@ impl Ingest {
             return Err(Error::forbidden("dataset", message));
         }
         let dataset = self.blank(org, kind, &request, before.as_ref());
-        let earlier = match (request.if_exists, kind) {
-            (IfExists::Append, Kind::Table) => before.as_ref().and_then(|before| before.version.clone()),
-            (IfExists::Append, Kind::Documents) if before.is_some() => {
-                let message =
-                    "Texts cannot be added to documents that are there. Send all of them, or choose another name.";
-                return Err(Error::invalid("if_exists", message));
-            }
-            _ => None,
-        };
-        let import = Import { dataset, over: before.map(|before| before.id), earlier, request };
+        let appended = before.as_ref().filter(|_| request.if_exists == IfExists::Append);
+        let earlier = appended.and_then(|before| before.version.clone());
+        let rows = appended.map_or(0, |before| before.row_count);
+        let import = Import { dataset, over: before.map(|before| before.id), earlier, rows, request };
         Ok((import, format))
     }
 
@@ -232,7 +251,7 @@ impl Ingest {
         import.dataset.row_count = made.row_count;
         import.dataset.bytes = made.bytes;
         import.dataset.columns = made.columns;
-        self.publish(job, import, &[], &staged).await
+        self.publish(job, import, Texts::default(), &staged).await
     }
 
     /// The table that the file makes, with the rows before it where it adds to them.
@@ -256,19 +275,33 @@ impl Ingest {
         }
     }
 
-    async fn documents(&self, job: &Job<'_>, mut import: Import) -> Result<Dataset> {
-        let documents = self.read(&job.part(0.0..READ), &import.request.files).await?;
+    async fn documents(&self, job: &Job<'_>, mut import: Import) -> Result<Imported> {
+        let read = self.read(&job.part(0.0..READ), &import.request.files).await?;
+        let Merged { kept, fresh, changes } = self.merged(job, &import, read).await?;
+        let (org, id) = (import.dataset.org, import.dataset.id);
+        let asks = import.request.publish || !import.request.description.is_empty();
+        if import.earlier.is_some() && fresh.is_empty() && !asks {
+            // Nothing is new: the version that is there says it all.
+            let now = store::datasets::by_id(&mut self.db.read_tenant(org).await?, org, id).await?;
+            let dataset = now.ok_or_else(Error::dataset_not_found)?;
+            return Ok(Imported { dataset, documents: Some(changes) });
+        }
         let dataset = &mut import.dataset;
         let staging = self.staging(dataset.org)?;
         let staged = staging.path().join("vectors");
-        let indexed = self.search.index(&job.part(READ..READY), dataset.id, &documents, &staged).await?;
+        let stay: HashSet<Id<Document>> = kept.iter().map(|(id, _)| *id).collect();
+        let chunks = u64::try_from(import.rows).unwrap_or_default();
+        let carried = import.earlier.as_deref().map(|version| Carried { version, chunks, documents: &stay });
+        let indexing = job.part(READ..READY);
+        let indexed = self.search.index_over(&indexing, dataset.id, carried, &fresh, &staged).await?;
         dataset.row_count = indexed.chunks;
         dataset.bytes = indexed.bytes;
         let version = dataset.version.clone().unwrap_or_default();
-        let rows = documents.into_iter().map(|(id, parsed)| {
+        let rows = fresh.into_iter().map(|(id, parsed)| {
             let ParsedDocument { title, text, source_file, .. } = Arc::unwrap_or_clone(parsed);
             Document {
                 id,
+                row: Id::new(&self.clock),
                 org: dataset.org,
                 dataset: dataset.id,
                 version: version.clone(),
@@ -278,17 +311,55 @@ impl Ingest {
                 created_at: dataset.updated_at,
             }
         });
-        let rows: Vec<Document> = rows.collect();
-        self.publish(job, import, &rows, &staged).await
+        let fresh: Vec<Document> = rows.collect();
+        let shared: Vec<Id<DocumentRow>> = kept.iter().map(|(_, row)| *row).collect();
+        let dataset = self.publish(job, import, Texts { fresh: &fresh, shared: &shared }, &staged).await?;
+        Ok(Imported { dataset, documents: Some(changes) })
     }
 
-    async fn publish(&self, job: &Job<'_>, import: Import, documents: &[Document], staged: &Path) -> Result<Dataset> {
+    /// What was read, beside what stays of the version that it is added to.
+    async fn merged(
+        &self,
+        job: &Job<'_>,
+        import: &Import,
+        read: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+    ) -> Result<Merged> {
+        let Some(version) = &import.earlier else {
+            let changes = Changes { added: read.len(), total: read.len(), ..Changes::default() };
+            return Ok(Merged { kept: Vec::new(), fresh: read, changes });
+        };
+        let (org, dataset) = (job.pass.org(), import.dataset.id);
+        let mut on = self.db.read_tenant(org).await?;
+        let mut known = store::documents::outlines(&mut on, org, dataset, version).await?;
+        let names: HashSet<&str> = read.iter().map(|(_, document)| document.source_file.as_str()).collect();
+        for one in known.iter_mut().filter(|one| one.digest.is_empty() && names.contains(one.source_file.as_str())) {
+            // Of before there were digests.
+            let text = store::documents::by_id(&mut on, org, dataset, version, one.id).await?;
+            one.digest = text.map(|document| sha256_hex(document.text.as_bytes())).unwrap_or_default();
+        }
+        Ok(merge(known, read))
+    }
+
+    async fn publish(&self, job: &Job<'_>, import: Import, texts: Texts<'_>, staged: &Path) -> Result<Dataset> {
         job.says(READY, "Publishing");
-        let Import { dataset, over, earlier, request } = import;
+        let Import { dataset, over, earlier, request, .. } = import;
+        let Texts { fresh: documents, shared } = texts;
         let is_described = !request.description.is_empty();
         let publish = request.publish;
         let digest = &digest(&request.files).await?;
-        let new = NewVersion { dataset: &dataset, documents, over, earlier, is_described, publish, staged, digest };
+        let how = if earlier.is_some() { How::Append } else { How::Import };
+        let new = NewVersion {
+            dataset: &dataset,
+            documents,
+            shared,
+            how,
+            over,
+            earlier,
+            is_described,
+            publish,
+            staged,
+            digest,
+        };
         self.datasets.put(job, new).await?;
         Ok(dataset)
     }

@@ -85,6 +85,9 @@ pub(super) trait Index: Send + Sync {
     /// One of them has not both.
     fn pairs<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Pair>>>;
 
+    /// Whether the vectors of a version are of this encoder.
+    fn is_of<'a>(&'a self, key: &'a Key, encoder: String) -> BoxFuture<'a, Result<bool>>;
+
     /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
     fn forget(&self, key: &Key);
 }

@@ -1,6 +1,7 @@
 //! A shard out of documents, a batch at a time. Each batch is a turn of the workspace's: between two of them others
 //! come to theirs, and an import that nobody wants any more, or that cannot end in its time, ends.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::about::About;
 use crate::engine::search::analysis::{self, Language};
+use crate::engine::search::backend::{Key, Pair};
 use crate::engine::search::chunk::{self, Cutter};
 use crate::engine::search::embed::Encoder;
 use crate::engine::search::manifest::Owner;
@@ -20,6 +22,18 @@ use crate::model::dataset::Dataset;
 use crate::model::document::{Chunk, Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 
+/// What a new version takes over of an earlier one, as it was encoded then.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried<'a> {
+    pub version: &'a str,
+    /// Chunks of that version.
+    pub chunks: u64,
+    /// Those of its documents that stay.
+    pub documents: &'a HashSet<Id<Document>>,
+}
+
+/// Chunks that are taken over at a time.
+const CARRIED: usize = 512;
 /// Chunks after which the speed is known.
 const SAMPLE: usize = 64;
 /// How many times the time that is left the rest may need: the speed may rise.
@@ -40,11 +54,30 @@ impl SearchEngine {
         documents: &[(Id<Document>, Arc<ParsedDocument>)],
         destination: &Path,
     ) -> Result<Indexed> {
+        self.index_over(job, dataset, None, documents, destination).await
+    }
+
+    /// As [`SearchEngine::index`], with the chunks of documents that stay. They are encoded anew only where the
+    /// workspace's encoder is another by now. The earlier version must be held ([`crate::engine::readers`]).
+    ///
+    /// # Errors
+    /// As [`SearchEngine::index`]; the earlier version cannot be read.
+    pub async fn index_over(
+        &self,
+        job: &Job<'_>,
+        dataset: Id<Dataset>,
+        carried: Option<Carried<'_>>,
+        documents: &[(Id<Document>, Arc<ParsedDocument>)],
+        destination: &Path,
+    ) -> Result<Indexed> {
         let owner = Owner { org: job.pass.org(), dataset };
         let (documents, folder) = (documents.to_vec(), destination.to_owned());
         let encoder = self.encoders.of_workspace(owner.org).await?;
         let mut build = blocking(move || Build::begin(&folder, owner, documents, encoder)).await?;
-        let mut is_whole = false;
+        if let Some(carried) = carried {
+            build = self.carry(job, build, carried).await?;
+        }
+        let mut is_whole = build.is_whole();
         while !is_whole {
             let turn = job.wait(self.encoders.import_turn(owner.org)).await;
             let left = job.time_left();
@@ -71,6 +104,41 @@ impl SearchEngine {
             chunks: i64::try_from(chunks).map_err(Error::internal)?,
             bytes: i64::try_from(bytes).map_err(Error::internal)?,
         })
+    }
+
+    /// Adds the chunks that stay.
+    async fn carry(&self, job: &Job<'_>, mut build: Build, carried: Carried<'_>) -> Result<Build> {
+        let key = Key { owner: build.owner, version: carried.version.to_owned() };
+        let identity;
+        (build, identity) = blocking(move || {
+            let identity = build.encoder.model().identity()?;
+            Ok((build, identity))
+        })
+        .await?;
+        let is_encoded = self.index.is_of(&key, identity).await?;
+        let all: Vec<u64> = (0..carried.chunks).collect();
+        for some in all.chunks(CARRIED) {
+            job.check()?;
+            let mut stored = self.index.read(&key, some.to_vec()).await?;
+            stored.retain(|(_, stored)| carried.documents.contains(&stored.document));
+            if stored.is_empty() {
+                continue;
+            }
+            let points = stored.iter().map(|(point, _)| *point).collect();
+            let pairs = self.index.pairs(&key, points).await?;
+            let chunks: Vec<(Stored, Pair)> = stored.into_iter().map(|(_, stored)| stored).zip(pairs).collect();
+            let turn = match is_encoded {
+                true => None,
+                false => Some(job.wait(self.encoders.import_turn(build.owner.org)).await?),
+            };
+            build = blocking(move || {
+                let _turn = turn.transpose()?;
+                build.carry(chunks, is_encoded)?;
+                Ok(build)
+            })
+            .await?;
+        }
+        Ok(build)
     }
 }
 
@@ -167,6 +235,20 @@ impl Build {
                 (stored, dense, analysis::of_chunk(text, language))
             });
         let points = points.collect();
+        self.builder.add(points).map_err(Error::internal)
+    }
+
+    /// Adds chunks of an earlier version. Blocks.
+    fn carry(&mut self, chunks: Vec<(Stored, Pair)>, is_encoded: bool) -> Result<()> {
+        let points = match is_encoded {
+            true => chunks.into_iter().map(|(stored, (dense, sparse))| (stored, dense, sparse)).collect(),
+            false => {
+                let texts: Vec<String> = chunks.iter().map(|(stored, _)| stored.searchable()).collect();
+                let vectors = self.encoder.passages(&texts)?;
+                let encoded = chunks.into_iter().zip(vectors);
+                encoded.map(|((stored, (_, sparse)), dense)| (stored, dense, sparse)).collect()
+            }
+        };
         self.builder.add(points).map_err(Error::internal)
     }
 

@@ -47,6 +47,8 @@ use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::Db;
 
+pub use index::Carried;
+
 use backend::{Answer, Dense, Index, Key, Query};
 use embed::Encoders;
 use manifest::Owner;

@@ -132,6 +132,10 @@ impl Index for Shards {
         Box::pin(self.on_shard(key, move |shard| shard.pairs(&points)))
     }
 
+    fn is_of<'a>(&'a self, key: &'a Key, encoder: String) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(self.on_shard(key, move |shard| Ok(shard.is_of(&encoder))))
+    }
+
     fn forget(&self, key: &Key) {
         self.open.close(key);
     }

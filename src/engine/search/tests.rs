@@ -1,5 +1,7 @@
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -12,6 +14,7 @@ use super::*;
 use crate::base::clock::Clock;
 use crate::config::{Budgets, Limits};
 use crate::engine::ingest::text;
+use crate::engine::job::OnProgress;
 use crate::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 
@@ -297,4 +300,42 @@ async fn a_build_whose_folder_vanished_fails_and_does_not_end_the_process() {
     let builder = Builder::create(&place, owner, "e".into(), DIMENSION).unwrap();
     std::fs::remove_dir_all(&place).unwrap();
     drop(builder);
+}
+
+#[tokio::test]
+async fn what_stays_is_taken_over_with_its_vectors_and_only_what_is_new_is_encoded() {
+    let world = World::new();
+    let notes = world.published("notes", &["The xenolith lay in the basalt.", "Bread needs flour."]).await;
+    let key = Key { owner: Owner { org: world.org.id, dataset: notes.id }, version: "v1".into() };
+    let before = world.engine.index.read(&key, vec![0, 1]).await.unwrap();
+    let vectors = world.engine.index.pairs(&key, vec![0, 1]).await.unwrap();
+    // Ids of one millisecond are in any order, and chunks are in theirs.
+    let at = before.iter().position(|(_, stored)| stored.source_file == "notes1.txt").unwrap();
+    let stays = HashSet::from([before[at].1.document]);
+    let parsed = text::parse("new.txt", b"The ferry leaves at noon.").unwrap();
+    let fresh = [(Id::new(&world.clock), Arc::new(parsed))];
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = told.clone();
+    let on_progress: OnProgress = Arc::new(move |progress| listener.lock().unwrap().push(progress.message));
+    let pass = world.pass(vec![]);
+    let job = Job::new(&pass, &world.budget, Duration::from_secs(60), CancellationToken::new(), Some(on_progress));
+    let staging = world.files.staging(world.org.id).unwrap();
+    let folder = staging.path().join("shard");
+    let carried = Carried { version: "v1", chunks: 2, documents: &stays };
+    let indexed = world.engine.index_over(&job, notes.id, Some(carried), &fresh, &folder).await.unwrap();
+    assert_eq!(indexed.chunks, 2);
+    assert!(told.lock().unwrap().iter().all(|message| message.contains("new.txt")), "{told:?}");
+    world.files.publish(&folder, &world.files.vectors(world.org.id, notes.id, "v2")).unwrap();
+
+    let key = Key { version: "v2".into(), ..key };
+    let after = world.engine.index.read(&key, vec![0, 1]).await.unwrap();
+    assert_eq!(after[0].1, before[at].1, "the chunk that stays is as it was");
+    let (dense, sparse) = world.engine.index.pairs(&key, vec![0]).await.unwrap().remove(0);
+    assert!(dense.iter().zip(&vectors[at].0).all(|(a, b)| (a - b).abs() < 1e-6), "{dense:?}");
+    assert_eq!((&sparse.indices, &sparse.values), (&vectors[at].1.indices, &vectors[at].1.values));
+    let notes = Dataset { version: Some("v2".into()), ..notes };
+    for (query, file) in [("flour for bread", "notes1.txt"), ("ferry at noon", "new.txt")] {
+        assert_eq!(world.find(&[&notes], query).await.matches[0].source_file, file);
+    }
+    assert!(world.find(&[&notes], "xenolith").await.matches.iter().all(|found| !found.text.contains("xenolith")));
 }

@@ -217,7 +217,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     const decided = (more) => (more.if_exists ?? new FormData(form).get('if_exists') ?? 'refuse') !== 'refuse';
     const taken = (exists, more) => {
       const rows = files.some(isText) ? 'texts' : 'rows';
-      if (rows === 'rows') choice(`Add to the rows of ${exists}`, () => finish({ ...more, if_exists: 'append' }));
+      choice(`Add to the ${rows} of ${exists}`, () => finish({ ...more, if_exists: 'append' }));
       choice(`Replace the ${rows} of ${exists}`, () => finish({ ...more, if_exists: 'replace' }));
       const other = `${exists}_2`.slice(-63);
       choice(`Call it ${other}`, () => finish({ ...more, name: other }));

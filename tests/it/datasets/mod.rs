@@ -1,11 +1,14 @@
 //! Datasets from the outside, over the life that they have: imported, profiled, read page by page, replaced, erased.
 
+mod added;
 mod erasure;
 mod hidden;
+mod kept;
 mod leaving;
 mod overtaken;
 mod pages;
 mod profiles;
+mod upgraded;
 mod versions;
 
 use std::path::{Path, PathBuf};

@@ -109,7 +109,7 @@ async fn an_import_is_the_next_version_of_nothing_but_what_it_began_on() {
         let second = held(&service, &org, "t.csv", b"v\n3\n", "Publishing").await;
         assert_eq!(import(&service, &org, "t.csv", b"v\n2\n").await, id);
         second.end().await.unwrap();
-        assert_eq!((rows().await, versions(&service, &org, &id).len()), (json!([[3]]), 1));
+        assert_eq!((rows().await, versions(&service, &org, &id).len()), (json!([[3]]), 3), "all of them are kept");
 
         // One that was made anew under the name is another one.
         let of_the_old = held(&service, &org, "t.csv", b"v\n5\n", "Publishing").await;

@@ -1,4 +1,5 @@
-//! What becomes of old versions: every answer is wholly of one version, and none stays longer than it is read.
+//! What becomes of old versions that are not kept: every answer is wholly of one version, and none stays longer than it
+//! is read.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,6 +13,9 @@ use super::{get, import, sql, until, versions};
 use crate::support::service::Service;
 use crate::tenancy::both;
 
+/// Nothing but the current version is kept.
+const NONE_KEPT: (&str, &str) = ("DRAGOMAN_VERSIONS", "1");
+
 /// A version: `200 + version` rows, all of which say its number.
 fn content(version: i64) -> Vec<u8> {
     format!("v\n{}", format!("{version}\n").repeat(usize::try_from(200 + version).unwrap())).into_bytes()
@@ -19,7 +23,7 @@ fn content(version: i64) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_answer_during_imports_is_wholly_old_or_wholly_new() {
-    both(&[], async |service| {
+    both(&[NONE_KEPT], async |service| {
         let service = Arc::new(service);
         let org = service.workspace("acme").await;
         let id = import(&service, &org, "t.csv", &content(0)).await;
@@ -72,7 +76,7 @@ const LONG: &str =
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_version_that_is_read_stays_until_it_is_read_no_more() {
-    let service = Arc::new(Service::with(&[("DRAGOMAN_SQL_SECONDS", "600")]).await);
+    let service = Arc::new(Service::with(&[("DRAGOMAN_SQL_SECONDS", "600"), NONE_KEPT]).await);
     let org = service.workspace("acme").await;
     let id = import(&service, &org, "t.csv", &content(1)).await;
     let old = versions(&service, &org, &id).remove(0);

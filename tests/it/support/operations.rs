@@ -124,6 +124,9 @@ pub const ALL: &[Expected] = &[
     contributor("publish_dataset", |ids| json!({ "dataset_id": ids.dataset, "externally_queryable": false })),
     contributor("update_dataset", |ids| json!({ "dataset_id": ids.dataset, "title": "x" })),
     contributor("delete_dataset", |ids| json!({ "dataset_id": ids.dataset, "name": ids.table })),
+    contributor("list_dataset_versions", dataset),
+    contributor("restore_dataset_version", |ids| json!({ "dataset_id": ids.dataset, "version": ids.dataset })),
+    contributor("delete_dataset_version", |ids| json!({ "dataset_id": ids.dataset, "version": ids.dataset })),
     contributor("list_all_ontologies", nothing),
     contributor(
         "create_ontology",

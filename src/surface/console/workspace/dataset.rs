@@ -1,5 +1,6 @@
 //! `/w/{slug}/datasets/{id}`: what a dataset is, what was found in it, who sees it, what people write of it, and its end.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use askama::Template;
@@ -13,6 +14,8 @@ use crate::base::id::Id;
 use crate::model::access::{Action, Role};
 use crate::model::dataset::{COLUMN_DESCRIPTION, DESCRIPTION, Dataset, Kind, TITLE};
 use crate::model::error::{Code, Error, Result};
+use crate::model::version::{How, Version};
+use crate::ops::dataset_versions::{DeleteVersion, ListVersions, RestoreVersion, Versions};
 use crate::ops::delete_dataset::DeleteDataset;
 use crate::ops::get_schema::{GetSchema, Schema};
 use crate::ops::preview_rows::PreviewRows;
@@ -21,7 +24,7 @@ use crate::ops::update_dataset::UpdateDataset;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::{Frame, Tab};
 use crate::surface::form::Params;
-use crate::surface::html;
+use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/datasets/{id}";
 
@@ -88,8 +91,12 @@ struct DatasetPage {
     upload_most: u64,
     /// The name under which a file brings new rows; `None` where the rows are elsewhere.
     replaced: Option<String>,
-    /// Whether a file can add to what is here.
-    adds: bool,
+    /// Whether one file makes it, and not any number.
+    is_table: bool,
+    /// What is kept of it, for who may restore; `None` where the rows are elsewhere.
+    versions: Option<Versions>,
+    /// Members' addresses by their ids.
+    people: HashMap<String, String>,
     saved: bool,
     problem: String,
 }
@@ -146,6 +153,16 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
             room.ask(op).await?;
             Ok(format!("{}?saved=1", room.here()))
         }
+        Some("restore") => {
+            let version = version(params)?;
+            room.ask(RestoreVersion { dataset_id, version }).await?;
+            Ok(format!("{}#versions", room.here()))
+        }
+        Some("delete-version") => {
+            let version = version(params)?;
+            room.ask(DeleteVersion { dataset_id, version }).await?;
+            Ok(format!("{}#versions", room.here()))
+        }
         Some("delete") => {
             let name = params.get("name").unwrap_or("").to_owned();
             room.ask(DeleteDataset { dataset_id, name }).await?;
@@ -153,6 +170,12 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
     }
+}
+
+/// The version that a form is about; an id that is none is a version that is not there.
+fn version(params: &Params) -> Result<Id<Version>> {
+    let version = params.get("version").and_then(|version| version.parse().ok());
+    version.ok_or_else(|| Error::not_found("version"))
 }
 
 /// The dataset that the address names; an id that is none is a dataset that is not there.
@@ -177,6 +200,14 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
     };
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let may_write = room.caller.rights.allow(Action::WriteDatasets);
+    let versions = match may_write && schema.source.is_none() {
+        true => Some(room.ask(ListVersions { dataset_id }).await?),
+        false => None,
+    };
+    let members = match versions {
+        Some(_) => room.console.web.identity.members(room.caller.org).await?,
+        None => Vec::new(),
+    };
     let page = DatasetPage {
         frame: room.frame_below("").await?,
         head: Head::of(room, &schema),
@@ -191,7 +222,9 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         check_csrf: room.csrf_at(check::PAGE),
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: schema.source.is_none().then(|| schema.table_name.clone()),
-        adds: schema.r#type == Kind::Table,
+        is_table: schema.r#type == Kind::Table,
+        versions,
+        people: members.into_iter().map(|(user, _)| (user.id.to_string(), user.email)).collect(),
         schema,
         saved,
         problem,

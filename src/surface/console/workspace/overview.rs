@@ -53,7 +53,7 @@ struct OverviewPage {
     upload_most: u64,
     /// Files make datasets of their own here.
     replaced: Option<String>,
-    adds: bool,
+    is_table: bool,
 }
 
 pub async fn show(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
@@ -87,7 +87,7 @@ async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
         check_csrf: room.csrf_at(check::PAGE),
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: None,
-        adds: true,
+        is_table: true,
     };
     Ok(if page.may_write { html::page_with_requests(StatusCode::OK, &page) } else { html::page(StatusCode::OK, &page) })
 }

@@ -1,0 +1,225 @@
+//! The versions of datasets: which are kept, how an earlier one becomes the current one again, and how they end.
+//!
+//! A version is never changed: to restore one is to name it again, in one transaction, with all that follows a
+//! replacement. So it costs nothing but that, and what was the current one until then is kept as an earlier one.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use super::Datasets;
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::model::dataset::Dataset;
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+use crate::model::version::{Version, beyond};
+use crate::store;
+use crate::store::tenant::Scoped;
+
+impl Datasets {
+    /// A dataset and its kept versions: the current one, then those that were it before, the last first.
+    ///
+    /// # Errors
+    /// `dataset_not_found`; `invalid_argument` for one whose rows are in a source.
+    pub async fn versions(&self, job: &Job<'_>, id: Id<Dataset>) -> Result<(Dataset, Vec<Version>)> {
+        let org = job.pass.org();
+        let mut read = self.db.read_tenant(org).await?;
+        let dataset = own(&mut read, org, id).await?;
+        let mut versions = store::dataset_versions::list(&mut read, org, id).await?;
+        // Stable: the others stay in their order.
+        versions.sort_by_key(|version| Some(&version.version) != dataset.version.as_ref());
+        Ok((dataset, versions))
+    }
+
+    /// Makes a kept version the current one again, for all who read from then on. What people wrote, its publication and
+    /// which columns are hidden stay as they are.
+    ///
+    /// # Errors
+    /// `dataset_not_found`; `not_found` for a version that is not kept; `invalid_argument` for the current one, and for a
+    /// dataset whose rows are in a source.
+    pub async fn restore(&self, job: &Job<'_>, id: Id<Dataset>, version: &str) -> Result<(Dataset, Version)> {
+        let _turn = job.wait(self.turn.lock()).await?;
+        job.check()?;
+        let (org, now) = (job.pass.org(), self.clock.now());
+        let mut tx = self.db.tenant(org).await?;
+        store::datasets::hold_names(&mut tx, org).await?;
+        let before = own(&mut tx, org, id).await?;
+        let wanted = find(&mut tx, &before, version).await?;
+        if before.version.as_deref() == Some(version) {
+            return Err(Error::invalid("version", "This version is the current one already."));
+        }
+        let dataset = Dataset {
+            version: Some(version.to_owned()),
+            row_count: wanted.row_count,
+            bytes: wanted.bytes,
+            columns: wanted.columns.clone(),
+            source: wanted.source.clone(),
+            updated_at: now,
+            ..before.clone()
+        };
+        if !self.place(&dataset).exists() {
+            let missing = format!("version {version} of dataset {id} is in the metadata and not in the folder");
+            return Err(Error::internal(missing));
+        }
+        store::datasets::put(&mut tx, &dataset).await?;
+        store::datasets::keep_files(&mut tx, org, id, &wanted.files).await?;
+        let by = job.pass.user().map(|user| user.to_string());
+        let restored = Version { current_since: now, current_by: by, ..wanted };
+        let gone = self.follows(&mut tx, restored.clone(), Some(&before)).await?;
+        tx.commit().await?;
+        self.retire(&dataset, Some(before), gone);
+        Ok((dataset, restored))
+    }
+
+    /// Erases a kept version that is not the current one, with the texts that it alone has. When this returns, nothing
+    /// of it is left in the data folder.
+    ///
+    /// # Errors
+    /// As [`Datasets::restore`].
+    pub async fn delete_version(&self, job: &Job<'_>, id: Id<Dataset>, version: &str) -> Result<Version> {
+        let _turn = job.wait(self.turn.lock()).await?;
+        let org = job.pass.org();
+        let mut tx = self.db.tenant(org).await?;
+        store::datasets::hold_names(&mut tx, org).await?;
+        let dataset = own(&mut tx, org, id).await?;
+        let wanted = find(&mut tx, &dataset, version).await?;
+        if dataset.version.as_deref() == Some(version) {
+            let message = "This is the current version. Restore another before, or delete the whole dataset.";
+            return Err(Error::invalid("version", message));
+        }
+        store::dataset_versions::remove(&mut tx, org, id, version).await?;
+        tx.commit().await?;
+        let gone = Dataset { version: Some(version.to_owned()), ..dataset };
+        self.forget(&gone);
+        self.files.remove(&self.place(&gone)).map_err(Error::internal)?;
+        if !self.db.scrub().await? {
+            tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
+        }
+        Ok(wanted)
+    }
+
+    /// Writes that a version is the current one from now on, and removes those from the metadata that are kept no longer.
+    /// Gives their names.
+    pub(super) async fn follows(
+        &self,
+        tx: &mut Scoped,
+        version: Version,
+        before: Option<&Dataset>,
+    ) -> Result<Vec<String>> {
+        let (org, dataset) = (version.org, version.dataset);
+        let known = store::dataset_versions::list(tx, org, dataset).await?;
+        // Within one millisecond the order would be left to chance.
+        let after = known.first().map_or(0, |last| last.current_since + 1);
+        let version = Version { current_since: version.current_since.max(after), ..version };
+        store::dataset_versions::put(tx, &version).await?;
+        let earlier: Vec<Version> = known.into_iter().filter(|known| known.version != version.version).collect();
+        let mut gone: Vec<String> =
+            beyond(self.keep.versions, self.keep.bytes, &earlier).iter().map(|gone| gone.version.clone()).collect();
+        let replaced = before.and_then(|before| before.version.clone());
+        gone.extend(replaced.filter(|replaced| earlier.iter().all(|known| known.version != *replaced)));
+        for version in &gone {
+            store::dataset_versions::remove(tx, org, dataset, version).await?;
+        }
+        Ok(gone)
+    }
+
+    /// After another version took the place of `before`: what keeps something of it lets go, and the versions that are
+    /// kept no longer are removed, at once when no call can be about to read one, otherwise when the last such call has
+    /// ended.
+    pub(super) fn retire(&self, of: &Dataset, before: Option<Dataset>, gone: Vec<String>) {
+        let Some(before) = before else { return };
+        let gone: Vec<Dataset> =
+            gone.into_iter().map(|version| Dataset { version: Some(version), ..of.clone() }).collect();
+        let earlier = self.readers.now();
+        if earlier.are_gone() {
+            return self.remove(&before, &gone);
+        }
+        self.forget_rows(&before);
+        let this = self.clone();
+        tokio::spawn(async move {
+            earlier.gone().await;
+            this.remove(&before, &gone);
+        });
+    }
+
+    fn remove(&self, before: &Dataset, gone: &[Dataset]) {
+        self.forget(before);
+        for version in gone {
+            self.forget(version);
+            // Should it fail, the next start tries again.
+            if let Err(problem) = self.files.remove(&self.place(version)) {
+                tracing::warn!(dataset = %version.id, %problem, "an old version could not be removed");
+            }
+        }
+    }
+
+    /// Removes what no dataset keeps: staging of interrupted imports, versions that were moved into place but never
+    /// named, and those that are too many since the settings were changed. Only for the start of the process, when
+    /// nobody reads.
+    ///
+    /// # Errors
+    /// The data folder or the metadata cannot be read.
+    pub async fn sweep(&self) -> Result<()> {
+        self.files.sweep_staging().map_err(Error::internal)?;
+        let mut kept: HashMap<Id<Org>, HashSet<PathBuf>> = HashMap::new();
+        for (org, place) in self.files.versions().map_err(Error::internal)? {
+            let kept = match kept.entry(org) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(self.kept(org).await?),
+            };
+            if !kept.contains(&place) {
+                tracing::info!(path = %place.display(), "removing a version that no dataset keeps");
+                self.files.remove(&place).map_err(Error::internal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the versions of a workspace are, after those that are too many have left the metadata.
+    async fn kept(&self, org: Id<Org>) -> Result<HashSet<PathBuf>> {
+        let mut tx = self.db.tenant(org).await?;
+        let datasets = store::datasets::outlines(&mut tx, org).await?;
+        let mut earlier: HashMap<Id<Dataset>, Vec<Version>> = HashMap::new();
+        for version in store::dataset_versions::all(&mut tx, org).await? {
+            earlier.entry(version.dataset).or_default().push(version);
+        }
+        let mut places = HashSet::new();
+        for dataset in datasets {
+            places.insert(self.place(&dataset));
+            let mut earlier = earlier.remove(&dataset.id).unwrap_or_default();
+            earlier.retain(|version| Some(&version.version) != dataset.version.as_ref());
+            let gone = beyond(self.keep.versions, self.keep.bytes, &earlier);
+            for version in gone {
+                store::dataset_versions::remove(&mut tx, org, dataset.id, &version.version).await?;
+            }
+            let left = earlier.len() - gone.len();
+            for version in earlier.into_iter().take(left) {
+                places.insert(self.place(&Dataset { version: Some(version.version), ..dataset.clone() }));
+            }
+        }
+        tx.commit().await?;
+        Ok(places)
+    }
+}
+
+/// A dataset of the workspace whose data the service holds itself.
+async fn own(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<Dataset> {
+    let found = store::datasets::by_id(on, org, id).await?.ok_or_else(Error::dataset_not_found)?;
+    match &found.remote {
+        None => Ok(found),
+        Some(remote) => {
+            let message = format!(
+                "Its rows are in the source {}, and are as they are there: no versions of them are kept here.",
+                remote.source_name
+            );
+            Err(Error::invalid("dataset_id", message))
+        }
+    }
+}
+
+/// A kept version of a dataset.
+async fn find(on: &mut Scoped, dataset: &Dataset, version: &str) -> Result<Version> {
+    let known = store::dataset_versions::list(on, dataset.org, dataset.id).await?;
+    known.into_iter().find(|known| known.version == version).ok_or_else(|| Error::not_found("version"))
+}

@@ -1,0 +1,92 @@
+//! Versions of datasets that are kept, and which documents each has.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use crate::base::id::Id;
+use crate::model::dataset::Dataset;
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+use crate::model::version::{How, Version};
+use crate::store::tenant::Scoped;
+
+const SELECT: &str = "SELECT v.org_id, v.dataset_id, v.version, v.how, v.row_count, v.bytes, v.columns_json, v.source, \
+                      v.files, v.made_at, v.made_by, v.current_since, v.current_by, \
+                      (SELECT COUNT(*) FROM version_documents d WHERE d.org_id = v.org_id \
+                       AND d.dataset_id = v.dataset_id AND d.version = v.version) AS documents FROM dataset_versions v";
+
+/// The kept versions of a dataset, which became current last first.
+pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<Version>> {
+    let sql =
+        format!("{SELECT} WHERE v.org_id = $1 AND v.dataset_id = $2 ORDER BY v.current_since DESC, v.version DESC");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// As [`list`], of all datasets of a workspace.
+pub async fn all(on: &mut Scoped, org: Id<Org>) -> Result<Vec<Version>> {
+    let sql = format!("{SELECT} WHERE v.org_id = $1 ORDER BY v.dataset_id, v.current_since DESC, v.version DESC");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// Adds a version; of one that is there, when and by whom it became the current one is written anew. Its documents are
+/// not among it: [`crate::store::documents`] has them.
+pub async fn put(on: &mut Scoped, version: &Version) -> Result<()> {
+    let sql = "INSERT INTO dataset_versions (org_id, dataset_id, version, how, row_count, bytes, columns_json, source, \
+               files, made_at, made_by, current_since, current_by) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+               ON CONFLICT (org_id, dataset_id, version) DO UPDATE SET current_since = excluded.current_since, \
+               current_by = excluded.current_by";
+    sqlx::query(sql)
+        .bind(version.org.to_string())
+        .bind(version.dataset.to_string())
+        .bind(version.version.clone())
+        .bind(version.how.name())
+        .bind(version.row_count)
+        .bind(version.bytes)
+        .bind(serde_json::to_string(&version.columns).map_err(Error::internal)?)
+        .bind(version.source.clone())
+        .bind(version.files.clone())
+        .bind(version.made_at)
+        .bind(version.made_by.clone())
+        .bind(version.current_since)
+        .bind(version.current_by.clone())
+        .execute(&mut **on)
+        .await?;
+    Ok(())
+}
+
+/// Removes a version, with those of its documents that no other version has.
+pub async fn remove(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
+    for table in ["dataset_versions", "version_documents"] {
+        let sql = format!("DELETE FROM {table} WHERE org_id = $1 AND dataset_id = $2 AND version = $3");
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+        query.bind(version.to_owned()).execute(&mut **on).await?;
+    }
+    let sql = "DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2 AND NOT EXISTS \
+               (SELECT 1 FROM version_documents d WHERE d.org_id = documents.org_id AND d.row_id = documents.id)";
+    sqlx::query(sql).bind(org.to_string()).bind(dataset.to_string()).execute(&mut **on).await?;
+    Ok(())
+}
+
+fn read(row: &AnyRow) -> Result<Version> {
+    let how: String = row.try_get("how")?;
+    let known = How::ALL.into_iter().find(|known| known.name() == how);
+    Ok(Version {
+        org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
+        dataset: row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)?,
+        version: row.try_get("version")?,
+        how: known.ok_or_else(|| Error::internal(format!("dataset_versions.how is {how}")))?,
+        row_count: row.try_get("row_count")?,
+        bytes: row.try_get("bytes")?,
+        documents: row.try_get("documents")?,
+        columns: serde_json::from_str(&row.try_get::<String, _>("columns_json")?).map_err(Error::internal)?,
+        source: row.try_get("source")?,
+        files: row.try_get("files")?,
+        made_at: row.try_get("made_at")?,
+        made_by: row.try_get("made_by")?,
+        current_since: row.try_get("current_since")?,
+        current_by: row.try_get("current_by")?,
+    })
+}

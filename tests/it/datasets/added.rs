@@ -1,0 +1,101 @@
+//! Documents added to those that are there: what stays, what is replaced, and what is there already.
+
+use dragoman::model::access::Role;
+use reqwest::multipart::{Form, Part};
+use serde_json::{Value, json};
+
+use super::get;
+use crate::support::service::{Service, json_of};
+use crate::tenancy::both;
+
+async fn bring(service: &Service, token: &str, how: &str, files: &[(&str, &str)]) -> (u16, Value) {
+    let form = Form::new().text("name", "notes").text("if_exists", how.to_owned()).text("publish", "true");
+    let part = |content: &str, name: &str| Part::bytes(content.as_bytes().to_vec()).file_name(name.to_owned());
+    let form = files.iter().fold(form, |form, (name, content)| form.part("file", part(content, name)));
+    json_of(service.http.post(service.url("/api/v1/datasets")).bearer_auth(token).multipart(form).send().await.unwrap())
+        .await
+}
+
+/// The best match: its document, and its text.
+async fn best(service: &Service, token: &str, query: &str) -> (String, String) {
+    let (failed, found) = service.tool(token, "dragoman_search", json!({ "query": query })).await;
+    assert!(!failed, "{found}");
+    let best = &found["matches"][0];
+    let document = best["id"].as_str().unwrap().split(':').next().unwrap().to_owned();
+    (document, best["text"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn added_texts_come_beside_those_that_are_there_and_ids_stay() {
+    both(&[], async |service| {
+        let org = service.workspace("acme").await;
+        let (_, writer) = service.member(&org, "ada@example.com", Role::Contributor).await;
+        let reader = service.token(&org).await;
+        let peat = ("tower.md", "# Tower\n\nThe tower is heated with peat.\n");
+        let bread = ("bread.md", "# Bread\n\nThe bread of the house has rye in it.\n");
+        let (status, made) = bring(&service, &writer, "replace", &[peat, bread]).await;
+        assert_eq!((status, &made["documents"]["added"]), (200, &json!(2)), "{made}");
+        let id = made["dataset_id"].as_str().unwrap();
+        let (tower, _) = best(&service, &reader, "peat tower").await;
+        let (rye, _) = best(&service, &reader, "rye bread").await;
+
+        // One is new, one has another text, one is there already under another name.
+        let wood = ("tower.md", "# Tower\n\nThe tower is heated with wood of the tower hill.\n");
+        let ferry = ("ferry.md", "# Ferry\n\nThe ferry leaves the pier at noon.\n");
+        let (status, made) = bring(&service, &writer, "append", &[wood, ferry, ("copy.md", bread.1)]).await;
+        let changes = json!({ "added": 1, "replaced": 1, "unchanged": 1, "total": 3 });
+        assert_eq!((status, &made["documents"], &made["dataset_id"]), (200, &changes, &json!(id)), "{made}");
+        let (now, text) = best(&service, &reader, "tower heated").await;
+        assert_eq!(now, tower, "a text that is replaced keeps its id");
+        assert!(text.contains("wood") && !text.contains("peat"), "{text}");
+        let (_, whole) = get(&service, &reader, &format!("/documents/{tower}")).await;
+        assert!(whole.to_string().contains("wood") && !whole.to_string().contains("peat"), "{whole}");
+        assert_eq!(best(&service, &reader, "rye bread").await.0, rye, "one that stays too");
+        let (_, read) = service.tool(&reader, "rag_get_chunks", json!({ "chunk_ids": [format!("{rye}#0")] })).await;
+        assert!(read["chunks"][0]["body"].as_str().unwrap().contains("rye"), "{read}");
+        assert!(best(&service, &reader, "ferry at noon").await.1.contains("pier"));
+        let (_, stats) = service.tool(&reader, "rag_admin_stats", json!({})).await;
+        assert_eq!(stats["sources"][0]["docs"], json!(3), "{stats}");
+
+        // The same again is no new version.
+        let listed = async || {
+            let (_, body) = service.manage(&writer, "GET", &format!("/datasets/{id}/versions"), None).await;
+            body["versions"].as_array().unwrap().clone()
+        };
+        let kept = listed().await;
+        assert_eq!((kept.len(), &kept[0]["how"], &kept[0]["document_count"]), (2, &json!("append"), &json!(3)));
+        let again = Form::new().text("name", "notes").text("if_exists", "append");
+        let again = again.part("file", Part::bytes(ferry.1.as_bytes().to_vec()).file_name("ferry.md"));
+        let sent = service.http.post(service.url("/api/v1/datasets")).bearer_auth(&writer).multipart(again);
+        let (status, made) = json_of(sent.send().await.unwrap()).await;
+        let changes = json!({ "added": 0, "replaced": 0, "unchanged": 1, "total": 3 });
+        assert_eq!((status, &made["documents"]), (200, &changes), "{made}");
+        assert_eq!(listed().await.len(), 2);
+
+        // The version before has the text of before, under the same id.
+        let path = format!("/datasets/{id}/versions/{}/restore", kept[1]["version"].as_str().unwrap());
+        assert_eq!(service.manage(&writer, "POST", &path, Some(json!({}))).await.0, 200);
+        let (_, whole) = get(&service, &reader, &format!("/documents/{tower}")).await;
+        assert!(whole.to_string().contains("peat"), "{whole}");
+        assert!(best(&service, &reader, "tower heated").await.1.contains("peat"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_file_among_those_that_are_added_changes_nothing() {
+    both(&[], async |service| {
+        let org = service.workspace("acme").await;
+        let (_, writer) = service.member(&org, "ada@example.com", Role::Contributor).await;
+        let reader = service.token(&org).await;
+        bring(&service, &writer, "replace", &[("a.md", "# A\n\nThe quay is of granite.\n")]).await;
+        let files = [("b.md", "# B\n\nThe mole is of oak.\n"), ("c.pdf", "%PDF-1.7\nbroken")];
+        let (status, refused) = bring(&service, &writer, "append", &files).await;
+        assert_eq!(status, 400, "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains("c.pdf"), "{refused}");
+        assert!(best(&service, &reader, "mole of oak").await.1.contains("granite"), "b is not there");
+        let (_, stats) = service.tool(&reader, "rag_admin_stats", json!({})).await;
+        assert_eq!(stats["sources"][0]["docs"], json!(1), "{stats}");
+    })
+    .await;
+}
