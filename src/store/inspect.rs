@@ -5,7 +5,7 @@ use std::path::Path;
 use sqlx::any::install_default_drivers;
 use sqlx::{AnyConnection, Connection as _};
 
-use super::{MIGRATIONS, POSTGRES};
+use super::{MIGRATIONS, POSTGRES, SQLITE};
 use crate::base::clock::Millis;
 use crate::base::secret::Secret;
 
@@ -41,7 +41,7 @@ async fn look(url: &str, is_postgres: bool) -> sqlx::Result<Standing> {
         sqlx::Error::Database(_) => Ok(Vec::new()),
         other => Err(other),
     })?;
-    let own = if is_postgres { POSTGRES } else { &[] };
+    let own = if is_postgres { POSTGRES } else { SQLITE };
     let known: Vec<i64> = MIGRATIONS.iter().chain(own).map(|(version, ..)| *version).collect();
     let missing: Vec<i64> = known.iter().copied().filter(|version| !applied.contains(version)).collect();
     let newest_record = match missing.is_empty() {
