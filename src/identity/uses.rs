@@ -9,10 +9,13 @@ use crate::base::id::Id;
 use crate::model::org::Org;
 use crate::store::tokens::Use;
 
+/// How often each token was used, and when last.
+type Waiting = BTreeMap<(Id<Org>, String), (i64, Millis)>;
+
 /// What is counted and not written yet; clones share it. What a crash takes are the uses since the last rows of the
 /// record, which says each call anyway.
 #[derive(Clone, Debug, Default)]
-pub struct Uses(Arc<Mutex<BTreeMap<(Id<Org>, String), (i64, Millis)>>>);
+pub struct Uses(Arc<Mutex<Waiting>>);
 
 impl Uses {
     pub(super) fn note(&self, org: Id<Org>, token: &str, at: Millis) {
@@ -38,7 +41,7 @@ impl Uses {
         *sum = (sum.0 + count, sum.1.max(last));
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<(Id<Org>, String), (i64, Millis)>> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,14 +1,25 @@
 //! What is kept of workspaces between requests is forgotten by every change that decides about rights and data, whoever
 //! makes it: each statement here is one that another node, or a command, may send.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
+use dragoman::base::secret::Secret;
+use dragoman::gateway::Via;
+use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::model::org::Org;
+use dragoman::ops::publish::Publish;
 use dragoman::store::freshness::{self, Fresh, Stamp};
-use dragoman::store::{Db, orgs};
+use dragoman::store::{self, Db, orgs};
+use futures_util::future::join_all;
+use serde_json::json;
 use sqlx::AssertSqlSafe;
+use tokio::sync::Notify;
 
 use crate::support::databases::both;
+use crate::support::service::{PASSWORD, Service, operator};
 
 /// Rows of a workspace `ORG`, with a member, a grant, a token, a dataset and a source.
 const ROWS: [&str; 6] = [
@@ -160,6 +171,90 @@ async fn the_oldest_make_room_by_weight_and_one_alone_may_be_heavier() {
         kept.keep(second, stamp(&db, second).await, 20);
         assert_eq!(kept.known(&first).await, None);
         assert_eq!(kept.known(&second).await.as_deref(), Some(&20));
+    })
+    .await;
+}
+
+const CALLERS: usize = 8;
+/// Answers before the withdrawal, and calls of each caller after it.
+const BEFORE: usize = 40;
+const AFTER: usize = 3;
+
+/// Callers list datasets one call after the other while something is withdrawn; answers how many calls were given. None
+/// that began after the withdrawal was answered is.
+async fn besieged(service: &Service, token: &str, withdrawal: impl Future<Output = ()>) -> usize {
+    let (given, enough) = (AtomicUsize::new(0), Notify::new());
+    let withdrawn = OnceLock::new();
+    let caller = || async {
+        let mut late = 0;
+        while late < AFTER {
+            let is_late = withdrawn.get().is_some();
+            let params = json!({ "name": "dragoman_list_datasets", "arguments": {} });
+            let text = service.rpc(token, "tools/call", params).send().await.unwrap().text().await.unwrap();
+            let is_given = text.contains("sales");
+            assert!(!(is_late && is_given), "given after the withdrawal: {text}");
+            late += usize::from(is_late);
+            if is_given && given.fetch_add(1, Ordering::SeqCst) == BEFORE {
+                enough.notify_one();
+            }
+        }
+    };
+    let withdraw = async {
+        enough.notified().await;
+        withdrawal.await;
+        withdrawn.set(()).unwrap();
+    };
+    tokio::join!(join_all((0..CALLERS).map(|_| caller())), withdraw);
+    given.into_inner()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_withdrawn_amid_load_is_gone_for_the_next_call_and_every_answer_has_its_row() {
+    Service::both(async |service| {
+        let mut asked = 0;
+        for attempt in 0..5 {
+            let org = service.workspace(&format!("acme-{attempt}")).await;
+            let imported = service.import(&org, "sales.csv", b"id,amount\n1,10\n", true).await.unwrap();
+            let dataset_id = imported["dataset_id"].as_str().unwrap().parse().unwrap();
+            let (email, password) = (format!("ann-{attempt}@example.com"), Secret::new(PASSWORD));
+            let user = service.identity.create_user(&email, "Ann", &password).await.unwrap().id;
+            service.identity.set_role(org.id, user, Role::Admin).await.unwrap();
+            let access = service.access_token_of(&org, user, &[Scope::DataRead]).await;
+            let (info, connectivity) =
+                service.identity.create_token(org.id, "t", &[ExtScope::Datasets], None).await.unwrap();
+            let identity = &service.identity;
+            let publish = Publish { dataset_id, externally_queryable: false };
+            let given = match attempt {
+                0 => {
+                    besieged(&service, connectivity.expose(), async {
+                        assert!(identity.revoke_token(org.id, &info.id).await.unwrap());
+                    })
+                    .await
+                }
+                1 => {
+                    besieged(&service, connectivity.expose(), async {
+                        identity.set_connectivity(org.id, false).await.unwrap();
+                    })
+                    .await
+                }
+                2 => besieged(&service, &access, async { identity.suspend_person(user, true).await.unwrap() }).await,
+                3 => besieged(&service, &access, async { identity.suspend_org(org.id, true).await.unwrap() }).await,
+                _ => {
+                    let operator = operator(&org);
+                    let unpublish = service.gateway.call(&operator, publish, Via::new("admin.call"));
+                    besieged(&service, &access, async { drop(unpublish.await.unwrap()) }).await
+                }
+            };
+            assert!(given > BEFORE, "{attempt}: {given}");
+            let rows = store::audit::newest(&service.db, Some(org.id), 10_000).await.unwrap();
+            let calls = rows.iter().filter(|(_, row)| row.action == "mcp.tool.call" && row.outcome == "ok");
+            let calls = calls.count();
+            // A list without what was unpublished is an answer too.
+            let is_whole = if attempt == 4 { calls >= given + CALLERS * AFTER } else { calls == given };
+            assert!(is_whole, "{attempt}: {calls} rows, {given} answers");
+            asked += given;
+        }
+        assert!(asked > 5 * BEFORE);
     })
     .await;
 }

@@ -211,7 +211,7 @@ impl SearchEngine {
         let query = Query { dense: Some(dense), ..query.clone() };
         for (answer, key) in answers.iter_mut().zip(keys).filter(|(answer, _)| is_outdated(answer)) {
             let again = self.index.find(std::slice::from_ref(key), &query).await;
-            if let Some(again) = again.into_iter().next().filter(|again| again.is_ok()) {
+            if let Some(again) = again.into_iter().next().filter(Result::is_ok) {
                 *answer = again;
             }
         }

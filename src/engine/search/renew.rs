@@ -102,7 +102,7 @@ impl SearchEngine {
                         tracing::info!(%dataset, encoder = encoder.name(), "vectors were made anew");
                     }
                     Err(problem) => {
-                        tracing::warn!(%dataset, %problem, "vectors could not be made anew; tried again later")
+                        tracing::warn!(%dataset, %problem, "vectors could not be made anew; tried again later");
                     }
                 }
                 self.renewals.end(dataset);

@@ -131,7 +131,7 @@ fn the_switch_of_a_workspace_stops_external_callers_only() {
     );
     assert_eq!(refused.unwrap_err().code, Code::ServiceUnavailable);
     let inside = caller(&off, Role::Admin, rights, Proof::BrowserSession { auth_time: 0 });
-    assert!(authorize(&inside, &Catalogue::new(off.clone(), vec![]), Action::ListDatasets, &Want::All).is_ok());
+    assert!(authorize(&inside, &Catalogue::new(off, vec![]), Action::ListDatasets, &Want::All).is_ok());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_refusal_names_the_missing_scope_and_the_role() {
     let clock = Clock::manual(1);
     let home = org(&clock, true);
     let viewer = caller(&home, Role::Viewer, Rights::of_role(Role::Viewer), token());
-    let refused = authorize(&viewer, &Catalogue::new(home.clone(), vec![]), Action::RunSql, &Want::All).unwrap_err();
+    let refused = authorize(&viewer, &Catalogue::new(home, vec![]), Action::RunSql, &Want::All).unwrap_err();
     assert_eq!(refused.code, Code::ScopeDenied);
     assert_eq!(refused.details["required"], json!(["data_agent:write"]));
     assert_eq!(refused.details["required_role"], "contributor");

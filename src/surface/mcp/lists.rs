@@ -149,10 +149,9 @@ fn head(id: &Value) -> Vec<u8> {
 /// What a client says of itself in a message; empty when it says nothing, `None` when it cannot be read.
 fn client(body: &[u8]) -> Option<Client> {
     let message: Value = serde_json::from_slice(body).ok()?;
-    let said = &message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"];
-    if said.is_null() {
-        return Some(Client::default());
-    }
-    let text = |name: &str| said[name].as_str().map(str::to_owned);
+    let meta = message.get("params").and_then(|params| params.get("_meta"));
+    let said = meta.and_then(|meta| meta.get("io.modelcontextprotocol/clientInfo"));
+    let Some(said) = said.filter(|said| !said.is_null()) else { return Some(Client::default()) };
+    let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
     Some(Client { name: text("name")?, version: text("version")?, ..Client::default() })
 }

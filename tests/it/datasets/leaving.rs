@@ -171,7 +171,7 @@ async fn progress_rises_over_all_files_and_phases_of_an_import() {
     let folder = tempfile::tempdir().unwrap();
     let files = ["a", "b", "c"].map(|name| {
         let path = folder.path().join(name);
-        std::fs::write(&path, text(12)).unwrap();
+        std::fs::write(&path, text(48)).unwrap();
         Staged { name: format!("{name}.txt"), path }
     });
     let seen = Arc::new(Mutex::new(Vec::<Progress>::new()));

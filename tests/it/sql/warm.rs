@@ -136,7 +136,7 @@ async fn a_statement_that_runs_again_gives_what_it_gives_anew() {
                     table.columns.iter().map(|column| (column.name.clone(), column.r#type.clone())).collect();
                 Ok((types, table.rows, table.truncated, answer.used))
             }
-            Err(error) => Err((error.code, error.message.clone(), error.details.clone())),
+            Err(error) => Err((error.code, error.message.clone(), error.details)),
         };
         let anew = told(house.query_as(house.person(), sql).await);
         for time in 1..=4 {

@@ -124,7 +124,7 @@ fn meanings_are_those_of_the_same_weights_in_floats() {
     let model = Model::read(WEIGHTS, 128).unwrap();
     let tokenizer = tokenizer_of(TOKENIZER, 128).unwrap();
     let read: Vec<_> = texts.iter().map(|text| tokenizer.encode_fast(text.as_str(), true).unwrap()).collect();
-    let pieces: Vec<&[u32]> = read.iter().map(|read| read.get_ids()).collect();
+    let pieces: Vec<&[u32]> = read.iter().map(tokenizers::Encoding::get_ids).collect();
     assert!(pieces.iter().any(|pieces| pieces.len() == 128) && pieces.iter().any(|pieces| pieces.len() == 3));
     let of = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
     let floats = in_floats(WEIGHTS, TOKENIZER, 128).unwrap().encode(&texts, "").unwrap();
