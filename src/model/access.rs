@@ -274,6 +274,11 @@ impl Pass {
         self.seen.get(self.covered.clone()).unwrap_or_default()
     }
 
+    /// All that the caller sees, where the pass covers it: the same value for every call until something changes.
+    pub fn whole(&self) -> Option<&Arc<[Dataset]>> {
+        (self.covered == (0..self.seen.len())).then_some(&self.seen)
+    }
+
     /// The dataset of a [`Want::One`] pass, or one of a [`Want::All`] pass.
     pub fn dataset(&self, id: Id<Dataset>) -> Result<&Dataset> {
         self.datasets().iter().find(|dataset| dataset.id == id).ok_or_else(Error::dataset_not_found)

@@ -31,9 +31,10 @@ pub mod worker;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use lru::LruCache;
 use serde_json::Value;
 
 pub use import::{ImportedTable, TableFormat, TableSource};
@@ -47,7 +48,7 @@ use self::remote::sources::Sources;
 use self::results::RESULT_BYTES;
 use self::rows::Row;
 use self::warm::Bound;
-use self::wire::{Outcome, TableFile, Task, TaskLimits};
+use self::wire::{Outcome, TableFile, Tables, Task, TaskLimits};
 use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
@@ -75,6 +76,12 @@ pub struct Answer<R = Vec<Value>> {
     pub dialect: Dialect,
 }
 
+/// Workspaces whose tables are not written out anew, each for both kinds of callers.
+const SEEN: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+
+/// What callers see, and the tables of it.
+type Seen = (Weak<[Dataset]>, Tables);
+
 /// Runs SQL and reads table files, in worker processes.
 #[derive(Clone)]
 pub struct SqlEngine {
@@ -84,6 +91,8 @@ pub struct SqlEngine {
     /// Of each workspace one at a time.
     imports: Turns,
     files: Files,
+    /// The tables of what callers saw last, by where it lies in memory; a place is not taken anew while it is known.
+    seen: Arc<Mutex<LruCache<usize, Seen>>>,
     profiles: Profiles,
     /// Engines of others; without them every table is here.
     sources: Option<Sources>,
@@ -110,6 +119,7 @@ impl SqlEngine {
             imports: Turns::of_imports(share.imports, 1),
             budgets,
             files,
+            seen: Arc::new(Mutex::new(LruCache::new(SEEN))),
             profiles: Profiles::new(),
             sources: None,
         }
@@ -158,7 +168,7 @@ impl SqlEngine {
                 return Ok(Answer { table, execution_ms, used, judged_us: 0, dialect });
             }
         };
-        let answer = self.run(job, &tables, sql, limits).await;
+        let answer = self.run(job, self.bound_to_all(job, &tables)?, &tables, sql, limits).await;
         answer.map_err(|error| estimate::explained(missing::explained(error, &tables), job.pass.datasets(), sql))
     }
 
@@ -175,21 +185,39 @@ impl SqlEngine {
             return rows::as_rows(self.sources()?.preview(job, dataset, remote, limit).await?);
         }
         let sql = format!("FROM {}", quoted(&dataset.name));
-        Ok(self.run(job, &[dataset], &sql, limits(job, limit, job.budget.reply_bytes)).await?.table)
+        let limits = limits(job, limit, job.budget.reply_bytes);
+        Ok(self.run(job, self.bound(job, &[dataset])?, &[dataset], &sql, limits).await?.table)
     }
 
-    /// Tables of the pass by public name, in lower case as the engine compares names.
+    /// A caller with some tables of the pass.
     fn bound(&self, job: &Job<'_>, tables: &[&Dataset]) -> Result<Bound> {
+        Ok(bound(job, self.files_of(tables)?))
+    }
+
+    /// A caller with all tables of the pass that are here. What the last callers of a workspace saw is not written out
+    /// anew for each.
+    fn bound_to_all(&self, job: &Job<'_>, tables: &[&Dataset]) -> Result<Bound> {
+        let Some(seen) = job.pass.whole() else { return self.bound(job, tables) };
+        let place = seen.as_ptr() as usize;
+        let known = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, files)) = known().get(&place)
+            && of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, seen))
+        {
+            return Ok(bound(job, files.clone()));
+        }
+        let files = self.files_of(tables)?;
+        known().put(place, (Arc::downgrade(seen), files.clone()));
+        Ok(bound(job, files))
+    }
+
+    /// Tables by public name, in lower case as the engine compares names.
+    fn files_of(&self, tables: &[&Dataset]) -> Result<Tables> {
         let tables = tables.iter().map(|dataset| {
             let shown = || dataset.columns.iter().map(|column| column.name.clone()).collect();
             let columns = (!dataset.hidden.is_empty()).then(shown);
             Ok(TableFile { name: dataset.name.to_ascii_lowercase(), file: self.file(dataset)?, columns })
         });
-        Ok(Bound {
-            workspace: job.pass.org().to_string(),
-            principal: job.pass.credential().to_owned(),
-            tables: Arc::new(tables.collect::<Result<_>>()?),
-        })
+        Ok(Arc::new(tables.collect::<Result<_>>()?))
     }
 
     fn file(&self, dataset: &Dataset) -> Result<PathBuf> {
@@ -200,11 +228,11 @@ impl SqlEngine {
     async fn run<R: Row>(
         &self,
         job: &Job<'_>,
+        bound: Bound,
         tables: &[&Dataset],
         sql: &str,
         limits: TaskLimits,
     ) -> Result<Answer<R>> {
-        let bound = self.bound(job, tables)?;
         let files = bound.tables.clone();
         let (pool, limits, bound) = (&self.pool, &limits, &bound);
         let query = || async move {
@@ -280,6 +308,10 @@ impl SqlEngine {
     pub fn warm_workers(&self) -> Vec<(u32, u64)> {
         self.pool.warm()
     }
+}
+
+fn bound(job: &Job<'_>, tables: Tables) -> Bound {
+    Bound { workspace: job.pass.org().to_string(), principal: job.pass.credential().to_owned(), tables }
 }
 
 /// How workers divide the memory of the node.
