@@ -98,6 +98,13 @@ impl Caller {
         format!("{}:{}", self.person(), self.client.id)
     }
 
+    /// The same caller, whose client says so of itself.
+    #[must_use]
+    pub fn introduced(mut self, name: String, version: String) -> Self {
+        (self.client.name, self.client.version) = (name, version);
+        self
+    }
+
     /// The same caller with no more than `bound` allows.
     #[must_use]
     pub fn bounded(mut self, bound: Rights) -> Self {

@@ -5,7 +5,7 @@ use sqlx::any::{AnyExecutor, AnyRow};
 use sqlx::{AnyConnection, Row as _};
 
 use super::freshness::Stamp;
-use super::text_id;
+use super::{orgs, text_id};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::access::Role;
@@ -322,13 +322,7 @@ pub async fn state(
             revoked_at: row.try_get("revoked_at")?,
             client_blocked: row.try_get::<i64, _>("blocks")? > 0,
             role: role.map_err(|problem: String| sqlx::Error::Decode(problem.into()))?,
-            org: Org {
-                id: org,
-                slug: row.try_get("org_slug")?,
-                name: row.try_get("org_name")?,
-                connectivity_enabled: row.try_get::<i64, _>("org_on")? != 0,
-                created_at: row.try_get("org_at")?,
-            },
+            org: orgs::joined(&row, org)?,
             user: User {
                 id: user,
                 email: row.try_get("user_email")?,

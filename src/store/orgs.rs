@@ -103,6 +103,18 @@ pub async fn lock(on: &mut AnyConnection, id: Id<Org>) -> sqlx::Result<bool> {
     Ok(done.rows_affected() == 1)
 }
 
+/// A workspace whose id is known from the columns `org_slug, org_name, org_on, org_at` of a statement about something
+/// else.
+pub(super) fn joined(row: &AnyRow, id: Id<Org>) -> sqlx::Result<Org> {
+    Ok(Org {
+        id,
+        slug: row.try_get("org_slug")?,
+        name: row.try_get("org_name")?,
+        connectivity_enabled: row.try_get::<i64, _>("org_on")? != 0,
+        created_at: row.try_get("org_at")?,
+    })
+}
+
 /// A workspace from the columns `id, slug, name, connectivity_enabled, created_at`.
 pub(super) fn read(row: &AnyRow) -> sqlx::Result<Org> {
     Ok(Org {

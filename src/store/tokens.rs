@@ -5,7 +5,7 @@ use sqlx::any::AnyRow;
 
 use super::freshness::Stamp;
 use super::tenant::Scoped;
-use super::text_id;
+use super::{orgs, text_id};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::org::Org;
@@ -103,16 +103,8 @@ pub async fn by_public_id(on: &mut Scoped, id: &str) -> sqlx::Result<Option<(Opt
     .await?;
     let Some(row) = row else { return Ok(None) };
     let token = read(&row)?;
-    let org = match row.try_get::<Option<String>, _>("org_slug")? {
-        None => None,
-        Some(slug) => Some(Org {
-            id: token.org,
-            slug,
-            name: row.try_get("org_name")?,
-            connectivity_enabled: row.try_get::<i64, _>("org_on")? != 0,
-            created_at: row.try_get("org_at")?,
-        }),
-    };
+    let is_there = row.try_get::<Option<String>, _>("org_slug")?.is_some();
+    let org = is_there.then(|| orgs::joined(&row, token.org)).transpose()?;
     Ok(Some((Stamp::of(&row, token.org)?, Found { token, org })))
 }
 

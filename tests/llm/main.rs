@@ -17,7 +17,7 @@ use dragoman::engine::agent::plan::values::literals;
 use dragoman::engine::job::Job;
 use dragoman::engine::llm::{Asked, Form, LlmError, Message, Model as _, Models, Request, Speaker};
 use dragoman::identity::workspace_settings::Change;
-use dragoman::model::access::{Action, Rights, Role, Want, authorize};
+use dragoman::model::access::{Action, Catalogue, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::ontology::{AiContext, DataType, Entity, Field, Metric, Ontology};
 use dragoman::model::org::{Egress, Org};
@@ -55,7 +55,7 @@ async fn open(models: &Models, org: &Org, time: Duration, cancel: &CancellationT
         ip: std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
         request_id: "test".into(),
     };
-    let pass = authorize(&caller, org, Action::RunSql, &Want::Nothing, vec![]).unwrap();
+    let pass = authorize(&caller, &Catalogue::new(org.clone(), vec![]), Action::RunSql, &Want::Nothing).unwrap();
     let budgets = Limits::default().budgets;
     models.open(&Job::new(&pass, &budgets, time, cancel.clone(), None)).await.unwrap()
 }

@@ -60,14 +60,6 @@ pub(super) struct Stored {
     pub spot: Spot,
 }
 
-impl Stored {
-    /// What was indexed of it: see [`crate::engine::search::chunk::searchable`].
-    pub(super) fn searchable(&self) -> String {
-        let above = if self.heading.is_empty() { &self.title } else { &self.heading };
-        format!("{above}\n{}", self.text)
-    }
-}
-
 /// A chunk's place, without its text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Place {

@@ -23,7 +23,7 @@ use super::tools::CALL;
 use super::{Mcp, Shared};
 use crate::gateway::Via;
 use crate::gateway::operation::Operation as _;
-use crate::model::caller::{Caller, Client};
+use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::ops::ask_question::AskQuestion;
 
@@ -145,11 +145,10 @@ impl Mcp {
 
 async fn answer(shared: &Shared, caller: Caller, call: Short, via: Via) -> Result<Response, Error> {
     let Short { tool, id, arguments, client, .. } = call;
-    let client = match client {
-        Some(Said { name, version }) => Client { name, version, ..caller.client },
-        None => caller.client,
+    let caller = match client {
+        Some(Said { name, version }) => caller.introduced(name, version),
+        None => caller,
     };
-    let caller = Caller { client, ..caller };
     let entry = shared.tools.get(&tool).ok_or_else(|| Error::internal("a call of a tool that there is not"))?;
     let mut result = entry.call(shared.gateway.clone(), caller, arguments, via).await;
     result.meta = Some(signature(result.meta.take()));

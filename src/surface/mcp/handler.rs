@@ -74,12 +74,11 @@ impl Handler {
             tracing::error!("a request reached the MCP handler without a verified caller");
             return Err(ErrorData::internal_error("The service failed to answer.", None));
         };
-        let mut caller = caller.clone().bounded(self.captured);
-        if let Some(client) = context.client_info() {
-            caller.client.name = client.name;
-            caller.client.version = client.version;
-        }
-        Ok(caller)
+        let caller = caller.clone().bounded(self.captured);
+        Ok(match context.client_info() {
+            Some(client) => caller.introduced(client.name, client.version),
+            None => caller,
+        })
     }
 }
 

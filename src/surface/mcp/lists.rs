@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use super::message::Peek;
 use super::toolsets::Offered;
 use crate::model::access::Rights;
-use crate::model::caller::{Caller, Client};
+use crate::model::caller::Caller;
 
 /// Ways to ask that are remembered.
 const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
@@ -40,7 +40,8 @@ pub(super) struct Told {
     headers: HeaderMap,
     /// What follows the id.
     rest: Bytes,
-    client: Client,
+    /// Name and version.
+    client: Option<(String, String)>,
 }
 
 /// See the module.
@@ -106,10 +107,10 @@ impl Asked {
 impl Told {
     /// Who asked, as the record names them.
     pub(super) fn caller(&self, caller: Caller) -> Caller {
-        let Client { name, version, .. } = &self.client;
-        let said = !name.is_empty() || !version.is_empty();
-        let client = Client { id: caller.client.id.clone(), name: name.clone(), version: version.clone() };
-        if said { Caller { client, ..caller } } else { caller }
+        match &self.client {
+            Some((name, version)) => caller.introduced(name.clone(), version.clone()),
+            None => caller,
+        }
     }
 
     /// The answer to a request with this id.
@@ -146,12 +147,12 @@ fn head(id: &Value) -> Vec<u8> {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"#).into_bytes()
 }
 
-/// What a client says of itself in a message; empty when it says nothing, `None` when it cannot be read.
-fn client(body: &[u8]) -> Option<Client> {
+/// What a client says of itself in a message, if it says anything; `None` when it cannot be read.
+fn client(body: &[u8]) -> Option<Option<(String, String)>> {
     let message: Value = serde_json::from_slice(body).ok()?;
     let meta = message.get("params").and_then(|params| params.get("_meta"));
     let said = meta.and_then(|meta| meta.get("io.modelcontextprotocol/clientInfo"));
-    let Some(said) = said.filter(|said| !said.is_null()) else { return Some(Client::default()) };
+    let Some(said) = said.filter(|said| !said.is_null()) else { return Some(None) };
     let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
-    Some(Client { name: text("name")?, version: text("version")?, ..Client::default() })
+    Some(Some((text("name")?, text("version")?)))
 }

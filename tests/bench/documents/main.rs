@@ -1,4 +1,10 @@
 //! How much of documents is recovered, by format: run by `tests/bench/documents/run`, which says what is printed.
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement that cannot go on should stop, and prints"
+)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
