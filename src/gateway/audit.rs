@@ -122,11 +122,11 @@ impl Book {
         if entries.is_empty() && uses.is_empty() {
             return;
         }
-        let written = store::audit::append(&self.db, &entries, &uses).await.is_ok();
+        metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
+        let written = store::audit::append(&self.db, entries, uses.clone()).await.is_ok();
         if !written {
             self.uses.put_back(uses);
         }
-        metrics::counter!("dragoman_audit_rows_total").increment(entries.len() as u64);
         for done in done.into_iter().flatten() {
             let _caller_left = done.send(written);
         }

@@ -28,16 +28,69 @@ pub fn chain_of(org: Option<Id<Org>>) -> String {
     org.map_or_else(|| "-".to_owned(), |org| org.to_string())
 }
 
+/// Takes so many numbers of a chain: the last of them, and the hash that the first follows.
+const TAKE: &str = "INSERT INTO audit_heads (chain, seq, hash) VALUES ($1, $2, $3)
+     ON CONFLICT (chain) DO UPDATE SET seq = audit_heads.seq + $2 RETURNING seq, hash";
+const INSERT: &str = "INSERT INTO audit (chain, seq, at, action, outcome, entry, hash) VALUES";
+const SET: &str = "UPDATE audit_heads SET hash = $1 WHERE chain = $2";
+
 /// Appends entries, and adds uses of tokens, in one transaction: all are durable when it returns, or none is there.
-pub async fn append(db: &Db, entries: &[Entry], uses: &[Use]) -> Result<()> {
-    let mut tx = db.everyone().await?;
-    // Sorted by chain: two nodes take the heads in the same order and cannot deadlock.
+pub async fn append(db: &Db, entries: Vec<Entry>, uses: Vec<Use>) -> Result<()> {
+    match &db.direct {
+        Some(direct) => {
+            let turn = db.writer.clone().lock_owned().await;
+            Ok(direct.write(turn, move |tx| append_directly(tx, &entries, &uses)).await?)
+        }
+        None => append_together(db, &entries, &uses).await,
+    }
+}
+
+/// Sorted by chain: two nodes take the heads in the same order and cannot deadlock.
+fn by_chain(entries: &[Entry]) -> BTreeMap<String, Vec<&Entry>> {
     let mut by_chain: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         by_chain.entry(chain_of(entry.org)).or_default().push(entry);
     }
-    for (chain, entries) in &by_chain {
-        append_to(&mut tx, chain, entries).await?;
+    by_chain
+}
+
+/// Where a chain ends while it grows.
+struct End {
+    seq: i64,
+    hash: String,
+}
+
+impl End {
+    /// Follows with an entry; its text.
+    fn follow(&mut self, entry: &Entry) -> String {
+        let text = entry.canonical();
+        self.seq += 1;
+        self.hash = chained(self.seq, &self.hash, &text);
+        text
+    }
+}
+
+/// In SQLite called by hand, where a statement for each row costs nothing.
+fn append_directly(tx: &rusqlite::Transaction<'_>, entries: &[Entry], uses: &[Use]) -> rusqlite::Result<()> {
+    for (chain, entries) in by_chain(entries) {
+        let count = entries.len() as i64;
+        let end = |row: &rusqlite::Row<'_>| Ok(End { seq: row.get::<_, i64>(0)? - count, hash: row.get(1)? });
+        let mut end = tx.prepare_cached(TAKE)?.query_row((&chain, count, ROOT), end)?;
+        let mut insert = tx.prepare_cached(&format!("{INSERT} ($1, $2, $3, $4, $5, $6, $7)"))?;
+        for entry in entries {
+            let text = end.follow(entry);
+            insert.execute((&chain, end.seq, entry.at, &entry.action, &entry.outcome, text, &end.hash))?;
+        }
+        tx.prepare_cached(SET)?.execute((&end.hash, &chain))?;
+    }
+    uses.iter().try_for_each(|one| tokens::add_uses_directly(tx, one))
+}
+
+/// In PostgreSQL, where every statement is a round trip.
+async fn append_together(db: &Db, entries: &[Entry], uses: &[Use]) -> Result<()> {
+    let mut tx = db.everyone().await?;
+    for (chain, entries) in by_chain(entries) {
+        append_to(&mut tx, &chain, &entries).await?;
     }
     for one in uses {
         tokens::add_uses(&mut tx, one).await?;
@@ -48,41 +101,24 @@ pub async fn append(db: &Db, entries: &[Entry], uses: &[Use]) -> Result<()> {
 
 async fn append_to(tx: &mut AnyConnection, chain: &str, entries: &[&Entry]) -> Result<()> {
     let count = i64::try_from(entries.len()).map_err(Error::internal)?;
-    let take = "INSERT INTO audit_heads (chain, seq, hash) VALUES ($1, $2, $3)
-                ON CONFLICT (chain) DO UPDATE SET seq = audit_heads.seq + $2 RETURNING seq, hash";
-    let head = sqlx::query(take).bind(chain.to_owned()).bind(count).bind(ROOT).fetch_one(&mut *tx).await?;
-    let mut seq = head.try_get::<i64, _>("seq")? - count;
-    let mut hash: String = head.try_get("hash")?;
+    let head = sqlx::query(TAKE).bind(chain.to_owned()).bind(count).bind(ROOT).fetch_one(&mut *tx).await?;
+    let mut end = End { seq: head.try_get::<i64, _>("seq")? - count, hash: head.try_get("hash")? };
     for entries in entries.chunks(AT_ONCE) {
-        let mut rows = Vec::with_capacity(entries.len());
+        let marks: Vec<String> = (0..entries.len())
+            .map(|row| {
+                let marks: Vec<String> = (1..=COLUMNS).map(|column| format!("${}", row * COLUMNS + column)).collect();
+                format!("({})", marks.join(", "))
+            })
+            .collect();
+        let mut query = sqlx::query(AssertSqlSafe(format!("{INSERT} {}", marks.join(", "))));
         for entry in entries {
-            seq += 1;
-            let text = entry.canonical();
-            hash = chained(seq, &hash, &text);
-            rows.push((seq, *entry, text, hash.clone()));
+            let text = end.follow(entry);
+            query = query.bind(chain.to_owned()).bind(end.seq).bind(entry.at).bind(entry.action.clone());
+            query = query.bind(entry.outcome.clone()).bind(text).bind(end.hash.clone());
         }
-        insert(tx, chain, rows).await?;
+        query.execute(&mut *tx).await?;
     }
-    let set = "UPDATE audit_heads SET hash = $1 WHERE chain = $2";
-    sqlx::query(set).bind(hash).bind(chain.to_owned()).execute(&mut *tx).await?;
-    Ok(())
-}
-
-/// Rows with their numbers, texts and hashes.
-async fn insert(on: &mut AnyConnection, chain: &str, rows: Vec<(i64, &Entry, String, String)>) -> Result<()> {
-    let marks: Vec<String> = (0..rows.len())
-        .map(|row| {
-            let marks: Vec<String> = (1..=COLUMNS).map(|column| format!("${}", row * COLUMNS + column)).collect();
-            format!("({})", marks.join(", "))
-        })
-        .collect();
-    let sql = format!("INSERT INTO audit (chain, seq, at, action, outcome, entry, hash) VALUES {}", marks.join(", "));
-    let mut query = sqlx::query(AssertSqlSafe(sql));
-    for (seq, entry, text, hash) in rows {
-        query = query.bind(chain.to_owned()).bind(seq).bind(entry.at).bind(entry.action.clone());
-        query = query.bind(entry.outcome.clone()).bind(text).bind(hash);
-    }
-    query.execute(on).await?;
+    sqlx::query(SET).bind(end.hash).bind(chain.to_owned()).execute(&mut *tx).await?;
     Ok(())
 }
 

@@ -17,11 +17,15 @@ use tokio::sync::{mpsc, oneshot};
 use crate::base::id::Id;
 use crate::model::org::Org;
 use crate::store::Db;
+use crate::store::direct::Direct;
 
 /// Counts that are asked for in one statement.
 const AT_ONCE: usize = 64;
 /// Those who may wait for the next statement before others have to wait to ask.
 const QUEUE: usize = 1024;
+
+/// Reads the count of one workspace.
+pub(super) const COUNT: &str = "SELECT generation FROM freshness WHERE org_id = $1";
 
 /// How often a workspace has changed.
 pub type Generation = i64;
@@ -71,23 +75,33 @@ async fn counts(on: &mut AnyConnection, orgs: &[Id<Org>]) -> sqlx::Result<HashMa
 /// Who asks for a count, and waits for it; `None` when it cannot be had.
 type Asked = (Id<Org>, oneshot::Sender<Option<Generation>>);
 
-/// Reads counts for all who ask at a time together. Clones share it.
+/// Reads counts. Clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct Gate(mpsc::Sender<Asked>);
+pub(super) enum Gate {
+    /// From SQLite, each where it is asked.
+    Direct(Direct),
+    /// From PostgreSQL, for all who ask at a time together.
+    Together(mpsc::Sender<Asked>),
+}
 
 impl Gate {
-    /// Ends with the pool. Needs a runtime.
+    /// One for PostgreSQL, which ends with the pool. Needs a runtime.
     pub(super) fn start(pool: AnyPool) -> Self {
         let (asking, asked) = mpsc::channel(QUEUE);
         tokio::spawn(answer(pool, asked));
-        Self(asking)
+        Self::Together(asking)
     }
 
     /// The count by a look that begins after the call; `None` for a workspace that has none, or when nothing can be said.
     async fn now(&self, org: Id<Org>) -> Option<Generation> {
-        let (told, count) = oneshot::channel();
-        self.0.send((org, told)).await.ok()?;
-        count.await.ok()?
+        match self {
+            Self::Direct(direct) => direct.count(org),
+            Self::Together(asking) => {
+                let (told, count) = oneshot::channel();
+                asking.send((org, told)).await.ok()?;
+                count.await.ok()?
+            }
+        }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod consents;
 pub mod dataset_versions;
 pub mod datasets;
 pub mod devices;
+mod direct;
 pub mod documents;
 pub mod factors;
 pub mod freshness;
@@ -51,6 +52,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::base::id::{Id, NotAnId};
 use crate::base::secret::Secret;
+use crate::store::direct::{Direct, PRAGMAS};
 use crate::store::freshness::Gate;
 
 /// Migrations in order; the same text runs on both engines.
@@ -90,7 +92,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1009, "what counts as a change", include_str!("../../migrations/postgres/1009_freshness.sql")),
 ];
 
-/// Connections of SQLite besides that of the writer and that of the gate. More of them only take turns.
+/// Connections of SQLite in the pool besides that of the writer. More of them only take turns.
 const READERS: u32 = 4;
 
 /// How long a connection to PostgreSQL may have rested before it is asked whether it still is one.
@@ -109,6 +111,8 @@ pub struct Db {
     pool: AnyPool,
     backend: Backend,
     writer: Arc<Mutex<()>>,
+    /// On SQLite.
+    direct: Option<Direct>,
     gate: Gate,
 }
 
@@ -142,20 +146,13 @@ impl Db {
     pub async fn open_sqlite(file: &Path) -> sqlx::Result<Self> {
         install_default_drivers();
         let pool = AnyPoolOptions::new()
-            .max_connections(READERS + 2)
+            .max_connections(READERS + 1)
             .acquire_timeout(Duration::from_secs(10))
             // A file does not hang up.
             .test_before_acquire(false)
             .after_connect(|connection, _| {
                 Box::pin(async move {
-                    for pragma in [
-                        "PRAGMA busy_timeout = 10000",
-                        "PRAGMA journal_mode = WAL",
-                        "PRAGMA synchronous = FULL",
-                        "PRAGMA foreign_keys = ON",
-                        // What is deleted is overwritten with zeros, not only unlinked.
-                        "PRAGMA secure_delete = ON",
-                    ] {
+                    for pragma in PRAGMAS {
                         sqlx::query(pragma).execute(&mut *connection).await?;
                     }
                     Ok(())
@@ -163,7 +160,10 @@ impl Db {
             })
             .connect(&format!("sqlite://{}?mode=rwc", file.display()))
             .await?;
-        Self::of(pool, Backend::Sqlite).migrated().await
+        migrate(&pool, SQLITE).await?;
+        let direct = Direct::open(file)?;
+        let gate = Gate::Direct(direct.clone());
+        Ok(Self { pool, backend: Backend::Sqlite, writer: Arc::default(), direct: Some(direct), gate })
     }
 
     /// PostgreSQL at `url`.
@@ -181,7 +181,9 @@ impl Db {
             Box::pin(async move { Ok(known.idle_for < IDLE || connection.ping().await.is_ok()) })
         });
         let pool = options.connect(url.expose()).await?;
-        let db = Self::of(pool, Backend::Postgres).migrated().await?;
+        migrate(&pool, POSTGRES).await?;
+        let gate = Gate::start(pool.clone());
+        let db = Self { pool, backend: Backend::Postgres, writer: Arc::default(), direct: None, gate };
         if !db.is_walled().await? {
             tracing::warn!(
                 "the role of DATABASE_URL is a superuser or has BYPASSRLS: row-level security, the second wall between \
@@ -191,10 +193,6 @@ impl Db {
         Ok(db)
     }
 
-    fn of(pool: AnyPool, backend: Backend) -> Self {
-        Self { gate: Gate::start(pool.clone()), pool, backend, writer: Arc::default() }
-    }
-
     /// Whether the engine itself keeps tenants apart: row-level security binds the role that is connected.
     pub async fn is_walled(&self) -> sqlx::Result<bool> {
         if self.backend == Backend::Sqlite {
@@ -202,15 +200,6 @@ impl Db {
         }
         let sql = "SELECT COUNT(*) FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
         Ok(sqlx::query_scalar::<_, i64>(sql).fetch_one(&self.pool).await? == 0)
-    }
-
-    async fn migrated(self) -> sqlx::Result<Self> {
-        let own = if self.backend == Backend::Postgres { POSTGRES } else { SQLITE };
-        let migrations = MIGRATIONS.iter().chain(own).map(|(version, name, sql)| {
-            Migration::new(*version, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false)
-        });
-        Migrator::with_migrations(migrations.collect()).run(&self.pool).await?;
-        Ok(self)
     }
 
     /// The executor for reads and for writes of one statement.
@@ -263,8 +252,20 @@ impl Db {
 
     /// Waits for running statements and closes every connection.
     pub async fn close(&self) {
+        if let Some(direct) = &self.direct {
+            direct.close().await;
+        }
         self.pool.close().await;
     }
+}
+
+/// Brings the tables to what this program knows; `own` are the engine's.
+async fn migrate(pool: &AnyPool, own: &[(i64, &'static str, &'static str)]) -> sqlx::Result<()> {
+    let migrations = MIGRATIONS.iter().chain(own).map(|(version, name, sql)| {
+        Migration::new(*version, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.collect()).run(pool).await?;
+    Ok(())
 }
 
 /// An id from a TEXT column.

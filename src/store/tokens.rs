@@ -121,19 +121,28 @@ pub async fn list(on: &mut Scoped, org: Id<Org>) -> sqlx::Result<Vec<TokenRow>> 
     rows.iter().map(read).collect()
 }
 
+const ADD_USES: &str = "UPDATE connectivity_tokens SET use_count = use_count + $3,
+                last_used_at = CASE WHEN last_used_at > $4 THEN last_used_at ELSE $4 END
+         WHERE org_id = $1 AND id = $2";
+
 /// Adds uses to those of a token.
 pub async fn add_uses(on: &mut Scoped, uses: &Use) -> sqlx::Result<()> {
-    sqlx::query(
-        "UPDATE connectivity_tokens SET use_count = use_count + $3,
-                last_used_at = CASE WHEN last_used_at > $4 THEN last_used_at ELSE $4 END
-         WHERE org_id = $1 AND id = $2",
-    )
-    .bind(uses.org.to_string())
-    .bind(uses.token.as_str())
-    .bind(uses.count)
-    .bind(uses.last)
-    .execute(&mut **on)
-    .await?;
+    sqlx::query(ADD_USES)
+        .bind(uses.org.to_string())
+        .bind(uses.token.as_str())
+        .bind(uses.count)
+        .bind(uses.last)
+        .execute(&mut **on)
+        .await?;
+    Ok(())
+}
+
+/// As [`add_uses`], in SQLite called by hand.
+pub(super) fn add_uses_directly(on: &rusqlite::Transaction<'_>, uses: &Use) -> rusqlite::Result<()> {
+    let places = rusqlite::named_params! {
+        "$1": uses.org.to_string(), "$2": uses.token, "$3": uses.count, "$4": uses.last,
+    };
+    on.prepare_cached(ADD_USES)?.execute(places)?;
     Ok(())
 }
 

@@ -257,7 +257,7 @@ async fn l08_the_audit_chain_shows_every_change() {
                 for at in 0..10 {
                     let rows =
                         [entry(Some(acme), &format!("{writer}/{at}")), entry(Some(other), "x"), entry(None, "y")];
-                    store::audit::append(&db, &rows, &[]).await.unwrap();
+                    store::audit::append(&db, rows.to_vec(), vec![]).await.unwrap();
                 }
             });
         }

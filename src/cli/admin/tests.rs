@@ -268,7 +268,7 @@ async fn l08_a_checkpoint_is_printed_and_holds_the_record_to_it() {
         "request_id": "", "action": "admin.x", "target": "", "outcome": "ok", "duration_ms": 0, "rows": 0, "bytes": 0,
     });
     let entry = serde_json::from_value(entry).unwrap();
-    crate::store::audit::append(&db, &[entry], &[]).await.unwrap();
+    crate::store::audit::append(&db, vec![entry], vec![]).await.unwrap();
     let checkpoint = shell.run("audit checkpoint").await.unwrap();
     assert_eq!(checkpoint.text.parse::<Value>().unwrap(), checkpoint.facts);
     let folder = tempfile::tempdir().unwrap();

@@ -22,10 +22,10 @@ fn entry(at: Millis, org: Option<Id<Org>>, target: &str) -> Entry {
 /// Twenty entries of the workspace, and three about none.
 async fn recorded(db: &Db, org: Id<Org>) {
     for number in 1..=20 {
-        audit::append(db, &[entry(NOW + number, Some(org), &format!("call {number}"))], &[]).await.unwrap();
+        audit::append(db, vec![entry(NOW + number, Some(org), &format!("call {number}"))], vec![]).await.unwrap();
     }
     for number in 1..=3 {
-        audit::append(db, &[entry(NOW + number, None, "log-in")], &[]).await.unwrap();
+        audit::append(db, vec![entry(NOW + number, None, "log-in")], vec![]).await.unwrap();
     }
 }
 
@@ -132,7 +132,7 @@ async fn l08_a_checkpoint_finds_what_was_cut_off_or_written_anew() {
         recorded(&db, org).await;
         let checkpoint = world.identity.audit_checkpoint().await.unwrap();
         assert_eq!(checkpoint.chains.iter().map(|head| head.seq).collect::<Vec<_>>(), [3, 20]);
-        audit::append(&db, &[entry(NOW, Some(org), "later")], &[]).await.unwrap();
+        audit::append(&db, vec![entry(NOW, Some(org), "later")], vec![]).await.unwrap();
         world.identity.rotate_key().await.unwrap();
         world.wait(400);
         assert_eq!(world.identity.check_audit(Some(&checkpoint)).await.unwrap(), [], "it went on, and keys changed");
@@ -212,7 +212,7 @@ async fn l08_a_clock_that_goes_back_and_writers_at_once_leave_one_whole_chain() 
                 for number in 0..20 {
                     // Each later one says an earlier time.
                     let row = entry(NOW - number * 60_000, Some(org), &format!("{writer}/{number}"));
-                    audit::append(&db, &[row], &[]).await.unwrap();
+                    audit::append(&db, vec![row], vec![]).await.unwrap();
                 }
             });
         }
@@ -255,8 +255,8 @@ async fn l08_entries_go_when_their_time_is_over_and_what_stays_is_whole() {
         // The log goes on from there, and a later checkpoint sees what is cut off.
         audit::append(
             &db,
-            &[entry(world.clock.now(), Some(org), "later"), entry(world.clock.now(), None, "later")],
-            &[],
+            vec![entry(world.clock.now(), Some(org), "later"), entry(world.clock.now(), None, "later")],
+            vec![],
         )
         .await
         .unwrap();

@@ -290,7 +290,7 @@ async fn an_export_of_many_parts_misses_nothing() {
     let long = "é\"".repeat(250);
     let entries = (0..999).map(|n| dragoman::model::audit::Entry { target: format!("{n} {long}"), ..pattern.clone() });
     let entries: Vec<_> = entries.collect();
-    dragoman::store::audit::append(&service.db, &entries, &[]).await.unwrap();
+    dragoman::store::audit::append(&service.db, entries, vec![]).await.unwrap();
     let response = service.get("/api/v1/audit/export?format=ndjson", &admin).send().await.unwrap();
     let text = response.text().await.unwrap();
     let seqs: Vec<i64> =
