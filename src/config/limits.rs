@@ -91,6 +91,8 @@ pub struct Budgets {
     pub sql_chars: usize,
     /// Workers that may run SQL at the same time on this node.
     pub sql_workers: usize,
+    /// Megabytes of answers that are given again to the same statement.
+    pub sql_known_mb: usize,
     /// The longest that a question may take, with everything that it runs.
     pub ask_time: Duration,
     /// For one statement of a question.
@@ -178,6 +180,7 @@ impl Default for Limits {
                 sql_threads: 2,
                 sql_chars: 4096,
                 sql_workers: 4,
+                sql_known_mb: 16,
                 ask_time: secs(5 * MINUTE),
                 ask_sql_time: secs(30),
                 ask_rows: 10_000,

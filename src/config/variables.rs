@@ -98,6 +98,7 @@ variables! {
     "DRAGOMAN_SQL_THREADS" = "2": "threads that a query may use";
     "DRAGOMAN_SQL_CHARS" = "4096": "characters that a query may have";
     "DRAGOMAN_SQL_WORKERS" = "4": "queries at the same time on this node";
+    "DRAGOMAN_SQL_KNOWN_MB" = "16": "megabytes of answers that are given again to the same statement over the same data; 0 computes each anew";
     "DRAGOMAN_ASK_SECONDS" = "300": "seconds that a question may take, with all that it runs";
     "DRAGOMAN_ASK_SQL_SECONDS" = "30": "seconds that one statement of a question may run";
     "DRAGOMAN_ASK_ROWS" = "10000": "rows that the answer to a question may have";

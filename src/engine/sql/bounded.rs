@@ -26,7 +26,10 @@ impl<K: Hash + Eq + Clone, V: Clone> Bounded<K, V> {
             self.bytes -= before;
         }
         self.bytes += bytes;
-        self.shrink(self.most, |_, _| true);
+        while self.bytes > self.most {
+            let Some((_, (_, oldest))) = self.kept.pop_lru() else { break };
+            self.bytes -= oldest;
+        }
     }
 
     /// The value, which is now the most recently used.

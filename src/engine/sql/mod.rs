@@ -14,6 +14,7 @@ mod documents;
 mod estimate;
 pub mod guard;
 mod import;
+mod known;
 mod missing;
 pub mod plots;
 mod pool;
@@ -41,6 +42,7 @@ pub use import::{ImportedTable, TableFormat, TableSource};
 pub use process::SUBCOMMAND;
 pub use results::{Facts, Page, Results, gone};
 
+use self::known::Known;
 use self::pool::Pool;
 use self::profiles::Profiles;
 use self::remote::route::{Place, place};
@@ -48,7 +50,7 @@ use self::remote::sources::Sources;
 use self::results::RESULT_BYTES;
 use self::rows::Row;
 use self::warm::Bound;
-use self::wire::{Outcome, TableFile, Tables, Task, TaskLimits};
+use self::wire::{Outcome, Rows, TableFile, Tables, Task, TaskLimits};
 use crate::base::memory;
 use crate::config::Budgets;
 use crate::engine::files::Files;
@@ -94,6 +96,7 @@ pub struct SqlEngine {
     /// The tables of what callers saw last, by where it lies in memory; a place is not taken anew while it is known.
     seen: Arc<Mutex<LruCache<usize, Seen>>>,
     profiles: Profiles,
+    known: Known,
     /// Engines of others; without them every table is here.
     sources: Option<Sources>,
 }
@@ -117,6 +120,7 @@ impl SqlEngine {
             pool,
             turns: Turns::of_queries(share.workers).lending(),
             imports: Turns::of_imports(share.imports, 1),
+            known: Known::new(budgets.sql_known_mb << 20),
             budgets,
             files,
             seen: Arc::new(Mutex::new(LruCache::new(SEEN))),
@@ -234,19 +238,18 @@ impl SqlEngine {
         limits: TaskLimits,
     ) -> Result<Answer<R>> {
         let files = bound.tables.clone();
-        let (pool, limits, bound) = (&self.pool, &limits, &bound);
+        let (pool, known, limits, bound) = (&self.pool, &self.known, &limits, &bound);
         let query = || async move {
             let (rows, payload) =
                 pool.query(bound.clone(), sql, limits, time(job), job.time_left(), &job.cancel).await?;
-            let (bytes, is_small) = (limits.bytes, payload.len() <= READ_HERE);
-            let read = move || rows::table(&rows, &payload, bytes).map(|table| (rows, table));
+            known.keep(bound, sql, limits, &rows, &payload);
             // As JSON the rows are many times as large: within the turn, and not where others wait for the thread.
-            match is_small {
-                true => read(),
-                false => tokio::task::spawn_blocking(read).await.map_err(Error::internal)?,
-            }
+            read(rows, payload, limits.bytes).await
         };
-        let answer = self.in_turn(job, query).await;
+        let answer = match known.find(bound, sql, limits) {
+            Some(given) => read(given.rows.clone(), given.payload.clone(), limits.bytes).await,
+            None => self.in_turn(job, query).await,
+        };
         let (rows, mut table) =
             answer.map_err(|error| or_erased(error, files.iter().map(|table| table.file.as_path())))?;
         let described = rows.described.and_then(|name| tables.iter().find(|it| it.name.eq_ignore_ascii_case(&name)));
@@ -312,6 +315,16 @@ impl SqlEngine {
 
 fn bound(job: &Job<'_>, tables: Tables) -> Bound {
     Bound { workspace: job.pass.org().to_string(), principal: job.pass.credential().to_owned(), tables }
+}
+
+/// A table of rows as they came; of many where nobody waits for the thread.
+async fn read<R: Row>(rows: Rows, payload: Vec<u8>, most: usize) -> Result<(Rows, Table<R>)> {
+    let is_small = payload.len() <= READ_HERE;
+    let read = move || rows::table(&rows, &payload, most).map(|table| (rows, table));
+    match is_small {
+        true => read(),
+        false => tokio::task::spawn_blocking(read).await.map_err(Error::internal)?,
+    }
 }
 
 /// How workers divide the memory of the node.

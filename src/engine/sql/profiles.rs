@@ -89,7 +89,9 @@ impl SqlEngine {
     /// Forgets the profiles of a dataset, in whatever version, and lets go of its open files, so that their space is
     /// free once they are removed.
     pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>) {
-        self.pool.forget(&self.files.tables(org, dataset));
+        let folder = self.files.tables(org, dataset);
+        self.pool.forget(&folder);
+        self.known.forget(&folder);
         self.profiles.kept().retain(|(of, id, _), _| (*of, *id) != (org, dataset));
     }
 }

@@ -134,6 +134,8 @@ pub struct Rows {
     pub used: Vec<String>,
     /// The table whose columns the rows are, by public name, where the statement is its `DESCRIBE`.
     pub described: Option<String>,
+    /// Whether the same statement over the same files gives these rows whenever it is asked.
+    pub is_lasting: bool,
     /// What judging the statement took.
     pub judged_us: u64,
     /// What running it took.

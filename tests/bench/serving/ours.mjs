@@ -49,6 +49,7 @@ export async function ours(binary, work, options) {
   installation.env.DRAGOMAN_PUBLIC_URL = '';
   if (options.database !== 'sqlite') installation.env.DATABASE_URL = options.database;
   for (const rate of RATES) installation.env[`DRAGOMAN_${rate}`] = '100000000';
+  installation.env.DRAGOMAN_SQL_KNOWN_MB = options.known ? '16' : '0';
   Object.assign(installation.env, { DRAGOMAN_EXT_IN_FLIGHT: '256', DRAGOMAN_IN_FLIGHT: '1024' });
   const run = (text, input) => installation.command(text.split(' '), input);
   run('admin workspace create bench');
@@ -77,5 +78,5 @@ export async function ours(binary, work, options) {
     { name: 'list datasets, token', ...tool(token, 'dragoman_list_datasets', {}), check: holding('flights') },
     { name: 'search, token', goal: 300, ...tool(token, 'dragoman_search', { query: SEARCH }), check: holding('flights-guide.md') },
   ];
-  return { name: 'dragoman', pid: service.child.pid, calls, stop: () => service.stop() };
+  return { name: options.known ? 'dragoman that knows' : 'dragoman', pid: service.child.pid, calls, stop: () => service.stop() };
 }

@@ -14,7 +14,7 @@ const number = (text) => ({ type: 'string', default: text });
 const { values: options } = parseArgs({ args: rest, options: {
   seconds: number('4'), rounds: number('3'), connections: number('16'), only: { type: 'string' }, database: number('sqlite'),
   tenants: number('0'), datasets: number('0'), tokens: number('0'), audit: number('0'),
-  peers: { type: 'boolean' }, fsyncs: { type: 'boolean' }, json: { type: 'string' },
+  peers: { type: 'boolean' }, known: { type: 'boolean' }, fsyncs: { type: 'boolean' }, json: { type: 'string' },
 } });
 const seconds = Number(options.seconds);
 const words = options.only?.split(',');

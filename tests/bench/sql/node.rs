@@ -42,6 +42,7 @@ pub struct Tenant {
 impl Node {
     pub fn new(data: &Path, change: impl FnOnce(&mut Budgets)) -> Self {
         let mut budgets = Limits::default().budgets;
+        budgets.sql_known_mb = 0;
         change(&mut budgets);
         let files = Files::new(data).unwrap();
         let engine = SqlEngine::new(program(), files.clone(), budgets.clone());

@@ -39,6 +39,8 @@ impl House {
     /// Without tables.
     pub fn empty(change: impl FnOnce(&mut Budgets)) -> Self {
         let mut budgets = Limits::default().budgets;
+        // What is looked at is the engine, each time.
+        budgets.sql_known_mb = 0;
         change(&mut budgets);
         let data = tempfile::tempdir().unwrap();
         let clock = Clock::manual(1_000);
@@ -193,6 +195,13 @@ impl House {
         let (org, dataset) = (self.org.id, self.datasets.iter_mut().find(|dataset| dataset.name == name).unwrap());
         self.files.publish(&made, &self.files.table(org, dataset.id, "v2")).unwrap();
         dataset.version = Some("v2".into());
+    }
+
+    /// Hides a column of a table from everybody.
+    pub fn hide(&mut self, name: &str, column: &str) {
+        let dataset = self.datasets.iter_mut().find(|dataset| dataset.name == name).unwrap();
+        dataset.columns.retain(|seen| seen.name != column);
+        dataset.hidden.push(column.into());
     }
 
     pub async fn query_until(&self, sql: &str, cancel: CancellationToken) -> Result<Answer> {

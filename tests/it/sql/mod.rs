@@ -6,6 +6,7 @@ mod clickhouse;
 mod draft;
 pub mod house;
 mod imports;
+mod known;
 mod postgres;
 mod profiles;
 mod schemas;

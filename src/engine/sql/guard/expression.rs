@@ -11,6 +11,9 @@ const KEYS: [&str; 5] = ["class", "type", "alias", "query_location", "query_loca
 pub(super) const SESSION_NAMES: [&str; 5] =
     ["current_catalog", "current_schema", "current_role", "current_user", "session_user"];
 
+/// As those; they read the clock.
+const CLOCK_NAMES: [&str; 5] = ["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"];
+
 /// Where a function stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -84,6 +87,7 @@ impl Walk<'_> {
         let map = own_keys(value, &["column_names"], &[])?;
         if let [name] = list(map, "column_names")? {
             let name = name.as_str().unwrap_or_default().to_ascii_lowercase();
+            self.is_fleeting |= CLOCK_NAMES.contains(&name.as_str());
             if SESSION_NAMES.contains(&name.as_str()) {
                 self.session_names.insert(name);
             }
@@ -159,6 +163,7 @@ impl Walk<'_> {
         // function in both.
         let path = path(map)?;
         let name = path.last().ok_or_else(|| unknown("function", "empty"))?;
+        self.is_fleeting |= functions::is_fleeting(name);
         match place {
             Place::Expression => functions::in_expression(name)?,
             Place::From => functions::in_from(name)?,

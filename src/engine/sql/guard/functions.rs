@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub use super::defined::{DEFINED_HERE, DEFINED_OVER, TOO_MUCH};
 use super::groups::{
-    BOUNDS, LAMBDA_TAKERS, LIST_AGGREGATES, LITERAL_BUILDERS, LITERAL_FROM_SECOND, NAME_LISTS, NAME_TESTS,
+    BOUNDS, FLEETING, LAMBDA_TAKERS, LIST_AGGREGATES, LITERAL_BUILDERS, LITERAL_FROM_SECOND, NAME_LISTS, NAME_TESTS,
     TABLE_FUNCTIONS,
 };
 use super::list::List;
@@ -29,6 +29,11 @@ fn list() -> &'static List {
 #[cfg(test)]
 pub fn known() -> std::collections::BTreeSet<&'static str> {
     list().names()
+}
+
+/// Whether a function gives another value for the same arguments at another time.
+pub fn is_fleeting(name: &str) -> bool {
+    FLEETING.contains(&name)
 }
 
 /// Whether a function may stand in an expression.

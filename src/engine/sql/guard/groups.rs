@@ -167,6 +167,27 @@ pub(super) const BOUNDS: [&str; 81] = [
     "map_values",
 ];
 
+/// Functions that give another value at another time: those of the clock, `age` with one argument among them, and those
+/// of chance.
+pub(super) const FLEETING: [&str; 16] = [
+    "now",
+    "today",
+    "ago",
+    "age",
+    "current_date",
+    "current_localtime",
+    "current_localtimestamp",
+    "get_current_time",
+    "get_current_timestamp",
+    "transaction_timestamp",
+    "random",
+    "uuid",
+    "uuidv4",
+    "uuidv7",
+    "gen_random_uuid",
+    "reservoir_quantile",
+];
+
 /// Functions whose arguments from the second on are read while binding: they must be literals.
 pub(super) const LITERAL_FROM_SECOND: [&str; 20] = [
     "quantile",

@@ -77,6 +77,8 @@ pub struct Judged {
     pub tables: BTreeSet<String>,
     /// Names such as `current_user` that it uses as columns: it may run only if tables have them.
     columns: BTreeSet<String>,
+    /// Whether it reads the clock, or leaves something to chance.
+    pub is_fleeting: bool,
 }
 
 impl Judged {
@@ -124,7 +126,7 @@ pub fn check(sql: &str, tree: &str, tables: &[String]) -> Verdict<Judged> {
     walk.compare(&tree)?;
     let given = aliases(&tree);
     walk.session_names.retain(|name| !given.contains(name));
-    Ok(Judged { tables: walk.used, columns: walk.session_names })
+    Ok(Judged { tables: walk.used, columns: walk.session_names, is_fleeting: walk.is_fleeting })
 }
 
 /// Every name that the statement gives, in lower case.
@@ -172,6 +174,8 @@ struct Walk<'a> {
     session_names: BTreeSet<String>,
     /// Permitted tables that the statement reads.
     used: BTreeSet<String>,
+    /// See [`Judged::is_fleeting`].
+    is_fleeting: bool,
     visited: Count,
 }
 

@@ -101,7 +101,7 @@ impl Walk<'_> {
             }
         }
         self.expressions(list(map, "group_expressions")?)?;
-        sample(map)?;
+        self.sample(map)?;
         self.modifiers(map)
     }
 
@@ -224,14 +224,14 @@ impl Walk<'_> {
             "BASE_TABLE" => self.base_table(value),
             "SUBQUERY" => {
                 let map = table_keys(value, &["column_name_alias"], &["subquery"])?;
-                sample(map)?;
+                self.sample(map)?;
                 self.statement(map.get("subquery").ok_or_else(|| unknown("table", "subquery"))?)
             }
             "JOIN" => self.join(value),
             "TABLE_FUNCTION" => self.table_function(value),
             "EXPRESSION_LIST" => {
                 let map = table_keys(value, &["expected_names"], &["values"])?;
-                sample(map)?;
+                self.sample(map)?;
                 for row in list(map, "values")? {
                     self.expressions(row.as_array().ok_or_else(|| unknown("VALUES", "row"))?)?;
                 }
@@ -255,7 +255,7 @@ impl Walk<'_> {
     fn base_table(&mut self, value: &Value) -> Verdict {
         let plain = ["table_name", "column_name_alias", "schema_name", "catalog_name"];
         let map = table_keys(value, &plain, &["qualified_name"])?;
-        sample(map)?;
+        self.sample(map)?;
         let path = path(map)?;
         let [name] = path.as_slice() else {
             let name = path.join(".");
@@ -289,7 +289,7 @@ impl Walk<'_> {
             "nearest_approx",
         ];
         let map = table_keys(value, &plain, &["left", "right", "condition", "ranking_expression"])?;
-        sample(map)?;
+        self.sample(map)?;
         // `JOIN BY (TYPE …)` reaches kinds that the engine makes for itself.
         for (key, known) in [("join_type", &JOIN_TYPES[..]), ("ref_type", &REF_TYPES[..])] {
             let kind = map.get(key).and_then(Value::as_str);
@@ -308,7 +308,7 @@ impl Walk<'_> {
 
     fn table_function(&mut self, value: &Value) -> Verdict {
         let map = table_keys(value, &["column_name_alias", "with_ordinality"], &["function"])?;
-        sample(map)?;
+        self.sample(map)?;
         let function = map.get("function").ok_or_else(|| unknown("table", "function"))?;
         self.call(function, Place::From)?;
         let Some(function) = function.as_object() else { return Err(unknown("table", "function")) };
@@ -327,7 +327,7 @@ impl Walk<'_> {
     fn pivot(&mut self, value: &Value) -> Verdict {
         let plain = ["unpivot_names", "groups", "column_name_alias", "include_nulls"];
         let map = table_keys(value, &plain, &["source", "aggregates", "pivots"])?;
-        sample(map)?;
+        self.sample(map)?;
         self.table(map.get("source").ok_or_else(|| unknown("PIVOT", "source"))?)?;
         self.expressions(list(map, "aggregates")?)?;
         for column in list(map, "pivots")? {
@@ -350,7 +350,7 @@ impl Walk<'_> {
     /// `DESCRIBE` and `SUMMARIZE`, which hold the query that they describe.
     fn describe(&mut self, value: &Value) -> Verdict {
         let map = table_keys(value, &["show_type", "table_name"], &["query", "qualified_name"])?;
-        sample(map)?;
+        self.sample(map)?;
         let kind = map.get("show_type").and_then(Value::as_str).unwrap_or_default();
         match map.get("query") {
             Some(query) if matches!(kind, "DESCRIBE" | "SUMMARY") && path(map)?.is_empty() => self.query(query),
@@ -360,17 +360,18 @@ impl Walk<'_> {
             }
         }
     }
-}
 
-/// `USING SAMPLE` and `TABLESAMPLE`: numbers and a method.
-fn sample(map: &Map<String, Value>) -> Verdict {
-    let Some(sample) = map.get("sample") else { return Ok(()) };
-    let plain = ["is_percentage", "method", "seed", "repeatable", "sample_rate"];
-    let sample = keys(sample, "SAMPLE", &plain, &["sample_size"])?;
-    let Some(size) = sample.get("sample_size") else { return Ok(()) };
-    let size = keys(size, "SAMPLE", &["is_null", "value"], &["type"])?;
-    match size.get("type") {
-        Some(Value::Object(r#type)) if r#type.values().all(is_plain) => Ok(()),
-        _ => Err(unknown("SAMPLE", "size")),
+    /// `USING SAMPLE` and `TABLESAMPLE`: numbers and a method.
+    fn sample(&mut self, map: &Map<String, Value>) -> Verdict {
+        let Some(sample) = map.get("sample") else { return Ok(()) };
+        self.is_fleeting = true;
+        let plain = ["is_percentage", "method", "seed", "repeatable", "sample_rate"];
+        let sample = keys(sample, "SAMPLE", &plain, &["sample_size"])?;
+        let Some(size) = sample.get("sample_size") else { return Ok(()) };
+        let size = keys(size, "SAMPLE", &["is_null", "value"], &["type"])?;
+        match size.get("type") {
+            Some(Value::Object(r#type)) if r#type.values().all(is_plain) => Ok(()),
+            _ => Err(unknown("SAMPLE", "size")),
+        }
     }
 }

@@ -103,6 +103,7 @@ impl Instance {
         let (statement, pivots) = self.understood(sql)?;
         let judged_us = micros(started);
         let used = &statement.judged.tables;
+        let is_lasting = pivots.is_empty() && !statement.judged.is_fleeting;
         match &self.attached {
             None => {
                 let wanted: BTreeSet<String> = used.iter().chain(also).cloned().collect();
@@ -132,10 +133,11 @@ impl Instance {
         if pivots.is_empty() && !truncated {
             let (sql, limits, used, described) = (sql.to_owned(), limits.clone(), used.clone(), described.clone());
             let (shapes, names) = (shapes.clone(), names.clone());
-            let ready = Ready { sql, limits, text, used, described, schema, shapes, names, connection };
+            let ready = Ready { sql, limits, text, used, described, is_lasting, schema, shapes, names, connection };
             self.ready.keep(ready, payload.len());
         }
-        Ok((Outcome::Rows(Rows { shapes, names, truncated, used, described, judged_us, execution_us }), payload))
+        let rows = Rows { shapes, names, truncated, used, described, is_lasting, judged_us, execution_us };
+        Ok((Outcome::Rows(rows), payload))
     }
 
     /// Runs a statement that ran before, as it was judged and prepared then; nothing when there is none, or when it would
@@ -161,6 +163,7 @@ impl Instance {
             truncated: ran.truncated,
             used: used.clone(),
             described: described.clone(),
+            is_lasting: ready.is_lasting,
             judged_us: 0,
             execution_us: micros(started),
         };

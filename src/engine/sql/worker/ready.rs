@@ -28,6 +28,7 @@ pub(super) struct Ready {
     /// Tables that it reads, and the one that it describes.
     pub used: Vec<String>,
     pub described: Option<String>,
+    pub is_lasting: bool,
     /// What its columns were, and must be again.
     pub schema: SchemaRef,
     pub shapes: Vec<Shape>,
