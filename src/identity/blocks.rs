@@ -28,12 +28,12 @@ impl Identity {
             let message = format!("A workspace blocks at most {MOST} clients. Let one in again first.");
             return Err(Error::new(Code::LimitExceeded, message));
         }
-        Ok(client_blocks::insert(self.0.db.pool(), org, client_id, self.0.clock.now()).await?)
+        Ok(client_blocks::insert(&mut *self.0.db.writer().await?, org, client_id, self.0.clock.now()).await?)
     }
 
     /// Takes a block away from the place where it was put; `false` when there is none.
     pub async fn unblock_client(&self, org: Option<Id<Org>>, client_id: &str) -> Result<bool> {
-        Ok(client_blocks::remove(self.0.db.pool(), org, client_id).await?)
+        Ok(client_blocks::remove(&mut *self.0.db.writer().await?, org, client_id).await?)
     }
 
     /// The blocks of a workspace, or those of the whole installation; by client.

@@ -17,12 +17,12 @@ impl Identity {
 
     /// Signs a person out of one browser; `false` when they are not signed in there.
     pub async fn end_browser_session(&self, user: Id<User>, id: &str) -> Result<bool> {
-        Ok(sessions::delete_one_of_user(self.0.db.pool(), user, id).await?)
+        Ok(sessions::delete_one_of_user(&mut *self.0.db.writer().await?, user, id).await?)
     }
 
     /// Signs a person out of every browser but the one with this digest of its session's id; returns how many.
     pub async fn end_other_browser_sessions(&self, user: Id<User>, keep: &str) -> Result<u64> {
-        Ok(sessions::delete_others_of_user(self.0.db.pool(), user, keep).await?)
+        Ok(sessions::delete_others_of_user(&mut *self.0.db.writer().await?, user, keep).await?)
     }
 
     /// What a browser keeps to show that the candidate has signed in there before. It proves nothing else, and is worth

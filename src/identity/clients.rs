@@ -44,7 +44,7 @@ impl Identity {
             may_introspect: false,
             created_at: self.0.clock.now(),
         };
-        Ok(clients::insert_or_get(self.0.db.pool(), &client, &fingerprint(&client)).await?)
+        Ok(clients::insert_or_get(&mut *self.0.db.writer().await?, &client, &fingerprint(&client)).await?)
     }
 
     /// A client by its exact id: a registered one, or the one that the document at this address describes, which is

@@ -55,7 +55,7 @@ impl Identity {
             created_at: self.0.clock.now(),
         };
         // Its own id: two confidential clients are never one, whatever they are called.
-        let client = clients::insert_or_get(self.0.db.pool(), &client, &client.id).await?;
+        let client = clients::insert_or_get(&mut *self.0.db.writer().await?, &client, &client.id).await?;
         Ok((client, secret))
     }
 
@@ -75,7 +75,7 @@ impl Identity {
     /// `invalid_argument` when there is no such client, or it is public.
     pub async fn replace_client_secret(&self, id: &str) -> Result<Secret> {
         let secret = checked_token(SECRET);
-        match clients::set_secret(self.0.db.pool(), id, &digest(secret.expose())).await? {
+        match clients::set_secret(&mut *self.0.db.writer().await?, id, &digest(secret.expose())).await? {
             true => Ok(secret),
             false => Err(Error::invalid("client_id", "There is no confidential client with this id.")),
         }
@@ -88,11 +88,11 @@ impl Identity {
     /// `invalid_argument` when there is no such client.
     pub async fn remove_client(&self, id: &str) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        if !clients::remove(&mut *tx, id).await? {
+        if !clients::remove(&mut tx, id).await? {
             return Err(Error::invalid("client_id", "There is no registered client with this id."));
         }
-        grants::revoke_of_client(&mut *tx, id, "client_removed", self.0.clock.now()).await?;
-        client_blocks::remove_of_client(&mut *tx, id).await?;
+        grants::revoke_of_client(&mut tx, id, "client_removed", self.0.clock.now()).await?;
+        client_blocks::remove_of_client(&mut tx, id).await?;
         Ok(tx.commit().await?)
     }
 

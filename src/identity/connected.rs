@@ -34,21 +34,21 @@ impl Identity {
     /// force.
     pub async fn disconnect(&self, org: Id<Org>, id: &str) -> Result<bool> {
         let mut tx = self.0.db.begin().await?;
-        let ended = connected::end(&mut *tx, org, id, "admin", self.0.clock.now()).await?;
+        let ended = connected::end(&mut tx, org, id, "admin", self.0.clock.now()).await?;
         Ok(self.forgotten(tx, ended).await?.is_some())
     }
 
     /// As [`Identity::disconnect`], for one of a person's own grants; says which it was.
     pub async fn disconnect_own(&self, user: Id<User>, id: &str) -> Result<Option<Ended>> {
         let mut tx = self.0.db.begin().await?;
-        let ended = connected::end_own(&mut *tx, user, id, "owner", self.0.clock.now()).await?;
+        let ended = connected::end_own(&mut tx, user, id, "owner", self.0.clock.now()).await?;
         self.forgotten(tx, ended).await
     }
 
     /// Otherwise the client would only ask again, and be approved without a word.
     async fn forgotten(&self, mut tx: Tx, ended: Option<Ended>) -> Result<Option<Ended>> {
         if let Some(ended) = &ended {
-            consents::forget(&mut *tx, ended.org, ended.user, &ended.client_id).await?;
+            consents::forget(&mut tx, ended.org, ended.user, &ended.client_id).await?;
             tx.commit().await?;
         }
         Ok(ended)

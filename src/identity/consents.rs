@@ -44,8 +44,9 @@ impl Identity {
         if redirect::kind(request.redirect_uri) != Ok(Kind::Https) {
             return Ok(());
         }
-        let (pool, scopes, now) = (self.0.db.pool(), scope_text(scopes), self.0.clock.now());
-        Ok(consents::remember(pool, org, &request.key(), &scopes, request.addresses, now).await?)
+        let (scopes, now) = (scope_text(scopes), self.0.clock.now());
+        let mut writer = self.0.db.writer().await?;
+        Ok(consents::remember(&mut writer, org, &request.key(), &scopes, request.addresses, now).await?)
     }
 
     /// The workspace that a person approved exactly this for, or more scopes; `None` when there is no such one or
@@ -62,8 +63,8 @@ impl Identity {
     /// about. Returns how many grants ended.
     pub async fn withdraw_consent(&self, org: Id<Org>, user: Id<User>, client_id: &str) -> Result<u64> {
         let mut tx = self.0.db.begin().await?;
-        let ended = grants::revoke_given(&mut *tx, org, user, client_id, "withdrawn", self.0.clock.now()).await?;
-        consents::forget(&mut *tx, org, user, client_id).await?;
+        let ended = grants::revoke_given(&mut tx, org, user, client_id, "withdrawn", self.0.clock.now()).await?;
+        consents::forget(&mut tx, org, user, client_id).await?;
         tx.commit().await?;
         Ok(ended)
     }

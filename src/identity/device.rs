@@ -84,7 +84,6 @@ impl Identity {
         ip: IpAddr,
     ) -> Result<Started> {
         let (now, lifetime) = (self.0.clock.now(), self.0.config.limits.lifetimes.device);
-        let pool = self.0.db.pool();
         let device_code = checked_token(DEVICE);
         let mut row = DeviceRow {
             digest: sha256_hex(device_code.expose().as_bytes()),
@@ -105,7 +104,7 @@ impl Identity {
         let user_code = loop {
             let letters = draw();
             row.user_code = self.user_code_digest(&letters);
-            if devices::insert(pool, &row).await? {
+            if devices::insert(&mut *self.0.db.writer().await?, &row).await? {
                 break shown(&letters);
             }
         };
@@ -146,14 +145,14 @@ impl Identity {
         if !devices::approve(&mut tx, grant.org, digest, &grant.id, self.0.clock.now()).await? {
             return Ok(false);
         }
-        grants::insert(&mut *tx, &grant).await?;
+        grants::insert(&mut tx, &grant).await?;
         tx.commit().await?;
         Ok(true)
     }
 
     /// Refuses a device; `false` when it was answered already or is too old.
     pub async fn deny_device(&self, digest: &str) -> Result<bool> {
-        Ok(devices::deny(self.0.db.pool(), digest, self.0.clock.now()).await?)
+        Ok(devices::deny(&mut *self.0.db.writer().await?, digest, self.0.clock.now()).await?)
     }
 
     /// Answers a device that asks (RFC 8628 §3.4). Signing out in the browser does not end an approval here, as it ends

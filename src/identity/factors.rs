@@ -67,7 +67,7 @@ impl Identity {
     /// `rate_limited` with the seconds to wait.
     pub(super) async fn count_try(&self, user: Id<User>) -> Result<()> {
         let now = self.0.clock.now();
-        let (tries, since) = factors::count_try(self.0.db.pool(), user, now, WINDOW).await?;
+        let (tries, since) = factors::count_try(&mut *self.0.db.writer().await?, user, now, WINDOW).await?;
         if tries <= TRIES {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl Identity {
             return Ok(false);
         }
         let digest = self.recovery_digest(user, &code);
-        Ok(factors::use_recovery_code(self.0.db.pool(), user, &digest, self.0.clock.now()).await?)
+        Ok(factors::use_recovery_code(&mut *self.0.db.writer().await?, user, &digest, self.0.clock.now()).await?)
     }
 
     /// New recovery codes for a person who has a second factor; earlier ones work no more. They can be shown now, and
@@ -118,7 +118,7 @@ impl Identity {
     /// Ends recovery codes that nothing is left to recover from.
     pub(super) async fn drop_stale_recovery_codes(&self, user: Id<User>) -> Result<()> {
         if !self.factors(user).await?.any() {
-            factors::delete_recovery_codes(self.0.db.pool(), user).await?;
+            factors::delete_recovery_codes(&mut *self.0.db.writer().await?, user).await?;
         }
         Ok(())
     }
@@ -129,10 +129,10 @@ impl Identity {
     /// The database fails.
     pub async fn reset_factors(&self, user: Id<User>) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        factors::delete_totp(&mut *tx, user).await?;
-        factors::delete_passkeys(&mut *tx, user).await?;
-        factors::delete_recovery_codes(&mut *tx, user).await?;
-        sessions::delete_of_user(&mut *tx, user).await?;
+        factors::delete_totp(&mut tx, user).await?;
+        factors::delete_passkeys(&mut tx, user).await?;
+        factors::delete_recovery_codes(&mut tx, user).await?;
+        sessions::delete_of_user(&mut tx, user).await?;
         Ok(tx.commit().await?)
     }
 

@@ -121,7 +121,7 @@ impl Identity {
         if client_blocks::is_blocked(self.0.db.pool(), Some(approval.org), &approval.client_id).await? {
             return Err(client_blocked());
         }
-        grants::insert(self.0.db.pool(), &self.granted(approval, &code)).await?;
+        grants::insert(&mut *self.0.db.writer().await?, &self.granted(approval, &code)).await?;
         Ok(code)
     }
 
@@ -292,7 +292,7 @@ pub(super) fn client_blocked() -> Error {
 
 /// Ends the family, durably, before its caller is refused.
 async fn kill(mut tx: Tx, grant: &GrantRow, why: &'static str, now: Millis) -> Result<(), GrantError> {
-    grants::revoke(&mut *tx, &grant.id, why, now).await?;
+    grants::revoke(&mut tx, &grant.id, why, now).await?;
     tx.commit().await?;
     tracing::warn!(family = grant.id, client = grant.client_id, workspace = %grant.org, why, "a grant was revoked");
     Ok(())

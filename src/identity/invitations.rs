@@ -67,7 +67,7 @@ impl Identity {
         {
             return Err(Error::invalid("email", format!("{email} is a member already.")));
         }
-        invitations::revoke_for(&mut *tx, org, &email, now).await?;
+        invitations::revoke_for(&mut tx, org, &email, now).await?;
         if invitations::open(&mut *tx, org, now).await?.len() >= MAX_OPEN {
             let message = format!("A workspace has at most {MAX_OPEN} open invitations. Take one back first.");
             return Err(Error::new(Code::LimitExceeded, message));
@@ -83,7 +83,7 @@ impl Identity {
             created_at: now,
             expires_at: now.saturating_add(life),
         };
-        invitations::insert(&mut *tx, &row).await?;
+        invitations::insert(&mut tx, &row).await?;
         tx.commit().await?;
         let link = |token: &str| Secret::new(self.0.config.url(&format!("/invitation/{token}")));
         // Only the mail proves the mailbox: whoever invites is shown a link without the proof.
@@ -99,7 +99,7 @@ impl Identity {
 
     /// Takes an open invitation back; `false` when the workspace has none with this id.
     pub async fn revoke_invitation(&self, org: Id<Org>, id: Id<InvitationRow>) -> Result<bool> {
-        Ok(invitations::revoke(self.0.db.pool(), org, id, self.0.clock.now()).await?)
+        Ok(invitations::revoke(&mut *self.0.db.writer().await?, org, id, self.0.clock.now()).await?)
     }
 
     /// What a link offers; `None` for one that was used, taken back, is too old, or never was.
@@ -171,7 +171,7 @@ impl Identity {
         let now = self.0.clock.now();
         let user = User { id: Id::new(&self.0.clock), email: row.email.clone(), name, created_at: now };
         let mut tx = self.0.db.begin().await?;
-        if !users::insert(&mut *tx, &user, &hash).await? || !self.enter(&mut tx, &row, user.id).await? {
+        if !users::insert(&mut tx, &user, &hash).await? || !self.enter(&mut tx, &row, user.id).await? {
             return Ok(None);
         }
         tx.commit().await?;
@@ -189,12 +189,12 @@ impl Identity {
         if !active || !domain_allowed(&domains, &row.email) || !may_still_invite(&mut **tx, row).await? {
             return Ok(false);
         }
-        if !invitations::accept(&mut **tx, row.org, row.id, now).await? {
+        if !invitations::accept(tx, row.org, row.id, now).await? {
             return Ok(false);
         }
         let before = members::kept_role(&mut **tx, row.org, user).await?;
         if before.is_none_or(|before| before < row.role) {
-            members::set(&mut **tx, row.org, user, row.role, now).await?;
+            members::set(tx, row.org, user, row.role, now).await?;
         }
         Ok(true)
     }

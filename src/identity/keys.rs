@@ -109,7 +109,7 @@ impl Keys {
     pub(super) async fn open(db: &Db, master: MasterKey, clock: Clock) -> Result<Self> {
         let mut rows = keys::list(db.pool()).await?;
         if rows.is_empty() {
-            keys::insert(db.pool(), &generate(1, clock.now() - millis(SKEW), &master, &clock)?).await?;
+            keys::insert(&mut *db.writer().await?, &generate(1, clock.now() - millis(SKEW), &master, &clock)?).await?;
             rows = keys::list(db.pool()).await?;
         }
         let mut by_kid = HashMap::new();

@@ -30,7 +30,7 @@ impl Identity {
             connectivity_enabled: false,
             created_at: now,
         };
-        if !orgs::insert(self.0.db.pool(), &org).await? {
+        if !orgs::insert(&mut *self.0.db.writer().await?, &org).await? {
             return Err(Error::invalid("slug", format!("There is a workspace {slug} already.")));
         }
         Ok(org)
@@ -54,7 +54,11 @@ impl Identity {
     /// # Errors
     /// `invalid_argument` when there is no such workspace.
     pub async fn set_connectivity(&self, org: Id<Org>, on: bool) -> Result<()> {
-        if orgs::set_connectivity(self.0.db.pool(), org, on).await? { Ok(()) } else { Err(no_such_org()) }
+        if orgs::set_connectivity(&mut *self.0.db.writer().await?, org, on).await? {
+            Ok(())
+        } else {
+            Err(no_such_org())
+        }
     }
 
     /// A new person, member of nothing.
@@ -66,7 +70,7 @@ impl Identity {
         let name = checked_name(name)?;
         let hash = self.hash_new(&email, password).await?;
         let user = User { id: Id::new(&self.0.clock), email, name, created_at: self.0.clock.now() };
-        if !users::insert(self.0.db.pool(), &user, &hash).await? {
+        if !users::insert(&mut *self.0.db.writer().await?, &user, &hash).await? {
             return Err(Error::invalid("email", format!("There is a person {} already.", user.email)));
         }
         Ok(user)
@@ -99,7 +103,7 @@ impl Identity {
         if users::by_id(&mut *tx, user).await?.is_none() {
             return Err(no_such_person());
         }
-        members::set(&mut *tx, org, user, role, self.0.clock.now()).await?;
+        members::set(&mut tx, org, user, role, self.0.clock.now()).await?;
         Ok(tx.commit().await?)
     }
 

@@ -163,7 +163,7 @@ impl Identity {
         };
         let mut tx = self.0.db.begin().await?;
         use_up(&mut tx, &state, expires_at, now).await?;
-        if !factors::insert_passkey(&mut *tx, &row).await? {
+        if !factors::insert_passkey(&mut tx, &row).await? {
             return Err(ProofError::Refused("passkey_known"));
         }
         tx.commit().await?;
@@ -230,7 +230,7 @@ impl Identity {
         let now = self.0.clock.now();
         let mut tx = self.0.db.begin().await?;
         use_up(&mut tx, state, expires_at, now).await?;
-        if !factors::passkey_used(&mut *tx, row, &data, now).await? {
+        if !factors::passkey_used(&mut tx, row, &data, now).await? {
             return Err(ProofError::Refused("passkey_counter"));
         }
         Ok(tx.commit().await?)
@@ -256,7 +256,7 @@ impl Identity {
     /// # Errors
     /// The database fails.
     pub async fn rename_passkey(&self, user: Id<User>, id: &str, name: &str) -> Result<bool> {
-        Ok(factors::rename_passkey(self.0.db.pool(), user, id, &name_or_default(name)).await?)
+        Ok(factors::rename_passkey(&mut *self.0.db.writer().await?, user, id, &name_or_default(name)).await?)
     }
 
     /// Removes a passkey; `false` when the person has no such passkey.
@@ -264,7 +264,7 @@ impl Identity {
     /// # Errors
     /// The database fails.
     pub async fn remove_passkey(&self, user: Id<User>, id: &str) -> Result<bool> {
-        let removed = factors::delete_passkey(self.0.db.pool(), user, id).await?;
+        let removed = factors::delete_passkey(&mut *self.0.db.writer().await?, user, id).await?;
         self.drop_stale_recovery_codes(user).await?;
         Ok(removed)
     }

@@ -17,15 +17,15 @@ impl Identity {
         let (now, token) = (self.0.clock.now(), random_token(""));
         let life = Millis::try_from(self.0.config.limits.lifetimes.link.as_millis()).unwrap_or(0);
         let mut tx = self.0.db.begin().await?;
-        links::sweep(&mut *tx, now, now - life).await?;
+        links::sweep(&mut tx, now, now - life).await?;
         // Two that ask at once take turns at the person's row.
-        let Some(user) = users::lock_active(&mut *tx, &email).await? else { return Ok(None) };
+        let Some(user) = users::lock_active(&mut tx, &email).await? else { return Ok(None) };
         if links::sent_since(&mut *tx, RESET, user.id, now - life).await? {
             return Ok(None);
         }
         let digest = sha256_hex(token.expose().as_bytes());
         let expires_at = now.saturating_add(life);
-        links::create(&mut *tx, &LinkRow { digest: &digest, kind: RESET, user: user.id, created_at: now, expires_at })
+        links::create(&mut tx, &LinkRow { digest: &digest, kind: RESET, user: user.id, created_at: now, expires_at })
             .await?;
         tx.commit().await?;
         self.mail_reset_link(&user, &token);
@@ -52,13 +52,13 @@ impl Identity {
         let hash = self.hash_new(&user.email, password).await?;
         let now = self.0.clock.now();
         let mut tx = self.0.db.begin().await?;
-        let active = users::lock_active(&mut *tx, &user.email).await?.is_some_and(|active| active.id == user.id);
-        if !active || links::take(&mut *tx, RESET, &digest, now).await? != Some(user.id) {
+        let active = users::lock_active(&mut tx, &user.email).await?.is_some_and(|active| active.id == user.id);
+        if !active || links::take(&mut tx, RESET, &digest, now).await? != Some(user.id) {
             return Ok(None);
         }
-        users::set_password(&mut *tx, user.id, &hash).await?;
-        sessions::delete_of_user(&mut *tx, user.id).await?;
-        links::end_of_user(&mut *tx, user.id, now).await?;
+        users::set_password(&mut tx, user.id, &hash).await?;
+        sessions::delete_of_user(&mut tx, user.id).await?;
+        links::end_of_user(&mut tx, user.id, now).await?;
         tx.commit().await?;
         self.mail_password_changed(&user);
         Ok(Some(user))

@@ -29,8 +29,8 @@ impl Identity {
         };
         let mut tx = self.0.db.begin().await?;
         let ended = match &claims {
-            Some(claims) => grants::revoke_by_access(&mut *tx, claims.org, &claims.fam, client_id, WHY, now).await?,
-            None => grants::revoke_by_refresh(&mut *tx, &sha256_hex(token.as_bytes()), client_id, WHY, now).await?,
+            Some(claims) => grants::revoke_by_access(&mut tx, claims.org, &claims.fam, client_id, WHY, now).await?,
+            None => grants::revoke_by_refresh(&mut tx, &sha256_hex(token.as_bytes()), client_id, WHY, now).await?,
         };
         tx.commit().await?;
         Ok(ended)

@@ -33,9 +33,9 @@ impl Identity {
         let now = self.0.clock.now();
         if role < Role::Admin {
             keep_an_admin(&mut tx, org, user, before).await?;
-            invitations::revoke_by(&mut *tx, org, user, now).await?;
+            invitations::revoke_by(&mut tx, org, user, now).await?;
         }
-        members::set(&mut *tx, org, user, role, now).await?;
+        members::set(&mut tx, org, user, role, now).await?;
         Ok(tx.commit().await?)
     }
 
@@ -60,10 +60,10 @@ impl Identity {
     /// Ends a membership, its grants, and the invitations that the person sent.
     pub(super) async fn part(&self, tx: &mut Tx, org: Id<Org>, user: Id<User>) -> Result<bool> {
         let now: Millis = self.0.clock.now();
-        let was = members::remove(&mut **tx, org, user).await?;
-        grants::revoke_of_member(&mut **tx, org, user, "member_removed", now).await?;
-        invitations::revoke_by(&mut **tx, org, user, now).await?;
-        consents::forget_of_member(&mut **tx, org, user).await?;
+        let was = members::remove(tx, org, user).await?;
+        grants::revoke_of_member(tx, org, user, "member_removed", now).await?;
+        invitations::revoke_by(tx, org, user, now).await?;
+        consents::forget_of_member(tx, org, user).await?;
         Ok(was)
     }
 }

@@ -126,7 +126,7 @@ impl Identity {
     async fn add_key(&self, table: &mut Table, active_from: Millis) -> Result<KeyInfo> {
         let generation = table.newest + 1;
         let key = self.0.keys.generate(generation, active_from)?;
-        if !keys::insert(&mut *table.tx, &key).await? {
+        if !keys::insert(&mut table.tx, &key).await? {
             return Err(Error::internal("another node made this generation of the signing key"));
         }
         keys::retire_before(&mut table.tx, generation, active_from).await?;

@@ -19,11 +19,11 @@ impl Identity {
     /// `invalid_argument` when there is no such person.
     pub async fn suspend_person(&self, user: Id<User>, suspended: bool) -> Result<()> {
         let mut tx = self.0.db.begin().await?;
-        if !suspension::set_person(&mut *tx, user, suspended.then(|| self.0.clock.now())).await? {
+        if !suspension::set_person(&mut tx, user, suspended.then(|| self.0.clock.now())).await? {
             return Err(no_such_person());
         }
         if suspended {
-            sessions::delete_of_user(&mut *tx, user).await?;
+            sessions::delete_of_user(&mut tx, user).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -34,7 +34,7 @@ impl Identity {
     /// `invalid_argument` when there is no such workspace.
     pub async fn suspend_org(&self, org: Id<Org>, suspended: bool) -> Result<()> {
         let at = suspended.then(|| self.0.clock.now());
-        if suspension::set_org(self.0.db.pool(), org, at).await? { Ok(()) } else { Err(no_such_org()) }
+        if suspension::set_org(&mut *self.0.db.writer().await?, org, at).await? { Ok(()) } else { Err(no_such_org()) }
     }
 
     /// Ids of the people and workspaces that are locked out.

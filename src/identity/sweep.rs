@@ -37,14 +37,14 @@ impl Identity {
             return Ok(None);
         }
         let swept = self.sweep_as(&holder).await;
-        leases::release(self.0.db.pool(), LEASE, &holder).await?;
+        leases::release(&mut *self.0.db.writer().await?, LEASE, &holder).await?;
         swept.map(Some)
     }
 
     /// Takes the turn or keeps it.
     pub(super) async fn sweeping(&self, holder: &str) -> Result<bool> {
         let now = self.0.clock.now();
-        Ok(leases::take(self.0.db.pool(), LEASE, holder, now, now + millis(TURN)).await?)
+        Ok(leases::take(&mut *self.0.db.writer().await?, LEASE, holder, now, now + millis(TURN)).await?)
     }
 
     async fn sweep_as(&self, holder: &str) -> Result<Swept> {
@@ -69,7 +69,7 @@ impl Identity {
             swept = counted(swept, kind.name, count);
         }
         let ended: Millis = now - millis(self.key_retention() + DAY);
-        let gone = keys::sweep(self.0.db.pool(), ended, BATCH).await?;
+        let gone = keys::sweep(&mut *self.0.db.writer().await?, ended, BATCH).await?;
         swept = counted(swept, "signing_keys", gone);
         let gone = self.expire_audit(holder).await?;
         Ok(counted(swept, "audit", gone))

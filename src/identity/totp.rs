@@ -41,7 +41,7 @@ impl Identity {
     pub async fn begin_totp(&self, user: &User) -> Result<TotpKey> {
         let key = random_bytes::<KEY>();
         let sealed = hex::encode(self.0.master.seal(&label(user.id), &key).map_err(Error::internal)?);
-        if !factors::put_totp(self.0.db.pool(), user.id, &sealed, self.0.clock.now()).await? {
+        if !factors::put_totp(&mut *self.0.db.writer().await?, user.id, &sealed, self.0.clock.now()).await? {
             return Err(Error::invalid("user", "Two-step sign-in is on already."));
         }
         Ok(for_app(&key, &user.email))
@@ -86,7 +86,7 @@ impl Identity {
         let digits: String = code.expose().chars().filter(|c| !c.is_whitespace()).collect();
         let Some(step) = totp.check(&digits, u64::try_from(now / 1000).unwrap_or(0)) else { return Ok(false) };
         let step = i64::try_from(step).map_err(Error::internal)?;
-        Ok(factors::use_totp_step(self.0.db.pool(), user, &row.sealed, step, now).await?)
+        Ok(factors::use_totp_step(&mut *self.0.db.writer().await?, user, &row.sealed, step, now).await?)
     }
 
     /// Turns two-step sign-in off; `false` when it was not on.
@@ -94,7 +94,7 @@ impl Identity {
     /// # Errors
     /// The database fails.
     pub async fn end_totp(&self, user: Id<User>) -> Result<bool> {
-        let ended = factors::delete_totp(self.0.db.pool(), user).await?;
+        let ended = factors::delete_totp(&mut *self.0.db.writer().await?, user).await?;
         self.drop_stale_recovery_codes(user).await?;
         Ok(ended)
     }

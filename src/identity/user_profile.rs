@@ -15,7 +15,11 @@ impl Identity {
     /// `invalid_argument` for a bad name or when there is no such person.
     pub async fn set_name(&self, user: Id<User>, name: &str) -> Result<()> {
         let name = checked_name(name)?;
-        if users::set_name(self.0.db.pool(), user, &name).await? { Ok(()) } else { Err(no_such_person()) }
+        if users::set_name(&mut *self.0.db.writer().await?, user, &name).await? {
+            Ok(())
+        } else {
+            Err(no_such_person())
+        }
     }
 
     /// Whether a person has a password; who signs in with another provider or a passkey may have none.
@@ -32,11 +36,11 @@ impl Identity {
         let email = self.user(user).await?.ok_or_else(no_such_person)?.email;
         let hash = self.hash_new(&email, password).await?;
         let mut tx = self.0.db.begin().await?;
-        if !users::set_password(&mut *tx, user, &hash).await? {
+        if !users::set_password(&mut tx, user, &hash).await? {
             return Err(no_such_person());
         }
-        sessions::delete_of_user(&mut *tx, user).await?;
-        links::end_of_user(&mut *tx, user, self.0.clock.now()).await?;
+        sessions::delete_of_user(&mut tx, user).await?;
+        links::end_of_user(&mut tx, user, self.0.clock.now()).await?;
         Ok(tx.commit().await?)
     }
 
@@ -50,15 +54,15 @@ impl Identity {
         let hash = self.hash_new(&user.email, password).await?;
         let mut tx = self.0.db.begin().await?;
         // Holds the row: of a change and a reset at once, the second sees what the first did.
-        let locked = users::lock_active(&mut *tx, &user.email).await?;
+        let locked = users::lock_active(&mut tx, &user.email).await?;
         let found = users::active(&mut *tx, user.id).await?.filter(|_| locked.is_some());
         let Some((now, before)) = found else { return Ok(None) };
         if !same(self.stamp(Some(&now), &before).as_bytes(), stamp.as_bytes()) {
             return Ok(None);
         }
-        users::set_password(&mut *tx, user.id, &hash).await?;
-        sessions::delete_of_user(&mut *tx, user.id).await?;
-        links::end_of_user(&mut *tx, user.id, self.0.clock.now()).await?;
+        users::set_password(&mut tx, user.id, &hash).await?;
+        sessions::delete_of_user(&mut tx, user.id).await?;
+        links::end_of_user(&mut tx, user.id, self.0.clock.now()).await?;
         tx.commit().await?;
         self.mail_password_changed(user);
         Ok(Some(self.stamp(Some(&now), &hash)))

@@ -57,7 +57,7 @@ impl Identity {
             judge(&now)?;
             put(kept.entry("orgs").or_insert_with(|| json!({})), &org.to_string(), settings);
             let kept = Value::Object(kept).to_string();
-            if users::set_settings(self.0.db.pool(), user, &before, &kept).await? {
+            if users::set_settings(&mut *self.0.db.writer().await?, user, &before, &kept).await? {
                 return Ok(now);
             }
         }

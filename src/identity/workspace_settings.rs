@@ -69,13 +69,13 @@ impl Identity {
         if let Some(wanted) = &change.email_domains {
             domains = checked_domains(wanted)?;
         }
-        workspace_settings::set(&mut *tx, org, &now.name, now.connectivity_enabled, &domains).await?;
+        workspace_settings::set(&mut tx, org, &now.name, now.connectivity_enabled, &domains).await?;
         let before = workspace_settings::language_models(&mut *tx, org).await?.unwrap_or_default();
         let language_models = LanguageModels {
             egress: change.llm_egress.unwrap_or(before.egress),
             send_values: change.llm_send_values.unwrap_or(before.send_values),
         };
-        workspace_settings::set_language_models(&mut *tx, org, language_models).await?;
+        workspace_settings::set_language_models(&mut tx, org, language_models).await?;
         tx.commit().await?;
         Ok(Settings { org: now, email_domains: domains, language_models })
     }

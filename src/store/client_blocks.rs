@@ -1,8 +1,8 @@
 //! Clients that may not be used: in one workspace, or in the whole installation. A block outlives the client's row, and
 //! may name a client that has none (one that is known by its document).
 
-use sqlx::Row as _;
 use sqlx::any::AnyExecutor;
+use sqlx::{AnyConnection, Row as _};
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -25,12 +25,7 @@ pub struct Block {
 }
 
 /// Blocks a client in a workspace, or without one everywhere; `false` when it already is.
-pub async fn insert(
-    on: impl AnyExecutor<'_>,
-    org: Option<Id<Org>>,
-    client_id: &str,
-    now: Millis,
-) -> sqlx::Result<bool> {
+pub async fn insert(on: &mut AnyConnection, org: Option<Id<Org>>, client_id: &str, now: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO client_blocks (org_id, client_id, created_at) VALUES ($1, $2, $3)
          ON CONFLICT (org_id, client_id) DO NOTHING",
@@ -44,7 +39,7 @@ pub async fn insert(
 }
 
 /// Takes one block away; `false` when there is none in this very place.
-pub async fn remove(on: impl AnyExecutor<'_>, org: Option<Id<Org>>, client_id: &str) -> sqlx::Result<bool> {
+pub async fn remove(on: &mut AnyConnection, org: Option<Id<Org>>, client_id: &str) -> sqlx::Result<bool> {
     let done = sqlx::query("DELETE FROM client_blocks WHERE org_id = $1 AND client_id = $2")
         .bind(place(org))
         .bind(client_id)
@@ -54,7 +49,7 @@ pub async fn remove(on: impl AnyExecutor<'_>, org: Option<Id<Org>>, client_id: &
 }
 
 /// Takes every block of a client away.
-pub async fn remove_of_client(on: impl AnyExecutor<'_>, client_id: &str) -> sqlx::Result<u64> {
+pub async fn remove_of_client(on: &mut AnyConnection, client_id: &str) -> sqlx::Result<u64> {
     let done = sqlx::query("DELETE FROM client_blocks WHERE client_id = $1").bind(client_id).execute(on).await?;
     Ok(done.rows_affected())
 }

@@ -1,7 +1,7 @@
 //! OAuth clients: public ones that registered themselves, and confidential ones that the operator registered.
 
-use sqlx::Row as _;
 use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::{AnyConnection, Row as _};
 
 use crate::base::clock::Millis;
 
@@ -33,7 +33,7 @@ impl OAuthClient {
 
 /// Adds a client, or returns the one that already has this fingerprint, as if it had been added now.
 pub async fn insert_or_get(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     client: &OAuthClient,
     fingerprint: &str,
 ) -> sqlx::Result<OAuthClient> {
@@ -84,7 +84,7 @@ pub async fn list(on: impl AnyExecutor<'_>) -> sqlx::Result<Vec<OAuthClient>> {
 }
 
 /// Replaces the secret of a confidential client; `false` when there is no such client with a secret.
-pub async fn set_secret(on: impl AnyExecutor<'_>, id: &str, digest: &str) -> sqlx::Result<bool> {
+pub async fn set_secret(on: &mut AnyConnection, id: &str, digest: &str) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE oauth_clients SET secret_digest = $2 WHERE id = $1 AND secret_digest IS NOT NULL")
         .bind(id)
         .bind(digest)
@@ -94,7 +94,7 @@ pub async fn set_secret(on: impl AnyExecutor<'_>, id: &str, digest: &str) -> sql
 }
 
 /// Removes a client; `false` when there is none.
-pub async fn remove(on: impl AnyExecutor<'_>, id: &str) -> sqlx::Result<bool> {
+pub async fn remove(on: &mut AnyConnection, id: &str) -> sqlx::Result<bool> {
     let done = sqlx::query("DELETE FROM oauth_clients WHERE id = $1").bind(id).execute(on).await?;
     Ok(done.rows_affected() == 1)
 }

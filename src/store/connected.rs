@@ -1,8 +1,8 @@
 //! Grants as people see them: which program may act for whom, where, since when; for its owner, and for the admins of a
 //! workspace.
 
-use sqlx::Row as _;
 use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::{AnyConnection, Row as _};
 
 use super::text_id;
 use crate::base::clock::Millis;
@@ -87,7 +87,7 @@ pub struct Ended {
 
 /// Ends one grant of a workspace; `None` when it has no such grant in force.
 pub async fn end(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     org: Id<Org>,
     id: &str,
     why: &str,
@@ -101,7 +101,7 @@ pub async fn end(
 
 /// Ends one grant of a person's own; `None` when they have no such grant in force.
 pub async fn end_own(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     user: Id<User>,
     id: &str,
     why: &str,

@@ -1,6 +1,6 @@
 //! What people approved once. Whether that still holds is asked anew each time.
 
-use sqlx::{AnyExecutor, Row as _};
+use sqlx::{AnyConnection, AnyExecutor, Row as _};
 
 use super::text_id;
 use crate::base::clock::Millis;
@@ -31,7 +31,7 @@ pub struct ConsentRow {
 
 /// Keeps an approval; a later one for the same replaces it.
 pub async fn remember(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     org: Id<Org>,
     key: &ConsentKey,
     scopes: &str,
@@ -86,7 +86,7 @@ pub async fn of_request(on: impl AnyExecutor<'_>, key: &ConsentKey) -> sqlx::Res
 }
 
 /// Forgets what a person approved for a client in a workspace; returns how many approvals that were.
-pub async fn forget(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>, client_id: &str) -> sqlx::Result<u64> {
+pub async fn forget(on: &mut AnyConnection, org: Id<Org>, user: Id<User>, client_id: &str) -> sqlx::Result<u64> {
     let done = sqlx::query("DELETE FROM consents WHERE org_id = $1 AND user_id = $2 AND client_id = $3")
         .bind(org.to_string())
         .bind(user.to_string())
@@ -97,7 +97,7 @@ pub async fn forget(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>, clie
 }
 
 /// Forgets everything that a person approved in a workspace.
-pub async fn forget_of_member(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>) -> sqlx::Result<()> {
+pub async fn forget_of_member(on: &mut AnyConnection, org: Id<Org>, user: Id<User>) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM consents WHERE org_id = $1 AND user_id = $2")
         .bind(org.to_string())
         .bind(user.to_string())

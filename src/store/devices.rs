@@ -58,7 +58,7 @@ pub struct DeviceRow {
 }
 
 /// Adds a device that waits; `false` when one of its codes is taken.
-pub async fn insert(on: impl AnyExecutor<'_>, device: &DeviceRow) -> sqlx::Result<bool> {
+pub async fn insert(on: &mut AnyConnection, device: &DeviceRow) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO device_codes (digest, user_code, client_id, client_name, scopes, resource, ip, state, created_at,
                                    expires_at, poll_seconds)
@@ -141,7 +141,7 @@ pub async fn approve(
 }
 
 /// Refuses a device that waits; `false` when it was answered already, or is too old.
-pub async fn deny(on: impl AnyExecutor<'_>, digest: &str, now: Millis) -> sqlx::Result<bool> {
+pub async fn deny(on: &mut AnyConnection, digest: &str, now: Millis) -> sqlx::Result<bool> {
     let sql = "UPDATE device_codes SET state = 'denied' WHERE digest = $1 AND state = 'waiting' AND expires_at > $2";
     let done = sqlx::query(sql).bind(digest).bind(now).execute(on).await?;
     Ok(done.rows_affected() == 1)

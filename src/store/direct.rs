@@ -9,10 +9,6 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 use tokio::sync::{OwnedMutexGuard, oneshot};
 
-use super::freshness::{COUNT, Generation};
-use crate::base::id::Id;
-use crate::model::org::Org;
-
 /// How long a writer waits for one of another process.
 const BUSY: Duration = Duration::from_secs(10);
 
@@ -59,16 +55,13 @@ impl Direct {
         Ok(Self(Arc::new(Both { reader, orders, ended })))
     }
 
-    /// How often a workspace has changed, by a look now: a few microseconds, and no waiting for writers. `None` for one
-    /// that has no count, or when it cannot be read.
-    pub(super) fn count(&self, org: Id<Org>) -> Option<Generation> {
+    /// The number that a statement finds for a key, by a look now: a few microseconds, and no waiting for writers. `None`
+    /// where there is none, or when it cannot be read.
+    pub(super) fn number(&self, sql: &'static str, key: &str) -> Option<i64> {
         let reader = self.0.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = |reader: &Connection| {
-            let mut statement = reader.prepare_cached(COUNT)?;
-            statement.query_row([org.to_string()], |row| row.get(0)).optional()
-        };
+        let look = |reader: &Connection| reader.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional();
         look(reader.as_ref()?).unwrap_or_else(|problem| {
-            tracing::warn!(%problem, "a count of changes cannot be read");
+            tracing::warn!(%problem, "a number cannot be read");
             None
         })
     }

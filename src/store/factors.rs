@@ -61,7 +61,7 @@ pub async fn counts(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<Co
 
 /// Counts a try in the window that the first try of a minute opens; gives how many it has now, and when it opened.
 pub async fn count_try(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     user: Id<User>,
     now: Millis,
     window: Millis,
@@ -82,7 +82,7 @@ pub async fn count_try(
 }
 
 /// Keeps a new key, not yet confirmed; `false` when the person has a confirmed one, which stays.
-pub async fn put_totp(on: impl AnyExecutor<'_>, user: Id<User>, sealed: &str, now: Millis) -> sqlx::Result<bool> {
+pub async fn put_totp(on: &mut AnyConnection, user: Id<User>, sealed: &str, now: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO totp (user_id, sealed, created_at, last_step) VALUES ($1, $2, $3, 0)
          ON CONFLICT (user_id) DO UPDATE SET sealed = $2, created_at = $3, last_step = 0
@@ -107,7 +107,7 @@ pub async fn totp(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<Opti
 
 /// Uses up a time step of this very key; `false` when it, or a later one, was used already, or the key is another now.
 pub async fn use_totp_step(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     user: Id<User>,
     sealed: &str,
     step: i64,
@@ -126,7 +126,7 @@ pub async fn use_totp_step(
     Ok(done.rows_affected() == 1)
 }
 
-pub async fn delete_totp(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<bool> {
+pub async fn delete_totp(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<bool> {
     let done = sqlx::query("DELETE FROM totp WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(done.rows_affected() == 1)
 }
@@ -146,7 +146,7 @@ pub async fn put_recovery_codes(on: &mut AnyConnection, user: Id<User>, digests:
 
 /// Uses a code up; `false` when there is no such code, or it was used.
 pub async fn use_recovery_code(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     user: Id<User>,
     digest: &str,
     now: Millis,
@@ -156,13 +156,13 @@ pub async fn use_recovery_code(
     Ok(done.rows_affected() == 1)
 }
 
-pub async fn delete_recovery_codes(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<()> {
+pub async fn delete_recovery_codes(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(())
 }
 
 /// Adds a passkey; `false` when somebody has this credential already.
-pub async fn insert_passkey(on: impl AnyExecutor<'_>, passkey: &PasskeyRow) -> sqlx::Result<bool> {
+pub async fn insert_passkey(on: &mut AnyConnection, passkey: &PasskeyRow) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO passkeys (credential_id, user_id, name, data, created_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (credential_id) DO NOTHING",
@@ -200,19 +200,14 @@ pub async fn passkey(on: impl AnyExecutor<'_>, credential_id: &str) -> sqlx::Res
 }
 
 /// Writes what a use changed (the counter); `false` when another use was faster, or the passkey is gone.
-pub async fn passkey_used(
-    on: impl AnyExecutor<'_>,
-    before: &PasskeyRow,
-    data: &str,
-    now: Millis,
-) -> sqlx::Result<bool> {
+pub async fn passkey_used(on: &mut AnyConnection, before: &PasskeyRow, data: &str, now: Millis) -> sqlx::Result<bool> {
     let sql = "UPDATE passkeys SET data = $3, last_used_at = $4 WHERE credential_id = $1 AND data = $2";
     let query = sqlx::query(sql).bind(before.credential_id.as_str()).bind(before.data.as_str()).bind(data).bind(now);
     Ok(query.execute(on).await?.rows_affected() == 1)
 }
 
 pub async fn rename_passkey(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     user: Id<User>,
     credential_id: &str,
     name: &str,
@@ -222,13 +217,13 @@ pub async fn rename_passkey(
     Ok(done.rows_affected() == 1)
 }
 
-pub async fn delete_passkey(on: impl AnyExecutor<'_>, user: Id<User>, credential_id: &str) -> sqlx::Result<bool> {
+pub async fn delete_passkey(on: &mut AnyConnection, user: Id<User>, credential_id: &str) -> sqlx::Result<bool> {
     let sql = "DELETE FROM passkeys WHERE user_id = $1 AND credential_id = $2";
     let done = sqlx::query(sql).bind(user.to_string()).bind(credential_id).execute(on).await?;
     Ok(done.rows_affected() == 1)
 }
 
-pub async fn delete_passkeys(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<()> {
+pub async fn delete_passkeys(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM passkeys WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(())
 }

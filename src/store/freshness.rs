@@ -25,7 +25,7 @@ const AT_ONCE: usize = 64;
 const QUEUE: usize = 1024;
 
 /// Reads the count of one workspace.
-pub(super) const COUNT: &str = "SELECT generation FROM freshness WHERE org_id = $1";
+const COUNT: &str = "SELECT generation FROM freshness WHERE org_id = $1";
 
 /// How often a workspace has changed.
 pub type Generation = i64;
@@ -95,7 +95,7 @@ impl Gate {
     /// The count by a look that begins after the call; `None` for a workspace that has none, or when nothing can be said.
     async fn now(&self, org: Id<Org>) -> Option<Generation> {
         match self {
-            Self::Direct(direct) => direct.count(org),
+            Self::Direct(direct) => direct.number(COUNT, &org.to_string()),
             Self::Together(asking) => {
                 let (told, count) = oneshot::channel();
                 asking.send((org, told)).await.ok()?;

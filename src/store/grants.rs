@@ -50,7 +50,7 @@ pub struct RefreshRow {
 }
 
 /// Adds an approved grant with its code.
-pub async fn insert(on: impl AnyExecutor<'_>, grant: &GrantRow) -> sqlx::Result<()> {
+pub async fn insert(on: &mut AnyConnection, grant: &GrantRow) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO grants (org_id, id, user_id, client_id, scopes, resource, redirect_uri, code_digest,
                              code_challenge, code_expires_at, auth_time, created_at, last_used_at, ends_at,
@@ -148,7 +148,7 @@ pub async fn mark_redeemed(on: &mut AnyConnection, org: Id<Org>, id: &str, now: 
 }
 
 /// Ends a family for ever; the first reason stays.
-pub async fn revoke(on: impl AnyExecutor<'_>, id: &str, why: &str, now: Millis) -> sqlx::Result<bool> {
+pub async fn revoke(on: &mut AnyConnection, id: &str, why: &str, now: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE grants SET revoked_at = $2, revoked_why = $3 WHERE id = $1 AND revoked_at IS NULL")
         .bind(id)
         .bind(now)
@@ -167,7 +167,7 @@ pub struct Ended {
 
 /// Ends the family of a living or replaced refresh token for its own client; another client's call changes nothing.
 pub async fn revoke_by_refresh(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     digest: &str,
     client_id: &str,
     why: &str,
@@ -190,7 +190,7 @@ pub async fn revoke_by_refresh(
 
 /// Ends the family that an access token names, for its own client; another client's call changes nothing.
 pub async fn revoke_by_access(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     org: Id<Org>,
     id: &str,
     client_id: &str,
@@ -218,7 +218,7 @@ fn ended(row: &AnyRow) -> sqlx::Result<Ended> {
 
 /// Ends every family of a person in a workspace.
 pub async fn revoke_of_member(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     org: Id<Org>,
     user: Id<User>,
     why: &str,
@@ -238,7 +238,7 @@ pub async fn revoke_of_member(
 }
 
 /// Ends every family of a client, in every workspace.
-pub async fn revoke_of_client(on: impl AnyExecutor<'_>, client_id: &str, why: &str, now: Millis) -> sqlx::Result<u64> {
+pub async fn revoke_of_client(on: &mut AnyConnection, client_id: &str, why: &str, now: Millis) -> sqlx::Result<u64> {
     let done =
         sqlx::query("UPDATE grants SET revoked_at = $2, revoked_why = $3 WHERE client_id = $1 AND revoked_at IS NULL")
             .bind(client_id)
@@ -251,7 +251,7 @@ pub async fn revoke_of_client(on: impl AnyExecutor<'_>, client_id: &str, why: &s
 
 /// Ends every family that a person gave a client in a workspace.
 pub async fn revoke_given(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     org: Id<Org>,
     user: Id<User>,
     client_id: &str,

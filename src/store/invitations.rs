@@ -1,7 +1,7 @@
 //! Invitations into a workspace. Of the link only a digest is kept.
 
-use sqlx::Row as _;
 use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::{AnyConnection, Row as _};
 
 use super::text_id;
 use crate::base::clock::Millis;
@@ -26,7 +26,7 @@ pub struct InvitationRow {
 }
 
 /// Adds an open invitation.
-pub async fn insert(on: impl AnyExecutor<'_>, invitation: &InvitationRow) -> sqlx::Result<()> {
+pub async fn insert(on: &mut AnyConnection, invitation: &InvitationRow) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO invitations (org_id, id, email, role, digest, invited_by, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -72,7 +72,7 @@ pub async fn by_digest(on: impl AnyExecutor<'_>, digest: &str, now: Millis) -> s
 }
 
 /// Uses an open invitation up: of two that try at once, one succeeds.
-pub async fn accept(on: impl AnyExecutor<'_>, org: Id<Org>, id: Id<InvitationRow>, now: Millis) -> sqlx::Result<bool> {
+pub async fn accept(on: &mut AnyConnection, org: Id<Org>, id: Id<InvitationRow>, now: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "UPDATE invitations SET accepted_at = $3
          WHERE org_id = $1 AND id = $2 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > $3",
@@ -86,7 +86,7 @@ pub async fn accept(on: impl AnyExecutor<'_>, org: Id<Org>, id: Id<InvitationRow
 }
 
 /// Takes an open invitation back; `false` when the workspace has none with this id.
-pub async fn revoke(on: impl AnyExecutor<'_>, org: Id<Org>, id: Id<InvitationRow>, now: Millis) -> sqlx::Result<bool> {
+pub async fn revoke(on: &mut AnyConnection, org: Id<Org>, id: Id<InvitationRow>, now: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "UPDATE invitations SET revoked_at = $3
          WHERE org_id = $1 AND id = $2 AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > $3",
@@ -100,7 +100,7 @@ pub async fn revoke(on: impl AnyExecutor<'_>, org: Id<Org>, id: Id<InvitationRow
 }
 
 /// Takes back what is open for an address.
-pub async fn revoke_for(on: impl AnyExecutor<'_>, org: Id<Org>, email: &str, now: Millis) -> sqlx::Result<()> {
+pub async fn revoke_for(on: &mut AnyConnection, org: Id<Org>, email: &str, now: Millis) -> sqlx::Result<()> {
     sqlx::query(
         "UPDATE invitations SET revoked_at = $3
          WHERE org_id = $1 AND email = $2 AND accepted_at IS NULL AND revoked_at IS NULL",
@@ -114,7 +114,7 @@ pub async fn revoke_for(on: impl AnyExecutor<'_>, org: Id<Org>, email: &str, now
 }
 
 /// Takes back what a person has sent: one who may not invite any more must not come back through a link of their own.
-pub async fn revoke_by(on: impl AnyExecutor<'_>, org: Id<Org>, by: Id<User>, now: Millis) -> sqlx::Result<()> {
+pub async fn revoke_by(on: &mut AnyConnection, org: Id<Org>, by: Id<User>, now: Millis) -> sqlx::Result<()> {
     sqlx::query(
         "UPDATE invitations SET revoked_at = $3
          WHERE org_id = $1 AND invited_by = $2 AND accepted_at IS NULL AND revoked_at IS NULL",

@@ -23,7 +23,7 @@ pub struct KeyRow {
 }
 
 /// Adds a key; `false` when another node was faster with this generation.
-pub async fn insert(on: impl AnyExecutor<'_>, key: &KeyRow) -> sqlx::Result<bool> {
+pub async fn insert(on: &mut AnyConnection, key: &KeyRow) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO signing_keys (kid, generation, sealed, public, created_at, active_from, retired_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (generation) DO NOTHING",
@@ -96,7 +96,7 @@ pub async fn go_on_after(on: &mut AnyConnection, at: Millis) -> sqlx::Result<()>
 
 /// Drops at most `limit` keys that ended (retired or withdrawn) by `before`; the newest stays, whatever it is, so that
 /// no generation comes twice. Returns how many went.
-pub async fn sweep(on: impl AnyExecutor<'_>, before: Millis, limit: i64) -> sqlx::Result<u64> {
+pub async fn sweep(on: &mut AnyConnection, before: Millis, limit: i64) -> sqlx::Result<u64> {
     let done = sqlx::query(
         "DELETE FROM signing_keys WHERE kid IN (
              SELECT kid FROM signing_keys

@@ -1,18 +1,11 @@
 //! Turns that nodes take: tasks that run on one node at a time, and locks within a transaction.
 
 use sqlx::AnyConnection;
-use sqlx::any::AnyExecutor;
 
 use crate::base::clock::Millis;
 
 /// Takes the turn until `until`, or lengthens it for the one that has it; `false` while another has it.
-pub async fn take(
-    on: impl AnyExecutor<'_>,
-    name: &str,
-    holder: &str,
-    now: Millis,
-    until: Millis,
-) -> sqlx::Result<bool> {
+pub async fn take(on: &mut AnyConnection, name: &str, holder: &str, now: Millis, until: Millis) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO leases (name, holder, expires_at) VALUES ($1, $2, $4)
          ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
@@ -28,7 +21,7 @@ pub async fn take(
 }
 
 /// Gives the turn back before it ends; a turn that another has taken since stays theirs.
-pub async fn release(on: impl AnyExecutor<'_>, name: &str, holder: &str) -> sqlx::Result<()> {
+pub async fn release(on: &mut AnyConnection, name: &str, holder: &str) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM leases WHERE name = $1 AND holder = $2").bind(name).bind(holder).execute(on).await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Links that people get by e-mail, by the SHA-256 of their secret. A link works once, and until it expires.
 
-use sqlx::AnyExecutor;
+use sqlx::{AnyConnection, AnyExecutor};
 
 use super::text_id;
 use crate::base::clock::Millis;
@@ -20,7 +20,7 @@ pub struct LinkRow<'a> {
     pub expires_at: Millis,
 }
 
-pub async fn create(on: impl AnyExecutor<'_>, link: &LinkRow<'_>) -> sqlx::Result<()> {
+pub async fn create(on: &mut AnyConnection, link: &LinkRow<'_>) -> sqlx::Result<()> {
     sqlx::query("INSERT INTO email_links (digest, kind, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)")
         .bind(link.digest)
         .bind(link.kind)
@@ -53,7 +53,7 @@ pub async fn peek(on: impl AnyExecutor<'_>, kind: &str, digest: &str, now: Milli
 }
 
 /// Whose link it is, used up: of two that ask at once, one gets it.
-pub async fn take(on: impl AnyExecutor<'_>, kind: &str, digest: &str, now: Millis) -> sqlx::Result<Option<Id<User>>> {
+pub async fn take(on: &mut AnyConnection, kind: &str, digest: &str, now: Millis) -> sqlx::Result<Option<Id<User>>> {
     let sql = "UPDATE email_links SET used_at = $3 \
                WHERE digest = $1 AND kind = $2 AND used_at IS NULL AND expires_at > $3 RETURNING user_id";
     let row = sqlx::query(sql).bind(digest).bind(kind).bind(now).fetch_optional(on).await?;
@@ -61,7 +61,7 @@ pub async fn take(on: impl AnyExecutor<'_>, kind: &str, digest: &str, now: Milli
 }
 
 /// Ends every link of a person that still works.
-pub async fn end_of_user(on: impl AnyExecutor<'_>, user: Id<User>, now: Millis) -> sqlx::Result<()> {
+pub async fn end_of_user(on: &mut AnyConnection, user: Id<User>, now: Millis) -> sqlx::Result<()> {
     sqlx::query("UPDATE email_links SET used_at = $2 WHERE user_id = $1 AND used_at IS NULL")
         .bind(user.to_string())
         .bind(now)
@@ -71,7 +71,7 @@ pub async fn end_of_user(on: impl AnyExecutor<'_>, user: Id<User>, now: Millis) 
 }
 
 /// Drops what expired before `now` and was made before `since`; returns how many.
-pub async fn sweep(on: impl AnyExecutor<'_>, now: Millis, since: Millis) -> sqlx::Result<u64> {
+pub async fn sweep(on: &mut AnyConnection, now: Millis, since: Millis) -> sqlx::Result<u64> {
     let done = sqlx::query("DELETE FROM email_links WHERE expires_at <= $1 AND created_at <= $2")
         .bind(now)
         .bind(since)

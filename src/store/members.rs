@@ -1,7 +1,7 @@
 //! Who belongs to which workspace, and as what.
 
-use sqlx::Row as _;
 use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::{AnyConnection, Row as _};
 
 use super::{orgs, users};
 use crate::base::clock::Millis;
@@ -11,7 +11,7 @@ use crate::model::org::Org;
 use crate::model::user::{Membership, User};
 
 /// Adds a membership or changes its role.
-pub async fn set(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>, role: Role, now: Millis) -> sqlx::Result<()> {
+pub async fn set(on: &mut AnyConnection, org: Id<Org>, user: Id<User>, role: Role, now: Millis) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO memberships (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role",
@@ -26,7 +26,7 @@ pub async fn set(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>, role: R
 }
 
 /// Ends a membership; `false` when there was none.
-pub async fn remove(on: impl AnyExecutor<'_>, org: Id<Org>, user: Id<User>) -> sqlx::Result<bool> {
+pub async fn remove(on: &mut AnyConnection, org: Id<Org>, user: Id<User>) -> sqlx::Result<bool> {
     let done = sqlx::query("DELETE FROM memberships WHERE org_id = $1 AND user_id = $2")
         .bind(org.to_string())
         .bind(user.to_string())

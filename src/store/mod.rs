@@ -47,6 +47,7 @@ use std::time::Duration;
 
 use sqlx::any::{AnyPoolOptions, AnyRow, install_default_drivers};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::pool::PoolConnection;
 use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Connection as _, Row as _, SqlSafeStr as _, Transaction};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -141,6 +142,24 @@ impl DerefMut for Tx {
     }
 }
 
+/// A connection for one statement that writes, which is durable when it was executed.
+pub struct Writer {
+    inner: PoolConnection<sqlx::Any>,
+    _turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl Deref for Writer {
+    type Target = AnyConnection;
+    fn deref(&self) -> &AnyConnection {
+        &self.inner
+    }
+}
+impl DerefMut for Writer {
+    fn deref_mut(&mut self) -> &mut AnyConnection {
+        &mut self.inner
+    }
+}
+
 impl Db {
     /// SQLite in `file`, created when absent: WAL with full sync, so that an acknowledged write survives a crash.
     pub async fn open_sqlite(file: &Path) -> sqlx::Result<Self> {
@@ -202,7 +221,7 @@ impl Db {
         Ok(sqlx::query_scalar::<_, i64>(sql).fetch_one(&self.pool).await? == 0)
     }
 
-    /// The executor for reads and for writes of one statement.
+    /// The executor for reads.
     pub fn pool(&self) -> &AnyPool {
         &self.pool
     }
@@ -221,6 +240,16 @@ impl Db {
             }
             Backend::Postgres => Tx { inner: self.begin_postgres("BEGIN".into()).await?, _turn: None },
         })
+    }
+
+    /// For one statement that writes. On SQLite it takes its turn too: one that did not would have to try again and again
+    /// while the record is busy, and might never meet a moment when it is not.
+    pub async fn writer(&self) -> sqlx::Result<Writer> {
+        let turn = match self.backend {
+            Backend::Sqlite => Some(self.writer.clone().lock_owned().await),
+            Backend::Postgres => None,
+        };
+        Ok(Writer { inner: self.pool.acquire().await?, _turn: turn })
     }
 
     /// Begins in a task of its own, which goes on when the caller is dropped. The driver forgets to roll back when

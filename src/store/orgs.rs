@@ -11,7 +11,7 @@ use crate::model::org::Org;
 const MOST_AT_ONCE: usize = 500;
 
 /// Adds a workspace; `false` when its slug is taken.
-pub async fn insert(on: impl AnyExecutor<'_>, org: &Org) -> sqlx::Result<bool> {
+pub async fn insert(on: &mut AnyConnection, org: &Org) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO orgs (id, slug, name, connectivity_enabled, created_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (slug) DO NOTHING",
@@ -62,7 +62,7 @@ pub async fn list(on: impl AnyExecutor<'_>) -> sqlx::Result<Vec<Org>> {
 }
 
 /// Turns external clients on or off; `false` when there is no such workspace.
-pub async fn set_connectivity(on: impl AnyExecutor<'_>, id: Id<Org>, enabled: bool) -> sqlx::Result<bool> {
+pub async fn set_connectivity(on: &mut AnyConnection, id: Id<Org>, enabled: bool) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE orgs SET connectivity_enabled = $2 WHERE id = $1")
         .bind(id.to_string())
         .bind(i64::from(enabled))

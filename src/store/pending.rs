@@ -1,7 +1,7 @@
 //! Authorization requests that wait for a person's answer. The handle is kept as a digest, and works once, in one
 //! browser session, for one person.
 
-use sqlx::{AnyExecutor, Row as _};
+use sqlx::{AnyConnection, AnyExecutor, Row as _};
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -18,7 +18,7 @@ pub struct PendingKey {
 }
 
 /// Adds a request; `data` is JSON.
-pub async fn create(on: impl AnyExecutor<'_>, key: &PendingKey, data: &str, expires_at: Millis) -> sqlx::Result<()> {
+pub async fn create(on: &mut AnyConnection, key: &PendingKey, data: &str, expires_at: Millis) -> sqlx::Result<()> {
     let sql = "INSERT INTO pending_authorizations (handle_hash, session_hash, user_id, data, expires_at) \
                VALUES ($1, $2, $3, $4, $5)";
     sqlx::query(sql)
@@ -40,7 +40,7 @@ pub async fn peek(on: impl AnyExecutor<'_>, key: &PendingKey, now: Millis) -> sq
 }
 
 /// The request's data, used up: of two that ask at once, one gets it.
-pub async fn take(on: impl AnyExecutor<'_>, key: &PendingKey, now: Millis) -> sqlx::Result<Option<String>> {
+pub async fn take(on: &mut AnyConnection, key: &PendingKey, now: Millis) -> sqlx::Result<Option<String>> {
     let sql = "DELETE FROM pending_authorizations \
                WHERE handle_hash = $1 AND session_hash = $2 AND user_id = $3 AND expires_at > $4 RETURNING data";
     one(on, sql, key, now).await

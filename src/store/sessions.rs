@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
-use sqlx::{AnyExecutor, Row as _};
+use sqlx::{AnyConnection, AnyExecutor, Row as _};
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -43,20 +43,20 @@ pub struct BrowserSession {
 }
 
 /// Adds a session; `false` when the id is taken.
-pub async fn create(on: impl AnyExecutor<'_>, row: &SessionRow) -> sqlx::Result<bool> {
+pub async fn create(on: &mut AnyConnection, row: &SessionRow) -> sqlx::Result<bool> {
     let sql = "INSERT INTO browser_sessions (id_hash, user_id, data, expires_at, id, created_at, seen_at, ip, agent) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id_hash) DO NOTHING";
     Ok(written(on, sql, row).await? == 1)
 }
 
 /// Changes a session that exists. One that was deleted meanwhile (a log-out in another tab) stays deleted.
-pub async fn save(on: impl AnyExecutor<'_>, row: &SessionRow) -> sqlx::Result<()> {
+pub async fn save(on: &mut AnyConnection, row: &SessionRow) -> sqlx::Result<()> {
     let sql = "UPDATE browser_sessions SET user_id = $2, data = $3, expires_at = $4, id = $5, created_at = $6, \
                seen_at = $7, ip = $8, agent = $9 WHERE id_hash = $1";
     written(on, sql, row).await.map(drop)
 }
 
-async fn written(on: impl AnyExecutor<'_>, sql: &'static str, row: &SessionRow) -> sqlx::Result<u64> {
+async fn written(on: &mut AnyConnection, sql: &'static str, row: &SessionRow) -> sqlx::Result<u64> {
     let trace = row.trace.as_ref();
     let done = sqlx::query(sql)
         .bind(&row.id_hash)
@@ -88,13 +88,13 @@ pub async fn lives(on: impl AnyExecutor<'_>, id_hash: &str, now: Millis) -> sqlx
     Ok(load(on, id_hash, now).await?.is_some())
 }
 
-pub async fn delete(on: impl AnyExecutor<'_>, id_hash: &str) -> sqlx::Result<()> {
+pub async fn delete(on: &mut AnyConnection, id_hash: &str) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM browser_sessions WHERE id_hash = $1").bind(id_hash).execute(on).await?;
     Ok(())
 }
 
 /// Signs a person out everywhere.
-pub async fn delete_of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<()> {
+pub async fn delete_of_user(on: &mut AnyConnection, user: Id<User>) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM browser_sessions WHERE user_id = $1").bind(user.to_string()).execute(on).await?;
     Ok(())
 }
@@ -118,7 +118,7 @@ pub async fn of_user(on: impl AnyExecutor<'_>, user: Id<User>, now: Millis) -> s
 }
 
 /// Ends one session of a person by its public id; `false` when it is not theirs.
-pub async fn delete_one_of_user(on: impl AnyExecutor<'_>, user: Id<User>, id: &str) -> sqlx::Result<bool> {
+pub async fn delete_one_of_user(on: &mut AnyConnection, user: Id<User>, id: &str) -> sqlx::Result<bool> {
     let done = sqlx::query("DELETE FROM browser_sessions WHERE user_id = $1 AND id = $2")
         .bind(user.to_string())
         .bind(id)
@@ -128,7 +128,7 @@ pub async fn delete_one_of_user(on: impl AnyExecutor<'_>, user: Id<User>, id: &s
 }
 
 /// Ends every session of a person but one; returns how many.
-pub async fn delete_others_of_user(on: impl AnyExecutor<'_>, user: Id<User>, keep: &str) -> sqlx::Result<u64> {
+pub async fn delete_others_of_user(on: &mut AnyConnection, user: Id<User>, keep: &str) -> sqlx::Result<u64> {
     let done = sqlx::query("DELETE FROM browser_sessions WHERE user_id = $1 AND id_hash <> $2")
         .bind(user.to_string())
         .bind(keep)

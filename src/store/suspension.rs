@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use sqlx::Row as _;
 use sqlx::any::AnyExecutor;
+use sqlx::{AnyConnection, Row as _};
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -11,7 +11,7 @@ use crate::model::org::Org;
 use crate::model::user::User;
 
 /// Locks a person out (`Some`), or lets them in again; `false` when there is no such person.
-pub async fn set_person(on: impl AnyExecutor<'_>, user: Id<User>, at: Option<Millis>) -> sqlx::Result<bool> {
+pub async fn set_person(on: &mut AnyConnection, user: Id<User>, at: Option<Millis>) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE users SET suspended_at = $2 WHERE id = $1")
         .bind(user.to_string())
         .bind(at)
@@ -21,7 +21,7 @@ pub async fn set_person(on: impl AnyExecutor<'_>, user: Id<User>, at: Option<Mil
 }
 
 /// As [`set_person`], for a workspace with everybody in it.
-pub async fn set_org(on: impl AnyExecutor<'_>, org: Id<Org>, at: Option<Millis>) -> sqlx::Result<bool> {
+pub async fn set_org(on: &mut AnyConnection, org: Id<Org>, at: Option<Millis>) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE orgs SET suspended_at = $2 WHERE id = $1")
         .bind(org.to_string())
         .bind(at)

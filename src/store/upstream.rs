@@ -21,7 +21,7 @@ pub struct UpstreamIdentity {
 }
 
 /// Adds an identity; `false` when it is somebody's already.
-pub async fn insert(on: impl AnyExecutor<'_>, identity: &UpstreamIdentity) -> sqlx::Result<bool> {
+pub async fn insert(on: &mut AnyConnection, identity: &UpstreamIdentity) -> sqlx::Result<bool> {
     let sql = "INSERT INTO upstream_identities (issuer, subject, user_id, email, created_at, last_used_at) \
                VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (issuer, subject) DO NOTHING";
     let done = sqlx::query(sql)
@@ -45,7 +45,7 @@ pub async fn find(on: impl AnyExecutor<'_>, issuer: &str, subject: &str) -> sqlx
 }
 
 /// Notes that somebody signed in with it.
-pub async fn touch(on: impl AnyExecutor<'_>, issuer: &str, subject: &str, now: Millis) -> sqlx::Result<()> {
+pub async fn touch(on: &mut AnyConnection, issuer: &str, subject: &str, now: Millis) -> sqlx::Result<()> {
     let sql = "UPDATE upstream_identities SET last_used_at = $3 WHERE issuer = $1 AND subject = $2";
     sqlx::query(sql).bind(issuer).bind(subject).bind(now).execute(on).await?;
     Ok(())
@@ -71,7 +71,7 @@ pub async fn of_user(on: impl AnyExecutor<'_>, user: Id<User>) -> sqlx::Result<V
 }
 
 /// Takes an identity from its person; `false` when it is not theirs.
-pub async fn delete(on: impl AnyExecutor<'_>, user: Id<User>, issuer: &str, subject: &str) -> sqlx::Result<bool> {
+pub async fn delete(on: &mut AnyConnection, user: Id<User>, issuer: &str, subject: &str) -> sqlx::Result<bool> {
     let sql = "DELETE FROM upstream_identities WHERE user_id = $1 AND issuer = $2 AND subject = $3";
     let done = sqlx::query(sql).bind(user.to_string()).bind(issuer).bind(subject).execute(on).await?;
     Ok(done.rows_affected() == 1)

@@ -1,14 +1,14 @@
 //! People.
 
-use sqlx::Row as _;
 use sqlx::any::{AnyExecutor, AnyRow};
+use sqlx::{AnyConnection, Row as _};
 
 use super::text_id;
 use crate::base::id::Id;
 use crate::model::user::User;
 
 /// Adds a person; `false` when the address is taken.
-pub async fn insert(on: impl AnyExecutor<'_>, user: &User, password_hash: &str) -> sqlx::Result<bool> {
+pub async fn insert(on: &mut AnyConnection, user: &User, password_hash: &str) -> sqlx::Result<bool> {
     let done = sqlx::query(
         "INSERT INTO users (id, email, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (email) DO NOTHING",
@@ -49,7 +49,7 @@ pub async fn with_password(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Resul
 }
 
 /// By an address in its stored form, unless suspended; holds the row until the transaction ends.
-pub async fn lock_active(on: impl AnyExecutor<'_>, email: &str) -> sqlx::Result<Option<User>> {
+pub async fn lock_active(on: &mut AnyConnection, email: &str) -> sqlx::Result<Option<User>> {
     // An update that changes nothing locks the row on both engines.
     let sql = "UPDATE users SET email = email WHERE email = $1 AND suspended_at IS NULL \
                RETURNING id, email, name, created_at";
@@ -71,7 +71,7 @@ pub async fn list(on: impl AnyExecutor<'_>) -> sqlx::Result<Vec<User>> {
 }
 
 /// Replaces the hash; `false` when there is no such person.
-pub async fn set_password(on: impl AnyExecutor<'_>, id: Id<User>, password_hash: &str) -> sqlx::Result<bool> {
+pub async fn set_password(on: &mut AnyConnection, id: Id<User>, password_hash: &str) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE users SET password_hash = $2 WHERE id = $1")
         .bind(id.to_string())
         .bind(password_hash)
@@ -81,7 +81,7 @@ pub async fn set_password(on: impl AnyExecutor<'_>, id: Id<User>, password_hash:
 }
 
 /// Changes how the person is called; `false` when there is no such person.
-pub async fn set_name(on: impl AnyExecutor<'_>, id: Id<User>, name: &str) -> sqlx::Result<bool> {
+pub async fn set_name(on: &mut AnyConnection, id: Id<User>, name: &str) -> sqlx::Result<bool> {
     let done =
         sqlx::query("UPDATE users SET name = $2 WHERE id = $1").bind(id.to_string()).bind(name).execute(on).await?;
     Ok(done.rows_affected() == 1)
@@ -94,7 +94,7 @@ pub async fn settings(on: impl AnyExecutor<'_>, id: Id<User>) -> sqlx::Result<Op
 }
 
 /// Replaces what was `before`; `false` when somebody else has replaced it meanwhile, or there is no such person.
-pub async fn set_settings(on: impl AnyExecutor<'_>, id: Id<User>, before: &str, settings: &str) -> sqlx::Result<bool> {
+pub async fn set_settings(on: &mut AnyConnection, id: Id<User>, before: &str, settings: &str) -> sqlx::Result<bool> {
     let query = sqlx::query("UPDATE users SET settings = $3 WHERE id = $1 AND settings = $2");
     Ok(query.bind(id.to_string()).bind(before).bind(settings).execute(on).await?.rows_affected() == 1)
 }

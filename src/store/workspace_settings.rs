@@ -1,7 +1,7 @@
 //! What admins set for their workspace.
 
-use sqlx::Row as _;
 use sqlx::any::AnyExecutor;
+use sqlx::{AnyConnection, Row as _};
 
 use super::orgs;
 use crate::base::id::Id;
@@ -21,7 +21,7 @@ pub async fn language_models(on: impl AnyExecutor<'_>, org: Id<Org>) -> sqlx::Re
 }
 
 /// Replaces it; `false` when there is no such workspace.
-pub async fn set_language_models(on: impl AnyExecutor<'_>, org: Id<Org>, now: LanguageModels) -> sqlx::Result<bool> {
+pub async fn set_language_models(on: &mut AnyConnection, org: Id<Org>, now: LanguageModels) -> sqlx::Result<bool> {
     let done = sqlx::query("UPDATE orgs SET llm_egress = $2, llm_send_values = $3 WHERE id = $1")
         .bind(org.to_string())
         .bind(now.egress.name())
@@ -45,7 +45,7 @@ pub async fn get(on: impl AnyExecutor<'_>, org: Id<Org>) -> sqlx::Result<Option<
 
 /// Replaces all settings; `false` when there is no such workspace.
 pub async fn set(
-    on: impl AnyExecutor<'_>,
+    on: &mut AnyConnection,
     org: Id<Org>,
     name: &str,
     connectivity: bool,

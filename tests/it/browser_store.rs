@@ -16,19 +16,26 @@ async fn a_session_lives_until_it_expires_or_is_deleted_and_is_never_brought_bac
     both(async |db| {
         let pool = db.pool();
         let (ann, bob) = (Id::new(&Clock::system()), Id::new(&Clock::system()));
-        assert!(sessions::create(pool, &row("a", None, 1_000)).await.unwrap());
-        assert!(!sessions::create(pool, &row("a", None, 9_000)).await.unwrap(), "the id is taken");
+        assert!(sessions::create(&mut db.writer().await.unwrap(), &row("a", None, 1_000)).await.unwrap());
+        assert!(
+            !sessions::create(&mut db.writer().await.unwrap(), &row("a", None, 9_000)).await.unwrap(),
+            "the id is taken"
+        );
         assert_eq!(sessions::load(pool, "a", 999).await.unwrap().unwrap(), (r#"{"é":1}"#.to_owned(), 1_000));
         assert!(sessions::load(pool, "a", 1_000).await.unwrap().is_none());
-        sessions::save(pool, &row("a", Some(ann.to_string()), 2_000)).await.unwrap();
+        sessions::save(&mut db.writer().await.unwrap(), &row("a", Some(ann.to_string()), 2_000)).await.unwrap();
         assert_eq!(sessions::load(pool, "a", 1_999).await.unwrap().unwrap().1, 2_000);
-        sessions::delete(pool, "a").await.unwrap();
-        sessions::save(pool, &row("a", Some(ann.to_string()), 9_000)).await.unwrap();
+        sessions::delete(&mut db.writer().await.unwrap(), "a").await.unwrap();
+        sessions::save(&mut db.writer().await.unwrap(), &row("a", Some(ann.to_string()), 9_000)).await.unwrap();
         assert!(sessions::load(pool, "a", 0).await.unwrap().is_none());
         for (id, user) in [("b", ann), ("c", ann), ("d", bob)] {
-            assert!(sessions::create(pool, &row(id, Some(user.to_string()), 5_000)).await.unwrap());
+            assert!(
+                sessions::create(&mut db.writer().await.unwrap(), &row(id, Some(user.to_string()), 5_000))
+                    .await
+                    .unwrap()
+            );
         }
-        sessions::delete_of_user(pool, ann).await.unwrap();
+        sessions::delete_of_user(&mut db.writer().await.unwrap(), ann).await.unwrap();
         let mut left = Vec::new();
         for id in ["b", "c", "d"] {
             left.push(sessions::load(pool, id, 0).await.unwrap().is_some());
@@ -44,19 +51,20 @@ async fn b08_a_pending_authorization_is_used_once_by_its_own_session_and_person(
         let pool = db.pool();
         let user = Id::new(&Clock::system());
         let key = PendingKey { handle_hash: "h".into(), session_hash: "s".into(), user };
-        pending::create(pool, &key, "{}", 1_000).await.unwrap();
+        pending::create(&mut db.writer().await.unwrap(), &key, "{}", 1_000).await.unwrap();
         for other in [
             PendingKey { handle_hash: "x".into(), ..key.clone() },
             PendingKey { session_hash: "x".into(), ..key.clone() },
             PendingKey { user: Id::new(&Clock::system()), ..key.clone() },
         ] {
             assert!(pending::peek(pool, &other, 0).await.unwrap().is_none(), "{other:?}");
-            assert!(pending::take(pool, &other, 0).await.unwrap().is_none(), "{other:?}");
+            assert!(pending::take(&mut db.writer().await.unwrap(), &other, 0).await.unwrap().is_none(), "{other:?}");
         }
         assert!(pending::peek(pool, &key, 1_000).await.unwrap().is_none());
-        assert!(pending::take(pool, &key, 1_000).await.unwrap().is_none());
+        assert!(pending::take(&mut db.writer().await.unwrap(), &key, 1_000).await.unwrap().is_none());
         assert_eq!(pending::peek(pool, &key, 999).await.unwrap().as_deref(), Some("{}"));
-        let (one, two) = tokio::join!(pending::take(pool, &key, 999), pending::take(pool, &key, 999));
+        let take = async || pending::take(&mut db.writer().await.unwrap(), &key, 999).await;
+        let (one, two) = tokio::join!(take(), take());
         assert_eq!([one.unwrap(), two.unwrap()].iter().flatten().count(), 1, "of two at once one gets it");
     })
     .await;

@@ -552,10 +552,10 @@ async fn c16_the_session_of_a_code_must_live_on_both_databases() {
         let unknown = code("never-was").await;
         invalid_grant(world.redeem(&unknown).await);
         for id in ["ended", "expired", "lives"] {
-            assert!(sessions::create(db.pool(), &session(id)).await.unwrap());
+            assert!(sessions::create(&mut db.writer().await.unwrap(), &session(id)).await.unwrap());
         }
         let (ended, expired, lives) = (code("ended").await, code("expired").await, code("lives").await);
-        sessions::delete(db.pool(), "ended").await.unwrap();
+        sessions::delete(&mut db.writer().await.unwrap(), "ended").await.unwrap();
         invalid_grant(world.redeem(&ended).await);
         world.redeem(&lives).await.unwrap();
         world.wait(30);

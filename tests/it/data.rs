@@ -1,6 +1,8 @@
 //! Data on their way in, over REST and through the gateway: all or nothing, published only when told, on both
 //! metadata engines; and the record of it.
 
+use std::time::Duration;
+
 use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
 use dragoman::model::access::{Role, Scope};
@@ -220,7 +222,7 @@ async fn org(db: &Db, clock: &Clock, slug: &str) -> Id<dragoman::model::org::Org
         connectivity_enabled: true,
         created_at: clock.now(),
     };
-    store::orgs::insert(db.pool(), &org).await.unwrap();
+    store::orgs::insert(&mut db.writer().await.unwrap(), &org).await.unwrap();
     org.id
 }
 
@@ -343,4 +345,20 @@ async fn a_dataset_of_the_other_kind_says_which_tool_is_right() {
         let (failed, body) = service.tool(&token, tool, arguments).await;
         assert!(failed && body["error"]["message"].as_str().unwrap().contains(right), "{body}");
     }
+}
+
+/// Who tried without a turn would meet a busy file again and again, and might never meet one that is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn on_sqlite_a_single_statement_that_writes_takes_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::open_sqlite(&folder.path().join("metadata.db")).await.unwrap();
+    let before = db.begin().await.unwrap();
+    let mut next = std::pin::pin!(db.writer());
+    let waits = tokio::time::timeout(Duration::from_millis(50), &mut next).await;
+    assert!(waits.is_err(), "another writes");
+    before.commit().await.unwrap();
+    drop(next.await.unwrap());
+    let acme = org(&db, &Clock::system(), "acme").await;
+    store::audit::append(&db, vec![entry(Some(acme), "x")], vec![]).await.unwrap();
+    db.close().await;
 }

@@ -94,7 +94,7 @@ async fn stamp(db: &Db, org: Id<Org>) -> Option<Stamp> {
 async fn workspace(db: &Db, clock: &Clock, slug: &str) -> Id<Org> {
     let org =
         Org { id: Id::new(clock), slug: slug.into(), name: slug.into(), connectivity_enabled: true, created_at: 1 };
-    orgs::insert(db.pool(), &org).await.unwrap();
+    orgs::insert(&mut db.writer().await.unwrap(), &org).await.unwrap();
     org.id
 }
 

@@ -71,7 +71,12 @@ async fn is_answered(waiting: JoinHandle<(u16, Value)>) {
 /// The next query has the place long before the time of the endless one is over: its worker was stopped.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_that_is_given_up_stops_in_both_eras() {
-    let service = Service::with(&[("DRAGOMAN_SQL_SECONDS", "600"), ("DRAGOMAN_SQL_WORKERS", "1")]).await;
+    let service = Service::with(&[
+        ("DRAGOMAN_SQL_SECONDS", "600"),
+        ("DRAGOMAN_SQL_WORKERS", "1"),
+        ("DRAGOMAN_SQL_KNOWN_MB", "0"),
+    ])
+    .await;
     let org = service.workspace("acme").await;
     let (token, other) = (service.token(&org).await, service.token(&org).await);
 

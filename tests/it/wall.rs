@@ -74,7 +74,7 @@ async fn walled(connections: u32) -> Walled {
             connectivity_enabled: true,
             created_at: 0,
         };
-        orgs::insert(db.pool(), &org).await.unwrap();
+        orgs::insert(&mut db.writer().await.unwrap(), &org).await.unwrap();
         fill(&db, &clock, org.id, slug).await;
         ids.push(org.id);
     }
@@ -447,7 +447,7 @@ async fn what_is_written_after_a_transaction_was_given_up_half_way_is_kept() {
             tokio::task::yield_now().await;
         }
         drop(beginning);
-        assert!(orgs::set_connectivity(db.pool(), acme, steps % 2 == 0).await.unwrap());
+        assert!(orgs::set_connectivity(&mut db.writer().await.unwrap(), acme, steps % 2 == 0).await.unwrap());
         drop(db.begin().await.unwrap());
         let org = orgs::by_id(db.pool(), acme).await.unwrap().unwrap();
         assert_eq!(org.connectivity_enabled, steps % 2 == 0, "given up after {steps} steps");

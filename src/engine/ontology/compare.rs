@@ -176,12 +176,12 @@ impl Library {
         let holder = Id::<Turn>::new(&self.clock).to_string();
         let now = self.clock.now();
         let until = now + i64::try_from(TIME.as_millis()).unwrap_or(i64::MAX) + MARGIN_MS;
-        if !leases::take(self.db.pool(), &name, &holder, now, until).await? {
+        if !leases::take(&mut *self.db.writer().await?, &name, &holder, now, until).await? {
             let message = "This ontology is being compared with the data. Try again in a moment.";
             return Err(Error::new(Code::OntologyNotReady, message).retry_after(10));
         }
         let compared = self.compared(job, id, (&name, &holder)).await;
-        leases::release(self.db.pool(), &name, &holder).await?;
+        leases::release(&mut *self.db.writer().await?, &name, &holder).await?;
         compared
     }
 
@@ -222,7 +222,7 @@ impl Library {
         let mut tx = self.db.tenant(stored.org).await?;
         let now = self.clock.now();
         // Whoever lost the turn has no say any more.
-        let is_ours = leases::take(&mut *tx, turn, holder, now, now + MARGIN_MS).await?;
+        let is_ours = leases::take(&mut tx, turn, holder, now, now + MARGIN_MS).await?;
         if !is_ours {
             let message =
                 "The comparison with the data took too long, and another may have begun. Try again in a moment.";

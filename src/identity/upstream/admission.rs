@@ -63,10 +63,10 @@ impl Identity {
             User { id: Id::new(&self.0.clock), name: name(foreigner, &email), email, created_at: self.0.clock.now() };
         let mut tx = self.0.db.begin().await?;
         // Without a password: an empty hash is nobody's.
-        if !users::insert(&mut *tx, &user, "").await? {
+        if !users::insert(&mut tx, &user, "").await? {
             return Ok(Admission::SignInFirst { email: user.email });
         }
-        if !upstream::insert(&mut *tx, &self.row(user.id, foreigner)).await? {
+        if !upstream::insert(&mut tx, &self.row(user.id, foreigner)).await? {
             // The same person in another tab was faster; what this one made is rolled back.
             drop(tx);
             return self.known(foreigner).await?.ok_or_else(|| Error::internal("an identity came and went"));
@@ -80,11 +80,10 @@ impl Identity {
     /// # Errors
     /// The database fails.
     pub async fn link(&self, user: Id<User>, foreigner: &Foreigner) -> Result<Linking> {
-        let pool = self.0.db.pool();
-        if upstream::insert(pool, &self.row(user, foreigner)).await? {
+        if upstream::insert(&mut *self.0.db.writer().await?, &self.row(user, foreigner)).await? {
             return Ok(Linking::Done);
         }
-        let whose = upstream::find(pool, &foreigner.issuer, &foreigner.subject).await?;
+        let whose = upstream::find(self.0.db.pool(), &foreigner.issuer, &foreigner.subject).await?;
         let theirs = whose.is_some_and(|(found, _)| found.id == user);
         Ok(if theirs { Linking::Already } else { Linking::AnothersAlready })
     }
@@ -97,7 +96,7 @@ impl Identity {
     pub async fn unlink(&self, user: Id<User>, issuer: &str, subject: &str) -> Result<Unlinking> {
         let mut tx = self.0.db.begin().await?;
         upstream::lock(&mut tx, user).await?;
-        if !upstream::delete(&mut *tx, user, issuer, subject).await? {
+        if !upstream::delete(&mut tx, user, issuer, subject).await? {
             return Ok(Unlinking::NotTheirs);
         }
         let configured = |issuer: &str| self.0.config.providers.iter().any(|provider| provider.issuer == issuer);
@@ -124,7 +123,7 @@ impl Identity {
         if suspended {
             return Ok(Some(Admission::Suspended(user)));
         }
-        upstream::touch(pool, issuer, subject, self.0.clock.now()).await?;
+        upstream::touch(&mut *self.0.db.writer().await?, issuer, subject, self.0.clock.now()).await?;
         Ok(Some(Admission::Known(user)))
     }
 

@@ -234,7 +234,10 @@ impl SessionStore for Sessions {
         Self: 'c,
     {
         Box::pin(async move {
-            while !sessions::create(self.db.pool(), &self.row(record)?).await.map_err(backend)? {
+            while !sessions::create(&mut *self.db.writer().await.map_err(backend)?, &self.row(record)?)
+                .await
+                .map_err(backend)?
+            {
                 record.id = SessionId::default();
             }
             Ok(())
@@ -247,7 +250,9 @@ impl SessionStore for Sessions {
         'b: 'c,
         Self: 'c,
     {
-        Box::pin(async move { sessions::save(self.db.pool(), &self.row(record)?).await.map_err(backend) })
+        Box::pin(async move {
+            sessions::save(&mut *self.db.writer().await.map_err(backend)?, &self.row(record)?).await.map_err(backend)
+        })
     }
 
     fn load<'a, 'b, 'c>(&'a self, id: &'b SessionId) -> Answer<'c, Option<Record>>
@@ -273,6 +278,8 @@ impl SessionStore for Sessions {
         'b: 'c,
         Self: 'c,
     {
-        Box::pin(async move { sessions::delete(self.db.pool(), &hash(id)).await.map_err(backend) })
+        Box::pin(async move {
+            sessions::delete(&mut *self.db.writer().await.map_err(backend)?, &hash(id)).await.map_err(backend)
+        })
     }
 }

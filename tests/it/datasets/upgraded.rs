@@ -30,7 +30,7 @@ async fn keeps_what_was_there(open: impl AsyncFn() -> Db) {
     let db = open().await;
     let (slug, name) = ("acme".to_owned(), "Acme".to_owned());
     let acme = Org { id: org, slug, name, connectivity_enabled: true, created_at: 0 };
-    store::orgs::insert(db.pool(), &acme).await.unwrap();
+    store::orgs::insert(&mut db.writer().await.unwrap(), &acme).await.unwrap();
     let dataset = Dataset {
         id,
         org,

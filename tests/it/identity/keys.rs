@@ -305,7 +305,7 @@ async fn l07_a_key_that_an_intruder_writes_into_the_table_verifies_nothing() {
         let (foreign, private) = signing_key(&elsewhere).await;
         let mut row = keys::list(elsewhere.identity.db().pool()).await.unwrap().remove(0);
         row.generation = 2;
-        assert!(keys::insert(db.pool(), &row).await.unwrap());
+        assert!(keys::insert(&mut db.writer().await.unwrap(), &row).await.unwrap());
         world.identity.tend_keys().await.unwrap();
         let header = json!({ "typ": "at+jwt", "alg": "EdDSA", "kid": foreign }).to_string();
         let forged = Secret::new(signed(&private, &header, &part(&access, 1).to_string()));

@@ -245,23 +245,28 @@ async fn l10_one_node_cleans_at_a_time_and_a_dead_one_is_followed() {
     both(async |db| {
         let world = World::new(db.clone()).await;
         run(&db, "INSERT INTO browser_sessions (id_hash, data, expires_at) VALUES ('x', '', 0)".into()).await;
-        let (now, pool) = (world.clock.now(), db.pool());
-        assert!(leases::take(pool, "clean-up", "another node", now, now + 60_000).await.unwrap());
+        let now = world.clock.now();
+        assert!(
+            leases::take(&mut db.writer().await.unwrap(), "clean-up", "another node", now, now + 60_000).await.unwrap()
+        );
         assert_eq!(world.identity.sweep().await.unwrap(), None, "another has the turn");
         assert_eq!(count(&db, "browser_sessions").await, 1);
-        assert!(leases::take(pool, "clean-up", "another node", now, now + 90_000).await.unwrap(), "it may go on");
+        assert!(
+            leases::take(&mut db.writer().await.unwrap(), "clean-up", "another node", now, now + 90_000).await.unwrap(),
+            "it may go on"
+        );
         world.wait(89);
         assert_eq!(world.identity.sweep().await.unwrap(), None);
         world.wait(1);
         assert_eq!(swept(&world).await, BTreeMap::from([("browser_sessions", 1)]), "the other is dead");
         assert_eq!(count(&db, "leases").await, 0, "given back");
-        leases::release(pool, "clean-up", "another node").await.unwrap();
+        leases::release(&mut db.writer().await.unwrap(), "clean-up", "another node").await.unwrap();
 
         let takers = (0..8).map(|taker| {
             let (db, now) = (db.clone(), world.clock.now());
-            tokio::spawn(
-                async move { leases::take(db.pool(), "x", &format!("{taker}"), now, now + 1000).await.unwrap() },
-            )
+            tokio::spawn(async move {
+                leases::take(&mut db.writer().await.unwrap(), "x", &format!("{taker}"), now, now + 1000).await.unwrap()
+            })
         });
         let taken = futures_util::future::join_all(takers).await;
         assert_eq!(taken.into_iter().filter(|taken| *taken.as_ref().unwrap()).count(), 1);

@@ -127,7 +127,11 @@ async fn while_nobody_can_compare_an_answer_is_given_and_not_called_verified() {
         // Another node compares it, and has died over it.
         let now = bakery.service.clock.now();
         let turn = format!("ontology {} {ontology_id}", bakery.org.id);
-        assert!(leases::take(bakery.service.db.pool(), &turn, "another", now, now + 300_000).await.unwrap());
+        assert!(
+            leases::take(&mut bakery.service.db.writer().await.unwrap(), &turn, "another", now, now + 300_000)
+                .await
+                .unwrap()
+        );
         bakery.service.import(&bakery.org, "sales.csv", &SALES[..SALES.len() - 1], true).await.unwrap();
         let answer = bakery.ask("revenue", None).await;
         assert_eq!((&answer["table"]["rows"], &answer["verified"]), (&json!([[31.0]]), &json!(false)), "{answer}");
@@ -145,13 +149,17 @@ async fn while_nobody_can_compare_an_answer_is_given_and_not_called_verified() {
         // After a comparison that failed the next questions do not ask for another; a person may.
         bakery.service.import(&bakery.org, "sales.csv", SALES, true).await.unwrap();
         let now = bakery.service.clock.now();
-        assert!(leases::take(bakery.service.db.pool(), &turn, "another", now, now + 300_000).await.unwrap());
+        assert!(
+            leases::take(&mut bakery.service.db.writer().await.unwrap(), &turn, "another", now, now + 300_000)
+                .await
+                .unwrap()
+        );
         let ask = async || {
             let reply = bakery.service.post("/api/v1/ext/ask", &client).json(&body).send().await.unwrap();
             json_of(reply).await.1["verified"].clone()
         };
         assert_eq!(ask().await, false);
-        leases::release(bakery.service.db.pool(), &turn, "another").await.unwrap();
+        leases::release(&mut bakery.service.db.writer().await.unwrap(), &turn, "another").await.unwrap();
         assert_eq!(ask().await, false);
         let checked = bakery.console(CheckOntology { ontology_id }).await.unwrap();
         assert_eq!((&checked["ontology"]["status"], ask().await), (&json!("ready"), json!(true)));

@@ -38,7 +38,12 @@ async fn again(service: &Service, token: &str, id: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_outlives_its_database_being_away() {
     let (cluster, url) = own().await;
-    let settings = [("DRAGOMAN_SQL_SECONDS", "600"), ("DRAGOMAN_SQL_WORKERS", "1"), ("DATABASE_URL", url.as_str())];
+    let settings = [
+        ("DRAGOMAN_SQL_SECONDS", "600"),
+        ("DRAGOMAN_SQL_WORKERS", "1"),
+        ("DRAGOMAN_SQL_KNOWN_MB", "0"),
+        ("DATABASE_URL", url.as_str()),
+    ];
     let service = Service::with(&settings).await;
     let org = service.workspace("acme").await;
     let token = service.token(&org).await;

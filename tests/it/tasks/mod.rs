@@ -21,7 +21,8 @@ use crate::support::service::{Service, json_of};
 pub const ENDLESS: &str = "SELECT count(*) FROM range(100000000000) a, range(1000) b";
 /// A query without an end holds the one place for SQL for five seconds, and then gives way to who waits: longer than a call
 /// needs to become a task.
-pub const ONE_PLACE: [(&str, &str); 2] = [("DRAGOMAN_SQL_SECONDS", "600"), ("DRAGOMAN_SQL_WORKERS", "1")];
+pub const ONE_PLACE: [(&str, &str); 3] =
+    [("DRAGOMAN_SQL_SECONDS", "600"), ("DRAGOMAN_SQL_WORKERS", "1"), ("DRAGOMAN_SQL_KNOWN_MB", "0")];
 const NEVER: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// What a client says that it can.

@@ -32,7 +32,8 @@ fn sent(columns: &[Made]) -> (Rows, Vec<u8>) {
     drop(writer);
     let shapes: Vec<&Value> = columns.iter().map(|(_, shape)| shape).collect();
     let rows = json!({
-        "shapes": shapes, "names": names, "truncated": false, "used": [], "judged_us": 0, "execution_us": 0,
+        "shapes": shapes, "names": names, "truncated": false, "used": [], "is_lasting": false,
+        "judged_us": 0, "execution_us": 0,
     });
     (serde_json::from_value(rows).unwrap(), payload)
 }

@@ -66,8 +66,8 @@ impl Pending {
         let data = serde_json::to_string(self).map_err(Error::internal)?;
         let now = web.identity.clock().now();
         let life = Millis::try_from(web.config.limits.lifetimes.consent.as_millis()).unwrap_or(0);
-        let pool = web.identity.db().pool();
-        pending::create(pool, &key(&handle, person), &data, now.saturating_add(life)).await?;
+        let mut writer = web.identity.db().writer().await?;
+        pending::create(&mut writer, &key(&handle, person), &data, now.saturating_add(life)).await?;
         Ok(format!("/consent?request={}", handle.expose()))
     }
 
@@ -81,7 +81,7 @@ impl Pending {
     /// Uses the handle up; `false` when another call was first.
     pub async fn take(web: &Web, handle: &Secret, person: &SignedIn) -> Result<bool> {
         let now = web.identity.clock().now();
-        Ok(pending::take(web.identity.db().pool(), &key(handle, person), now).await?.is_some())
+        Ok(pending::take(&mut *web.identity.db().writer().await?, &key(handle, person), now).await?.is_some())
     }
 
     pub fn scopes(&self) -> Vec<Scope> {
