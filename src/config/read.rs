@@ -167,7 +167,8 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     budgets.sql_threads = read.number("DRAGOMAN_SQL_THREADS", budgets.sql_threads);
     budgets.sql_chars = read.number("DRAGOMAN_SQL_CHARS", budgets.sql_chars);
     budgets.sql_workers = read.number("DRAGOMAN_SQL_WORKERS", budgets.sql_workers);
-    budgets.sql_known_mb = read.number("DRAGOMAN_SQL_KNOWN_MB", budgets.sql_known_mb);
+    let known = read.parse("DRAGOMAN_SQL_KNOWN_MB", "a whole number of megabytes");
+    budgets.sql_known_mb = known.unwrap_or(budgets.sql_known_mb);
     budgets.ask_time = read.seconds("DRAGOMAN_ASK_SECONDS");
     budgets.ask_sql_time = read.seconds("DRAGOMAN_ASK_SQL_SECONDS");
     budgets.ask_rows = read.number("DRAGOMAN_ASK_ROWS", budgets.ask_rows);
