@@ -206,6 +206,8 @@ impl App {
         let sweeper = tokio::spawn(sweep(mcp.clone(), self.gateway.clone(), stopping.clone()));
         let (gateway, until) = (self.gateway.clone(), stopping.clone());
         let renewer = tokio::spawn(async move { gateway.keep_renewing(until).await });
+        let (gateway, until) = (self.gateway.clone(), stopping.clone());
+        let syncer = tokio::spawn(async move { gateway.keep_syncing(until).await });
         let keeper = tokio::spawn(self.office.identity.clone().keep_keys(stopping.clone()));
         let cleaner = tokio::spawn(self.office.identity.clone().keep_sweeping(stopping.clone()));
 
@@ -237,6 +239,7 @@ impl App {
         stopping.cancel();
         sweeper.await?;
         renewer.await?;
+        syncer.await?;
         mcp.finish().await;
         keeper.await?;
         cleaner.await?;

@@ -203,7 +203,7 @@ impl Datasets {
             dataset.description = readable("description", &description, DESCRIPTION)?;
         }
         for (name, text) in words.columns {
-            let column = column(&dataset.columns, &name)?;
+            let column = column(&dataset.columns, "columns", &name)?;
             match readable(&format!("columns.{column}"), &text, COLUMN_DESCRIPTION)? {
                 text if text.is_empty() => texts.remove(column),
                 text => texts.insert(column.to_owned(), text),
@@ -223,7 +223,7 @@ impl Datasets {
                 let message = "Which columns clients see is decided in the console, not by clients.";
                 return Err(Error::forbidden("hidden", message));
             }
-            let column = column(&dataset.columns, &name)?.to_lowercase();
+            let column = column(&dataset.columns, "columns", &name)?.to_lowercase();
             dataset.hidden.retain(|known| *known != column);
             if hide {
                 dataset.hidden.push(column);
@@ -321,7 +321,10 @@ impl Datasets {
 }
 
 /// The name of a column as the table has it.
-fn column<'c>(columns: &'c [ColumnInfo], name: &str) -> Result<&'c str> {
+///
+/// # Errors
+/// `invalid_argument` in the name of `field`, with the nearest one.
+pub(super) fn column<'c>(columns: &'c [ColumnInfo], field: &str, name: &str) -> Result<&'c str> {
     let names = || columns.iter().map(|column| column.name.as_str());
     let exact = names().find(|known| *known == name);
     if let Some(known) = exact.or_else(|| names().find(|known| known.eq_ignore_ascii_case(name))) {
@@ -331,7 +334,7 @@ fn column<'c>(columns: &'c [ColumnInfo], name: &str) -> Result<&'c str> {
     let near = names().map(|known| (strsim::osa_distance(&name.to_lowercase(), &known.to_lowercase()), known));
     let near = near.filter(|(distance, known)| *distance <= known.chars().count().div_ceil(3)).min();
     let hint = near.map_or_else(String::new, |(_, known)| format!(" Did you mean {known}?"));
-    Err(Error::invalid("columns", format!("There is no column {name:?} in this dataset.{hint}")))
+    Err(Error::invalid(field, format!("There is no column {name:?} in this dataset.{hint}")))
 }
 
 /// Why finished work is not published.

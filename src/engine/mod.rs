@@ -14,6 +14,7 @@ pub mod readers;
 pub mod render;
 pub mod search;
 pub mod sql;
+pub mod syncs;
 pub(in crate::engine) mod turns;
 pub mod uploads;
 
@@ -40,6 +41,7 @@ pub struct Engines {
     pub questions: Questions,
     pub models: llm::Models,
     pub uploads: uploads::Uploads,
+    pub syncs: syncs::Syncs,
 }
 
 impl Engines {
@@ -83,6 +85,7 @@ impl Engines {
         let ingest =
             ingest::Ingest::new(db.clone(), clock.clone(), files, sql.clone(), search.clone(), datasets.clone());
         let catalog = catalog::Catalog::new(db.clone());
+        let syncs = syncs::Syncs::new(db.clone(), clock.clone());
         Ok(Self {
             catalog,
             sql,
@@ -96,6 +99,7 @@ impl Engines {
             questions,
             models,
             uploads,
+            syncs,
         })
     }
 }

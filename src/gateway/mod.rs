@@ -9,6 +9,7 @@ pub mod record;
 mod repeats;
 pub mod sight;
 pub mod switch;
+mod syncs;
 pub mod tasks;
 
 use std::time::{Duration, Instant};

@@ -29,7 +29,7 @@ pub struct Document {
 }
 
 /// What an import did to the documents of a dataset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Changes {
     /// Documents that are new.
     pub added: usize,
@@ -37,6 +37,8 @@ pub struct Changes {
     pub replaced: usize,
     /// Files whose very text was there already, under their name or another.
     pub unchanged: usize,
+    /// Documents that are there no more.
+    pub removed: usize,
     /// Documents that the dataset has now.
     pub total: usize,
 }

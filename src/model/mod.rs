@@ -23,6 +23,7 @@ pub mod query;
 pub mod reading;
 pub mod run;
 pub mod source;
+pub mod sync;
 pub mod table;
 pub mod task;
 pub mod user;

@@ -16,16 +16,34 @@ pub enum How {
     Import,
     /// Files were added to what was there.
     Append,
+    /// Rows of a table were taken over as documents.
+    Sync,
+    /// Documents were removed.
+    Remove,
+}
+
+/// What becomes of a text that is there already under another name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Twins {
+    StayOut,
+    Stay,
 }
 
 impl How {
-    pub const ALL: [How; 2] = [How::Import, How::Append];
+    pub const ALL: [How; 4] = [How::Import, How::Append, How::Sync, How::Remove];
 
     pub fn name(self) -> &'static str {
         match self {
             How::Import => "import",
             How::Append => "append",
+            How::Sync => "sync",
+            How::Remove => "remove",
         }
+    }
+
+    /// A file that comes twice is one; each row of a table is one of its own.
+    pub fn twins(self) -> Twins {
+        if self == How::Sync { Twins::Stay } else { Twins::StayOut }
     }
 }
 

@@ -25,7 +25,8 @@ pub struct Kept {
     pub version: String,
     /// Whether it is the one that is read now.
     pub current: bool,
-    /// `import` when files took the place of what was there, `append` when they were added to it.
+    /// `import` when files took the place of what was there, `append` when they were added to it, `sync` when rows of a
+    /// table were taken over as documents, `remove` when documents were removed.
     pub how: How,
     /// The files that it came from.
     pub source: String,

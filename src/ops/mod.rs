@@ -23,6 +23,8 @@ pub mod check_import;
 pub mod connectivity;
 pub mod dataset_versions;
 pub mod delete_dataset;
+pub mod delete_document;
+pub mod document_syncs;
 pub mod draft_ontology;
 pub mod explain_question;
 pub mod export_sql;
@@ -86,6 +88,7 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<rag::get_docs::GetDocs>();
     visitor.visit::<rag::fetch_from_source::FetchFromSource>();
     visitor.visit::<rag::admin_stats::AdminStats>();
+    visitor.visit::<rag::admin_sync::AdminSync>();
     visitor.visit::<chatgpt::search::Search>();
     visitor.visit::<chatgpt::fetch::Fetch>();
     visitor.visit::<ontology_guide::FindOntologies>();
@@ -113,6 +116,10 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<dataset_versions::ListVersions>();
     visitor.visit::<dataset_versions::RestoreVersion>();
     visitor.visit::<dataset_versions::DeleteVersion>();
+    visitor.visit::<delete_document::DeleteDocument>();
+    visitor.visit::<document_syncs::ListSyncs>();
+    visitor.visit::<document_syncs::SetSync>();
+    visitor.visit::<document_syncs::DeleteSync>();
     visitor.visit::<ontology_texts::ListAllOntologies>();
     visitor.visit::<ontology_texts::CreateOntology>();
     visitor.visit::<ontology_texts::UpdateOntology>();

@@ -32,6 +32,7 @@ pub mod sessions;
 pub mod sources;
 pub mod suspension;
 pub mod sweep;
+pub mod syncs;
 pub mod tasks;
 pub mod tenant;
 pub mod tokens;
@@ -76,6 +77,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (16, "hidden columns", include_str!("../../migrations/0016_hidden_columns.sql")),
     (17, "versions of datasets", include_str!("../../migrations/0017_dataset_versions.sql")),
     (19, "freshness", include_str!("../../migrations/0019_freshness.sql")),
+    (20, "documents from tables", include_str!("../../migrations/0020_document_syncs.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.
@@ -91,6 +93,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1005, "row level security of tasks", include_str!("../../migrations/postgres/1005_tasks.sql")),
     (1007, "row level security of versions", include_str!("../../migrations/postgres/1007_dataset_versions.sql")),
     (1009, "what counts as a change", include_str!("../../migrations/postgres/1009_freshness.sql")),
+    (1010, "row level security of syncs", include_str!("../../migrations/postgres/1010_document_syncs.sql")),
 ];
 
 /// Connections of SQLite in the pool besides that of the writer. More of them only take turns.

@@ -13,23 +13,26 @@ use dragoman::model::ontology::{Status, StoredOntology};
 use dragoman::model::org::Org;
 use dragoman::model::run::{Conversation, Ending, Memory, Remembered, Run, State, Trace};
 use dragoman::model::source::{Source, SourceEngine};
+use dragoman::model::sync::{self, DocumentSync, Mapping};
 use dragoman::model::task::{self, Task};
 use dragoman::model::version::{How, Version};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
 use dragoman::store::{
-    Db, dataset_versions, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, tasks, tokens,
+    Db, dataset_versions, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, syncs, tasks,
+    tokens,
 };
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 13] = [
+const WALLED: [&str; 14] = [
     "connectivity_tokens",
     "conversations",
     "dataset_versions",
     "datasets",
+    "document_syncs",
     "documents",
     "ontologies",
     "ontology_tables",
@@ -131,6 +134,7 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     questions::remember(&mut tx, &remembered).await.unwrap();
     let most = tasks::Most { of_credential: 1, of_workspace: 1 };
     assert!(tasks::insert(&mut tx, &task(org), most).await.unwrap());
+    syncs::put(&mut tx, &kept(org)).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -150,6 +154,27 @@ fn version(org: Id<Org>, dataset: Id<Dataset>) -> Version {
         made_by: None,
         current_since: 0,
         current_by: None,
+    }
+}
+
+fn kept(org: Id<Org>) -> DocumentSync {
+    let mapping = Mapping {
+        table: "sales".into(),
+        key: "id".into(),
+        title: None,
+        text: vec!["note".into()],
+        changed: None,
+        markdown: false,
+    };
+    DocumentSync {
+        org,
+        name: "notes".into(),
+        mapping,
+        every_minutes: None,
+        cursor: None,
+        run: sync::Run::wanted("j".into(), 0),
+        created_at: 0,
+        synced_at: None,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::base::id::Id;
 use crate::base::secret::sha256_hex;
 use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument};
+use crate::model::version::Twins;
 use crate::store::documents::Outline;
 
 /// What becomes of a dataset's documents.
@@ -19,14 +20,22 @@ pub(super) struct Merged {
     pub changes: Changes,
 }
 
-/// A text of the name of one that is there takes its place, and its id. A text that is there already, whatever it is
-/// called, stays out: it would be found twice. Where several have one name, the first is met by the first.
-pub(super) fn merge(known: Vec<Outline>, read: Vec<(Id<Document>, Arc<ParsedDocument>)>) -> Merged {
+/// A text of the name of one that is there takes its place, and its id. A text that is there already under another name
+/// stays out where `twins` do: it would be found twice. Where several have one name, the first is met by the first.
+pub(super) fn merge(
+    mut known: Vec<Outline>,
+    read: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+    gone: &HashSet<Id<Document>>,
+    twins: Twins,
+) -> Merged {
+    let mut merged = Merged::default();
+    let before = known.len();
+    known.retain(|known| !gone.contains(&known.id));
+    merged.changes.removed = before - known.len();
     let mut named: HashMap<String, VecDeque<Outline>> = HashMap::new();
     for known in known {
         named.entry(known.source_file.clone()).or_default().push_back(known);
     }
-    let mut merged = Merged::default();
     // By name first: which texts stay is known then.
     let mut others = Vec::new();
     for (id, document) in read {
@@ -53,7 +62,7 @@ pub(super) fn merge(known: Vec<Outline>, read: Vec<(Id<Document>, Arc<ParsedDocu
     there.extend(others.iter().filter(|(new, _)| new.is_none()).map(|(_, digest)| digest.clone()));
     for (new, digest) in others {
         let Some(new) = new else { continue };
-        if there.insert(digest) {
+        if there.insert(digest) || twins == Twins::Stay {
             merged.changes.added += 1;
             merged.fresh.push(new);
         } else {
@@ -85,7 +94,11 @@ mod tests {
     }
 
     fn changes(added: usize, replaced: usize, unchanged: usize, total: usize) -> Changes {
-        Changes { added, replaced, unchanged, total }
+        Changes { added, replaced, unchanged, removed: 0, total }
+    }
+
+    fn add(known: Vec<Outline>, read: Vec<(Id<Document>, Arc<ParsedDocument>)>) -> Merged {
+        merge(known, read, &HashSet::new(), Twins::StayOut)
     }
 
     #[test]
@@ -93,7 +106,7 @@ mod tests {
         let clock = Clock::manual(1);
         let (a, b) = (known(&clock, "a", "1"), known(&clock, "b", "2"));
         let (of_a, of_b) = (a.id, b.id);
-        let merged = merge(vec![a, b], vec![read(&clock, "a", "new"), read(&clock, "b", "2"), read(&clock, "c", "3")]);
+        let merged = add(vec![a, b], vec![read(&clock, "a", "new"), read(&clock, "b", "2"), read(&clock, "c", "3")]);
         assert_eq!(merged.changes, changes(1, 1, 1, 3));
         assert_eq!(merged.fresh[0].0, of_a);
         assert_eq!(merged.kept.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [of_b]);
@@ -103,11 +116,11 @@ mod tests {
     fn a_text_that_is_there_under_another_name_stays_out() {
         let clock = Clock::manual(1);
         let there = vec![known(&clock, "a", "1")];
-        let merged = merge(there, vec![read(&clock, "b", "1"), read(&clock, "c", "2"), read(&clock, "d", "2")]);
+        let merged = add(there, vec![read(&clock, "b", "1"), read(&clock, "c", "2"), read(&clock, "d", "2")]);
         assert_eq!(merged.changes, changes(1, 0, 2, 2), "twice in one import is once too");
         // The other one is about to be replaced: its text is not there any more.
         let there = vec![known(&clock, "a", "1")];
-        let merged = merge(there, vec![read(&clock, "b", "1"), read(&clock, "a", "2")]);
+        let merged = add(there, vec![read(&clock, "b", "1"), read(&clock, "a", "2")]);
         assert_eq!(merged.changes, changes(1, 1, 0, 2));
     }
 
@@ -116,7 +129,25 @@ mod tests {
         let clock = Clock::manual(1);
         let there = vec![known(&clock, "box", "1"), known(&clock, "box", "2")];
         let second = there[1].id;
-        let merged = merge(there, vec![read(&clock, "box", "1"), read(&clock, "box", "x"), read(&clock, "box", "y")]);
+        let merged = add(there, vec![read(&clock, "box", "1"), read(&clock, "box", "x"), read(&clock, "box", "y")]);
         assert_eq!((merged.changes, merged.fresh[0].0), (changes(1, 1, 1, 3), second));
+    }
+    #[test]
+    fn what_is_gone_is_not_there_for_any_other() {
+        let clock = Clock::manual(1);
+        let (a, b) = (known(&clock, "a", "1"), known(&clock, "b", "2"));
+        let (gone, stays) = (HashSet::from([a.id]), b.id);
+        let merged = merge(vec![a, b], vec![read(&clock, "c", "1")], &gone, Twins::StayOut);
+        assert_eq!(merged.changes, Changes { removed: 1, ..changes(1, 0, 0, 2) }, "its text is new again");
+        assert_eq!(merged.kept.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [stays]);
+    }
+
+    #[test]
+    fn twins_stay_where_each_is_known_by_its_name() {
+        let clock = Clock::manual(1);
+        let there = vec![known(&clock, "t:1", "same")];
+        let rows = vec![read(&clock, "t:1", "same"), read(&clock, "t:2", "same")];
+        let merged = merge(there, rows, &HashSet::new(), Twins::Stay);
+        assert_eq!(merged.changes, changes(1, 0, 1, 2));
     }
 }

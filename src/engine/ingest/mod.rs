@@ -5,31 +5,29 @@
 
 mod check;
 mod detect;
+mod documents;
 mod merge;
+pub mod sync;
 pub mod text;
 
-use std::collections::HashSet;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub use check::Found;
 pub use detect::{FileKind, kind_of};
-use merge::{Merged, merge};
+pub use documents::Edit;
 
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::secret::{sha256_hex, sha256_of};
 use crate::engine::datasets::{Datasets, NewVersion};
-use crate::engine::extract::Extracted;
 use crate::engine::extract::sheets::Sheet;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
-use crate::engine::search::{Carried, SearchEngine};
+use crate::engine::search::SearchEngine;
 use crate::engine::sql::{ImportedTable, SqlEngine, TableFormat, TableSource};
 use crate::model::column_change::ColumnChange;
 use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, NAMES, is_name, readable};
-use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument};
+use crate::model::document::{Changes, Document, DocumentRow};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::model::version::How;
@@ -59,11 +57,7 @@ pub struct Request {
     pub changes: Vec<ColumnChange>,
 }
 
-/// Bytes of all texts of one import: they are held in memory while they are indexed.
-const TEXT_BYTES: u64 = 64 << 20;
-
-/// Where documents are read, and where the result is ready to be published, in the progress of the whole.
-const READ: f64 = 0.1;
+/// Where the result is ready to be published, in the progress of the whole.
 const READY: f64 = 0.97;
 
 /// Imports files.
@@ -106,6 +100,7 @@ struct Import {
     earlier: Option<String>,
     /// Rows or chunks of that version.
     rows: i64,
+    how: How,
     request: Request,
 }
 
@@ -186,6 +181,11 @@ impl Ingest {
         if format.is_none() && !request.changes.is_empty() {
             return Err(Error::invalid("columns", "Texts have no columns that could be changed."));
         }
+        Ok((self.over(job, request, kind).await?, format))
+    }
+
+    /// What is asked for, over what has its name now.
+    async fn over(&self, job: &Job<'_>, request: Request, kind: Kind) -> Result<Import> {
         let org = job.pass.org();
         let before = store::datasets::by_name(&mut self.db.read_tenant(org).await?, org, &request.name).await?;
         if before.is_some() && request.if_exists == IfExists::Refuse {
@@ -216,8 +216,8 @@ impl Ingest {
         let appended = before.as_ref().filter(|_| request.if_exists == IfExists::Append);
         let earlier = appended.and_then(|before| before.version.clone());
         let rows = appended.map_or(0, |before| before.row_count);
-        let import = Import { dataset, over: before.map(|before| before.id), earlier, rows, request };
-        Ok((import, format))
+        let how = if earlier.is_some() { How::Append } else { How::Import };
+        Ok(Import { dataset, over: before.map(|before| before.id), earlier, rows, how, request })
     }
 
     /// The dataset as it will be, less what only the import can tell.
@@ -275,79 +275,13 @@ impl Ingest {
         }
     }
 
-    async fn documents(&self, job: &Job<'_>, mut import: Import) -> Result<Imported> {
-        let read = self.read(&job.part(0.0..READ), &import.request.files).await?;
-        let Merged { kept, fresh, changes } = self.merged(job, &import, read).await?;
-        let (org, id) = (import.dataset.org, import.dataset.id);
-        let asks = import.request.publish || !import.request.description.is_empty();
-        if import.earlier.is_some() && fresh.is_empty() && !asks {
-            // Nothing is new: the version that is there says it all.
-            let now = store::datasets::by_id(&mut self.db.read_tenant(org).await?, org, id).await?;
-            let dataset = now.ok_or_else(Error::dataset_not_found)?;
-            return Ok(Imported { dataset, documents: Some(changes) });
-        }
-        let dataset = &mut import.dataset;
-        let staging = self.staging(dataset.org)?;
-        let staged = staging.path().join("vectors");
-        let stay: HashSet<Id<Document>> = kept.iter().map(|(id, _)| *id).collect();
-        let chunks = u64::try_from(import.rows).unwrap_or_default();
-        let carried = import.earlier.as_deref().map(|version| Carried { version, chunks, documents: &stay });
-        let indexing = job.part(READ..READY);
-        let indexed = self.search.index_over(&indexing, dataset.id, carried, &fresh, &staged).await?;
-        dataset.row_count = indexed.chunks;
-        dataset.bytes = indexed.bytes;
-        let version = dataset.version.clone().unwrap_or_default();
-        let rows = fresh.into_iter().map(|(id, parsed)| {
-            let ParsedDocument { title, text, source_file, .. } = Arc::unwrap_or_clone(parsed);
-            Document {
-                id,
-                row: Id::new(&self.clock),
-                org: dataset.org,
-                dataset: dataset.id,
-                version: version.clone(),
-                title,
-                source_file,
-                text,
-                created_at: dataset.updated_at,
-            }
-        });
-        let fresh: Vec<Document> = rows.collect();
-        let shared: Vec<Id<DocumentRow>> = kept.iter().map(|(_, row)| *row).collect();
-        let dataset = self.publish(job, import, Texts { fresh: &fresh, shared: &shared }, &staged).await?;
-        Ok(Imported { dataset, documents: Some(changes) })
-    }
-
-    /// What was read, beside what stays of the version that it is added to.
-    async fn merged(
-        &self,
-        job: &Job<'_>,
-        import: &Import,
-        read: Vec<(Id<Document>, Arc<ParsedDocument>)>,
-    ) -> Result<Merged> {
-        let Some(version) = &import.earlier else {
-            let changes = Changes { added: read.len(), total: read.len(), ..Changes::default() };
-            return Ok(Merged { kept: Vec::new(), fresh: read, changes });
-        };
-        let (org, dataset) = (job.pass.org(), import.dataset.id);
-        let mut on = self.db.read_tenant(org).await?;
-        let mut known = store::documents::outlines(&mut on, org, dataset, version).await?;
-        let names: HashSet<&str> = read.iter().map(|(_, document)| document.source_file.as_str()).collect();
-        for one in known.iter_mut().filter(|one| one.digest.is_empty() && names.contains(one.source_file.as_str())) {
-            // Of before there were digests.
-            let text = store::documents::by_id(&mut on, org, dataset, version, one.id).await?;
-            one.digest = text.map(|document| sha256_hex(document.text.as_bytes())).unwrap_or_default();
-        }
-        Ok(merge(known, read))
-    }
-
     async fn publish(&self, job: &Job<'_>, import: Import, texts: Texts<'_>, staged: &Path) -> Result<Dataset> {
         job.says(READY, "Publishing");
-        let Import { dataset, over, earlier, request, .. } = import;
+        let Import { dataset, over, earlier, how, request, .. } = import;
         let Texts { fresh: documents, shared } = texts;
         let is_described = !request.description.is_empty();
         let publish = request.publish;
         let digest = &digest(&request.files).await?;
-        let how = if earlier.is_some() { How::Append } else { How::Import };
         let new = NewVersion {
             dataset: &dataset,
             documents,
@@ -362,34 +296,6 @@ impl Ingest {
         };
         self.datasets.put(job, new).await?;
         Ok(dataset)
-    }
-
-    /// The documents of the files, in their order: one of a text, any number of an archive.
-    async fn read(&self, job: &Job<'_>, files: &[SourceFile]) -> Result<Vec<(Id<Document>, Arc<ParsedDocument>)>> {
-        let mut documents = Vec::with_capacity(files.len());
-        let mut left = TEXT_BYTES;
-        for (index, file) in files.iter().enumerate() {
-            job.check()?;
-            job.says(index as f64 / files.len() as f64, format!("Reading {}", file.name));
-            let looked_at = file.clone();
-            let kind = tokio::task::spawn_blocking(move || kind_of(&looked_at.path, &looked_at.name));
-            let read = match kind.await.map_err(Error::internal)?? {
-                FileKind::Text => {
-                    let file = file.clone();
-                    let read = tokio::task::spawn_blocking(move || parsed(&file, left));
-                    vec![read.await.map_err(Error::internal)??]
-                }
-                _ => {
-                    let found = self.sql.documents(job, &file.path, &file.name).await?;
-                    found.documents.into_iter().map(of_extracted).collect()
-                }
-            };
-            for (document, bytes) in read {
-                left = left.checked_sub(bytes).ok_or_else(too_much_text)?;
-                documents.push((Id::new(&self.clock), Arc::new(document)));
-            }
-        }
-        Ok(documents)
     }
 }
 
@@ -419,39 +325,6 @@ fn named(file: &SourceFile, error: Error) -> Error {
         true => error,
         false => Error { message: format!("{} cannot be imported: {}", file.name, error.message), ..error },
     }
-}
-
-/// A document that a reader found, and the bytes of its text. One that does not say what it is called has its file's name.
-fn of_extracted(Extracted { name, title, text, markup }: Extracted) -> (ParsedDocument, u64) {
-    let stem = || {
-        let file = name.rsplit('/').next().unwrap_or(&name);
-        file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned()
-    };
-    let title = if title.trim().is_empty() { stem() } else { title };
-    let title = title.chars().take(ParsedDocument::TITLE_CHARS).collect();
-    let bytes = text.len() as u64;
-    (ParsedDocument { title, source_file: name, text, markup }, bytes)
-}
-
-/// One text, and how many bytes it had; at most `most`. Blocks.
-fn parsed(file: &SourceFile, most: u64) -> Result<(ParsedDocument, u64)> {
-    let source = std::fs::File::open(&file.path).map_err(Error::internal)?;
-    let size = source.metadata().map_err(Error::internal)?.len();
-    if size > most {
-        return Err(too_much_text());
-    }
-    let mut bytes = Vec::new();
-    // What the operator names may be written to while it is read, or be a device that has no end.
-    source.take(size + 1).read_to_end(&mut bytes).map_err(Error::internal)?;
-    if bytes.len() as u64 != size {
-        return Err(Error::invalid("file", format!("{} changed while it was read. Import it again.", file.name)));
-    }
-    Ok((text::parse(&file.name, &bytes)?, size))
-}
-
-fn too_much_text() -> Error {
-    let message = format!("The texts of one import have at most {TEXT_BYTES} bytes together. Split them.");
-    Error::new(Code::FileTooLarge, message).with(serde_json::json!({ "limit": "text_bytes", "max": TEXT_BYTES }))
 }
 
 fn other(kind: Kind) -> &'static str {

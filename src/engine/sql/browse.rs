@@ -47,6 +47,53 @@ pub fn by_key(dataset: &Dataset, columns: &[&str], key: &[(&str, &str)]) -> Stri
     format!("SELECT {} FROM {table}\nWHERE {}\nLIMIT 2", shown.join(", "), key.join(" AND "))
 }
 
+/// How a column tells the rows of a table apart: the rows that have a value there, the different ones among them, and the
+/// greatest value of another column as a text, if there is one.
+pub fn facts(dataset: &Dataset, key: &str, greatest: Option<&str>) -> String {
+    let dialect = dataset.dialect().unwrap_or(Dialect::DuckDb);
+    let (table, key) = (name(dialect, &dataset.name), name(dialect, key));
+    let greatest = greatest
+        .map_or_else(String::new, |column| format!(", {}", text(dialect, &format!("MAX({})", name(dialect, column)))));
+    format!("SELECT COUNT({key}), COUNT(DISTINCT {key}){greatest} FROM {table}")
+}
+
+/// Rows in the order of their key: first the key as a text, then the columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed<'a> {
+    pub key: &'a str,
+    pub columns: &'a [&'a str],
+    /// Those after this key alone.
+    pub after: Option<&'a str>,
+    /// Those alone whose column has this value, a greater one, or none.
+    pub since: Option<(&'a str, &'a str)>,
+    /// Those of these keys alone.
+    pub among: Option<&'a [String]>,
+    pub limit: usize,
+}
+
+/// The statement for some rows of a table. Rows without a key are left out.
+pub fn keyed(dataset: &Dataset, rows: Keyed<'_>) -> String {
+    let dialect = dataset.dialect().unwrap_or(Dialect::DuckDb);
+    let key = name(dialect, rows.key);
+    let columns = rows.columns.iter().map(|column| name(dialect, column));
+    let columns: Vec<String> = std::iter::once(text(dialect, &key)).chain(columns).collect();
+    let mut conditions = vec![format!("{key} IS NOT NULL")];
+    if let Some(after) = rows.after {
+        conditions.push(format!("{key} > {}", literal(dialect, after)));
+    }
+    if let Some((column, value)) = rows.since {
+        let (column, value) = (name(dialect, column), literal(dialect, value));
+        conditions.push(format!("({column} >= {value} OR {column} IS NULL)"));
+    }
+    if let Some(among) = rows.among {
+        let among: Vec<String> = among.iter().map(|value| literal(dialect, value)).collect();
+        conditions.push(format!("{key} IN ({})", among.join(", ")));
+    }
+    let (columns, table, conditions) = (columns.join(", "), name(dialect, &dataset.name), conditions.join(" AND "));
+    // Of the table: the text beside it has the same name for some engines, and another order.
+    format!("SELECT {columns} FROM {table}\nWHERE {conditions}\nORDER BY {table}.{key}\nLIMIT {}", rows.limit)
+}
+
 /// Equal rows have no order of their own, and would be on two pages or on none: the other columns decide. Engines of
 /// others have types without an order, for which they would refuse.
 fn ties(dialect: Dialect, dataset: &Dataset, sorted: &str) -> String {
@@ -64,11 +111,17 @@ fn ties(dialect: Dialect, dataset: &Dataset, sorted: &str) -> String {
     ties
 }
 
-fn says(dialect: Dialect, column: &str, text: &str) -> String {
+fn says(dialect: Dialect, column: &str, part: &str) -> String {
+    let position = if dialect == Dialect::ClickHouse { "position" } else { "strpos" };
+    format!("{position}(lower({}), lower({part})) > 0", text(dialect, column))
+}
+
+/// A value as the engine writes it.
+fn text(dialect: Dialect, value: &str) -> String {
     match dialect {
-        Dialect::DuckDb => format!("strpos(lower(CAST({column} AS VARCHAR)), lower({text})) > 0"),
-        Dialect::PostgreSql => format!("strpos(lower(CAST({column} AS text)), lower({text})) > 0"),
-        Dialect::ClickHouse => format!("position(lower(toString({column})), lower({text})) > 0"),
+        Dialect::DuckDb => format!("CAST({value} AS VARCHAR)"),
+        Dialect::PostgreSql => format!("CAST({value} AS text)"),
+        Dialect::ClickHouse => format!("toString({value})"),
     }
 }
 
@@ -149,6 +202,22 @@ mod tests {
         let clickhouse = "SELECT * FROM \"t\"\nWHERE position(lower(toString(\"b\\\"c\")), lower('it\\'s \\\\ 5%')) > 0\n\
                           ORDER BY \"a\" DESC NULLS LAST";
         assert_eq!(statement(&table(Some(SourceEngine::ClickHouse)), &selection), clickhouse);
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_their_key_in_every_dialect() {
+        let rows =
+            Keyed { key: "a", columns: &["d"], after: Some("o'1"), since: Some(("d", "5")), among: None, limit: 9 };
+        let among = ["x\\".to_owned(), "y".to_owned()];
+        let some = Keyed { after: None, since: None, among: Some(&among), ..rows };
+        let sql = keyed(&table(None), rows);
+        let end = "AND \"a\" > 'o''1' AND (\"d\" >= '5' OR \"d\" IS NULL)\nORDER BY \"t\".\"a\"\nLIMIT 9";
+        assert_eq!(sql, format!("SELECT CAST(\"a\" AS VARCHAR), \"d\" FROM \"t\"\nWHERE \"a\" IS NOT NULL {end}"));
+        let sql = keyed(&table(Some(SourceEngine::ClickHouse)), some);
+        let end = "AND \"a\" IN ('x\\\\', 'y')\nORDER BY \"t\".\"a\"\nLIMIT 9";
+        assert_eq!(sql, format!("SELECT toString(\"a\"), \"d\" FROM \"t\"\nWHERE \"a\" IS NOT NULL {end}"));
+        let sql = facts(&table(Some(SourceEngine::Postgres)), "a", Some("d"));
+        assert_eq!(sql, "SELECT COUNT(\"a\"), COUNT(DISTINCT \"a\"), CAST(MAX(\"d\") AS text) FROM \"t\"");
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl SqlEngine {
             pool,
             turns: Turns::of_queries(share.workers).lending(),
             imports: Turns::of_imports(share.imports, 1),
-            known: Known::new(budgets.sql_known_mb << 20),
+            known: Known::new(budgets.sql_known_mb.saturating_mul(1 << 20)),
             budgets,
             files,
             seen: Arc::new(Mutex::new(LruCache::new(SEEN))),

@@ -13,6 +13,7 @@ use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::Result;
+use crate::ops::document_syncs::RunShown;
 
 /// Arguments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -28,8 +29,11 @@ pub struct Source {
     pub chunks: i64,
     /// On disk.
     pub bytes: i64,
-    /// When its documents were last imported. RFC 3339.
+    /// When its documents were last imported, or brought up to the table that they are kept from. RFC 3339.
     pub last_sync: String,
+    /// Of documents that are kept from a table: the last run, or the one that is wanted or under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<RunShown>,
     /// Present while its vectors are made anew, because they are of another encoder. Until then the old ones answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reembedding: Option<Reembedding>,
@@ -88,13 +92,25 @@ impl Operation for AdminStats {
         let began = Instant::now();
         let counts = on.engines.catalog.counts(job).await?;
         let documents = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Documents);
+        let syncs = on.engines.syncs.list(job.pass.org()).await?;
+        let may_mend = job.pass.rights().allow(Action::WriteDatasets);
+        let sync_of = |dataset: &Dataset| {
+            let sync = syncs.iter().find(|sync| sync.name == dataset.name)?;
+            let mut run = sync.run.clone();
+            if !may_mend {
+                // It may name what the caller does not see.
+                run.message.clear();
+            }
+            Some((sync.synced_at, RunShown::from(run)))
+        };
         let source = |dataset: &Dataset| Source {
             source_id: dataset.id,
             source_name: dataset.name.clone(),
             docs: counts.get(&dataset.id).copied().unwrap_or(0),
             chunks: dataset.row_count,
             bytes: dataset.bytes,
-            last_sync: rfc3339(dataset.updated_at),
+            last_sync: rfc3339(sync_of(dataset).and_then(|(synced_at, _)| synced_at).unwrap_or(dataset.updated_at)),
+            sync: sync_of(dataset).map(|(_, run)| run),
             reembedding: on
                 .engines
                 .search

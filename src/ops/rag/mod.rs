@@ -2,6 +2,7 @@
 //! read by its id. All are over the documents datasets that the caller may see, and one call answers with one page.
 
 pub mod admin_stats;
+pub mod admin_sync;
 pub mod fetch_from_source;
 mod filters;
 pub mod get_chunks;

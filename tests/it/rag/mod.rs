@@ -3,6 +3,7 @@
 mod content;
 mod filters;
 mod renew;
+mod sync;
 mod tenants;
 
 use dragoman::model::access::Role;
@@ -355,6 +356,7 @@ async fn the_tools_are_listed_where_their_set_is_named_and_called_anywhere_in_ei
     };
     let all = [
         "rag_admin_stats",
+        "rag_admin_sync",
         "rag_fetch_from_source",
         "rag_get_chunks",
         "rag_get_docs",

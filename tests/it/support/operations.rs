@@ -86,6 +86,7 @@ pub const ALL: &[Expected] = &[
         )
     },
     viewer("rag_admin_stats", ExtScope::Datasets, nothing),
+    contributor("rag_admin_sync", nothing),
     viewer("search", ExtScope::Search, |ids| json!({ "query": ids.table })),
     viewer("fetch", ExtScope::Search, |ids| json!({ "id": format!("dataset:{}", ids.dataset) })),
     viewer("list_ontologies", ExtScope::Schema, nothing),
@@ -127,6 +128,10 @@ pub const ALL: &[Expected] = &[
     contributor("list_dataset_versions", dataset),
     contributor("restore_dataset_version", |ids| json!({ "dataset_id": ids.dataset, "version": ids.dataset })),
     contributor("delete_dataset_version", |ids| json!({ "dataset_id": ids.dataset, "version": ids.dataset })),
+    contributor("delete_document", |ids| json!({ "dataset_id": ids.dataset, "document_id": ids.document })),
+    contributor("list_document_syncs", nothing),
+    contributor("set_document_sync", |_| json!({ "name": "texts", "table": "plan", "key": "id", "text": ["name"] })),
+    contributor("delete_document_sync", |_| json!({ "name": "texts" })),
     contributor("list_all_ontologies", nothing),
     contributor(
         "create_ontology",

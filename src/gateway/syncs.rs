@@ -1,0 +1,136 @@
+//! The work that nobody waits for: datasets of documents are brought up to their tables, each workspace's one after another.
+//! A run is done in the name of the workspace's operator, and stands in the record like a call.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::Gateway;
+use crate::engine::ingest::sync::Synced;
+use crate::engine::job::{Job, OnProgress, Progress};
+use crate::model::access::{Action, Want};
+use crate::model::audit::{Entry, clip};
+use crate::model::caller::Caller;
+use crate::model::error::{Error, Result};
+use crate::model::sync::{DocumentSync, Run, State};
+
+/// How often it is looked for what is due, and how far a run is said.
+const LOOK: Duration = Duration::from_secs(5);
+/// The longest that a run may take; what it had published by then stays, and the next goes on from there.
+const TIME: Duration = Duration::from_secs(6 * 60 * 60);
+/// Runs at the same time. Each reads a table, and waits for its turns at the encoder with imports.
+const LANES: usize = 2;
+
+impl Gateway {
+    /// Until it is told to stop: does what is due.
+    pub async fn keep_syncing(&self, stop: CancellationToken) {
+        let lane = || self.keep_lane(&stop);
+        let lanes: [_; LANES] = std::array::from_fn(|_| lane());
+        futures_util::future::join_all(lanes).await;
+    }
+
+    async fn keep_lane(&self, stop: &CancellationToken) {
+        let syncs = &self.parts.engines.syncs;
+        while !stop.is_cancelled() {
+            match self.sync_next(stop).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tokio::select! {
+                        () = stop.cancelled() => {}
+                        () = syncs.wanted() => {}
+                        () = tokio::time::sleep(LOOK) => {}
+                    }
+                }
+                // It was logged where it happened.
+                Err(_) => tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = tokio::time::sleep(LOOK) => {}
+                },
+            }
+        }
+    }
+
+    /// Does one run to its end; `false` when none is due.
+    async fn sync_next(&self, stop: &CancellationToken) -> Result<bool> {
+        let syncs = &self.parts.engines.syncs;
+        let Some(mut sync) = syncs.take().await? else { return Ok(false) };
+        let caller = Caller::operator(sync.org, sync.run.job_id.clone());
+        let (started, cancel) = (Instant::now(), stop.child_token());
+        let said = Arc::new(Mutex::new(sync.run.clone()));
+        let done = {
+            let work = self.sync(&caller, &sync, cancel.clone(), saying(said.clone()));
+            tokio::pin!(work);
+            loop {
+                tokio::select! {
+                    done = &mut work => break done,
+                    () = tokio::time::sleep(LOOK) => {
+                        let run = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                        // A word that does not come through is said again.
+                        if !syncs.hold(&sync, &run).await.unwrap_or(true) {
+                            cancel.cancel();
+                        }
+                    }
+                }
+            }
+        };
+        if done.is_err() && stop.is_cancelled() {
+            sync.run = Run { state: State::Waiting, ..sync.run };
+            syncs.settle(sync).await?;
+            return Ok(true);
+        }
+        let outcome = done.as_ref().map_or_else(|error| error.code.info().name, |_| "ok");
+        let changed =
+            done.as_ref().map_or(0, |synced| synced.changes.added + synced.changes.replaced + synced.changes.removed);
+        let entry = Entry {
+            target: clip(&format!("{} from {}", sync.name, sync.mapping.table)),
+            outcome: outcome.into(),
+            duration_ms: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
+            rows: i64::try_from(changed).unwrap_or(i64::MAX),
+            ..self.entry(&caller, "admin.document.sync")
+        };
+        self.sights.changed(sync.org);
+        settle(&mut sync, done);
+        // Who asks how it went has the record before the answer.
+        self.audit.record(entry).await?;
+        syncs.settle(sync).await?;
+        Ok(true)
+    }
+
+    async fn sync(
+        &self,
+        caller: &Caller,
+        sync: &DocumentSync,
+        cancel: CancellationToken,
+        on_progress: OnProgress,
+    ) -> Result<Synced> {
+        let pass = self.authorize(caller, Action::WriteDatasets, &Want::All).await?;
+        let job = Job::new(&pass, &self.parts.config.limits.budgets, TIME, cancel, Some(on_progress));
+        self.parts.engines.ingest.sync(&job, sync).await
+    }
+}
+
+/// What became of a run.
+fn settle(sync: &mut DocumentSync, done: Result<Synced, Error>) {
+    match done {
+        Ok(synced) => {
+            sync.cursor = synced.cursor;
+            sync.run.state = State::Done;
+            sync.run.progress = 1.0;
+            sync.run.message = String::new();
+            sync.run.changes = Some(synced.changes);
+        }
+        Err(error) => {
+            sync.run.state = State::Failed;
+            sync.run.message = clip(&error.message);
+        }
+    }
+}
+
+fn saying(to: Arc<Mutex<Run>>) -> OnProgress {
+    Arc::new(move |Progress { fraction, message }| {
+        let mut run = to.lock().unwrap_or_else(PoisonError::into_inner);
+        run.progress = fraction.unwrap_or(run.progress);
+        run.message = clip(&message);
+    })
+}

@@ -1,0 +1,196 @@
+//! Datasets of documents that are kept from tables: each row a document, which follows its row.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Done;
+use crate::base::clock::rfc3339;
+use crate::engine::job::Job;
+use crate::gateway::operation::{Info, Operation, Parts, Route};
+use crate::model::access::{Action, Want};
+use crate::model::document::Changes;
+use crate::model::error::Result;
+use crate::model::sync::{DocumentSync, Mapping, Run, State};
+
+const MANAGE: Info = Info { action: Action::WriteDatasets, time: super::quick, ..Info::MANAGE };
+
+/// A run: wanted, under way, or over.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunShown {
+    pub job_id: String,
+    pub state: State,
+    /// What it is doing, or why it failed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(with = "Option<String>")]
+    pub message: String,
+    /// 0 to 1.
+    pub progress: f64,
+    /// What it changed, once it is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+    /// RFC 3339.
+    pub requested_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+}
+
+impl From<Run> for RunShown {
+    fn from(run: Run) -> Self {
+        Self {
+            job_id: run.job_id,
+            state: run.state,
+            message: run.message,
+            progress: run.progress,
+            changes: run.changes,
+            requested_at: rfc3339(run.requested_at),
+            ended_at: run.ended_at.map(rfc3339),
+        }
+    }
+}
+
+/// A dataset of documents that is kept from a table.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Shown {
+    /// The dataset of documents; until the first run has ended it is not there.
+    pub name: String,
+    #[serde(flatten)]
+    pub mapping: Mapping,
+    /// Minutes from the end of one run to the next; absent: when somebody asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_minutes: Option<i64>,
+    pub run: RunShown,
+    /// The end of the last run that worked. RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_sync: Option<String>,
+}
+
+impl From<DocumentSync> for Shown {
+    fn from(sync: DocumentSync) -> Self {
+        Self {
+            name: sync.name,
+            mapping: sync.mapping,
+            every_minutes: sync.every_minutes,
+            run: sync.run.into(),
+            last_sync: sync.synced_at.map(rfc3339),
+        }
+    }
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListSyncs {}
+
+/// The reply.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Listed {
+    /// By name.
+    pub syncs: Vec<Shown>,
+}
+
+impl Operation for ListSyncs {
+    const INFO: Info = Info {
+        name: "list_document_syncs",
+        title: "List datasets that follow a table",
+        description: "Lists the datasets of documents that are kept from tables, with the last run of each.",
+        read_only: true,
+        route: Route { method: "GET", path: "/document-syncs" },
+        ..MANAGE
+    };
+    type Reply = Listed;
+
+    fn rows(reply: &Listed) -> usize {
+        reply.syncs.len()
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Listed> {
+        let syncs = on.engines.syncs.list(job.pass.org()).await?;
+        Ok(Listed { syncs: syncs.into_iter().map(Shown::from).collect() })
+    }
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetSync {
+    /// The dataset of documents: one that is there, or a new one, which no client sees until it is published.
+    #[schemars(regex(pattern = "^[a-z_][a-z0-9_]{0,62}$"))]
+    pub name: String,
+    /// The table whose rows become documents.
+    pub table: String,
+    /// The column that tells rows apart.
+    pub key: String,
+    /// The column that says what a document is called.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The columns of the text, one below the other.
+    #[schemars(length(min = 1, max = 20))]
+    pub text: Vec<String>,
+    /// The column that rises whenever a row changes (a time or a number): later runs read only what changed since. Without it
+    /// every run reads all rows; what did not change is never encoded again.
+    #[serde(default)]
+    pub changed: Option<String>,
+    /// Whether the text is Markdown.
+    #[serde(default)]
+    pub markdown: bool,
+    /// Minutes from the end of one run to the next; without it a run is when somebody asks.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 43200))]
+    pub every_minutes: Option<i64>,
+}
+
+impl Operation for SetSync {
+    const INFO: Info = Info {
+        name: "set_document_sync",
+        title: "Keep documents from a table",
+        description: "Keeps a dataset of documents from a table: each row is a document, known by its key, and follows its row: \
+                      new and changed rows are indexed, and documents whose rows are gone go. The first run begins at once; \
+                      rag_admin_sync asks for more.",
+        route: Route { method: "PUT", path: "/document-syncs/{name}" },
+        example: r#"{"name":"posts_texts","table":"posts","key":"id","title":"title","text":["body"],"changed":"updated_at"}"#,
+        ..MANAGE
+    };
+    type Reply = Shown;
+
+    fn want(&self) -> Want {
+        Want::All
+    }
+
+    fn target(&self) -> String {
+        format!("{} {}", self.name, self.table)
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Shown> {
+        let Self { name, table, key, title, text, changed, markdown, every_minutes } = self;
+        let mapping = Mapping { table, key, title, text, changed, markdown };
+        Ok(on.engines.syncs.define(job, &name, &mapping, every_minutes).await?.into())
+    }
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteSync {
+    pub name: String,
+}
+
+impl Operation for DeleteSync {
+    const INFO: Info = Info {
+        name: "delete_document_sync",
+        title: "Follow a table no more",
+        description: "Ends that a dataset of documents follows a table, and a run that is under way. The documents stay.",
+        route: Route { method: "DELETE", path: "/document-syncs/{name}" },
+        example: r#"{"name":"posts_texts"}"#,
+        ..MANAGE
+    };
+    type Reply = Done;
+
+    fn target(&self) -> String {
+        self.name.clone()
+    }
+
+    async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Done> {
+        on.engines.syncs.remove(job.pass.org(), &self.name).await?;
+        Ok(Done::OK)
+    }
+}

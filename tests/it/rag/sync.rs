@@ -1,0 +1,313 @@
+//! Documents that are kept from tables: rows come, change and go, and their documents with them.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use dragoman::base::clock::Clock;
+use dragoman::base::id::Id;
+use dragoman::engine::syncs::Syncs;
+use dragoman::gateway::Via;
+use dragoman::model::access::{Role, Scope};
+use dragoman::model::document::Changes;
+use dragoman::model::org::Org;
+use dragoman::model::sync::{DocumentSync, Mapping, Run, State};
+use dragoman::ops::publish::Publish;
+use dragoman::store;
+use serde_json::{Value, json};
+
+use crate::sources::{OPEN, Ready};
+use crate::support::databases::both;
+use crate::support::service::{Service, operator};
+
+const FIRST: &str = "id,title,body,changed\n\
+    1,Returns,Goods may be sent back within thirty days.,2024-01-01\n\
+    2,Lunch,The canteen opens at noon.,2024-01-02\n\
+    3,Planes,Many planes left late in July.,2024-01-03\n\
+    4,Also lunch,,2024-01-03\n\
+    5,,,2024-01-03\n";
+
+/// 2 is gone, 3 says something else, 6 is new with a time that was over before.
+const SECOND: &str = "id,title,body,changed\n\
+    1,Returns,Goods may be sent back within thirty days.,2024-01-01\n\
+    3,Planes,Nearly all planes left on time in August.,2024-02-01\n\
+    4,Also lunch,,2024-01-03\n\
+    5,,,2024-01-03\n\
+    6,Parking,The garage closes at ten.,2023-12-01\n";
+
+/// An admin of a workspace with a table.
+struct Shop {
+    service: Service,
+    org: Org,
+    admin: String,
+}
+
+impl Shop {
+    async fn open(service: Service, rows: &str) -> Self {
+        let org = service.workspace("acme").await;
+        service.import(&org, "posts.csv", rows.as_bytes(), true).await.unwrap();
+        let admin = service.access_token(&org, Role::Admin, &Scope::ALL).await;
+        Self { service, org, admin }
+    }
+
+    async fn set(&self, sync: Value) -> (u16, Value) {
+        let name = sync["name"].as_str().unwrap().to_owned();
+        let mut body = sync;
+        body.as_object_mut().unwrap().remove("name");
+        self.service.manage(&self.admin, "PUT", &format!("/document-syncs/{name}"), Some(body)).await
+    }
+
+    /// A dataset's last run, once it is over.
+    async fn ended(&self, name: &str) -> Value {
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            let (_, listed) = self.service.manage(&self.admin, "GET", "/document-syncs", None).await;
+            let sync = listed["syncs"].as_array().unwrap().iter().find(|sync| sync["name"] == name);
+            let run = &sync.unwrap_or_else(|| panic!("{listed}"))["run"];
+            if run["state"] == "done" || run["state"] == "failed" {
+                return run.clone();
+            }
+            assert!(Instant::now() < end, "{run}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn ask(&self, tool: &str, arguments: Value) -> Value {
+        let (failed, body) = self.service.tool(&self.admin, tool, arguments).await;
+        assert!(!failed, "{body}");
+        body
+    }
+
+    async fn publish(&self, name: &str) {
+        let dataset = self.dataset(name).await;
+        // The operator's: a client publishes only what it sees.
+        let op: Publish =
+            serde_json::from_value(json!({ "dataset_id": dataset, "externally_queryable": true })).unwrap();
+        self.service.gateway.call(&operator(&self.org), op, Via::new("admin.call")).await.unwrap();
+    }
+
+    async fn dataset(&self, name: &str) -> String {
+        let mut read = self.service.db.read_tenant(self.org.id).await.unwrap();
+        store::datasets::by_name(&mut read, self.org.id, name).await.unwrap().unwrap().id.to_string()
+    }
+
+    /// Names and ids of the documents that a search for words finds.
+    async fn found(&self, query: &str) -> BTreeSet<(String, String)> {
+        let reply = self.ask("rag_search_fts", json!({ "query": query, "k": 50 })).await;
+        let hits = reply["results"].as_array().unwrap().iter();
+        hits.map(|hit| {
+            let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{hit}")).to_owned();
+            (text(&hit["metadata"]["source_file"]), text(&hit["doc_id"]))
+        })
+        .collect()
+    }
+}
+
+fn names(found: &BTreeSet<(String, String)>) -> Vec<&str> {
+    found.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+fn counts(run: &Value) -> [u64; 5] {
+    ["added", "replaced", "unchanged", "removed", "total"]
+        .map(|key| run["changes"][key].as_u64().unwrap_or_else(|| panic!("{run}")))
+}
+
+fn posts() -> Value {
+    json!({ "name": "texts", "table": "posts", "key": "id", "title": "title", "text": ["body"], "changed": "changed" })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_follow_the_rows_of_a_table() {
+    Service::both(async |service| {
+        let shop = Shop::open(service, FIRST).await;
+        let (status, set) = shop.set(posts()).await;
+        assert_eq!(status, 200, "{set}");
+        let run = shop.ended("texts").await;
+        assert_eq!((run["state"].as_str(), counts(&run)), (Some("done"), [4, 0, 0, 0, 4]), "{run}");
+        assert!(shop.found("planes").await.is_empty(), "no client sees it before it is published");
+        shop.publish("texts").await;
+        let planes = shop.found("planes").await;
+        assert_eq!(names(&planes), ["posts:3"]);
+        assert_eq!(names(&shop.found("lunch").await), ["posts:2", "posts:4"], "titles are found too");
+
+        shop.service.import(&shop.org, "posts.csv", SECOND.as_bytes(), true).await.unwrap();
+        let asked = shop.ask("rag_admin_sync", json!({ "source_names": ["texts"] })).await;
+        assert_eq!((&asked["accepted"], &asked["sources"][0]["job_id"]), (&json!(true), &asked["job_id"]), "{asked}");
+        let run = shop.ended("texts").await;
+        assert_eq!((&run["job_id"], counts(&run)), (&asked["job_id"], [1, 1, 1, 1, 4]), "{run}");
+        assert_eq!(shop.found("planes August").await.first(), planes.first(), "its id stays");
+        assert_eq!(names(&shop.found("lunch").await), ["posts:4"]);
+        assert_eq!(names(&shop.found("garage").await), ["posts:6"], "a row that came late is found by its key");
+        let stats = shop.ask("rag_admin_stats", json!({})).await;
+        let source =
+            stats["sources"].as_array().unwrap().iter().find(|source| source["source_name"] == "texts").unwrap();
+        assert_eq!((source["docs"].as_u64(), &source["sync"]["state"]), (Some(4), &json!("done")), "{source}");
+
+        let run = shop.ask("rag_admin_sync", json!({})).await;
+        assert_eq!(run["sources"].as_array().unwrap().len(), 1);
+        let run = shop.ended("texts").await;
+        assert_eq!(counts(&run)[..2], [0, 0], "{run}");
+        let record = store::audit::newest(&shop.service.db, Some(shop.org.id), 50).await.unwrap();
+        let (_, audit) = record.into_iter().find(|(_, entry)| entry.action == "admin.document.sync").unwrap();
+        assert_eq!((audit.outcome.as_str(), audit.target.as_str()), ("ok", "texts from posts"));
+        shop.service.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_kept_is_said_by_its_name() {
+    let shop = Shop::open(Service::start().await, "id,kind,body\n1,a,x\n2,a,x\n").await;
+    let set =
+        |key: &str, column: &str, table: &str| json!({ "name": "texts", "table": table, "key": key, "text": [column] });
+    for (sync, field, hint) in [
+        (set("id", "body", "post"), "table", "list of datasets"),
+        (set("ident", "body", "posts"), "key", "no column"),
+        (set("id", "bodi", "posts"), "text", "Did you mean body?"),
+        (json!({ "name": "posts", "table": "posts", "key": "id", "text": ["body"] }), "name", "holds a table"),
+        (
+            json!({ "name": "texts", "table": "posts", "key": "id", "text": ["body"], "every_minutes": 0 }),
+            "every_minutes",
+            "1 to",
+        ),
+    ] {
+        let (status, body) = shop.set(sync.clone()).await;
+        assert_eq!((status, &body["error"]["details"]["field"]), (400, &json!(field)), "{sync} {body}");
+        assert!(body["error"]["message"].as_str().unwrap().contains(hint), "{body}");
+    }
+    let (failed, body) = shop.service.tool(&shop.admin, "rag_admin_sync", json!({ "source_names": ["notes"] })).await;
+    assert!(failed && body["error"]["message"].as_str().unwrap().contains("\"notes\""), "{body}");
+
+    assert_eq!(shop.set(set("kind", "body", "posts")).await.0, 200);
+    let run = shop.ended("texts").await;
+    assert_eq!(run["state"], "failed");
+    assert!(run["message"].as_str().unwrap().contains("kind is no key of posts: 2 rows have 1"), "{run}");
+    // Rows of equal texts are documents of their own.
+    assert_eq!(shop.set(set("id", "body", "posts")).await.0, 200);
+    assert_eq!(counts(&shop.ended("texts").await), [2, 0, 0, 0, 2]);
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_is_removed_alone_and_a_dataset_with_what_keeps_it() {
+    let shop = Shop::open(Service::start().await, FIRST).await;
+    assert_eq!(shop.set(posts()).await.0, 200);
+    shop.ended("texts").await;
+    shop.publish("texts").await;
+    let dataset = shop.dataset("texts").await;
+    let (_, lunch) = shop.found("canteen").await.pop_first().unwrap();
+    let delete = async |path: String| shop.service.manage(&shop.admin, "DELETE", &path, None).await;
+    let (status, gone) = delete(format!("/datasets/{dataset}/documents/{lunch}")).await;
+    assert_eq!((status, &gone["title"], &gone["documents"]["total"]), (200, &json!("Lunch"), &json!(3)), "{gone}");
+    assert!(shop.found("canteen").await.is_empty());
+    let fetched = shop.ask("rag_get_docs", json!({ "doc_ids": [lunch] })).await;
+    assert!(!fetched.to_string().contains("canteen"), "{fetched}");
+    assert_eq!(delete(format!("/datasets/{dataset}/documents/{lunch}")).await.0, 404);
+
+    let (status, gone) = delete(format!("/datasets/{dataset}?name=texts")).await;
+    assert_eq!(status, 200, "{gone}");
+    let (_, listed) = shop.service.manage(&shop.admin, "GET", "/document-syncs", None).await;
+    assert_eq!(listed["syncs"], json!([]), "nothing brings it back");
+    let none = shop.ask("rag_admin_sync", json!({})).await;
+    assert_eq!(none["accepted"], json!(false), "{none}");
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_of_a_remote_engine_is_followed_in_its_own_dialect() {
+    let service = Service::with(&[OPEN]).await;
+    let ready = Ready::new(&service).await;
+    let shop = Shop { service, org: ready.org.clone(), admin: ready.admin.clone() };
+    let sync =
+        json!({ "name": "texts", "table": "orders", "key": "id", "text": ["total", "placed"], "changed": "placed" });
+    let (status, set) = shop.set(sync).await;
+    assert_eq!(status, 200, "{set}");
+    let run = shop.ended("texts").await;
+    assert_eq!(counts(&run), [1000, 0, 0, 0, 1000], "{run}");
+    let change = "DELETE FROM orders WHERE id <= 3; UPDATE orders SET total = 7, placed = placed + interval '3 years' \
+                  WHERE id = 9; INSERT INTO orders VALUES (2000, 1, 5, now())";
+    ready.shop.admin(change).await;
+    shop.ask("rag_admin_sync", json!({})).await;
+    let run = shop.ended("texts").await;
+    assert_eq!(counts(&run)[..2], [1, 1], "{run}");
+    assert_eq!((&run["changes"]["removed"], &run["changes"]["total"]), (&json!(3), &json!(998)), "{run}");
+    assert!(run["changes"]["unchanged"].as_u64().unwrap() <= 1, "what did not change is not read again: {run}");
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
+    both(async |db| {
+        let clock = Clock::manual(1_700_000_000_000);
+        let acme = Org {
+            id: Id::new(&clock),
+            slug: "acme".into(),
+            name: "Acme".into(),
+            connectivity_enabled: true,
+            created_at: clock.now(),
+        };
+        let org = acme.id;
+        store::orgs::insert(&mut db.writer().await.unwrap(), &acme).await.unwrap();
+        let (one, other) = (Syncs::new(db.clone(), clock.clone()), Syncs::new(db.clone(), clock.clone()));
+        let mut tx = db.tenant(org).await.unwrap();
+        let mapping = Mapping {
+            table: "t".into(),
+            key: "id".into(),
+            title: None,
+            text: vec!["x".into()],
+            changed: None,
+            markdown: false,
+        };
+        let wanted = DocumentSync {
+            org,
+            name: "texts".into(),
+            mapping,
+            every_minutes: Some(5),
+            cursor: None,
+            run: Run::wanted("first".into(), clock.now()),
+            created_at: clock.now(),
+            synced_at: None,
+        };
+        store::syncs::put(&mut tx, &wanted).await.unwrap();
+        store::syncs::put(&mut tx, &DocumentSync { name: "more".into(), ..wanted.clone() }).await.unwrap();
+        tx.commit().await.unwrap();
+
+        let taken = one.take().await.unwrap().unwrap();
+        assert_eq!((taken.name.as_str(), taken.run.state), ("more", State::Running));
+        assert!(other.take().await.unwrap().is_none(), "one of a workspace at a time");
+        let half = Run { progress: 0.5, message: "Indexing".into(), ..taken.run.clone() };
+        clock.advance(Duration::from_secs(50));
+        assert!(one.hold(&taken, &half).await.unwrap());
+        clock.advance(Duration::from_secs(50));
+        assert!(other.take().await.unwrap().is_none(), "it is still held");
+        let told = other.list(org).await.unwrap().remove(0).run;
+        assert_eq!((told.progress, told.message.as_str()), (0.5, "Indexing"));
+
+        clock.advance(Duration::from_secs(11));
+        let again = other.take().await.unwrap().unwrap();
+        assert_eq!((again.name.as_str(), again.run.job_id.as_str()), ("more", "first"), "the one that was left, first");
+        assert!(!one.hold(&taken, &half).await.unwrap(), "who was too late has lost it");
+        let done = |sync: &DocumentSync| {
+            let changes = Changes { added: 1, ..Changes::default() };
+            let run = Run { state: State::Done, changes: Some(changes), ..sync.run.clone() };
+            DocumentSync { cursor: Some("c".into()), run, ..sync.clone() }
+        };
+        assert!(!one.settle(done(&taken)).await.unwrap());
+        assert!(other.settle(done(&again)).await.unwrap());
+        let kept = other.list(org).await.unwrap().remove(0);
+        assert_eq!((kept.cursor.as_deref(), kept.synced_at), (Some("c"), Some(clock.now())));
+        assert_eq!(kept.run.changes.unwrap().added, 1);
+
+        // The other one, given back by a node that stops.
+        let texts = one.take().await.unwrap().unwrap();
+        assert_eq!(texts.name, "texts");
+        let waits = Run { state: State::Waiting, ..texts.run.clone() };
+        assert!(one.settle(DocumentSync { run: waits, ..texts.clone() }).await.unwrap());
+        let texts = other.take().await.unwrap().unwrap();
+        assert!(other.settle(done(&texts)).await.unwrap());
+        assert!(one.take().await.unwrap().is_none(), "nothing is due");
+        clock.advance(Duration::from_secs(301));
+        let due = one.take().await.unwrap().unwrap();
+        assert!(due.run.job_id != "first" && due.cursor.as_deref() == Some("c"), "by its own time, a run of its own");
+    })
+    .await;
+}
