@@ -108,6 +108,16 @@ fn kind(column: &ColumnInfo, range: Option<(f64, f64)>) -> Kind {
     }
 }
 
+/// Whether whole numbers lie close together and far from 0, as those do that somebody counted on from a first one. Years are
+/// none of them.
+pub(super) fn is_run(least: f64, most: f64) -> bool {
+    least >= 1_000.0 && most <= least * 1.25 && !are_years(least, most)
+}
+
+fn are_years(least: f64, most: f64) -> bool {
+    least >= 1_500.0 && most <= 2_200.0
+}
+
 impl Seen<'_> {
     pub(super) fn column(&self, name: &str) -> Option<&Column<'_>> {
         self.columns.iter().find(|column| column.info.name == name)
@@ -140,6 +150,19 @@ impl Column<'_> {
         #[expect(clippy::cast_precision_loss, reason = "only the ratio matters")]
         let distinct = distinct as f64;
         (self.kind == Kind::Whole).then(|| (distinct / (most - least + 1.0)).clamp(0.0, 1.0))
+    }
+
+    /// How likely a number that is no key of it would be one all the same, 0 to 1: of numbers that begin far from 0, nearly
+    /// all others are none.
+    pub(super) fn chance(&self) -> Option<f64> {
+        let density = self.density()?;
+        match (self.range, self.distinct()) {
+            #[expect(clippy::cast_precision_loss, reason = "only the ratio matters")]
+            (Some((least, most)), Some(distinct)) if least >= 100.0 && !are_years(least, most) => {
+                Some(density.min(distinct as f64 / most))
+            }
+            _ => Some(density),
+        }
     }
 
     /// Whether its values may be among the other's, as far as bounds and kinds say.

@@ -1,9 +1,9 @@
 //! Fields made of columns.
 
-use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier, personal};
+use crate::engine::ontology::draft::{columns, kinds};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{Aggregation, AiContext, DataType, Field, FieldRole};
@@ -141,7 +141,7 @@ fn role(
 ) -> FieldRole {
     let id = words.len() > 1
         && matches!(words.last().map(String::as_str), Some("id" | "key" | "identifier" | "uuid" | "guid" | "fk"));
-    let refers = words.len() > 1 && words.first().is_some_and(|first| first == "fk");
+    let refers = words.len() > 1 && words.first().is_some_and(|first| first == "fk" || first == "id");
     if (is_key || id || refers) && !datatype.is_calendar() {
         return FieldRole::Key;
     }
@@ -156,6 +156,7 @@ fn role(
                 || is_switch(figures)
                 || is_clock(words, column, figures)
                 || tells_apart(words, rows, figures)
+                || datatype == DataType::Integer && (kinds::is_coded(words) || is_run(words, figures))
             {
                 FieldRole::Dimension
             } else {
@@ -213,6 +214,16 @@ fn tells_apart(words: &[String], rows: i64, figures: Option<&ColumnProfile>) -> 
     let least = |figures: &ColumnProfile| figures.min.as_ref().and_then(|least| least.parse::<f64>().ok());
     let apart = |figures: &ColumnProfile| figures.distinct == rows && least(figures).is_some_and(|least| least >= LONG);
     rows > 2 && !kinds::is_amount(words) && figures.is_some_and(apart)
+}
+
+/// Large whole numbers that lie close together: somebody counted on from where the first was set.
+fn is_run(words: &[String], figures: Option<&ColumnProfile>) -> bool {
+    let bound = |value: &Option<String>| value.as_ref().and_then(|value| value.parse::<f64>().ok());
+    let run = |figures: &ColumnProfile| {
+        let (least, most) = (bound(&figures.min)?, bound(&figures.max)?);
+        Some(columns::is_run(least, most) && figures.distinct > 2)
+    };
+    !kinds::is_amount(words) && figures.and_then(run) == Some(true)
 }
 
 /// Numbers with a part behind the point number nothing.

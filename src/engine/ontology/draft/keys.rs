@@ -62,7 +62,11 @@ pub fn key_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate>
             asked.extend(unknown);
             continue;
         }
-        if primary_single(table, &singles, facts).is_some() {
+        let best = primary_single(table, &singles, facts);
+        if best.as_ref().is_none_or(|best| is_a_name(table, best)) {
+            asked.extend(leading(table, &vocabulary).iter().filter(open).map(candidate));
+        }
+        if best.is_some() {
             continue;
         }
         for count in 2..=MOST_PARTS {
@@ -102,7 +106,11 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
         unique: declared.unique_keys.clone(),
         singles: singles.iter().filter(|(score, _)| *score >= REFERRED).cloned().collect(),
     };
-    let best = primary_single(table, &singles, facts);
+    let led = || leading(table, vocabulary).into_iter().find(|columns| is_key(table, columns, facts) == Some(true));
+    let best = primary_single(table, &singles, facts).map(|best| match is_a_name(table, &best) {
+        true => led().unwrap_or_else(|| vec![best]),
+        false => vec![best],
+    });
     // A bridge between two tables has a pair for its key, also while one side is there only once.
     let foreign = singles.first().is_none_or(|(score, _)| *score == FOREIGN);
     let bridge = bridge(table, vocabulary).filter(|pair| {
@@ -118,7 +126,8 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
             found.map(|columns| whole(table, columns, vocabulary))
         };
         let only = singles.first().filter(|_| table.table.rows() >= FEW).map(|(_, name)| vec![name.clone()]);
-        keys.primary = bridge.or_else(|| best.map(|name| vec![name])).or_else(several).or(only).unwrap_or_default();
+        let led = || led().filter(|_| table.table.rows() >= FEW);
+        keys.primary = bridge.or(best).or_else(led).or_else(several).or(only).unwrap_or_default();
     }
     // With many rows, a side of a bridge that is there only once is there at most once.
     if keys.primary.len() == 2 && table.table.rows() >= MANY && table.columns.len() <= 4 {
@@ -131,6 +140,24 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
     let own: Vec<Vec<String>> = own.map(|(_, name)| vec![name]).filter(other).collect();
     keys.unique.extend(own);
     keys
+}
+
+/// The keys of other tables that a table begins with, one or two: the customer that a business is, the product and the
+/// language of a description.
+fn leading(table: &Seen<'_>, vocabulary: &Vocabulary) -> Vec<Vec<String>> {
+    let foreign =
+        |column: &&Column<'_>| key_stem(&column.words).is_some_and(|stem| vocabulary.names_another(stem, &table.words));
+    let names = table.columns.iter().take_while(foreign).map(|column| column.info.name.clone());
+    let names: Vec<String> = names.take(2).collect();
+    (1..=names.len()).filter_map(|count| names.get(..count)).map(<[String]>::to_vec).collect()
+}
+
+/// Whether a column says what a row is called, which another row may be called too one day.
+fn is_a_name(table: &Seen<'_>, column: &str) -> bool {
+    table.column(column).is_some_and(|column| {
+        let last = column.words.last().map(String::as_str);
+        column.kind == Kind::Text && matches!(last, Some("name" | "title" | "label"))
+    })
 }
 
 /// Whether a column tells rows apart. Where that could not be measured, its name and an estimate say so.

@@ -1,6 +1,7 @@
 //! What a column's name says of its values.
 
 use crate::engine::ontology::draft::names;
+use crate::engine::ontology::draft::words::PEOPLE;
 use crate::model::ontology::Aggregation;
 
 /// Of numbers that only name something.
@@ -68,6 +69,17 @@ const NAMING: &[&str] = &[
     "room",
     "raum",
     "zimmer",
+    "linea",
+    "ligne",
+    "zeile",
+    "half",
+    "period",
+    "offset",
+    "start",
+    "end",
+    "strand",
+    "phase",
+    "difficulty",
 ];
 
 /// Of places on the earth and of directions: no sum or mean of them says anything.
@@ -121,7 +133,6 @@ const AVERAGED: &[&str] = &[
     "discount",
     "tax",
     "latency",
-    "cost",
     "interval",
     "index",
     "elevation",
@@ -321,6 +332,14 @@ pub(super) fn is_ratio(words: &[String]) -> bool {
     last_is(words, &["ratio", "share"])
 }
 
+/// Whether a whole number stands for one of a set, or for a person: "gender", "script", "added by user".
+pub(super) fn is_coded(words: &[String]) -> bool {
+    const CODED: &[&str] = &["format", "script", "country", "nationality", "quality"];
+    let person = |word: &String| PEOPLE.contains(&names::singular(word).as_str()) && names::singular(word) == *word;
+    // "Region" is one of a set, and a "rating" is none.
+    (last_is(words, CLOSED) || last_is(words, CODED)) && !is_amount(words) || words.last().is_some_and(person)
+}
+
 /// Whether it is an amount or a quantity, whatever table it is in.
 pub(super) fn is_amount(words: &[String]) -> bool {
     any(words, SUMMED) || any(words, AVERAGED)
@@ -347,7 +366,7 @@ pub(super) fn is_naming(words: &[String]) -> bool {
     last_is(words, NAMING) && !counts
         || part
         || matches!(words, [_, last] if last == "by")
-        || any(words, &["zip", "postcode", "phone"])
+        || any(words, &["zip", "postcode", "phone", "minute"])
         || words.last().is_some_and(run_together)
         || first
 }
@@ -411,8 +430,13 @@ pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> 
         "reputation",
         "installments",
     ];
-    let per_unit = any(words, PER_UNIT);
-    let whole = any(words, SUMMED) || starts_as_count(words);
+    // "Unit sales" are sales in units.
+    let per_unit = any(words, PER_UNIT) && !last_is(words, &["sales", "sold"]);
+    // How heavy one is does not become a whole by being "net".
+    let heavy = any(words, &["weight"]) && any(words, &["gross", "net"]);
+    // "goals" and "wins" are counted, also of what is only described.
+    let counted = !floating && !any(words, AVERAGED) && words.last().is_some_and(|last| names::singular(last) != *last);
+    let whole = (any(words, SUMMED) || counted) && !heavy || starts_as_count(words);
     // Minutes and miles are measured on each thing; bytes and money are added up.
     let measured = unit(words, "").is_some_and(|unit| unit != "bytes" && unit.len() != 3);
     let averaged = per_unit

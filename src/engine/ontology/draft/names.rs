@@ -122,7 +122,8 @@ pub(super) fn common_prefix(table: &[String], columns: &[Vec<String>]) -> usize 
 
 /// A noun in the singular, by its ending.
 pub(super) fn singular(noun: &str) -> String {
-    const SAME: &[&str] = &["series", "species", "news", "status", "address", "sales", "gas", "bus", "means", "data"];
+    const SAME: &[&str] =
+        &["series", "species", "news", "status", "address", "sales", "gas", "bus", "means", "data", "alias"];
     const IRREGULAR: &[(&str, &str)] = &[
         ("people", "person"),
         ("children", "child"),
@@ -149,6 +150,10 @@ pub(super) fn singular(noun: &str) -> String {
     let ending = |many: &str, one: &str| noun.strip_suffix(many).map(|stem| format!("{stem}{one}"));
     if noun.ends_with("ss") || noun.ends_with("us") || noun.ends_with("is") {
         return noun.to_owned();
+    }
+    // "jugadores"
+    if ["adores", "edores", "idores"].iter().any(|end| noun.ends_with(end)) {
+        return noun.strip_suffix("es").unwrap_or(noun).to_owned();
     }
     // "campuses", and not "houses"
     if let Some(stem) = noun.strip_suffix("es").filter(|stem| stem.ends_with("us") && stem.len() > 3)

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::keys::{Keys, keys};
+use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{key_stem, same};
 use crate::engine::ontology::draft::reading::{Names, Reading, is_about};
 use crate::engine::ontology::draft::says::{Called, Says};
@@ -21,8 +22,10 @@ const MOST_MEASURED: usize = 2_000;
 const MOST_BY_VALUES: usize = 600;
 /// Other keys that are named for a column that may mean them.
 const MOST_OTHERS: usize = 20;
-/// Different values that a text has at least to be tried by its values alone.
+/// Different values that a column has at least to be tried by its values alone.
 const LEAST_VALUES: i64 = 3;
+/// Keys of which it is no chance that a column has all.
+pub(super) const MANY_KEYS: i64 = 100;
 
 /// A reference that is drafted.
 #[derive(Clone, Debug)]
@@ -51,7 +54,10 @@ pub fn relationship_candidates(tables: &[DraftTable], facts: &Facts) -> Vec<Cand
     let keys: Vec<Keys> = seen.iter().map(|table| keys(table, &vocabulary, facts)).collect();
     let mut singles = singles(&seen, &keys);
     singles.sort_by_key(|single| std::cmp::Reverse(single.called.score));
-    let (named, by_values): (Vec<_>, Vec<_>) = singles.into_iter().partition(|single| single.called.score > 0);
+    let (named, mut by_values): (Vec<_>, Vec<_>) = singles.into_iter().partition(|single| single.called.score > 0);
+    // Those first of which it would be least by chance.
+    let promise = |single: &Single<'_>| promise(single.from, single.column, single.key);
+    by_values.sort_by(|one, other| promise(other).total_cmp(&promise(one)));
     let all = named.into_iter().chain(by_values.into_iter().take(MOST_BY_VALUES)).map(|single| single.candidate());
     let mut asked: Vec<Candidate> = said(tables).into_iter().map(|(candidate, _)| candidate).collect();
     asked.extend(several(&seen, &keys).into_iter().map(|(candidate, _)| candidate));
@@ -222,15 +228,29 @@ fn single<'a>(
             let some = column.distinct().is_some_and(|count| count >= LEAST_VALUES);
             some && !prose(column) && like_codes(column, key)
         }
-        Kind::Whole => {
-            key.density().is_some_and(|density| density < 0.001) && column.distinct().is_some_and(|count| count >= 20)
-        }
+        Kind::Whole => column.distinct().is_some_and(|count| count >= LEAST_VALUES) && promise(from, column, key) > 0.0,
         Kind::Day | Kind::Other => false,
     };
     let tried = called.score > 0 || called.says == Says::Nothing && !itself && telling();
     let single = Single { from, column, to, key, called, own, primary };
     let refused = !from.table.refused.is_empty() && from.table.refuses(&single.candidate());
     (tried && !refused).then_some(single)
+}
+
+/// How little it would be chance if all values of a column of whole numbers were keys there, before anybody looks; 0 where it
+/// might well be.
+fn promise(from: &Seen<'_>, column: &Column<'_>, key: &Column<'_>) -> f64 {
+    let Some((values, keys)) = column.distinct().zip(key.distinct()) else { return 0.0 };
+    let chance = key.chance().unwrap_or(1.0).max(1e-6);
+    #[expect(clippy::cast_precision_loss, reason = "small counts, of which the size matters")]
+    let rare = if chance < 0.05 { -chance.ln() * values.min(20) as f64 } else { 0.0 };
+    // Nearly all keys of many, again and again: rows of something. Ranks and lines have all numbers too.
+    let all = keys >= MANY_KEYS
+        && values.saturating_mul(20) >= keys.saturating_mul(19)
+        && column.is_unique(from.table.rows()) == Some(false)
+        && !kinds::is_naming(&column.words)
+        && !any(&column.words, &["rank", "position"]);
+    if all { rare.max(20.0) } else { rare }
 }
 
 /// Codes of one kind are equally long.

@@ -368,6 +368,12 @@ fn parted(word: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
     if known(word) || WHOLE.contains(&word) || !word.is_ascii() || word.len() > 40 {
         return vec![word.to_owned()];
     }
+    // "recommendedby"
+    if let Some(done) = word.strip_suffix("edby") {
+        return vec![format!("{done}ed"), "by".to_owned()];
+    }
+    // "membership" is no ship of members.
+    let known = |part: &str| known(part) && !(part == "ship" && word.ends_with("ship"));
     let places = 2..word.len().saturating_sub(1);
     let in_two = |word: &str| {
         let mut parts = (2..word.len().saturating_sub(1)).map(|at| word.split_at(at));

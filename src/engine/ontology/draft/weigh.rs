@@ -5,7 +5,7 @@
 
 use crate::engine::ontology::draft::Overlap;
 use crate::engine::ontology::draft::columns::Kind;
-use crate::engine::ontology::draft::relate::Single;
+use crate::engine::ontology::draft::relate::{MANY_KEYS, Single};
 use crate::engine::ontology::draft::says::{Called, Says};
 
 /// From here a reference is drafted, and from here nobody needs to look at it.
@@ -71,7 +71,7 @@ fn not_by_chance(single: &Single<'_>, overlap: Overlap) -> f64 {
             if short { weight / 2.0 } else { weight }
         }
         Kind::Whole => {
-            let chance = key.density().unwrap_or(1.0).clamp(1e-6, 1.0);
+            let chance = key.chance().unwrap_or(1.0).clamp(1e-6, 1.0);
             // Numbers from 1 on without gaps have any small numbers among them; those that reach as far as the keys do
             // are likelier to be keys.
             let covered = key.distinct().filter(|keys| *keys > 0).map_or(0.0, |keys| {
@@ -90,7 +90,9 @@ fn not_by_chance(single: &Single<'_>, overlap: Overlap) -> f64 {
             };
             let fits = called.score > 0 && overlap.found >= 3 && reach >= 0.8;
             let spread = if fits { 0.8 + covered.min(1.0) } else { 0.0 };
-            sparse.max(spread)
+            let many = key.distinct().is_some_and(|keys| keys >= MANY_KEYS);
+            let all = if many && covered >= 0.95 && called.says == Says::Nothing { 4.5 } else { 0.0 };
+            sparse.max(spread).max(all)
         }
         Kind::Day | Kind::Other => 0.0,
     }
