@@ -115,7 +115,7 @@ pub(super) fn is_run(least: f64, most: f64) -> bool {
 }
 
 fn are_years(least: f64, most: f64) -> bool {
-    least >= 1_500.0 && most <= 2_200.0
+    least >= 1_500.0 && most <= 2_100.0
 }
 
 impl Seen<'_> {

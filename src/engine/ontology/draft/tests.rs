@@ -1062,3 +1062,65 @@ fn odd_tables_end_well() {
     let problems = crate::engine::ontology::read::read(&written).err();
     assert!(problems.is_none(), "{problems:?}");
 }
+
+/// A club: members, lessons that are given by some of them and named by nobody's name, and what a member says of himself.
+fn club() -> Vec<DraftTable> {
+    let number = |name, distinct, least, most| Column(name, "BIGINT", distinct, 0, [least, most], &["7010"]);
+    let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["Fay", "Gil"]);
+    vec![
+        table(
+            "members",
+            90,
+            &[number("member_id", 90, "7001", "7094"), text("name", 88), number("recommendedby", 30, "7001", "7060")],
+        ),
+        table(
+            "lessons",
+            400,
+            &[
+                number("lesson_id", 400, "1", "400"),
+                number("given", 7, "7004", "7080"),
+                number("fee", 40, "7010", "7090"),
+                number("id_room", 9, "1", "9"),
+                number("goals", 12, "0", "14"),
+                number("first_half", 8, "1", "45"),
+            ],
+        ),
+        table("member_notes", 60, &[number("member_id", 60, "7001", "7094"), text("title", 60)]),
+    ]
+}
+
+#[test]
+fn values_that_cannot_be_chance_refer_whatever_they_are_called() {
+    let tables = club();
+    let refers = [
+        ("lessons", "given", "members"),
+        ("members", "recommendedby", "members"),
+        ("member_notes", "member_id", "members"),
+    ];
+    let made = draft(&wanted("club"), &tables, &measured_by(&tables, &refers));
+    let shown = shown(&made);
+    for reference in ["lessons.given members", "members.recommendedby members", "member_notes.member_id members"] {
+        assert!(shown.contains(&reference.to_owned()), "{reference}: {shown:?}");
+    }
+    assert!(!shown.contains(&"lessons.fee members".to_owned()), "an amount is none, wherever it lies: {shown:?}");
+}
+
+#[test]
+fn what_counts_on_from_a_first_one_is_no_measure() {
+    let tables = club();
+    let made = draft(&wanted("club"), &tables, &measured_by(&tables, &[]));
+    let measures = |entity: &str| {
+        let fields = made.ontology.entity(entity).unwrap().fields.iter();
+        let measures = fields.filter_map(|field| Some((field.name.as_str(), fields::measure(field)?)));
+        measures.map(|(name, by)| format!("{name} {by:?}")).collect::<Vec<_>>()
+    };
+    assert_eq!(measures("members"), Vec::<String>::new());
+    assert_eq!(measures("lessons"), ["fee Sum", "goals Sum"]);
+}
+
+#[test]
+fn a_table_that_begins_with_the_key_of_another_is_told_apart_by_it_and_not_by_its_names() {
+    let tables = club();
+    let made = draft(&wanted("club"), &tables, &measured_by(&tables, &[]));
+    assert_eq!(made.ontology.entity("member_notes").unwrap().primary_key, ["member_id"]);
+}

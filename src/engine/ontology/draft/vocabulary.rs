@@ -422,6 +422,8 @@ mod tests {
             ("updated", "updated"),
             ("candidate", "candidate"),
             ("covid", "covid"),
+            ("recommendedby", "recommended by"),
+            ("membership", "membership"),
         ] {
             assert_eq!(vocabulary.words(name).join(" "), expected, "{name}");
         }
