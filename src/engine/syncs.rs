@@ -183,7 +183,7 @@ fn no_such(name: &str, known: &[DocumentSync]) -> Error {
     let name: String = name.chars().take(64).collect();
     let known: Vec<&str> = known.iter().map(|sync| sync.name.as_str()).collect();
     let which = match known.as_slice() {
-        [] => "None is: set one with PUT /document-syncs/{name}.".to_owned(),
+        [] => "None is: set one with POST /document-syncs.".to_owned(),
         known => format!("These are: {}.", known.join(", ")),
     };
     Error::invalid("source_names", format!("{name:?} is not kept from a table. {which}"))

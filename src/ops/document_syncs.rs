@@ -146,7 +146,7 @@ impl Operation for SetSync {
         description: "Keeps a dataset of documents from a table: each row is a document, known by its key, and follows its row: \
                       new and changed rows are indexed, and documents whose rows are gone go. The first run begins at once; \
                       rag_admin_sync asks for more.",
-        route: Route { method: "PUT", path: "/document-syncs/{name}" },
+        route: Route { method: "POST", path: "/document-syncs" },
         example: r#"{"name":"posts_texts","table":"posts","key":"id","title":"title","text":["body"],"changed":"updated_at"}"#,
         ..MANAGE
     };

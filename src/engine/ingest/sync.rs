@@ -128,10 +128,10 @@ impl Ingest {
         if since.is_some() {
             run.missing = keys.into_iter().filter(|key| !run.known.contains_key(key)).collect();
         }
-        run.changed(self, job, since).await?;
+        run.read(self, job, since, None).await?;
         let missing: Vec<String> = run.missing.iter().cloned().collect();
         for some in missing.chunks(NAMED) {
-            run.named(self, job, some).await?;
+            run.read(self, job, None, Some(some)).await?;
         }
         run.publish(self, job, true).await?;
         Ok(Synced { changes: run.changes, cursor })
@@ -197,42 +197,16 @@ impl Run<'_> {
         }
     }
 
-    /// Reads the rows that changed; all of them where that is not known.
-    async fn changed(&mut self, on: &Ingest, job: &Job<'_>, since: Option<&str>) -> Result<()> {
+    /// Reads rows: of these keys, of those that changed since, or all.
+    async fn read(&mut self, on: &Ingest, job: &Job<'_>, since: Option<&str>, among: Option<&[String]>) -> Result<()> {
         let mapping = self.mapping.clone();
         let since = mapping.changed.as_deref().zip(since);
         let columns: Vec<&str> = mapping.title.iter().chain(&mapping.text).map(String::as_str).collect();
+        // Fewer than asked for may fit into an answer: none is the end.
         let mut after: Option<String> = None;
         loop {
-            let page = Keyed {
-                key: &mapping.key,
-                columns: &columns,
-                after: after.as_deref(),
-                since,
-                among: None,
-                limit: ROWS,
-            };
-            let rows = self.rows(on, job, &keyed(self.table, page)).await?;
-            let Some(last) = rows.last().and_then(|row| text(row.first()?)) else { return Ok(()) };
-            after = Some(last);
-            self.take(on, job, rows).await?;
-        }
-    }
-
-    async fn named(&mut self, on: &Ingest, job: &Job<'_>, keys: &[String]) -> Result<()> {
-        let mapping = self.mapping.clone();
-        let columns: Vec<&str> = mapping.title.iter().chain(&mapping.text).map(String::as_str).collect();
-        // Fewer than asked for may fit into an answer.
-        let mut after: Option<String> = None;
-        loop {
-            let page = Keyed {
-                key: &mapping.key,
-                columns: &columns,
-                after: after.as_deref(),
-                since: None,
-                among: Some(keys),
-                limit: keys.len(),
-            };
+            let (key, after_key) = (mapping.key.as_str(), after.as_deref());
+            let page = Keyed { key, columns: &columns, after: after_key, since, among, limit: ROWS };
             let rows = self.rows(on, job, &keyed(self.table, page)).await?;
             let Some(last) = rows.last().and_then(|row| text(row.first()?)) else { return Ok(()) };
             after = Some(last);

@@ -16,8 +16,7 @@ use crate::model::sync::State;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdminSync {
-    /// Datasets of documents that are kept from tables; without it all of them.
-    #[serde(default)]
+    /// Datasets of documents that are kept from tables; an empty list means all of them.
     #[schemars(length(max = 100))]
     pub source_names: Vec<String>,
 }

@@ -43,7 +43,7 @@ async fn added_texts_come_beside_those_that_are_there_and_ids_stay() {
         let wood = ("tower.md", "# Tower\n\nThe tower is heated with wood of the tower hill.\n");
         let ferry = ("ferry.md", "# Ferry\n\nThe ferry leaves the pier at noon.\n");
         let (status, made) = bring(&service, &writer, "append", &[wood, ferry, ("copy.md", bread.1)]).await;
-        let changes = json!({ "added": 1, "replaced": 1, "unchanged": 1, "total": 3 });
+        let changes = json!({ "added": 1, "replaced": 1, "unchanged": 1, "removed": 0, "total": 3 });
         assert_eq!((status, &made["documents"], &made["dataset_id"]), (200, &changes, &json!(id)), "{made}");
         let (now, text) = best(&service, &reader, "tower heated").await;
         assert_eq!(now, tower, "a text that is replaced keeps its id");
@@ -68,7 +68,7 @@ async fn added_texts_come_beside_those_that_are_there_and_ids_stay() {
         let again = again.part("file", Part::bytes(ferry.1.as_bytes().to_vec()).file_name("ferry.md"));
         let sent = service.http.post(service.url("/api/v1/datasets")).bearer_auth(&writer).multipart(again);
         let (status, made) = json_of(sent.send().await.unwrap()).await;
-        let changes = json!({ "added": 0, "replaced": 0, "unchanged": 1, "total": 3 });
+        let changes = json!({ "added": 0, "replaced": 0, "unchanged": 1, "removed": 0, "total": 3 });
         assert_eq!((status, &made["documents"]), (200, &changes), "{made}");
         assert_eq!(listed().await.len(), 2);
 

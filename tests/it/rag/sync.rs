@@ -15,6 +15,8 @@ use dragoman::ops::publish::Publish;
 use dragoman::store;
 use serde_json::{Value, json};
 
+use crate::console::{person, send};
+use crate::site::Browser;
 use crate::sources::{OPEN, Ready};
 use crate::support::databases::both;
 use crate::support::service::{Service, operator};
@@ -50,10 +52,7 @@ impl Shop {
     }
 
     async fn set(&self, sync: Value) -> (u16, Value) {
-        let name = sync["name"].as_str().unwrap().to_owned();
-        let mut body = sync;
-        body.as_object_mut().unwrap().remove("name");
-        self.service.manage(&self.admin, "PUT", &format!("/document-syncs/{name}"), Some(body)).await
+        self.service.manage(&self.admin, "POST", "/document-syncs", Some(sync)).await
     }
 
     /// A dataset's last run, once it is over.
@@ -142,7 +141,7 @@ async fn documents_follow_the_rows_of_a_table() {
             stats["sources"].as_array().unwrap().iter().find(|source| source["source_name"] == "texts").unwrap();
         assert_eq!((source["docs"].as_u64(), &source["sync"]["state"]), (Some(4), &json!("done")), "{source}");
 
-        let run = shop.ask("rag_admin_sync", json!({})).await;
+        let run = shop.ask("rag_admin_sync", json!({ "source_names": [] })).await;
         assert_eq!(run["sources"].as_array().unwrap().len(), 1);
         let run = shop.ended("texts").await;
         assert_eq!(counts(&run)[..2], [0, 0], "{run}");
@@ -207,8 +206,34 @@ async fn a_document_is_removed_alone_and_a_dataset_with_what_keeps_it() {
     assert_eq!(status, 200, "{gone}");
     let (_, listed) = shop.service.manage(&shop.admin, "GET", "/document-syncs", None).await;
     assert_eq!(listed["syncs"], json!([]), "nothing brings it back");
-    let none = shop.ask("rag_admin_sync", json!({})).await;
+    let none = shop.ask("rag_admin_sync", json!({ "source_names": [] })).await;
     assert_eq!(none["accepted"], json!(false), "{none}");
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_of_the_dataset_says_what_it_follows_and_asks_for_it() {
+    let shop = Shop::open(Service::start().await, FIRST).await;
+    let mut hourly = posts();
+    hourly["every_minutes"] = 60.into();
+    assert_eq!(shop.set(hourly).await.0, 200);
+    shop.ended("texts").await;
+    let page = format!("/w/acme/datasets/{}", shop.dataset("texts").await);
+    let (_, ann) = person(&shop.service, "ann@example.com", &[(&shop.org, Role::Contributor)]).await;
+    let text = async |browser: &Browser| browser.get(&page).await.text().await.unwrap();
+    let shown = text(&ann).await;
+    for part in ["Each row of <bdi>posts</bdi>", "every 60 minutes, and when", "The last run brought 4 new, 0 changed"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    shop.service.import(&shop.org, "posts.csv", SECOND.as_bytes(), true).await.unwrap();
+    assert_eq!(send(&ann, &page, "sync", &[("name", "texts")]).await.status(), 303);
+    shop.ended("texts").await;
+    assert!(text(&ann).await.contains("brought 1 new, 1 changed, and removed 1"));
+    let (_, vic) = person(&shop.service, "vic@example.com", &[(&shop.org, Role::Viewer)]).await;
+    assert!(!text(&vic).await.contains("Kept from a table"));
+    assert_eq!(send(&ann, &page, "unfollow", &[("name", "texts")]).await.status(), 303);
+    assert!(!text(&ann).await.contains("Kept from a table"));
     shop.service.stop().await;
 }
 
@@ -226,7 +251,7 @@ async fn a_table_of_a_remote_engine_is_followed_in_its_own_dialect() {
     let change = "DELETE FROM orders WHERE id <= 3; UPDATE orders SET total = 7, placed = placed + interval '3 years' \
                   WHERE id = 9; INSERT INTO orders VALUES (2000, 1, 5, now())";
     ready.shop.admin(change).await;
-    shop.ask("rag_admin_sync", json!({})).await;
+    shop.ask("rag_admin_sync", json!({ "source_names": [] })).await;
     let run = shop.ended("texts").await;
     assert_eq!(counts(&run)[..2], [1, 1], "{run}");
     assert_eq!((&run["changes"]["removed"], &run["changes"]["total"]), (&json!(3), &json!(998)), "{run}");

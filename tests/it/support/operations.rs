@@ -86,7 +86,7 @@ pub const ALL: &[Expected] = &[
         )
     },
     viewer("rag_admin_stats", ExtScope::Datasets, nothing),
-    contributor("rag_admin_sync", nothing),
+    contributor("rag_admin_sync", |_| json!({ "source_names": [] })),
     viewer("search", ExtScope::Search, |ids| json!({ "query": ids.table })),
     viewer("fetch", ExtScope::Search, |ids| json!({ "id": format!("dataset:{}", ids.dataset) })),
     viewer("list_ontologies", ExtScope::Schema, nothing),

@@ -14,12 +14,15 @@ use crate::base::id::Id;
 use crate::model::access::{Action, Role};
 use crate::model::dataset::{COLUMN_DESCRIPTION, DESCRIPTION, Dataset, Kind, TITLE};
 use crate::model::error::{Code, Error, Result};
+use crate::model::sync::State as Run;
 use crate::model::version::{How, Version};
 use crate::ops::dataset_versions::{DeleteVersion, ListVersions, RestoreVersion, Versions};
 use crate::ops::delete_dataset::DeleteDataset;
+use crate::ops::document_syncs::{self, DeleteSync, ListSyncs};
 use crate::ops::get_schema::{GetSchema, Schema};
 use crate::ops::preview_rows::PreviewRows;
 use crate::ops::publish::Publish;
+use crate::ops::rag::admin_sync::AdminSync;
 use crate::ops::update_dataset::UpdateDataset;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::{Frame, Tab};
@@ -93,6 +96,8 @@ struct DatasetPage {
     replaced: Option<String>,
     /// Whether one file makes it, and not any number.
     is_table: bool,
+    /// The table that documents are kept from, for who may say so.
+    sync: Option<document_syncs::Shown>,
     /// What is kept of it, for who may restore; `None` where the rows are elsewhere.
     versions: Option<Versions>,
     /// Members' addresses by their ids.
@@ -163,6 +168,16 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
             room.ask(DeleteVersion { dataset_id, version }).await?;
             Ok(format!("{}#versions", room.here()))
         }
+        Some("sync") => {
+            let source_names = vec![params.get("name").unwrap_or("").to_owned()];
+            room.ask(AdminSync { source_names }).await?;
+            Ok(format!("{}#sync", room.here()))
+        }
+        Some("unfollow") => {
+            let name = params.get("name").unwrap_or("").to_owned();
+            room.ask(DeleteSync { name }).await?;
+            Ok(room.here())
+        }
         Some("delete") => {
             let name = params.get("name").unwrap_or("").to_owned();
             room.ask(DeleteDataset { dataset_id, name }).await?;
@@ -204,6 +219,10 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         true => Some(room.ask(ListVersions { dataset_id }).await?),
         false => None,
     };
+    let sync = match may_write && schema.r#type == Kind::Documents {
+        true => room.ask(ListSyncs {}).await?.syncs.into_iter().find(|sync| sync.name == schema.table_name),
+        false => None,
+    };
     let members = match versions {
         Some(_) => room.console.web.identity.members(room.caller.org).await?,
         None => Vec::new(),
@@ -223,6 +242,7 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: schema.source.is_none().then(|| schema.table_name.clone()),
         is_table: schema.r#type == Kind::Table,
+        sync,
         versions,
         people: members.into_iter().map(|(user, _)| (user.id.to_string(), user.email)).collect(),
         schema,
