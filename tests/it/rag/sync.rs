@@ -222,8 +222,11 @@ async fn the_page_of_the_dataset_says_what_it_follows_and_asks_for_it() {
     let (_, ann) = person(&shop.service, "ann@example.com", &[(&shop.org, Role::Contributor)]).await;
     let text = async |browser: &Browser| browser.get(&page).await.text().await.unwrap();
     let shown = text(&ann).await;
-    for part in ["Each row of <bdi>posts</bdi>", "every 60 minutes, and when", "The last run brought 4 new, 0 changed"]
-    {
+    for part in [
+        "<bdi>posts</bdi></a> is a document here",
+        "every 60 minutes, and when",
+        "The last run brought 4 new, 0 changed",
+    ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     shop.service.import(&shop.org, "posts.csv", SECOND.as_bytes(), true).await.unwrap();
@@ -234,6 +237,50 @@ async fn the_page_of_the_dataset_says_what_it_follows_and_asks_for_it() {
     assert!(!text(&vic).await.contains("Kept from a table"));
     assert_eq!(send(&ann, &page, "unfollow", &[("name", "texts")]).await.status(), 303);
     assert!(!text(&ann).await.contains("Kept from a table"));
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_begins_it_on_the_page_of_the_table() {
+    let shop = Shop::open(Service::start().await, FIRST).await;
+    let page = format!("/w/acme/datasets/{}", shop.dataset("posts").await);
+    let (_, ann) = person(&shop.service, "ann@example.com", &[(&shop.org, Role::Contributor)]).await;
+    let shown = ann.get(&page).await.text().await.unwrap();
+    for part in [
+        r#"name="text" value="body" checked"#,
+        r#"<option value="title" selected>"#,
+        r#"<option value="id" selected>"#,
+        r#"<option value="changed">a later changed"#,
+        r#"value="posts_texts""#,
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let form = |name: &'static str| {
+        [("text", "body"), ("text", "title"), ("key", "id"), ("title", "title"), ("every", "1440"), ("name", name)]
+    };
+    let refused = send(&ann, &page, "keep", &form("posts")).await;
+    assert_eq!(refused.status(), 422);
+    let refused = refused.text().await.unwrap();
+    for part in ["exists and holds a table", r#"value="title" checked"#, r#"<option value="1440" selected>"#] {
+        assert!(refused.contains(part), "what was chosen stays: {part}: {refused}");
+    }
+    assert_eq!(send(&ann, &page, "keep", &form("faq")).await.status(), 303);
+    let run = shop.ended("faq").await;
+    assert_eq!(counts(&run), [4, 0, 0, 0, 4], "{run}");
+    let shown = ann.get(&page).await.text().await.unwrap();
+    let link = format!(r#"<a href="/w/acme/datasets/{}"><bdi>faq</bdi></a>"#, shop.dataset("faq").await);
+    assert!(shown.contains(&link) && shown.contains("every 1440 minutes"), "{shown}");
+    assert_eq!(send(&ann, &page, "bring", &[("name", "faq")]).await.status(), 422, "no form of this page");
+
+    // What clients do not see is not offered: they would see it in the documents.
+    assert_eq!(send(&ann, &page, "describe", &[("box:body", "1"), ("hidden:body", "1")]).await.status(), 303);
+    let shown = ann.get(&page).await.text().await.unwrap();
+    assert!(
+        !shown.contains(r#"name="text" value="body""#) && shown.contains(r#"name="text" value="title""#),
+        "{shown}"
+    );
+    let (_, vic) = person(&shop.service, "vic@example.com", &[(&shop.org, Role::Viewer)]).await;
+    assert!(!vic.get(&page).await.text().await.unwrap().contains("searchable by words"));
     shop.service.stop().await;
 }
 

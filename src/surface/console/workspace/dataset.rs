@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use super::kept::{self, Kept};
 use super::table::Shown;
 use super::{Console, Room, Slug, check, import};
 use crate::base::id::Id;
@@ -18,11 +19,9 @@ use crate::model::sync::State as Run;
 use crate::model::version::{How, Version};
 use crate::ops::dataset_versions::{DeleteVersion, ListVersions, RestoreVersion, Versions};
 use crate::ops::delete_dataset::DeleteDataset;
-use crate::ops::document_syncs::{self, DeleteSync, ListSyncs};
 use crate::ops::get_schema::{GetSchema, Schema};
 use crate::ops::preview_rows::PreviewRows;
 use crate::ops::publish::Publish;
-use crate::ops::rag::admin_sync::AdminSync;
 use crate::ops::update_dataset::UpdateDataset;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::{Frame, Tab};
@@ -96,8 +95,8 @@ struct DatasetPage {
     replaced: Option<String>,
     /// Whether one file makes it, and not any number.
     is_table: bool,
-    /// The table that documents are kept from, for who may say so.
-    sync: Option<document_syncs::Shown>,
+    /// The documents that are kept from it, or the table that they are kept from, for who may say so.
+    kept: Option<Kept>,
     /// What is kept of it, for who may restore; `None` where the rows are elsewhere.
     versions: Option<Versions>,
     /// Members' addresses by their ids.
@@ -115,7 +114,7 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Err(response) => return response,
     };
     let saved = Params::parse(&query).unwrap_or_default().get("saved").is_some();
-    let page = async { page(&room, id?, saved, "").await };
+    let page = async { page(&room, id?, saved, "", None).await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
@@ -132,7 +131,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         ControlFlow::Continue((None, problem)) => problem,
         ControlFlow::Break(response) => return response,
     };
-    let page = async { page(&room, id?, false, &problem).await };
+    let page = async { page(&room, id?, false, &problem, Some(&params)).await };
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
@@ -168,22 +167,15 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
             room.ask(DeleteVersion { dataset_id, version }).await?;
             Ok(format!("{}#versions", room.here()))
         }
-        Some("sync") => {
-            let source_names = vec![params.get("name").unwrap_or("").to_owned()];
-            room.ask(AdminSync { source_names }).await?;
-            Ok(format!("{}#sync", room.here()))
-        }
-        Some("unfollow") => {
-            let name = params.get("name").unwrap_or("").to_owned();
-            room.ask(DeleteSync { name }).await?;
-            Ok(room.here())
-        }
         Some("delete") => {
             let name = params.get("name").unwrap_or("").to_owned();
             room.ask(DeleteDataset { dataset_id, name }).await?;
             Ok(format!("/w/{}", room.membership.org.slug))
         }
-        _ => Err(Error::invalid("do", "This form is not one of this page.")),
+        _ => {
+            kept::change(room, dataset_id, params).await?;
+            Ok(format!("{}#kept", room.here()))
+        }
     }
 }
 
@@ -198,7 +190,13 @@ pub(super) fn id(path: &Slug) -> Result<Id<Dataset>> {
     path.get("id").and_then(|id| id.parse().ok()).ok_or_else(Error::dataset_not_found)
 }
 
-async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &str) -> Result<Response> {
+async fn page(
+    room: &Room<'_>,
+    dataset_id: Id<Dataset>,
+    saved: bool,
+    problem: &str,
+    sent: Option<&Params>,
+) -> Result<Response> {
     let schema = room.ask(GetSchema::of(dataset_id)).await?.one()?;
     let mut problem = problem.to_owned();
     let rows = match schema.r#type {
@@ -219,10 +217,7 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         true => Some(room.ask(ListVersions { dataset_id }).await?),
         false => None,
     };
-    let sync = match may_write && schema.r#type == Kind::Documents {
-        true => room.ask(ListSyncs {}).await?.syncs.into_iter().find(|sync| sync.name == schema.table_name),
-        false => None,
-    };
+    let kept = if may_write { Some(Kept::of(room, &schema, sent).await?) } else { None };
     let members = match versions {
         Some(_) => room.console.web.identity.members(room.caller.org).await?,
         None => Vec::new(),
@@ -242,7 +237,7 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, saved: bool, problem: &s
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: schema.source.is_none().then(|| schema.table_name.clone()),
         is_table: schema.r#type == Kind::Table,
-        sync,
+        kept,
         versions,
         people: members.into_iter().map(|(user, _)| (user.id.to_string(), user.email)).collect(),
         schema,

@@ -10,6 +10,7 @@ pub mod dataset;
 pub mod document;
 pub mod figures;
 pub mod import;
+mod kept;
 pub mod members;
 pub mod ontologies;
 pub mod overview;
