@@ -130,6 +130,9 @@ try {
   await press('Publish it to AI clients');
   await page.getByRole('button', { name: 'Withdraw it from AI clients' }).waitFor();
   await picture('published');
+  await page.getByText('Make its texts searchable').click();
+  await page.getByRole('button', { name: 'Begin', exact: true }).waitFor();
+  await picture('kept');
 
   await page.getByRole('link', { name: 'Rows', exact: true }).click();
   await page.getByRole('link', { name: 'amount' }).click();
