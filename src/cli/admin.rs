@@ -8,12 +8,13 @@ mod key;
 mod repair;
 mod show;
 mod source;
+mod workspace;
 
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::app::Office;
@@ -28,8 +29,7 @@ use crate::model::org::Org;
 use crate::model::user::User;
 pub use dataset::Dataset;
 use show::{
-    Said, member_facts, on_off, org_facts, person_facts, scope_names, standing, state, table, token_facts,
-    with_password, with_state,
+    Said, member_facts, person_facts, scope_names, standing, state, table, token_facts, with_password, with_state,
 };
 
 /// What `dragoman admin` can do.
@@ -37,7 +37,7 @@ use show::{
 pub enum AdminCommand {
     /// Workspaces: the tenants of this installation
     #[command(subcommand)]
-    Workspace(Workspace),
+    Workspace(workspace::Workspace),
     /// People who can log in
     #[command(subcommand)]
     Person(Person),
@@ -61,32 +61,6 @@ pub enum AdminCommand {
     Audit(audit::Audit),
     /// Delete what is past its time now, and check that the audit log is whole
     Repair,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Workspace {
-    /// Create a workspace
-    Create {
-        /// In addresses: a-z, 0-9 and '-'
-        slug: String,
-        /// For people; the slug when absent
-        #[arg(long)]
-        name: Option<String>,
-    },
-    /// List workspaces
-    List,
-    /// Open or close a workspace to AI clients and tokens
-    Connectivity { slug: String, state: Switch },
-    /// Lock a workspace with everybody and everything in it, at once
-    Suspend { slug: String },
-    /// Open a suspended workspace again
-    Resume { slug: String },
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Switch {
-    On,
-    Off,
 }
 
 #[derive(Debug, Subcommand)]
@@ -208,7 +182,7 @@ async fn answer(
     input: impl FnOnce() -> Result<Secret>,
 ) -> Result<Said> {
     match command {
-        AdminCommand::Workspace(command) => workspace(command, identity).await,
+        AdminCommand::Workspace(command) => workspace::workspace(command, identity).await,
         AdminCommand::Person(command) => person(command, identity, input).await,
         AdminCommand::Role(command) => role(command, identity).await,
         AdminCommand::Token(command) => token(command, identity).await,
@@ -217,43 +191,6 @@ async fn answer(
         AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
         AdminCommand::Repair => repair::repair(identity).await,
-    }
-}
-
-async fn workspace(command: Workspace, identity: &Identity) -> Result<Said> {
-    match command {
-        Workspace::Create { slug, name } => {
-            let org = identity.create_org(&slug, name.as_deref().unwrap_or(&slug)).await?;
-            let text = format!(
-                "Created the workspace {slug}. It is closed to AI clients; open it with\n  dragoman admin workspace connectivity {slug} on"
-            );
-            Ok(Said { facts: org_facts(&org), text })
-        }
-        Workspace::List => {
-            let orgs = identity.list_orgs().await?;
-            let suspended = identity.suspended().await?;
-            let facts = |org: &Org| with_state(org_facts(org), suspended.contains(&org.id.to_string()));
-            let row = |org: &Org| {
-                vec![
-                    org.slug.clone(),
-                    org.name.clone(),
-                    on_off(org.connectivity_enabled).into(),
-                    standing(suspended.contains(&org.id.to_string())).into(),
-                    rfc3339(org.created_at),
-                ]
-            };
-            let text = table(&["slug", "name", "ai clients", "state", "created"], orgs.iter().map(row));
-            Ok(Said { facts: orgs.iter().map(facts).collect(), text })
-        }
-        Workspace::Suspend { slug } => suspend_workspace(identity, &slug, true).await,
-        Workspace::Resume { slug } => suspend_workspace(identity, &slug, false).await,
-        Workspace::Connectivity { slug, state } => {
-            let org = find_org(identity, &slug).await?;
-            let on = matches!(state, Switch::On);
-            identity.set_connectivity(org.id, on).await?;
-            let text = format!("AI clients and tokens of the workspace {slug} are {}.", on_off(on));
-            Ok(Said { facts: org_facts(&Org { connectivity_enabled: on, ..org }), text })
-        }
     }
 }
 
@@ -294,13 +231,6 @@ async fn person(command: Person, identity: &Identity, input: impl FnOnce() -> Re
             Ok(Said { facts: person_facts(&user), text })
         }
     }
-}
-
-async fn suspend_workspace(identity: &Identity, slug: &str, suspended: bool) -> Result<Said> {
-    let org = find_org(identity, slug).await?;
-    identity.suspend_org(org.id, suspended).await?;
-    let text = format!("The workspace {slug} is {}.", standing(suspended));
-    Ok(Said { facts: with_state(org_facts(&org), suspended), text })
 }
 
 async fn suspend_person(identity: &Identity, email: &str, suspended: bool) -> Result<Said> {

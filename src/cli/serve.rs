@@ -46,7 +46,7 @@ impl Serve {
                 println!("  Stop with Ctrl-C; everything stays in {}.", app.office.config.data_dir.display());
             }
             None => {
-                println!("  First time here? `dragoman admin workspace create`, `person create`, `role set`;");
+                println!("  First time here? `dragoman admin workspace create W --admin EMAIL --open`,");
                 println!("  then `dragoman import FILE --workspace W --publish`. Or try `dragoman serve --demo`.");
             }
         }

@@ -59,6 +59,8 @@ try {
   await picture('found');
   await item(`${table}.csv`).first().getByRole('button', { name: 'Import it' }).click();
   await page.getByText(`${table}: 3 rows, 3 columns. `).first().waitFor();
+  // The rest of the page knows it by then.
+  await page.getByRole('region', { name: 'Datasets' }).getByRole('link', { name: table, exact: true }).waitFor();
   await picture('uploaded');
 
   // One that is there already is asked about.

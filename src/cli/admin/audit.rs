@@ -11,7 +11,8 @@ use super::key::Key;
 use super::repair::whole;
 use super::show::{Said, table};
 use super::source::Source;
-use super::{AdminCommand, Person, RoleCommand, Switch, Token, Workspace, find_org};
+use super::workspace::{Switch, Workspace};
+use super::{AdminCommand, Person, RoleCommand, Token, find_org};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::identity::Identity;
@@ -99,7 +100,10 @@ async fn chain(identity: &Identity, workspace: Option<&str>) -> Result<Option<Id
 /// What the record keeps of a command: the action, and whom or what it was about. Reading leaves nothing.
 pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
     Some(match command {
-        AdminCommand::Workspace(Workspace::Create { slug, name: _ }) => ("admin.workspace.create", slug.clone()),
+        AdminCommand::Workspace(Workspace::Create { slug, name: _, admin, open }) => {
+            let admin = admin.as_ref().map(|email| format!(" admin {email}")).unwrap_or_default();
+            ("admin.workspace.create", format!("{slug}{admin}{}", if *open { " open" } else { "" }))
+        }
         AdminCommand::Workspace(Workspace::Connectivity { slug, state }) => {
             let state = if matches!(state, Switch::On) { "on" } else { "off" };
             ("admin.workspace.connectivity", format!("{slug} {state}"))

@@ -157,6 +157,23 @@ fn unbase32(text: &str) -> [u8; 20] {
 }
 
 #[tokio::test]
+async fn one_line_makes_a_workspace_that_somebody_can_work_in() {
+    let shell = Shell::new().await;
+    let made = shell.run("workspace create acme --admin Ann@Example.com --open").await.unwrap();
+    assert_eq!((&made.facts["admin"], &made.facts["connectivity_enabled"]), (&"ann@example.com".into(), &true.into()));
+    let password = Secret::new(made.facts["password"].as_str().unwrap());
+    assert!(shell.identity.log_in("ann@example.com", &password).await.unwrap().is_some());
+    assert_eq!(shell.facts("role list --workspace acme").await[0]["role"], "admin");
+    assert_eq!(shell.facts("workspace list").await[0]["connectivity_enabled"], true);
+
+    let second = shell.run("workspace create other --admin ann@example.com").await.unwrap();
+    assert!(second.facts.get("password").is_none() && second.text.contains("closed to AI clients"), "{}", second.text);
+    assert!(shell.identity.log_in("ann@example.com", &password).await.unwrap().is_some(), "who is there keeps it");
+    assert!(shell.run("workspace create third --admin nobody").await.is_err());
+    assert_eq!(shell.facts("workspace list").await.as_array().unwrap().len(), 2, "nothing is half made");
+}
+
+#[tokio::test]
 async fn what_is_not_there_or_not_understood_is_said_with_what_helps() {
     let shell = Shell::new().await;
     shell.run("workspace create acme").await.unwrap();

@@ -15,6 +15,17 @@ const element = (name, text, className) => {
   return made;
 };
 
+// What else is on the page and speaks of what there is, as it is now.
+const renew = async () => {
+  const answer = await fetch(location.href).catch(() => null);
+  if (!answer?.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  for (const shown of document.querySelectorAll('section[data-renewed]')) {
+    const now = page.querySelector(`section[aria-labelledby="${shown.getAttribute('aria-labelledby')}"]`);
+    if (now) shown.replaceWith(document.importNode(now, true));
+  }
+};
+
 for (const form of document.querySelectorAll('form[data-upload]')) {
   const input = form.querySelector('input[type="file"]');
   const drop = form.querySelector('[data-drop]');
@@ -211,6 +222,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
         const link = element('a', 'See it, and publish it');
         link.href = made.href;
         state.append(link);
+        renew();
       }
       said.textContent = `${name}: ${state.textContent}`;
     };
