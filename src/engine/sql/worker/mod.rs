@@ -19,6 +19,7 @@ mod profile;
 mod qualified;
 mod ready;
 pub(super) mod render;
+mod said;
 mod sandbox;
 mod sheet;
 mod source;
