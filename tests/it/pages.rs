@@ -62,7 +62,7 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
         json!({ "by": "person", "path": "/w/acme/datasets/nothing", "status": 404 }),
     ];
     pages.extend(["/", "/login", "/login/forgot", "/login/passkey", "/docs"].map(stranger));
-    pages.push(stranger(&format!("/invitation/{}", invitation.expose())));
+    pages.push(stranger(invitation.expose().strip_prefix(&service.url("")).unwrap()));
     pages.extend(PAGES.iter().map(|page| stranger(&format!("/docs/{}", page.name))));
     pages.extend(GUIDES.iter().map(|guide| stranger(&format!("/docs/connect/{}", guide.id))));
 
