@@ -307,8 +307,8 @@ async fn rows_are_looked_through_page_by_page_and_taken_away() {
 }
 
 /// Sales and what they mean.
-const SHOP: &str = "sale_id,town,amount\n1,Oslo,12\n2,Bergen,7\n3,Oslo,5\n";
-const ONTOLOGY: &str = r#"version: "0.2.0.dev0"
+pub const SHOP: &str = "sale_id,town,amount\n1,Oslo,12\n2,Bergen,7\n3,Oslo,5\n";
+pub const ONTOLOGY: &str = r#"version: "0.2.0.dev0"
 name: shop
 datasets:
   - name: sales
