@@ -39,6 +39,7 @@ use crate::surface::console::workspace::{
     overview, rows, sources, uploads,
 };
 use crate::surface::console::{account, home};
+use crate::surface::cors;
 use crate::surface::drain::drain;
 use crate::surface::finish::finish;
 use crate::surface::guard::{GuardState, Guards, guard};
@@ -115,7 +116,7 @@ fn ai_clients<H: ServerHandler>(web: &Web, mcp: Arc<Mcp>, library: Library<H>) -
         .route_service("/t/{workspace}/mcp", library)
         .layer(
             ServiceBuilder::new()
-                .layer(from_fn_with_state(web.config.clone(), mcp::cors::cors))
+                .layer(from_fn_with_state((cors::MCP, web.config.clone()), cors::cors))
                 .layer(from_fn_with_state(GuardState { web: web.clone(), guards: Guards::Mcp }, guard))
                 .layer(from_fn_with_state(mcp, mcp::enter)),
         )
@@ -126,6 +127,7 @@ fn programs(web: &Web, gateway: Arc<Gateway>) -> Router {
     let health = OpenHealth::new(web.identity.db().clone());
     operations::routes(Rest { gateway, config: web.config.clone() }).layer(
         ServiceBuilder::new()
+            .layer(from_fn_with_state((cors::PROGRAMS, web.config.clone()), cors::cors))
             .layer(from_fn_with_state(health, open_health))
             .layer(from_fn_with_state(GuardState { web: web.clone(), guards: Guards::Rest }, guard))
             // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
