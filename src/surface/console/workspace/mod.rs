@@ -40,6 +40,9 @@ use crate::surface::form::{Params, Size};
 use crate::surface::html;
 use crate::surface::web::Web;
 
+/// Where the rows of a statement become a file.
+const CSV: &str = "/ask/csv";
+
 /// The state of the handlers here.
 #[derive(Clone)]
 pub struct Console {
