@@ -35,7 +35,7 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, ask, audit, check, clients, connect, dataset, document, figures, import, members, ontologies,
+    self, Console, ask, audit, check, clients, connect, dataset, demo, document, figures, import, members, ontologies,
     overview, rows, sources, uploads,
 };
 use crate::surface::console::{account, home};
@@ -246,6 +246,7 @@ fn long_workspace() -> Router<Console> {
         .route("/w/{slug}/ask", get(ask::show).post(ask::submit))
         .route("/w/{slug}/ask/history", get(ask::history))
         .route("/w/{slug}/ask/csv", post(ask::csv))
+        .route("/w/{slug}/demo", post(demo::submit))
         .route("/w/{slug}/connect", get(connect::list).post(connect::switch))
         .route("/w/{slug}/connect/{id}", get(connect::show).post(connect::submit))
         .route("/w/{slug}/ontologies/new", get(ontologies::new::show).post(ontologies::new::submit))

@@ -7,6 +7,7 @@ pub mod check;
 pub mod clients;
 pub mod connect;
 pub mod dataset;
+pub mod demo;
 pub mod document;
 pub mod figures;
 pub mod import;
