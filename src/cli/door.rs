@@ -212,7 +212,7 @@ async fn send<O: Operation>(
 }
 
 /// The operator of this machine.
-fn operator(app: &App, org: Id<Org>) -> Caller {
+pub(super) fn operator(app: &App, org: Id<Org>) -> Caller {
     struct Request;
     Caller::operator(org, Id::<Request>::new(&app.office.clock).to_string())
 }

@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::door::{Door, House};
-use crate::app::App;
 use crate::engine::ontology::library::unreadable;
 use crate::engine::ontology::{foreign, read, write};
 use crate::gateway::operation::Operation;
@@ -267,17 +266,6 @@ impl Room<'_> {
         }
         self.call::<CheckOntology>(json!({ "ontology_id": said(&saved, "/ontology/ontology_id") })).await
     }
-}
-
-/// Saves and checks a document in a workspace, as the operator.
-///
-/// # Errors
-/// What was wrong, in a sentence; an ontology that cannot be asked as it is.
-pub(super) async fn install(app: &App, org: &crate::model::org::Org, text: &str) -> anyhow::Result<()> {
-    let checked = Room(Door::of(app, org)).save(text.to_owned()).await?;
-    let problem = said(&checked, "/ontology/problem");
-    anyhow::ensure!(said(&checked, "/ontology/status") == "ready", "the ontology is not ready: {problem:?}");
-    Ok(())
 }
 
 /// The text at a place of a reply (RFC 6901); empty where there is none.

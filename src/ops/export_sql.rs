@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::Budgets;
+use crate::engine::agent::compiler::MAX_BYTES;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
@@ -69,8 +70,8 @@ impl Operation for ExportSql {
             sql_rows: ROWS,
             reply_bytes: BYTES,
             sql_time: job.time_left(),
-            // A statement that `browse_rows` wrote names many columns.
-            sql_chars: job.budget.sql_chars.max(8_192),
+            // Statements that `browse_rows` and answers wrote are longer than those of people.
+            sql_chars: MAX_BYTES,
             ..job.budget.clone()
         };
         let answer = on.engines.sql.query_text(&job.within(&budget), &self.sql).await?;

@@ -1,6 +1,6 @@
 //! The product: one file for each thing that a caller may ask (for management, each thing that admins look after), and
 //! the only list of them. MCP tools, REST routes and the OpenAPI documents are short visitors of [`each`]. Outside the
-//! list is what the operator alone asks, at the machine: [`explain_question`].
+//! list is what the operator alone asks, at the machine, [`explain_question`], and a sequence of others, [`demo`].
 //!
 //! ## Adding an operation
 //!
@@ -24,6 +24,7 @@ pub mod connectivity;
 pub mod dataset_versions;
 pub mod delete_dataset;
 pub mod delete_document;
+pub mod demo;
 pub mod document_syncs;
 pub mod draft_ontology;
 pub mod explain_question;

@@ -182,6 +182,7 @@ async fn refuse(
         NoCaller::Missing => "auth_missing",
         NoCaller::Bad(error) => error.code.info().name,
     };
+    metrics::counter!("dragoman_auth_refused_total", "kind" => outcome).increment(1);
     if let Err(error) = state.web.record(AuditEvent::new(&context, "auth.refused", outcome).target(path)).await {
         return problem(&error, &context.request_id);
     }

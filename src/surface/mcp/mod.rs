@@ -8,7 +8,6 @@ mod asking;
 mod calls;
 mod compat;
 mod complete;
-pub mod cors;
 mod ends;
 mod handler;
 mod lists;
@@ -63,6 +62,7 @@ use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::ops::connectivity::place::Place;
 use crate::surface::body::{self, Unread};
+use crate::surface::cors::with_port;
 use crate::surface::finish::to_its_end;
 use crate::surface::guard::{self, Lease};
 
@@ -125,7 +125,7 @@ impl Mcp {
             lists: Lists::new(),
             calls: Calls::new(),
             manager: Arc::new(manager),
-            answering: Shares::new(usize::MAX),
+            answering: Shares::new("answers", usize::MAX),
             config,
             stop,
         })
@@ -158,7 +158,7 @@ impl Mcp {
         }
         let port = url.port_or_known_default().unwrap_or(443);
         let own = format!("{}://{}:{port}", url.scheme(), url.host_str().unwrap_or_default());
-        let origins = self.config.allowed_origins.iter().map(|origin| cors::with_port(origin)).chain([own]);
+        let origins = self.config.allowed_origins.iter().map(|origin| with_port(origin)).chain([own]);
         StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins)
