@@ -178,8 +178,7 @@ pub(super) fn call(
         What::Count => Ok("COUNT(*)".to_owned()),
         What::Aggregate(function, field) => Ok(aggregate(dialect, *function, &column(work, home, field, &[])?)),
         What::Call(call) => {
-            let own: &str = &work.entity(home).name;
-            let call = call.in_zone(work.zone_name(), &|dataset, name| work.datatype(dataset.or(Some(own)), name));
+            let call = call.settled(work.ontology, &work.entity(home).name);
             call.write(dialect, &mut |dataset, name| {
                 let dataset = match dataset {
                     Some(dataset) => work.dataset(dataset)?,
