@@ -2,6 +2,7 @@
 
 use crate::engine::ontology::expression::Scalar;
 use crate::engine::ontology::graph::Steps;
+use crate::engine::render::nouns::plural;
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::{Condition, Dimension, FieldRef, Grain};
 
@@ -13,7 +14,7 @@ use super::error::CompileError;
 use super::fields::broken;
 use super::leaf::{Leaf, Rows, What};
 use super::literal::number_text;
-use super::names::{Names, plural};
+use super::names::Names;
 use super::scope::{Reached, Scope};
 use super::work::Work;
 use crate::model::source::quoted;

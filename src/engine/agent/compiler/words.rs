@@ -4,9 +4,8 @@ use crate::model::ontology::{Aggregation, Entity, Field, in_words};
 use crate::model::plan::{FieldRef, Measure, Value};
 
 use super::days;
-use super::names::plural;
 use super::work::Work;
-use crate::engine::render::nouns::capital;
+use crate::engine::render::nouns::{capital, plural};
 
 /// What people call a measure.
 pub(super) fn words(work: &Work<'_>, measure: &Measure) -> String {
