@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::Identity;
-use super::token::{Proven, Refusal};
+use super::proven::{Proven, Refusal};
 use super::uses::Uses;
 use crate::base::clock::Millis;
 use crate::base::id::Id;

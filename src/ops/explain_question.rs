@@ -19,7 +19,7 @@ use crate::model::run::{Ending, Stage};
 pub struct ExplainQuestion(pub AskQuestion);
 
 /// The reply.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explained {
     pub outcome: Ending,
     pub narrative: String,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::csv::cell;
 use crate::config::Budgets;
 use crate::engine::agent::compiler::MAX_BYTES;
 use crate::engine::job::Job;
@@ -87,6 +88,7 @@ impl Operation for ExportSql {
     }
 }
 
+/// As it is stored: what begins like a formula stays what it was, for who reads it back.
 fn written(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -94,11 +96,6 @@ fn written(value: &Value) -> String {
         Value::String(text) => cell(text),
         other => cell(&other.to_string()),
     }
-}
-
-/// A cell of RFC 4180, as it is stored: what begins like a formula stays what it was, for who reads it back.
-fn cell(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 #[cfg(test)]

@@ -6,14 +6,15 @@
 //! no trace, nothing remembered; and it can neither judge nor change it ([`Library::owned`]). The refusal is the one
 //! for an ontology that does not exist.
 
+mod compare;
 mod meant;
 mod save;
+mod tables;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::compare::Flights;
+use super::covered::Covered;
 use super::read;
-use super::tables::Covered;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::json::put;
@@ -29,8 +30,9 @@ use crate::model::org::Org;
 use crate::store::ontologies::Version;
 use crate::store::{self, Db};
 
+use compare::Flights;
 pub use save::unreadable;
-pub(super) use save::{outdated, summed};
+use save::{outdated, summed};
 
 /// Bytes of the parsed documents that are kept.
 const ROOM: usize = 256 << 20;

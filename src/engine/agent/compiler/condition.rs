@@ -17,10 +17,9 @@ use super::error::CompileError;
 use super::fields::broken;
 use super::joins::{equal, pairs};
 use super::layout::indented;
-use super::names::plural;
 use super::scope::{Reached, Scope};
 use super::work::{Work, unknown};
-use crate::engine::render::nouns::capital;
+use crate::engine::render::nouns::{capital, plural};
 use crate::model::source::quoted;
 
 /// The conditions of a WHERE; all hold together.
@@ -29,12 +28,10 @@ pub(super) fn all(
     scope: &mut Scope,
     conditions: &[&Condition],
 ) -> Result<Vec<String>, CompileError> {
-    let mut flat = Vec::new();
-    flatten(conditions, &mut flat);
     let mut written = Vec::new();
     // Conditions on rows beyond a step to many, by that step.
     let mut beyond: Vec<(usize, Step, Vec<&Condition>)> = Vec::new();
-    for condition in flat {
+    for condition in conditions.iter().flat_map(|condition| condition.together()) {
         match place(work, scope, condition)? {
             None => written.push(work.deeper(|work| one(work, scope, condition))?),
             Some((at, step)) => match beyond.iter_mut().find(|(node, by, _)| *node == at && *by == step) {
@@ -47,15 +44,6 @@ pub(super) fn all(
         written.push(work.deeper(|work| exists(work, scope, at, &step, &group))?);
     }
     Ok(written)
-}
-
-fn flatten<'c>(conditions: &[&'c Condition], into: &mut Vec<&'c Condition>) {
-    for condition in conditions {
-        match condition {
-            Condition::All(parts) => flatten(&parts.iter().collect::<Vec<_>>(), into),
-            other => into.push(other),
-        }
-    }
 }
 
 /// Where the rows of a condition are: `None` when each row meets one at most, otherwise the step to many.

@@ -2,6 +2,7 @@
 
 use crate::engine::ontology::expression::Scalar;
 use crate::engine::ontology::graph::Steps;
+use crate::engine::render::nouns::plural;
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::{Condition, Dimension, FieldRef, Grain};
 
@@ -13,7 +14,7 @@ use super::error::CompileError;
 use super::fields::broken;
 use super::leaf::{Leaf, Rows, What};
 use super::literal::number_text;
-use super::names::{Names, plural};
+use super::names::Names;
 use super::scope::{Reached, Scope};
 use super::work::Work;
 use crate::model::source::quoted;
@@ -178,8 +179,7 @@ pub(super) fn call(
         What::Count => Ok("COUNT(*)".to_owned()),
         What::Aggregate(function, field) => Ok(aggregate(dialect, *function, &column(work, home, field, &[])?)),
         What::Call(call) => {
-            let own: &str = &work.entity(home).name;
-            let call = call.in_zone(work.zone_name(), &|dataset, name| work.datatype(dataset.or(Some(own)), name));
+            let call = call.settled(work.ontology, &work.entity(home).name);
             call.write(dialect, &mut |dataset, name| {
                 let dataset = match dataset {
                     Some(dataset) => work.dataset(dataset)?,

@@ -1,4 +1,4 @@
-//! Names of an ontology as SQL.
+//! Names of an ontology as SQL. Days are those of the ontology's time zone, as in the statements of answers.
 
 use crate::engine::ontology::expression::{Aggregate, Call, Scalar};
 use crate::engine::ontology::graph::{Graph, Steps, column};
@@ -28,6 +28,7 @@ impl<'a> Names<'a> {
         let (table, dialect) = found.ok_or_else(|| format!("There is no table `{source}` that may be read."))?;
         let Some(policy) = &entity.row_policy else { return Ok((table, dialect)) };
         let policy = Scalar::parse(policy).map_err(|problem| format!("The row policy cannot be read: {problem}."))?;
+        let policy = policy.settled_in(self.ontology, entity, None);
         let holds = policy.write(dialect, &mut |_, part| self.field(entity, part, dialect))?;
         Ok((format!("(SELECT * FROM {table} AS {} WHERE {holds})", quoted(&entity.name)), dialect))
     }
@@ -61,6 +62,7 @@ impl<'a> Names<'a> {
             return Ok(bare(own));
         }
         let scalar = Scalar::parse(&field.expression).map_err(|problem| format!("{problem}."))?;
+        let scalar = scalar.settled_in(self.ontology, entity, Some(&lower));
         inside.push(lower);
         let written = scalar.write(dialect, &mut |_, part| self.nested(entity, part, dialect, inside))?;
         inside.pop();
@@ -131,10 +133,10 @@ impl<'a> Names<'a> {
             let entity = dataset.and_then(|dataset| self.ontology.entity(dataset));
             self.field(entity.ok_or_else(|| format!("`{name}` has no dataset."))?, name, dialect)
         };
-        let written = call.write(dialect, &mut name)?;
+        let written = call.settled(self.ontology, &entity.name).write(dialect, &mut name)?;
         let mut conditions = Vec::new();
         for filter in &filters {
-            conditions.push(format!("({})", filter.write(dialect, &mut name)?));
+            conditions.push(format!("({})", filter.settled(self.ontology).write(dialect, &mut name)?));
         }
         let condition =
             if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };

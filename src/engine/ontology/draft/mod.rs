@@ -22,6 +22,7 @@ mod labels;
 mod made;
 mod marks;
 pub mod measure;
+mod measured;
 mod metrics;
 mod names;
 mod personal;

@@ -13,8 +13,8 @@
 //! 2. A folder here: guard, client, login check, problems, values. Its variant of [`server::Server`], also in
 //!    `address`.
 //! 3. [`route`]: strings, comments and quoted names of the dialect, where they are others.
-//! 4. Questions: `is_written` in `engine/agent/compiler/dialect.rs`.
-//!    Where it is `true`, nothing reminds of the other `_` and `==` in `dialect.rs` and
+//! 4. Questions: `unwritten` in `engine/agent/compiler/dialect.rs` says why none can be asked.
+//!    Where they can, nothing reminds of the other `_` and `==` in `dialect.rs` and
 //!    `engine/ontology/expression/write.rs`, by which an unnamed dialect writes as DuckDB, nor of the functions and
 //!    casts that all dialects have to share.
 //! 5. `engine/ontology/read/derive.rs`: the names of its types.
