@@ -3,6 +3,7 @@
 //! is no second way in.
 
 pub mod audit;
+mod begun;
 mod limit;
 pub mod operation;
 pub mod record;
@@ -251,7 +252,7 @@ impl Gateway {
         self.parts.identity.unseal(&handed_to(caller, purpose), sealed).map(|(what, _)| what)
     }
 
-    /// Records an event that is not a call (`mcp.session.created`).
+    /// Records an event that is not a call (`mcp.tools.list`).
     ///
     /// # Errors
     /// The row could not be written.
