@@ -24,6 +24,7 @@ mod streams;
 mod tasks;
 mod tools;
 mod toolsets;
+mod written;
 
 use std::sync::Arc;
 
