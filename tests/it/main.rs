@@ -30,6 +30,7 @@ mod docs;
 mod doctor;
 mod documents;
 mod factors;
+mod figures;
 mod freshness;
 mod identity;
 mod listen;

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, json_of};
+use crate::support::service::{Service, bytes_of, json_of};
 
 /// Status, headers that are the answer's own, and the body.
 async fn listed(
@@ -192,6 +192,9 @@ async fn a_call_that_goes_past_the_library_is_answered_as_by_the_library() {
                         (200, &id, is_error),
                         "{text}"
                     );
+                    let recorded = service.last_audit(&org).await.bytes;
+                    let sent = if is_error { 0 } else { bytes_of(&said["result"]) };
+                    assert_eq!(recorded, i64::try_from(sent).unwrap(), "{text}");
                     let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
                     seen.push((headers, timeless(text.strip_prefix(&head).unwrap())));
                 }
