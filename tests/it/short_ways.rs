@@ -168,8 +168,10 @@ async fn a_call_that_goes_past_the_library_is_answered_as_by_the_library() {
         let org = service.workspace("acme").await;
         service.import(&org, "orders.csv", b"id,amount\n1,10\n2,32\n", true).await.unwrap();
         let token = service.token(&org).await;
-        // With a token of progress the library answers.
-        let by_library = |body: &mut Value, _: &mut HeaderMap| body["params"]["_meta"]["progressToken"] = json!(7);
+        // Where the log is asked for the library answers, though it has nothing so grave to tell.
+        let by_library = |body: &mut Value, _: &mut HeaderMap| {
+            body["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!("emergency");
+        };
         for (name, arguments, is_error) in [
             ("dragoman_list_datasets", json!({}), false),
             ("dragoman_sql", json!({ "sql": "SELECT sum(amount) AS \"a \u{e9}\", NULL AS n FROM orders" }), false),

@@ -225,4 +225,6 @@ async fn a_search_that_is_given_up_stops_in_both_eras() {
     until(&mut told, "Fetching the passages").await;
     let answer = told.next().await.unwrap();
     assert_eq!(answer["result"]["structuredContent"]["count"], 1, "{answer}");
+    drop(told);
+    service.stop().await;
 }
