@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::door::{Door, House};
+use crate::base::id::Id;
 use crate::engine::ontology::library::unreadable;
 use crate::engine::ontology::{foreign, read, write};
 use crate::gateway::operation::Operation;

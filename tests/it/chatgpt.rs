@@ -12,7 +12,7 @@ use crate::console::person;
 use crate::sessions::message;
 use crate::site::{Browser, client, location};
 use crate::support::operations::{ONTOLOGY, tools_in, tools_of};
-use crate::support::service::{PASSWORD, Service, json_of};
+use crate::support::service::{PASSWORD, Service, bytes_of, json_of};
 
 const CHATGPT: (&str, &str) =
     ("https://chatgpt.com/oauth/client.json", "https://chatgpt.com/connector_platform_oauth_redirect");
@@ -76,7 +76,7 @@ impl Acme {
         assert_eq!(found, result["structuredContent"]);
         let entry = self.service.last_audit(&self.org).await;
         assert_eq!(result["_meta"]["dragoman/request_id"], json!(entry.request_id));
-        assert_eq!(entry.bytes, i64::try_from(only["text"].as_str().unwrap().len()).unwrap());
+        assert_eq!(entry.bytes, i64::try_from(bytes_of(&result)).unwrap());
         found
     }
 

@@ -30,6 +30,7 @@ mod docs;
 mod doctor;
 mod documents;
 mod factors;
+mod figures;
 mod first;
 mod freshness;
 mod identity;

@@ -23,6 +23,7 @@ mod streams;
 mod tasks;
 mod tools;
 mod toolsets;
+mod written;
 
 use std::sync::Arc;
 
@@ -470,10 +471,10 @@ impl Mcp {
                 self.end(surplus, Why::Room).await?;
             }
             metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
-            gateway.record(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.created", version).await
+            gateway.begin(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.created", version).await
         } else if let Some(ended) = ended.and_then(|id| self.sessions.close(&id)) {
             let session = Some(ended.id.to_string());
-            gateway.record(&Caller { session, ..caller.clone() }, TERMINATED, Why::Client.name()).await
+            gateway.end(&Caller { session, ..caller.clone() }, TERMINATED, Why::Client.name()).await
         } else {
             Ok(())
         }
