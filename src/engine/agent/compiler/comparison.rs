@@ -3,9 +3,7 @@
 
 use crate::model::ontology::{Aggregation, DataType, Field};
 use crate::model::plan::{Comparator, FieldRef, Grain, Literal, Pattern, Window};
-use crate::model::source::text_literal;
 
-use super::dialect::aggregate;
 use super::error::CompileError;
 use super::literal::Written;
 use super::scope::Scope;
@@ -30,7 +28,7 @@ pub(super) fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Litera
         }
     }
     if !plain.is_empty() {
-        parts.insert(0, format!("{sql} IN ({})", plain.join(", ")));
+        parts.insert(0, work.dialect.among(sql, &plain));
     }
     Ok(match parts.len() {
         0 => "FALSE".to_owned(),
@@ -51,13 +49,7 @@ pub(super) fn like(
         DataType::DateTimeTz => format!("CAST({} AS VARCHAR)", work.local(sql, field)?),
         _ => format!("CAST({sql} AS VARCHAR)"),
     };
-    let part = part.replace('!', "!!").replace('%', "!%").replace('_', "!_").replace('\u{0}', "");
-    let pattern = match pattern {
-        Pattern::Contains => format!("%{part}%"),
-        Pattern::StartsWith => format!("{part}%"),
-        Pattern::EndsWith => format!("%{part}"),
-    };
-    Ok(format!("{sql} ILIKE {} ESCAPE '!'", text_literal(&pattern)))
+    Ok(work.dialect.like(&sql, pattern, part))
 }
 
 /// One column against another. An instant is held against a date or a civil time as what clocks show.
@@ -120,7 +112,7 @@ pub(super) fn against_overall(
             wants: "it holds no numbers".into(),
         });
     }
-    let overall = aggregate(work.dialect, function, &theirs);
+    let overall = work.dialect.aggregate(function, &theirs);
     Ok(compared(&sql, op, Written::Value(format!("(SELECT {overall} {})", inner.from(work)?))))
 }
 
