@@ -54,6 +54,8 @@ const GRAINS: [Grain; 13] = [
     Grain::MonthOfYear,
     Grain::QuarterOfYear,
 ];
+/// Plans of a set that are made.
+const PLANS: usize = 600;
 /// Rows of an answer.
 const ROWS: u32 = 2_000;
 
@@ -70,7 +72,10 @@ async fn plans_give_the_same_rows_in_both_engines() {
         let graph = Graph::new(&ontology);
         let written = std::fs::read_to_string(format!("tests/bench/questions/{set}/plans.json")).unwrap();
         let written: BTreeMap<String, Plan> = serde_json::from_str(&written).unwrap();
-        let made = of_all_kinds(&ontology).into_iter().enumerate().map(|(at, plan)| (format!("{set} {at}"), plan));
+        let made = of_all_kinds(&ontology);
+        // A part of them, of every kind: all take half an hour.
+        let step = made.len().div_ceil(PLANS);
+        let made = made.into_iter().enumerate().step_by(step).map(|(at, plan)| (format!("{set} {at}"), plan));
         let (mut same, mut refused) = (0, 0);
         for (name, plan) in written.into_iter().chain(made) {
             let made = |dialect| compile(&plan, &ontology, &graph, dialect, ROWS);
@@ -192,7 +197,10 @@ fn is_same(ours: Option<&str>, theirs: &Json) -> bool {
         (Some(ours), Some(theirs)) => (ours, theirs),
         _ => return false,
     };
-    let moment = |text: &str| text.trim_end_matches('Z').trim_end_matches("+00").replacen('T', " ", 1);
+    let moment = |text: &str| {
+        let text = text.trim_end_matches('Z').trim_end_matches("+00");
+        text.replacen('T', " ", 1)
+    };
     match (ours.parse::<f64>(), theirs.parse::<f64>()) {
         (Ok(ours), Ok(theirs)) => (ours - theirs).abs() <= 1e-9 * ours.abs().max(1e-6),
         _ => ours == theirs || moment(ours) == moment(theirs),
@@ -261,7 +269,7 @@ fn of_all_kinds(ontology: &Ontology) -> Vec<Plan> {
                 Plan { filters: vec![exists], ..count() }
             }));
             let key = entity.primary_key.first().filter(|key| entity.field(key).is_some());
-            for key in key {
+            if let Some(key) = key {
                 let by = vec![Dimension::of(FieldRef::new(entity.name.clone(), key.clone()))];
                 let over = |function| {
                     Measure::of(Value::Over {

@@ -116,7 +116,16 @@ impl Dialect {
             PostgreSql => format!(
                 "COALESCE(CAST({left} AS TEXT), '') = COALESCE(CAST({right} AS TEXT), '') AND {left} IS NOT DISTINCT FROM {right}"
             ),
-            DuckDb | ClickHouse => format!("{left} IS NOT DISTINCT FROM {right}"),
+            DuckDb => format!("{left} IS NOT DISTINCT FROM {right}"),
+            ClickHouse => format!("isNotDistinctFrom({left}, {right})"),
+        }
+    }
+
+    /// Whether two values differ, NULL being the same as NULL. To ClickHouse's judge a FROM is one that reads tables.
+    pub fn differs(self, left: &str, right: &str) -> String {
+        match self {
+            DuckDb | PostgreSql => format!("{left} IS DISTINCT FROM {right}"),
+            ClickHouse => format!("isDistinctFrom({left}, {right})"),
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Litera
     for value in values {
         match work.literal(value, field)? {
             Written::Value(value) => plain.push(value),
-            day @ Written::Day(..) => parts.push(compared(sql, Comparator::Equal, day)),
+            day @ Written::Day(..) => parts.push(compared(work, sql, Comparator::Equal, day)),
         }
     }
     if !plain.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn with_other(
         (DataType::DateTimeTz, DataType::Date | DataType::DateTime) => work.local(sql, field),
         _ => Ok(sql.clone()),
     };
-    Ok(compared(&side(left, right.1)?, op, Written::Value(side(right, left.1)?)))
+    Ok(compared(work, &side(left, right.1)?, op, Written::Value(side(right, left.1)?)))
 }
 
 /// Whether the column's time is in a window.
@@ -113,13 +113,14 @@ pub(super) fn against_overall(
         });
     }
     let overall = work.dialect.aggregate(function, &theirs);
-    Ok(compared(&sql, op, Written::Value(format!("(SELECT {overall} {})", inner.from(work)?))))
+    let overall = format!("(SELECT {overall} {})", inner.from(work)?);
+    Ok(compared(work, &sql, op, Written::Value(overall)))
 }
 
 /// A comparison; rows without a value are not equal to anything.
-pub(super) fn compared(sql: &str, op: Comparator, value: Written) -> String {
+pub(super) fn compared(work: &Work<'_>, sql: &str, op: Comparator, value: Written) -> String {
     match (op, value) {
-        (Comparator::NotEqual, Written::Value(value)) => format!("{sql} IS DISTINCT FROM {value}"),
+        (Comparator::NotEqual, Written::Value(value)) => work.dialect.differs(sql, &value),
         (op, Written::Value(value)) => format!("{sql} {} {value}", symbol(op)),
         (Comparator::Equal, Written::Day(start, end)) => format!("({sql} >= {start} AND {sql} < {end})"),
         (Comparator::NotEqual, Written::Day(start, end)) => not(&format!("{sql} >= {start} AND {sql} < {end}")),

@@ -136,7 +136,7 @@ fn one(work: &mut Work<'_>, scope: &mut Scope, condition: &Condition) -> Result<
     match condition {
         Condition::Compare { field, op, value } => {
             let (sql, known) = scope.column(work, field)?;
-            Ok(compared(&sql, *op, work.literal(value, known)?))
+            Ok(compared(work, &sql, *op, work.literal(value, known)?))
         }
         Condition::CompareFields { left, op, right } => {
             let left = scope.column(work, left)?;
@@ -247,7 +247,7 @@ fn measured(
     let dataset = scope.node(node).dataset;
     let keyed = (work.number_of_each)(work, dataset, measure)?;
     let number = Field { name: "the number".into(), datatype: DataType::Float, ..Field::default() };
-    let bound = compared(&keyed.value, op, work.literal(value, &number)?);
+    let bound = compared(work, &keyed.value, op, work.literal(value, &number)?);
     let alias = scope.alias(&keyed.name);
     let mut on = Vec::new();
     for (column, key) in keyed.keys.iter().zip(&work.entity(dataset).primary_key) {

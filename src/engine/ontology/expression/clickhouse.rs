@@ -7,7 +7,7 @@ use sqlparser::ast::{
     VisitMut as _, VisitorMut,
 };
 
-use super::write::{arguments, filter};
+use super::functions::{arguments, filter};
 use crate::engine::ontology::dialect::{Unwritten, not_in_clickhouse};
 use crate::model::source::Dialect::ClickHouse;
 
@@ -97,6 +97,8 @@ pub(super) fn written(expr: &Expr) -> Result<Option<String>, Unwritten> {
             let among = ClickHouse.among(&expr.to_string(), &list);
             if *negated { format!("NOT ({among})") } else { among }
         }
+        Expr::IsDistinctFrom(left, right) => ClickHouse.differs(&left.to_string(), &right.to_string()),
+        Expr::IsNotDistinctFrom(left, right) => ClickHouse.same(&left.to_string(), &right.to_string()),
         Expr::Position { expr, r#in } => format!("positionUTF8({in}, {expr})"),
         Expr::Substring { expr, substring_from, substring_for, .. } => {
             let from = substring_from.as_ref().map_or_else(|| "1".to_owned(), ToString::to_string);

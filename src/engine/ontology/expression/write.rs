@@ -2,12 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    BinaryOperator, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    Value, visit_expressions_mut,
-};
+use sqlparser::ast::{BinaryOperator, DataType, ExactNumberInfo, Expr, Function, Ident, Value, visit_expressions_mut};
 
 use super::clickhouse;
+use super::functions::{arguments, filter};
 use crate::engine::ontology::dialect::Unwritten;
 use crate::model::source::Dialect;
 
@@ -82,21 +80,6 @@ fn quotient(left: &Expr, right: &Expr, dialect: Dialect) -> String {
         Dialect::DuckDb => format!("{left} / {divisor}"),
         Dialect::PostgreSql | Dialect::ClickHouse => format!("1.0 * {left} / {divisor}"),
     }
-}
-
-/// The arguments of a call, where each is an expression.
-pub(super) fn arguments(function: &Function) -> Vec<&Expr> {
-    let FunctionArguments::List(list) = &function.args else { return Vec::new() };
-    let each = list.args.iter().filter_map(|argument| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
-        _ => None,
-    });
-    each.collect()
-}
-
-/// The FILTER of a call, as it is written behind it.
-pub(super) fn filter(function: &Function) -> String {
-    function.filter.as_ref().map(|filter| format!(" FILTER (WHERE {filter})")).unwrap_or_default()
 }
 
 /// What the engines write differently.
