@@ -6,6 +6,7 @@ pub mod attest_run;
 pub mod check;
 mod covered;
 pub mod describe;
+pub mod dialect;
 pub mod diff;
 pub mod draft;
 pub mod expression;

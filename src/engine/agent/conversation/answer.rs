@@ -95,6 +95,10 @@ impl Questions {
         job.says(0.5, "Running the query");
         let mut ran = self.sql.query(job, &compiled.sql).await?;
         cut(&mut ran.table, job.budget.ask_rows);
+        // Whatever the engine lets them be called.
+        for (column, made) in ran.table.columns.iter_mut().zip(&compiled.columns) {
+            column.name.clone_from(&made.heading);
+        }
         let total = match &compiled.count_sql {
             Some(sql) if ran.table.truncated => only_count(&self.sql.query(job, sql).await?.table),
             _ => None,

@@ -16,12 +16,9 @@ use jiff::civil::DateTime;
 use self::lines::{BRIEF, Detail, FULL, NAMES, Sight, one_line};
 use self::pick::{Item, Picked, Thing};
 use crate::base::json;
-use crate::engine::agent::compiler::unwritten;
 use crate::engine::agent::near::{Found, Sought, find, names_of, open_terms, texts_of};
 use crate::engine::agent::prepared::{Prepared, has_statement};
 use crate::engine::ontology::graph::Graph;
-use crate::engine::render::nouns::capital;
-use crate::engine::render::number::{DAYS, MONTHS};
 use crate::model::guide::{Described, Guide};
 use crate::model::ontology::{Ontology, Relationship, in_words};
 use crate::model::personal::is_personal;
@@ -268,9 +265,6 @@ fn size(guide: &Guide) -> usize {
 fn notes(sight: &Sight<'_>, now: DateTime, terms: &[(String, String)]) -> Vec<String> {
     let ontology = sight.ontology;
     let mut notes = Vec::new();
-    if let Some(why) = unwritten(sight.dialect) {
-        notes.push(format!("{}. The definitions here hold there too.", capital(why)));
-    }
     for text in [&ontology.description, &ontology.ai.instructions] {
         if !text.trim().is_empty() {
             notes.push(one_line(text, NOTES));

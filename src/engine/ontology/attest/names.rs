@@ -33,6 +33,12 @@ impl<'a> Names<'a> {
         Ok((format!("(SELECT * FROM {table} AS {} WHERE {holds})", quoted(&entity.name)), dialect))
     }
 
+    /// What the engine of its tables speaks: an ontology is of one.
+    pub(super) fn dialect(&self) -> Dialect {
+        let mut known = self.ontology.datasets.iter().filter_map(|entity| self.table(entity).ok());
+        known.next().map_or(Dialect::DuckDb, |(_, dialect)| dialect)
+    }
+
     /// A column, by its own name or that of a field which is nothing else.
     pub(super) fn column(entity: &Entity, name: &str) -> String {
         format!("{}.{}", quoted(&entity.name), quoted(column(entity, name)))
@@ -78,10 +84,6 @@ impl<'a> Names<'a> {
         inside.push(lower);
         let aggregate = Aggregate::parse(&metric.expression).map_err(|problem| format!("{problem}."))?;
         let calls = aggregate.calls();
-        // What is outside of the sub-queries is written for the engine of the first of them.
-        let first = calls.iter().flat_map(Call::refs).find_map(|reference| reference.dataset.as_deref());
-        let first = first.and_then(|name| self.ontology.entity(name));
-        let dialect = first.map_or(Ok(Dialect::DuckDb), |entity| self.table(entity).map(|(_, dialect)| dialect))?;
         let mut used = Vec::new();
         for name in aggregate.metrics() {
             let of = self.ontology.metric(name).ok_or_else(|| format!("There is no metric `{name}`."))?;
@@ -96,7 +98,7 @@ impl<'a> Names<'a> {
             let written = used.iter().find(|(known, _)| known == name).map(|(_, sql)| format!("({sql})"));
             written.ok_or_else(|| format!("There is no metric `{name}`."))
         };
-        limited(aggregate.write(dialect, &mut call, &mut known)?)
+        limited(aggregate.write(self.dialect(), &mut call, &mut known)?)
     }
 
     /// One aggregate as a sub-query over the dataset whose rows it counts, with those that each row meets once.

@@ -3,6 +3,7 @@
 //! A [`Scalar`] is computed from one row (fields, conditions); an [`Aggregate`] from many (metrics). Both are portable:
 //! what the engines write differently is written for each, and a division by 0 is NULL everywhere.
 
+mod clickhouse;
 mod functions;
 mod limits;
 mod write;
@@ -17,6 +18,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
+use super::dialect::Unwritten;
 use crate::model::ontology::{DataType, Entity, Field, Ontology};
 use crate::model::source::Dialect;
 
@@ -105,7 +107,7 @@ impl Scalar {
     }
 
     /// As SQL; `name` says what stands for a name, and is asked again each time that it occurs.
-    pub fn write<E>(
+    pub fn write<E: From<Unwritten>>(
         &self,
         dialect: Dialect,
         name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,
@@ -176,7 +178,7 @@ impl Aggregate {
 
     /// As SQL over finished numbers: `call` says what stands for a call (its position in [`Self::calls`]), `metric`
     /// what stands for a metric.
-    pub fn write<E>(
+    pub fn write<E: From<Unwritten>>(
         &self,
         dialect: Dialect,
         call: &mut impl FnMut(usize) -> Result<String, E>,
@@ -220,7 +222,7 @@ impl Call {
     }
 
     /// As [`Scalar::write`].
-    pub fn write<E>(
+    pub fn write<E: From<Unwritten>>(
         &self,
         dialect: Dialect,
         name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,
