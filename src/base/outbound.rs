@@ -107,13 +107,22 @@ pub async fn send(
     within(limits.total, async {
         let (parts, body) = request.into_parts();
         let url = Url::parse(&parts.uri.to_string()).map_err(|_| Refused::Address)?;
-        let client = match url.origin() == trusted.0 {
-            true => trusted_client(&url).await?,
-            false => vetted_client(&url).await?,
-        };
+        let client = client_for(&url, trusted).await?;
         exchange(&client, http::Request::from_parts(parts, body), limits.max_bytes).await
     })
     .await
+}
+
+/// A client for requests to one address for the sake of a configured peer, as [`send`] has it. Streams may take as long as
+/// they do.
+///
+/// # Errors
+/// [`Refused`]: the address is the reason.
+pub async fn client_for(url: &Url, trusted: &Trusted) -> Result<Client, Refused> {
+    match url.origin() == trusted.0 {
+        true => trusted_client(url).await,
+        false => vetted_client(url).await,
+    }
 }
 
 /// Sends a request through a client that this module made. The answer comes back whatever its status; a redirect is an

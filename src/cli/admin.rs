@@ -28,6 +28,7 @@ use crate::model::access::{ExtScope, Role};
 use crate::model::org::Org;
 use crate::model::user::User;
 pub use dataset::Dataset;
+pub use repair::Indexes;
 use show::{
     Said, member_facts, person_facts, scope_names, standing, state, table, token_facts, with_password, with_state,
 };
@@ -59,8 +60,12 @@ pub enum AdminCommand {
     /// The record of who did what
     #[command(subcommand)]
     Audit(audit::Audit),
-    /// Delete what is past its time now, and check that the audit log is whole
-    Repair,
+    /// Delete what is past its time now, make damaged indexes of documents anew, and check that the audit log is whole
+    Repair {
+        /// What became of the indexes.
+        #[arg(skip)]
+        indexes: Option<Indexes>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -190,7 +195,7 @@ async fn answer(
         AdminCommand::Source(command) => source::source(command, identity, sources, input).await,
         AdminCommand::Key(command) => key::key(command, identity).await,
         AdminCommand::Audit(command) => audit::audit(command, identity).await,
-        AdminCommand::Repair => repair::repair(identity).await,
+        AdminCommand::Repair { indexes } => repair::repair(identity, indexes).await,
     }
 }
 

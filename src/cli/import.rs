@@ -83,6 +83,11 @@ impl Import {
                     value("row_count"),
                     value("bytes")
                 );
+                let same = value("same_files").as_array().into_iter().flatten().filter_map(Value::as_str);
+                let same = same.collect::<Vec<_>>().join(", ");
+                if !same.is_empty() {
+                    println!("  these very files had come into {same} before");
+                }
             }
         }
         Ok(())

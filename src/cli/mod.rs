@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod door;
 mod import;
+mod model;
 mod ontology;
 mod serve;
 mod stdio;
@@ -45,6 +46,9 @@ enum Command {
     Import(import::Import),
     /// Say what is wrong with an installation, and what to do
     Doctor(doctor::Doctor),
+    /// Encoders that make vectors of texts
+    #[command(subcommand)]
+    Model(model::Model),
     /// Semantic models: drafted, checked, saved, asked
     #[command(subcommand)]
     Ontology(ontology::Ontology),
@@ -89,6 +93,7 @@ impl Cli {
                 house.close().await;
                 done
             }
+            Command::Model(command) => command.run(&config.data_dir, self.json).await,
             // It looks at settings that cannot be used, too.
             Command::Doctor(_) => Ok(()),
             Command::Ontology(command) if command.is_about_a_file() => command.run_on_file(self.json),
@@ -106,9 +111,12 @@ impl Cli {
                 house.close().await;
                 done
             }
-            Command::Admin(Admin::Office(command)) => {
+            Command::Admin(Admin::Office(mut command)) => {
                 config.admin_listen = None;
                 start_logging(&config, true)?;
+                if let admin::AdminCommand::Repair { indexes } = &mut command {
+                    *indexes = Some(admin::Indexes::mend(config.clone()).await?);
+                }
                 let office = Office::open(config, Clock::system()).await?;
                 let done = admin::run(command, &office, self.json).await;
                 office.close().await;
@@ -120,9 +128,12 @@ impl Cli {
     fn listen(&self) -> Option<SocketAddr> {
         match &self.command {
             Command::Serve(serve) => serve.listen,
-            Command::Stdio(_) | Command::Import(_) | Command::Doctor(_) | Command::Ontology(_) | Command::Admin(_) => {
-                None
-            }
+            Command::Stdio(_)
+            | Command::Import(_)
+            | Command::Doctor(_)
+            | Command::Model(_)
+            | Command::Ontology(_)
+            | Command::Admin(_) => None,
         }
     }
 }

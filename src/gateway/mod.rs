@@ -22,8 +22,10 @@ use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::shares::Share;
+use crate::config::Budgets;
 use crate::engine::job::Job;
 pub use crate::engine::job::{OnProgress, Progress};
+pub use crate::engine::search::renew::Renewed;
 use crate::engine::uploads::{Upload, Writer};
 use crate::gateway::audit::AuditLog;
 pub use crate::gateway::limit::Knock;
@@ -39,9 +41,6 @@ use crate::model::org::Org;
 use crate::store::freshness::{self, Fresh};
 use crate::store::{self, Db};
 
-/// Largest reply of management in bytes: an ontology's text is one, with what was found of it and its picture.
-const MANAGED_BYTES: usize = 24 << 20;
-
 /// Datasets of which is known what callers see of them; each takes a few kilobytes.
 const CATALOGUED: usize = 8_192;
 
@@ -52,11 +51,13 @@ pub struct Via {
     /// Cancelled when the caller leaves.
     pub cancel: CancellationToken,
     pub on_progress: Option<OnProgress>,
+    /// Whether a program reads the reply, rather than a model.
+    pub to_program: bool,
 }
 
 impl Via {
     pub fn new(action: &'static str) -> Self {
-        Self { action, cancel: CancellationToken::new(), on_progress: None }
+        Self { action, cancel: CancellationToken::new(), on_progress: None, to_program: false }
     }
 }
 
@@ -315,7 +316,16 @@ impl Gateway {
         tokio::task::spawn_blocking(move || uploads.sweep()).await.map_err(Error::internal)?
     }
 
-    /// Until it is told to stop: makes vectors anew that are of another encoder than their workspace's.
+    /// Makes indexes anew that are no good, once.
+    ///
+    /// # Errors
+    /// The metadata cannot be read.
+    pub async fn renew_once(&self) -> Result<Renewed> {
+        self.parts.engines.search.renew_once(&self.db).await
+    }
+
+    /// Until it is told to stop: makes indexes anew that are no good, and vectors that are of another encoder than their
+    /// workspace's.
     pub async fn keep_renewing(&self, stop: CancellationToken) {
         self.parts.engines.search.keep_renewing(&self.db, &stop).await;
     }
@@ -342,7 +352,12 @@ impl Gateway {
             self.recently_proven(caller)?;
         }
         let time = (O::INFO.time)(&limits.budgets);
-        let job = Job::new(&pass, &limits.budgets, time, via.cancel.clone(), via.on_progress.clone());
+        let most = O::INFO.reply_bytes(limits.budgets.reply_bytes, via.to_program);
+        let budget = match O::INFO.surface {
+            Surface::Manage => limits.budgets.clone(),
+            Surface::Tool | Surface::Resource => Budgets { reply_bytes: most, ..limits.budgets.clone() },
+        };
+        let job = Job::new(&pass, &budget, time, via.cancel.clone(), via.on_progress.clone());
         let late = || Error::new(O::LATE, format!("The call took longer than {} s.", time.as_secs()));
         // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
         let grace = Duration::from_secs(2);
@@ -352,24 +367,19 @@ impl Gateway {
             reply = run => reply.unwrap_or_else(|_| Err(late()))?,
             () = self.shut::<O>(caller) => return Err(closed()),
         };
-        self.written::<O, W>(reply, &caller.request_id, write)
+        self.written::<O, W>(reply, most, &caller.request_id, write)
     }
 
     /// What is sent of a reply, when it is no more than a reply may be.
     fn written<O: Operation, W>(
         &self,
         reply: O::Reply,
+        most: usize,
         request_id: &str,
         write: impl FnOnce(O::Reply, &str) -> Result<Sent<W>>,
     ) -> Result<Answered<W>> {
         let rows = O::rows(&reply);
         let Sent { reply, size, bytes } = write(reply, request_id)?;
-        let most = self.parts.config.limits.budgets.reply_bytes;
-        // Management is for people and programs; what a model reads is kept small.
-        let most = match O::INFO.surface {
-            Surface::Manage => most.max(MANAGED_BYTES),
-            Surface::Tool | Surface::Resource => most,
-        };
         if size > most {
             let message = format!("The reply has {size} bytes, more than {most}. Ask for fewer rows or columns.");
             let details = serde_json::json!({ "limit": "reply_bytes", "max": most, "was": size });

@@ -84,6 +84,12 @@ pub struct Route {
     pub path: &'static str,
 }
 
+/// Bytes of a reply to a program that retrieves on its own: no model reads it whole.
+const RETRIEVED_BYTES: usize = 5_000_000;
+/// Bytes of a reply of management, which is for people and programs: an ontology's text is one, with what was found of it and
+/// its picture.
+const MANAGED_BYTES: usize = 24 << 20;
+
 /// What is known of an operation before it is asked.
 #[derive(Debug)]
 pub struct Info {
@@ -129,6 +135,17 @@ impl Info {
         time: |_| Duration::from_secs(10),
         example: "{}",
     };
+}
+
+impl Info {
+    /// The most bytes of a reply, where what a model reads has at most `usual`.
+    pub fn reply_bytes(&self, usual: usize, to_program: bool) -> usize {
+        match (self.surface, self.toolsets) {
+            (Surface::Manage, _) => usual.max(MANAGED_BYTES),
+            (Surface::Tool, [Toolset::Rag]) if to_program => usual.max(RETRIEVED_BYTES),
+            (Surface::Tool | Surface::Resource, _) => usual,
+        }
+    }
 }
 
 /// What an operation may use: the engines, the settings, who is who, and the audit log.

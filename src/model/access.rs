@@ -32,6 +32,7 @@ pub enum Want {
 #[derive(Clone, Debug)]
 pub struct Pass {
     org: Id<Org>,
+    slug: String,
     credential: String,
     user: Option<Id<User>>,
     rights: Rights,
@@ -65,6 +66,11 @@ impl Pass {
     /// The tenant that the pass is for.
     pub fn org(&self) -> Id<Org> {
         self.org
+    }
+
+    /// The workspace's name in addresses.
+    pub fn slug(&self) -> &str {
+        &self.slug
     }
 
     pub fn action(&self) -> Action {
@@ -115,6 +121,7 @@ pub fn authorize(caller: &Caller, catalogue: &Catalogue, action: Action, want: &
     };
     Ok(Pass {
         org: caller.org,
+        slug: catalogue.org.slug.clone(),
         credential: caller.credential(),
         user: caller.user,
         rights: caller.rights,

@@ -1,15 +1,24 @@
 //! A document of a documents dataset, and the chunks that search returns.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
+use crate::base::secret::sha256_hex;
 use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 
 /// A text of a document: when the text is replaced, the document keeps its id and gets another of these.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentRow;
+
+/// What a document says of itself beside its text, by name: an author, when it was written. Flat values alone.
+pub type Facts = BTreeMap<String, Value>;
 
 /// A document as stored: the whole text, and the file that it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +34,8 @@ pub struct Document {
     pub title: String,
     pub source_file: String,
     pub text: String,
+    pub markup: Markup,
+    pub facts: Facts,
     pub created_at: Millis,
 }
 
@@ -55,6 +66,31 @@ pub struct Chunk {
     pub spot: Spot,
 }
 
+/// The one name of a chunk: its document's id, `#`, and its number in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ChunkId {
+    pub document: Id<Document>,
+    pub index: u32,
+}
+
+impl fmt::Display for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.document, self.index)
+    }
+}
+
+impl FromStr for ChunkId {
+    type Err = ();
+
+    /// With a colon for the `#` it is understood too: ids were written so once.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (document, index) = text.trim().rsplit_once(['#', ':']).ok_or(())?;
+        let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+        let index = index.parse().ok().filter(|_| is_number).ok_or(())?;
+        Ok(Self { document: document.parse().map_err(|_| ())?, index })
+    }
+}
+
 /// Where a chunk stands in its document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
@@ -72,6 +108,28 @@ pub enum Markup {
     Markdown,
 }
 
+impl Markup {
+    pub fn name(self) -> &'static str {
+        match self {
+            Markup::Plain => "plain",
+            Markup::Markdown => "markdown",
+        }
+    }
+
+    /// By its name; of documents from before there was one, as the ending of their file has it.
+    pub fn stored(name: &str, source_file: &str) -> Self {
+        const MARKED: &str = " md markdown pdf docx pptx odt odp ods html htm xhtml epub rtf xlsx xls eml mbox ";
+        match (name, source_file.rsplit_once('.')) {
+            ("plain", _) => Markup::Plain,
+            ("markdown", _) => Markup::Markdown,
+            (_, Some((_, ending))) if MARKED.contains(&format!(" {} ", ending.to_ascii_lowercase())) => {
+                Markup::Markdown
+            }
+            _ => Markup::Plain,
+        }
+    }
+}
+
 /// A document as read from a file, before it has an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedDocument {
@@ -82,8 +140,64 @@ pub struct ParsedDocument {
     /// The whole text; lines end in `\n`, and pages in a form feed, where it has such.
     pub text: String,
     pub markup: Markup,
+    pub facts: Facts,
 }
 
 impl ParsedDocument {
     pub const TITLE_CHARS: usize = 200;
+}
+
+/// What a document is known by when it comes again: SHA-256 of its text, and of what it says of itself.
+pub fn digest(text: &str, facts: &Facts) -> String {
+    match serde_json::to_string(facts) {
+        Ok(facts) if facts != "{}" => sha256_hex(format!("{text}\0{facts}").as_bytes()),
+        _ => sha256_hex(text.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ids_of_chunks_are_read_as_such() {
+        let id = "01936f2e-7c1a-7000-8000-000000000002";
+        let chunk: ChunkId = format!("{id}#12").parse().unwrap();
+        assert_eq!((chunk.document.to_string().as_str(), chunk.index), (id, 12));
+        assert_eq!(chunk.to_string(), format!("{id}#12"));
+        assert_eq!(format!(" {id}:12 ").parse(), Ok(chunk), "as it was written once");
+        for bad in [
+            id.to_owned(),
+            format!("{id}#"),
+            format!("{id}#+1"),
+            format!("{id}#-1"),
+            format!("{id}#99999999999"),
+            "#0".into(),
+            "x') UNION SELECT * FROM documents --#0".into(),
+        ] {
+            assert_eq!(bad.parse::<ChunkId>(), Err(()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_markup_is_its_name_or_what_the_file_of_before_had() {
+        for markup in [Markup::Plain, Markup::Markdown] {
+            assert_eq!(Markup::stored(markup.name(), "x.pdf"), markup);
+        }
+        for (file, markup) in [
+            ("a.MD", Markup::Markdown),
+            ("box.zip/a.docx", Markup::Markdown),
+            ("a.txt", Markup::Plain),
+            ("posts:7", Markup::Plain),
+        ] {
+            assert_eq!(Markup::stored("", file), markup, "{file}");
+        }
+    }
+
+    #[test]
+    fn what_a_document_says_of_itself_is_part_of_what_it_is_known_by() {
+        assert_eq!(digest("text", &Facts::new()), sha256_hex(b"text"));
+        let of = |author: &str| digest("text", &Facts::from([("author".into(), author.into())]));
+        assert_ne!(of("Ada"), of("Bo"));
+    }
 }

@@ -31,6 +31,16 @@ pub struct Mapping {
     /// Whether the text is Markdown; by default it is plain.
     #[serde(default)]
     pub markdown: bool,
+    /// The column that says when a document was written; filters of time ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// The column of a document's tags: a list, or one text with commas, spaces or `<…>` around each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<String>,
+    /// Columns that filters may ask for by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 20))]
+    pub metadata: Vec<String>,
 }
 
 impl Mapping {
@@ -44,10 +54,23 @@ impl Mapping {
         format!("{}:", self.table)
     }
 
+    /// The key of the row that a document of this name is of; `None` for those of other tables.
+    pub fn key_of<'n>(&self, document: &'n str) -> Option<&'n str> {
+        document.strip_prefix(&self.prefix())
+    }
+
     /// Every column that it names, each once.
     pub fn columns(&self) -> Vec<&str> {
         let mut columns = vec![self.key.as_str()];
-        for column in self.title.iter().chain(&self.text).chain(&self.changed) {
+        for column in self
+            .title
+            .iter()
+            .chain(&self.text)
+            .chain(&self.changed)
+            .chain(&self.created)
+            .chain(&self.tags)
+            .chain(&self.metadata)
+        {
             if !columns.contains(&column.as_str()) {
                 columns.push(column);
             }
@@ -107,6 +130,12 @@ pub struct DocumentSync {
     pub created_at: Millis,
     /// The end of the last run that worked.
     pub synced_at: Option<Millis>,
+}
+
+/// The mapping and the key of the row that a document is of, by its dataset's name and its own; `None` where it is of none.
+pub fn row_of<'a>(syncs: &'a [DocumentSync], dataset: &str, document: &'a str) -> Option<(&'a Mapping, &'a str)> {
+    let mapping = &syncs.iter().find(|sync| sync.name == dataset)?.mapping;
+    Some((mapping, mapping.key_of(document)?))
 }
 
 /// A run: wanted, under way, or over.

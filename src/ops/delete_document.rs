@@ -68,8 +68,7 @@ impl Operation for DeleteDocument {
             how: How::Remove,
             source: document.source_file,
         };
-        let made = on.engines.ingest.edit(job, edit).await?;
-        let documents = made.documents.unwrap_or_default();
+        let (_, documents) = on.engines.ingest.edit(job, edit).await?;
         Ok(Reply { dataset_id: dataset.id, document_id: document.id, title: document.title, documents })
     }
 }

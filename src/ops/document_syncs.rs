@@ -133,6 +133,16 @@ pub struct SetSync {
     /// Whether the text is Markdown.
     #[serde(default)]
     pub markdown: bool,
+    /// The column that says when a document was written, for the filters created_after and created_before.
+    #[serde(default)]
+    pub created: Option<String>,
+    /// The column of its tags, for tags_any and tags_all: a list, or one text with commas, spaces or <…> around each.
+    #[serde(default)]
+    pub tags: Option<String>,
+    /// Columns that the filter metadata may ask for by their names.
+    #[serde(default)]
+    #[schemars(length(max = 20))]
+    pub metadata: Vec<String>,
     /// Minutes from the end of one run to the next; without it a run is when somebody asks.
     #[serde(default)]
     #[schemars(range(min = 1, max = 43200))]
@@ -161,8 +171,8 @@ impl Operation for SetSync {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Shown> {
-        let Self { name, table, key, title, text, changed, markdown, every_minutes } = self;
-        let mapping = Mapping { table, key, title, text, changed, markdown };
+        let Self { name, table, key, title, text, changed, markdown, created, tags, metadata, every_minutes } = self;
+        let mapping = Mapping { table, key, title, text, changed, markdown, created, tags, metadata };
         Ok(on.engines.syncs.define(job, &name, &mapping, every_minutes).await?.into())
     }
 }

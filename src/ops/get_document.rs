@@ -1,14 +1,19 @@
-//! A document's text, behind `dragoman://documents/{document_id}`.
+//! A document's text, part by part where it is long, behind `dragoman://documents/{document_id}`.
+
+use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::search::markdown;
+pub use crate::engine::search::markdown::Mark;
+use crate::engine::search::retrieve::Chunk;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::{Action, Want};
-use crate::model::document::Document;
-use crate::model::error::Result;
+use crate::model::document::{ChunkId, Document, Markup};
+use crate::model::error::{Error, Result};
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -16,6 +21,13 @@ use crate::model::error::Result;
 pub struct GetDocument {
     /// `document_id` of a match of dragoman_search.
     pub document_id: Id<Document>,
+    /// Which part of a long text, from 1; the first otherwise.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub part: Option<u32>,
+    /// `chunk_index` of a match: the part that it is in, and where. Instead of part.
+    #[serde(default)]
+    pub chunk: Option<u32>,
 }
 
 /// The reply.
@@ -24,16 +36,75 @@ pub struct Reply {
     pub document_id: Id<Document>,
     pub title: String,
     pub source_file: String,
+    pub dataset_name: String,
+    /// The part of the document's text that was asked for.
     pub text: String,
-    /// Whether the text was cut to fit into a reply.
+    /// Which part this is, from 1, and how many there are.
+    pub part: u32,
+    pub parts: u32,
+    /// Where this part begins in the document's text, in bytes of UTF-8.
+    pub start: usize,
+    /// The page, slide or part of the source that this begins in, from 1, where it has such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The passage that was asked for, where there still is one of its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passage: Option<Passage>,
+    /// Whether the document goes on behind this part.
     pub truncated: bool,
+    #[serde(skip)]
+    pub markup: Option<Markup>,
+}
+
+/// Where a passage is in its document.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Passage {
+    /// Page, slide or part of the source, from 1, where it has such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// Headings above it, outermost first.
+    pub heading: String,
+    /// In bytes of UTF-8 of the document's text.
+    pub start: usize,
+    pub end: usize,
+}
+
+impl GetDocument {
+    /// The first part of it.
+    pub fn of(document_id: Id<Document>) -> Self {
+        Self { document_id, part: None, chunk: None }
+    }
+
+    /// The passage that is asked for. What the index cannot say is not said: the document is there all the same.
+    async fn passage(&self, on: &Parts, job: &Job<'_>, document: &Document) -> Result<Option<Passage>> {
+        let Some(index) = self.chunk else { return Ok(None) };
+        let id = ChunkId { document: document.id, index };
+        let found = on.engines.search.chunks(job, document.dataset, &[id]).await;
+        job.check()?;
+        let inside =
+            |chunk: &Chunk| document.text.get(chunk.spot.start..chunk.spot.end).is_some_and(|text| !text.is_empty());
+        let chunk = found.unwrap_or_default().into_iter().find(inside);
+        Ok(chunk.map(|chunk| Passage {
+            page: chunk.spot.page,
+            heading: chunk.heading,
+            start: chunk.spot.start,
+            end: chunk.spot.end,
+        }))
+    }
+}
+
+impl Reply {
+    /// The headings and the begins of pages of this part, with their bytes of its text.
+    pub fn marks(&self) -> Vec<(Range<usize>, Mark)> {
+        markdown::marks(&self.text, self.markup.unwrap_or(Markup::Plain), self.page)
+    }
 }
 
 impl Operation for GetDocument {
     const INFO: Info = Info {
         name: "dragoman_get_document",
         title: "Get a document",
-        description: "Returns the text of a document that dragoman_search found.",
+        description: "Returns the text of a document that dragoman_search found, part by part where it is long.",
         action: Action::Search,
         cost: Cost::Resource,
         read_only: true,
@@ -57,20 +128,66 @@ impl Operation for GetDocument {
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
+        if self.part.is_some() && self.chunk.is_some() {
+            return Err(Error::invalid("part", "Give part or chunk, not both."));
+        }
         let document = on.engines.catalog.document(job, self.document_id).await?;
-        let (text, truncated) = cut(document.text, on.config.limits.budgets.reply_bytes * 3 / 4);
+        let passage = self.passage(on, job, &document).await?;
+        let all = parts(&document.text, job.budget.reply_bytes * 3 / 4);
+        let at = match (&passage, self.part) {
+            (Some(passage), _) => all.partition_point(|part| part.end <= passage.start),
+            (None, part) => part.map_or(Some(0), |part| (part as usize).checked_sub(1)).unwrap_or(usize::MAX),
+        };
+        let Some(range) = all.get(at).cloned() else {
+            return Err(Error::invalid("part", format!("part is a number from 1 to {}.", all.len())));
+        };
+        let (before, text) = (document.text.get(..range.start), document.text.get(range.clone()));
+        let page = markdown::has_pages(&document.text).then(|| markdown::page_after(before.unwrap_or_default()));
         Ok(Reply {
             document_id: document.id,
             title: document.title,
             source_file: document.source_file,
-            text,
-            truncated,
+            dataset_name: job.pass.dataset(document.dataset)?.name.clone(),
+            text: text.unwrap_or_default().to_owned(),
+            part: u32::try_from(at + 1).map_err(Error::internal)?,
+            parts: u32::try_from(all.len()).map_err(Error::internal)?,
+            start: range.start,
+            page,
+            passage,
+            truncated: at + 1 < all.len(),
+            markup: Some(document.markup),
         })
     }
 }
 
+/// The parts of a text, each of which fits when it is written as JSON; where possible they end with a page, a paragraph, a
+/// line or a word. An empty text has one.
+fn parts(text: &str, most: usize) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty() || parts.is_empty()) {
+        let fitting = fitting(rest, most);
+        let window = rest.get(..fitting).unwrap_or(rest);
+        let after = |border: &str| window.rfind(border).map(|at| at + border.len()).filter(|at| *at > fitting / 2);
+        let length = match fitting < rest.len() {
+            true => ["\u{c}", "\n\n", "\n", " "].into_iter().find_map(after).unwrap_or(fitting),
+            false => fitting,
+        };
+        parts.push(start..start + length);
+        start += length.max(1);
+    }
+    parts
+}
+
 /// Cuts so that the text fits when written as JSON, at a character.
 pub(super) fn cut(text: String, most: usize) -> (String, bool) {
+    let end = fitting(&text, most);
+    let is_cut = end < text.len();
+    (if is_cut { text.get(..end).unwrap_or_default().to_owned() } else { text }, is_cut)
+}
+
+/// How many bytes of a text fit when they are written as JSON; at least one character.
+fn fitting(text: &str, most: usize) -> usize {
     let mut size = 0;
     for (at, character) in text.char_indices() {
         size += match character {
@@ -78,21 +195,38 @@ pub(super) fn cut(text: String, most: usize) -> (String, bool) {
             control if control.is_control() => 6,
             other => other.len_utf8(),
         };
-        if size > most {
-            return (text.get(..at).unwrap_or_default().to_owned(), true);
+        if size > most && at > 0 {
+            return at;
         }
     }
-    (text, false)
+    text.len()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{cut, parts};
 
     #[test]
     fn a_long_text_is_cut_at_a_character_by_its_written_size() {
         assert_eq!(cut("abc".into(), 3), ("abc".into(), false));
         assert_eq!(cut("äöü".into(), 5), ("äö".into(), true));
         assert_eq!(cut("a\n\n".into(), 4), ("a\n".into(), true));
+    }
+
+    #[test]
+    fn parts_are_all_of_a_text_and_end_where_it_lets_them() {
+        for (text, most, expected) in [
+            ("", 10, vec![""]),
+            ("short", 10, vec!["short"]),
+            ("one two three", 9, vec!["one two ", "three"]),
+            ("one two\n\nmore", 12, vec!["one two\n\n", "more"]),
+            ("page one\u{c}page two", 15, vec!["page one\u{c}", "page two"]),
+            ("ääää", 3, vec!["ä", "ä", "ä", "ä"]),
+            ("äöü", 1, vec!["ä", "ö", "ü"]),
+        ] {
+            let found: Vec<&str> = parts(text, most).into_iter().map(|part| &text[part]).collect();
+            assert_eq!(found, expected, "{text:?} in {most}");
+            assert_eq!(found.concat(), text);
+        }
     }
 }

@@ -56,7 +56,8 @@ pub struct Import {
     /// Whether external clients may see it at once; by default they may not.
     #[serde(default)]
     pub publish: bool,
-    /// What happens to a dataset that has the name already: `replace` makes a new version of it, `append` one that has the
+    /// What happens to a dataset that has the name already: `replace` makes a new version of it (documents keep
+    /// the ids that those of their names have), `append` one that has the
     /// rows of a table file below its own, or these documents beside its own (one of a name that is there takes its place,
     /// and its id; one that is there already stays as it is), `refuse` leaves it.
     #[serde(default)]
@@ -87,6 +88,9 @@ pub struct Reply {
     /// Of documents: how many are new, got another text, and were there already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents: Option<Changes>,
+    /// The datasets into which these very files had come before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub same_files: Vec<String>,
     /// The datasets of a workbook's other sheets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Also>,
@@ -138,7 +142,7 @@ impl Operation for Import {
         let request = self.request(on, job)?;
         let sheets = on.engines.ingest.sheets(job, &request.files).await?;
         let mut also = Vec::new();
-        let Imported { dataset, documents } = match sheets.as_slice() {
+        let Imported { dataset, documents, same } = match sheets.as_slice() {
             [] | [_] => on.engines.ingest.import(job, request).await?,
             sheets if !request.changes.is_empty() => {
                 let names = sheets.iter().map(|sheet| sheet.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -173,6 +177,7 @@ impl Operation for Import {
             columns: super::shown(on, &dataset.columns, 1)?,
             published: publish,
             documents,
+            same_files: same,
             also,
         })
     }

@@ -66,6 +66,7 @@ use crate::base::json;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Operation, Parts};
 use crate::model::dataset::ColumnInfo;
+use crate::model::document::ChunkId;
 use crate::model::error::{Error, Result};
 
 /// Something that wants to see every operation with its types.
@@ -210,6 +211,12 @@ fn shown(on: &Parts, columns: &[ColumnInfo], tables: usize) -> Result<Vec<Column
         });
     }
     Ok(columns)
+}
+
+/// Where the console shows a passage in its document.
+fn passage_url(on: &Parts, job: &Job<'_>, chunk: ChunkId) -> String {
+    let ChunkId { document, index } = chunk;
+    on.config.url(&format!("/w/{}/documents/{document}?chunk={index}#passage", job.pass.slug()))
 }
 
 /// Seconds that metadata reads may take.

@@ -9,6 +9,7 @@ use crate::engine::search::Match;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{Dataset, Kind};
+use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 
 fn five() -> u32 {
@@ -41,7 +42,9 @@ pub struct Metadata {
     pub dataset_id: Id<Dataset>,
     pub dataset_name: String,
     /// dragoman://documents/{document_id} holds the whole text.
-    pub document_id: String,
+    pub document_id: Id<Document>,
+    /// Shows the passage in its document, for who is signed in.
+    pub url: String,
     /// Page, slide or part of the source, from 1, where it has such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
@@ -54,6 +57,7 @@ pub struct Metadata {
 /// One passage.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Passage {
+    /// For rag_get_chunks.
     pub id: String,
     /// 0 to 1, rising with relevance.
     pub score: f64,
@@ -123,16 +127,16 @@ impl Operation for Search {
             return Err(Error::invalid("dataset_id", "This dataset is a table. Ask it with dragoman_sql."));
         }
         let found = on.engines.search.search(job, &self.query, self.top_k as usize).await?;
-        let matches: Vec<Passage> = found.matches.into_iter().map(passage).collect();
+        let matches: Vec<Passage> = found.matches.into_iter().map(|found| passage(on, job, found)).collect();
         let has_documents = job.pass.datasets().iter().any(|dataset| dataset.kind == Kind::Documents);
         let note = (!has_documents).then_some(NO_DOCUMENTS);
         Ok(Reply { count: matches.len(), matches, truncated: found.truncated, degraded: found.degraded, note })
     }
 }
 
-fn passage(found: Match) -> Passage {
+fn passage(on: &Parts, job: &Job<'_>, found: Match) -> Passage {
     Passage {
-        id: found.id,
+        id: found.id.to_string(),
         score: found.score,
         text: found.text,
         metadata: Metadata {
@@ -141,11 +145,12 @@ fn passage(found: Match) -> Passage {
             heading: found.heading,
             dataset_id: found.dataset,
             dataset_name: found.dataset_name,
-            document_id: found.document.to_string(),
+            document_id: found.id.document,
+            url: super::passage_url(on, job, found.id),
             page: found.spot.page,
             start: found.spot.start,
             end: found.spot.end,
-            chunk_index: found.chunk_index,
+            chunk_index: found.id.index,
         },
     }
 }

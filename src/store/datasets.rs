@@ -111,6 +111,25 @@ pub async fn publish(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>, published: 
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
 }
 
+/// Chunks and bytes of a version whose index was made anew; `false` when it is not the dataset's any more.
+pub async fn recount(
+    on: &mut Scoped,
+    org: Id<Org>,
+    id: Id<Dataset>,
+    version: &str,
+    (rows, bytes): (i64, i64),
+) -> Result<bool> {
+    let mut changed = 0;
+    for sql in [
+        "UPDATE dataset_versions SET row_count = $1, bytes = $2 WHERE org_id = $3 AND dataset_id = $4 AND version = $5",
+        "UPDATE datasets SET row_count = $1, bytes = $2 WHERE org_id = $3 AND id = $4 AND version = $5",
+    ] {
+        let query = sqlx::query(sql).bind(rows).bind(bytes).bind(org.to_string()).bind(id.to_string());
+        changed = query.bind(version.to_owned()).execute(&mut **on).await?.rows_affected();
+    }
+    Ok(changed == 1)
+}
+
 /// What people wrote of the columns of a dataset, those that its version does not have included; holds the names of the
 /// workspace, so that who writes next sees what was written now.
 pub async fn column_texts(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<BTreeMap<String, String>> {

@@ -6,15 +6,14 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use crate::base::id::Id;
-use crate::base::secret::sha256_hex;
 use crate::model::dataset::Dataset;
-use crate::model::document::{Document, DocumentRow};
+use crate::model::document::{Document, DocumentRow, Markup, digest};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::tenant::Scoped;
 
 const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
-                      d.created_at FROM version_documents m JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id";
+                      d.markup, d.facts, d.created_at FROM version_documents m JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id";
 
 /// What tells a document from others, without its text.
 #[derive(Clone, Debug)]
@@ -22,14 +21,14 @@ pub struct Outline {
     pub id: Id<Document>,
     pub row: Id<DocumentRow>,
     pub source_file: String,
-    /// SHA-256 of its text, in hexadecimal; empty for texts of before there were any.
+    /// [`digest`] of it, in hexadecimal; empty for texts of before there were any.
     pub digest: String,
 }
 
 /// Adds one document to its version.
 pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
     let sql = "INSERT INTO documents (org_id, id, dataset_id, version, title, source_file, body, created_at, document_id, \
-               digest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+               digest, markup, facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     sqlx::query(sql)
         .bind(document.org.to_string())
         .bind(document.row.to_string())
@@ -40,7 +39,9 @@ pub async fn insert(on: &mut Scoped, document: &Document) -> Result<()> {
         .bind(document.text.clone())
         .bind(document.created_at)
         .bind(document.id.to_string())
-        .bind(sha256_hex(document.text.as_bytes()))
+        .bind(digest(&document.text, &document.facts))
+        .bind(document.markup.name())
+        .bind(serde_json::to_string(&document.facts).map_err(Error::internal)?)
         .execute(&mut **on)
         .await?;
     keep(on, document.org, document.dataset, &document.version, document.row).await
@@ -126,6 +127,7 @@ pub async fn counts(on: &mut Scoped, org: Id<Org>) -> Result<Vec<(Id<Dataset>, S
 }
 
 fn read(row: &AnyRow) -> Result<Document> {
+    let source_file: String = row.try_get("source_file")?;
     Ok(Document {
         org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
         id: row.try_get::<String, _>("document_id")?.parse().map_err(Error::internal)?,
@@ -133,8 +135,10 @@ fn read(row: &AnyRow) -> Result<Document> {
         dataset: row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)?,
         version: row.try_get("version")?,
         title: row.try_get("title")?,
-        source_file: row.try_get("source_file")?,
         text: row.try_get("body")?,
+        markup: Markup::stored(&row.try_get::<String, _>("markup")?, &source_file),
+        facts: serde_json::from_str(&row.try_get::<String, _>("facts")?).map_err(Error::internal)?,
+        source_file,
         created_at: row.try_get("created_at")?,
     })
 }

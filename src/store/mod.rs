@@ -78,6 +78,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (17, "versions of datasets", include_str!("../../migrations/0017_dataset_versions.sql")),
     (19, "freshness", include_str!("../../migrations/0019_freshness.sql")),
     (20, "documents from tables", include_str!("../../migrations/0020_document_syncs.sql")),
+    (24, "what documents say of themselves", include_str!("../../migrations/0024_document_facts.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.

@@ -128,7 +128,11 @@ async fn search_and_fetch_have_the_form_that_chatgpt_checks() {
         let things = [
             (format!("dataset:{}", acme.table), format!("/w/acme/datasets/{}", acme.table), "payroll"),
             (format!("ontology:{}", acme.ontology), format!("/w/acme/ontologies/{}", acme.ontology), "their_pay"),
-            (format!("document:{}", acme.document), format!("/w/acme/documents/{}", acme.document), "Delays"),
+            (
+                format!("document:{}#0", acme.document),
+                format!("/w/acme/documents/{}?chunk=0#passage", acme.document),
+                "Delays",
+            ),
         ];
         for (id, path, name) in &things {
             let result = found["results"].as_array().unwrap().iter().find(|result| result["id"] == **id);
@@ -199,7 +203,7 @@ async fn nobody_finds_or_fetches_what_they_may_not_see() {
     };
     let (table, ontology) = (format!("dataset:{}", acme.table), format!("ontology:{}", acme.ontology));
     let search = of(&[ExtScope::Search]).await;
-    assert_eq!(acme.ids(&search, "payroll euros").await, [format!("document:{}", acme.document)]);
+    assert_eq!(acme.ids(&search, "payroll euros").await, [format!("document:{}#0", acme.document)]);
     assert_eq!(acme.refused(&search, &table).await, absent);
     assert_eq!(acme.refused(&search, &ontology).await, absent);
     let datasets = of(&[ExtScope::Search, ExtScope::Datasets]).await;
@@ -243,7 +247,8 @@ async fn an_address_opens_for_who_is_signed_in() {
     assert!(results.len() >= 3, "{found}");
     for result in results {
         let url = result["url"].as_str().unwrap();
-        let path = url.strip_prefix(&acme.service.url("")).unwrap();
+        // Browsers keep the fragment to themselves.
+        let path = url.strip_prefix(&acme.service.url("")).unwrap().split('#').next().unwrap();
         let page = browser.get(path).await;
         assert_eq!(page.status(), 200, "{path}");
         let page = page.text().await.unwrap();
@@ -262,6 +267,58 @@ async fn an_address_opens_for_who_is_signed_in() {
     for id in [nowhere.to_string(), "x".into()] {
         assert_eq!(browser.get(&format!("/w/acme/documents/{id}")).await.status(), 404);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_document_is_fetched_at_its_passage_and_goes_on_part_by_part() {
+    let service = Service::with(&[("DRAGOMAN_REPLY_BYTES", "8000")]).await;
+    let acme = Acme::in_service(service).await;
+    let about = |at: usize| if at == 30 { "xenoliths <b>" } else { "plain stones" };
+    let whole: String = (0..60)
+        .map(|at| format!("## Layer {at}\n\nIt is made of {}, é. {}\n\n", about(at), "More of it. ".repeat(30)))
+        .collect();
+    let whole = format!("# Quarry\n\n{whole}");
+    acme.service.import(&acme.org, "quarry.md", whole.as_bytes(), true).await.unwrap();
+
+    let found = acme.exact(&acme.token, "search", json!({ "query": "xenoliths" })).await;
+    let best = &found["results"][0];
+    let fetched = acme.exact(&acme.token, "fetch", json!({ "id": best["id"] })).await;
+    let (text, of) = (fetched["text"].as_str().unwrap(), &fetched["metadata"]);
+    assert_eq!((&fetched["id"], &of["heading"]), (&best["id"], &json!("Quarry > Layer 30")), "{of}");
+    let at = |key: &str| of[key].as_str().unwrap().parse::<usize>().unwrap();
+    assert!(text[at("passage_start")..at("passage_end")].starts_with("It is made of xenoliths <b>, é."), "{of}");
+
+    let document = best["id"].as_str().unwrap().split('#').next().unwrap();
+    let (mut next, mut read, mut parts) = (Some(document.to_owned()), String::new(), 0);
+    while let Some(id) = next {
+        let part = acme.exact(&acme.token, "fetch", json!({ "id": id })).await;
+        read.push_str(part["text"].as_str().unwrap());
+        parts += 1;
+        assert!(
+            part["metadata"]["part"].as_str().unwrap().starts_with(&format!("{parts} of ")),
+            "{}",
+            part["metadata"]
+        );
+        next = part["metadata"]["next"].as_str().map(str::to_owned);
+    }
+    assert!(read == whole && parts > 2, "{parts} parts, {} of {} bytes", read.len(), whole.len());
+    let beyond = acme.call(&acme.token, "fetch", json!({ "id": format!("{document}/99") })).await;
+    assert!(
+        beyond["structuredContent"]["error"]["message"].as_str().unwrap().contains(&format!("1 to {parts}")),
+        "{beyond}"
+    );
+
+    let (_, browser) = person(&acme.service, "vic@example.com", &[(&acme.org, Role::Viewer)]).await;
+    let path = best["url"].as_str().unwrap().strip_prefix(&acme.service.url("")).unwrap();
+    let page = browser.get(path.strip_suffix("#passage").unwrap()).await.text().await.unwrap();
+    let (_, marked) = page.split_once("<mark id=\"passage\"").unwrap_or_else(|| panic!("{page}"));
+    assert!(marked.split_once("</mark>").unwrap().0.contains("It is made of xenoliths &#60;b&#62;, é."), "{marked}");
+    assert!(page.contains("Layer 30</h3>") && page.contains("rel=\"next\"") && page.contains("rel=\"prev\""));
+    let plain = browser.get(&path.replace("chunk=", "chunk=9")).await.text().await.unwrap();
+    assert!(
+        plain.contains("Layer 0</h3>") && !plain.contains("<mark"),
+        "a passage that is no more: the document alone"
+    );
 }
 
 /// The names of the tools at an address.

@@ -86,6 +86,61 @@ async fn a_document_of_any_format_is_found_with_its_headings() {
     house.service.stop().await;
 }
 
+#[test]
+fn a_document_says_who_wrote_it_and_when() {
+    let with_author = |member: &str, tag: &str, file: &str| {
+        let (empty, full) = (format!("<{tag}></{tag}>"), format!("<{tag}>Ada &amp; Bo</{tag}>"));
+        changed(file, member, |text| text.replacen(&empty, &full, 1))
+    };
+    for (name, bytes, author, created) in [
+        (
+            "x.docx",
+            with_author("docProps/core.xml", "dc:creator", "handbook.docx"),
+            json!("Ada & Bo"),
+            "2026-11-23T13:24:11Z",
+        ),
+        (
+            "x.pptx",
+            with_author("docProps/core.xml", "dc:creator", "handbook.pptx"),
+            json!("Ada & Bo"),
+            "2026-11-23T13:24:12Z",
+        ),
+        (
+            "x.odt",
+            with_author("meta.xml", "meta:initial-creator", "handbook.odt"),
+            json!("Ada & Bo"),
+            "2026-11-23T13:24:12Z",
+        ),
+        ("x.epub", data("handbook.epub"), json!(null), "2026-11-23T13:24:12Z"),
+        ("x.pdf", data("handbook.pdf"), json!(null), "2026-11-23T13:26:15+00:00"),
+        ("x.eml", data("berth.eml"), json!(["Ann Berg", "ann@example.org"]), "2024-06-03T09:15:00+02:00"),
+    ] {
+        let found = extract::read(&bytes, name).unwrap();
+        let facts = json!(found.documents[0].facts);
+        assert_eq!((&facts["author"], &facts["created"]), (&author, &json!(created)), "{name}: {facts}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_file_says_of_itself_narrows_searches() {
+    let house = House::open().await;
+    let (status, made) = house.upload("post", &[("a.eml", data("berth.eml")), ("b.mbox", data("watch.mbox"))]).await;
+    assert_eq!(status, 200, "{made}");
+    for (filters, file) in [
+        (json!({ "metadata": { "author": "ann@example.org" } }), "a.eml"),
+        (json!({ "created_after": "2024-06-04", "created_before": "2024-06-04T12:00:00Z" }), "b.mbox/1"),
+    ] {
+        let asked = json!({ "query": "berth fog signals ships roads", "k": 50, "filters": filters });
+        let (failed, found) = house.service.tool(&house.token, "rag_search_hybrid", asked).await;
+        let hits = found["results"].as_array().unwrap_or_else(|| panic!("{found}"));
+        assert!(!failed && !hits.is_empty(), "{found}");
+        for hit in hits {
+            assert!(hit["metadata"]["source_file"].as_str().unwrap().starts_with(file), "{filters}: {hit}");
+        }
+    }
+    house.service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn mails_boxes_and_archives_hold_documents() {
     let house = House::open().await;

@@ -169,8 +169,8 @@ async fn a_match_says_where_it_is_from() {
     let (dataset, _) = tenant.publish_documents("handbook", &documents).await;
     let found = tenant.find(&[&dataset], "returns of goods").await;
     let best = &found.matches[0];
-    assert_eq!(best.id, format!("{}:0", documents[0].0));
-    assert_eq!((best.document, best.chunk_index, best.dataset), (documents[0].0, 0, dataset.id));
+    assert_eq!(best.id.to_string(), format!("{}#0", documents[0].0));
+    assert_eq!((best.id.document, best.id.index, best.dataset), (documents[0].0, 0, dataset.id));
     assert_eq!((best.title.as_str(), best.heading.as_str()), ("Shop rules", "Shop rules > Returns"));
     assert_eq!((best.dataset_name.as_str(), best.source_file.as_str()), ("handbook", "returns.md"));
     assert_eq!(best.text, "Goods may be sent back within thirty days for their full price.");

@@ -165,6 +165,9 @@ fn kept(org: Id<Org>) -> DocumentSync {
         text: vec!["note".into()],
         changed: None,
         markdown: false,
+        created: None,
+        tags: None,
+        metadata: vec![],
     };
     DocumentSync {
         org,

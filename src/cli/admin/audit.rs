@@ -142,7 +142,7 @@ pub(super) fn trace(command: &AdminCommand) -> Option<(&'static str, String)> {
         AdminCommand::Source(Source::Remove { name, workspace }) => {
             ("admin.source.remove", format!("{workspace} {name}"))
         }
-        AdminCommand::Repair => ("admin.repair", String::new()),
+        AdminCommand::Repair { .. } => ("admin.repair", String::new()),
         AdminCommand::Key(Key::Rotate) => ("admin.key.rotate", String::new()),
         AdminCommand::Key(Key::Withdraw { kid }) => ("admin.key.withdraw", kid.clone()),
         AdminCommand::Workspace(Workspace::List)

@@ -3,11 +3,54 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
+use super::super::door::House;
 use super::show::Said;
+use crate::base::json::put;
+use crate::config::Config;
+use crate::gateway::Renewed;
 use crate::identity::Identity;
 use crate::identity::checkpoint::Broken;
 
-pub(super) async fn repair(identity: &Identity) -> Result<Said> {
+/// Who looked after the indexes of documents.
+#[derive(Clone, Copy, Debug)]
+pub enum Indexes {
+    /// This process.
+    Here(Renewed),
+    /// The running service, which always does.
+    Elsewhere,
+}
+
+impl Indexes {
+    /// Makes those anew that are no good, where no service is running that does.
+    ///
+    /// # Errors
+    /// The data folder is in use, and nobody answers there.
+    pub(in crate::cli) async fn mend(config: Config) -> Result<Self> {
+        let house = House::open(config).await?;
+        let mended = match &house {
+            House::Own(app) => app.gateway.renew_once().await.map(Self::Here),
+            House::Running { .. } => Ok(Self::Elsewhere),
+        };
+        house.close().await;
+        Ok(mended?)
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Elsewhere => {
+                "The running service makes indexes of documents anew by itself where they need it.".into()
+            }
+            Self::Here(Renewed { encoded: 0, rebuilt: 0, failed: 0 }) => "Every index of documents is sound.".into(),
+            Self::Here(Renewed { encoded, rebuilt, failed }) => format!(
+                "Indexes of documents: {rebuilt} made anew of their texts, {encoded} got new vectors, {failed} could not be \
+                 mended{}",
+                if failed == 0 { "." } else { ": see above." }
+            ),
+        }
+    }
+}
+
+pub(super) async fn repair(identity: &Identity, indexes: Option<Indexes>) -> Result<Said> {
     let swept = identity.sweep().await?;
     whole(&identity.check_audit(None).await?)?;
     let text = match &swept {
@@ -19,8 +62,15 @@ pub(super) async fn repair(identity: &Identity) -> Result<Said> {
         }
     };
     let swept: Option<Value> = swept.map(|swept| swept.into_iter().map(|(kind, count)| (kind, json!(count))).collect());
-    let text = format!("{text}\nNo entry of the audit log is missing or changed.");
-    Ok(Said { facts: json!({ "deleted": swept, "audit": { "whole": true } }), text })
+    let mut text = format!("{text}\nNo entry of the audit log is missing or changed.");
+    let mut facts = json!({ "deleted": swept, "audit": { "whole": true } });
+    if let Some(indexes) = indexes {
+        text = format!("{text}\n{}", indexes.text());
+    }
+    if let Some(Indexes::Here(Renewed { encoded, rebuilt, failed })) = indexes {
+        put(&mut facts, "indexes", json!({ "encoded": encoded, "rebuilt": rebuilt, "failed": failed }));
+    }
+    Ok(Said { facts, text })
 }
 
 /// Fails with every chain that is broken.

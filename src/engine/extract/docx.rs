@@ -51,7 +51,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         }
     }
     let title = properties.title.or_else(|| text.first_heading().map(str::to_owned));
-    Ok(Extracted::new(name, title, text))
+    Ok(Extracted::new(name, title, text, properties.facts))
 }
 
 /// The heading level of each style that has one, by its id.

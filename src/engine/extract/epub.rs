@@ -17,7 +17,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
     let root = root_file(&text_of(&container))?;
     let part = package.need(&root)?;
     let content = text_of(&part);
-    let title = office::text_in(&content, "title");
+    let (title, facts) = (office::text_in(&content, "title"), office::facts_in(&content));
     let mut text = Text::new(budget);
     let encrypted = encrypted(&mut package)?;
     let mut is_first = true;
@@ -33,7 +33,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         html::whole_text(&html::source(&chapter), &mut text)?;
     }
     let title = title.or_else(|| text.first_heading().map(str::to_owned));
-    Ok(Extracted::new(name, title, text))
+    Ok(Extracted::new(name, title, text, facts))
 }
 
 fn root_file(container: &str) -> Result<String> {

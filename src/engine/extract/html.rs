@@ -9,6 +9,7 @@ use scraper::Html;
 use super::budget::Budget;
 use super::write::Text;
 use super::{Extracted, broken, decode};
+use crate::model::document::Facts;
 use crate::model::error::Result;
 
 /// Elements within elements; a parser of HTML looks through all that are open at each new one.
@@ -69,7 +70,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
     // Sites put their name behind it.
     let heading = text.first_heading().filter(|heading| title.as_ref().is_none_or(|title| title.starts_with(heading)));
     let title = heading.map(str::to_owned).or(title);
-    Ok(Extracted::new(name, title, text))
+    Ok(Extracted::new(name, title, text, Facts::new()))
 }
 
 /// Writes the main text of a page; answers what the page calls itself.

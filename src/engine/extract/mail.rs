@@ -3,10 +3,15 @@
 
 use mail_parser::{Address, Message, MessageParser, MimeHeaders as _, PartType};
 
+use serde_json::Value;
+
 use super::budget::Budget;
 use super::write::Text;
 use super::{Extracted, Found, broken, html};
 use crate::model::error::Result;
+
+/// Names and addresses of one line that filters know.
+const PEOPLE: usize = 50;
 
 pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
     let message = MessageParser::default().parse(bytes).ok_or_else(|| broken("it has no header of a mail"))?;
@@ -66,7 +71,10 @@ fn one(message: &Message<'_>, name: &str, budget: &Budget, found: &mut Found) ->
     head.extend(message.date().map(|date| format!("Date: {}", date.to_rfc3339())));
     text.paragraph(&head.join("\n"))?;
     body(message, &mut text)?;
-    found.documents.push(Extracted::new(name, subject.map(str::to_owned), text));
+    let mut facts = super::facts([("created", message.date().map(|date| date.to_rfc3339()))]);
+    let people = [("author", message.from()), ("to", message.to())];
+    facts.extend(people.into_iter().filter_map(|(name, people)| Some((name.to_owned(), known_by(people?)))));
+    found.documents.push(Extracted::new(name, subject.map(str::to_owned), text, facts));
     let _deeper = budget.deeper()?;
     for (index, part) in message.attachments().enumerate() {
         budget.members(1)?;
@@ -102,6 +110,12 @@ fn body(message: &Message<'_>, text: &mut Text<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The names and the addresses of people: filters ask for either.
+fn known_by(people: &Address<'_>) -> Value {
+    let both = people.iter().flat_map(|one| [&one.name, &one.address]).flatten();
+    both.take(PEOPLE).map(|text| Value::from(text.as_ref())).collect()
 }
 
 fn addresses(people: &Address<'_>) -> String {

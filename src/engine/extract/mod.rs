@@ -36,8 +36,11 @@ pub use budget::Budget;
 pub use detect::Format;
 pub use write::PAGE_BREAK;
 
-use crate::model::document::Markup;
+use crate::model::document::{Facts, Markup};
 use crate::model::error::{Code, Error, Result};
+
+/// Characters of one thing that a document says of itself.
+const FACT: usize = 500;
 
 /// A document as it was found in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,13 +52,22 @@ pub struct Extracted {
     /// Lines end in `\n`, pages, slides and parts in a form feed.
     pub text: String,
     pub markup: Markup,
+    /// What it says of itself beside its text.
+    #[serde(default)]
+    pub facts: Facts,
 }
 
 impl Extracted {
-    fn new(name: &str, title: Option<String>, text: write::Text<'_>) -> Self {
+    fn new(name: &str, title: Option<String>, text: write::Text<'_>, facts: Facts) -> Self {
         let text = if text.is_blank() { String::new() } else { text.finish() };
-        Self { name: name.to_owned(), title: title.unwrap_or_default(), text, markup: Markup::Markdown }
+        Self { name: name.to_owned(), title: title.unwrap_or_default(), text, markup: Markup::Markdown, facts }
     }
+}
+
+/// What is said under some names, of what says something. Filters ask for `created` and `author` by these names.
+fn facts<'n>(said: impl IntoIterator<Item = (&'n str, Option<String>)>) -> Facts {
+    let said = said.into_iter().filter_map(|(name, text)| Some((name, text.filter(|text| !text.trim().is_empty())?)));
+    said.map(|(name, text)| (name.to_owned(), text.chars().take(FACT).collect::<String>().into())).collect()
 }
 
 /// What a file holds.
@@ -140,7 +152,7 @@ fn plain(bytes: &[u8], name: &str, markup: Markup, budget: &Budget) -> Result<Ex
     let (text, _) = decode::text(bytes).map_err(|wrong| broken(format!("byte {} is no text", wrong.at + 1)))?;
     budget.text(text.len())?;
     let text = text.replace("\r\n", "\n").replace(PAGE_BREAK, "\n");
-    Ok(Extracted { name: name.to_owned(), title: String::new(), text, markup })
+    Ok(Extracted { name: name.to_owned(), title: String::new(), text, markup, facts: Facts::new() })
 }
 
 /// What is wrong within a file.

@@ -21,13 +21,15 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
     {
         return Err(protected());
     }
-    let title = package.read("meta.xml")?.and_then(|part| office::text_in(&text_of(&part), "title"));
+    let meta = package.read("meta.xml")?.unwrap_or_default();
+    let meta = text_of(&meta);
+    let (title, facts) = (office::text_in(&meta, "title"), office::facts_in(&meta));
     let content = package.need("content.xml")?;
     let mut text = Text::new(budget);
     Content { text: &mut text, open: Vec::new(), lists: 0, tables: Tables::default(), slides: 0 }
         .read(&text_of(&content))?;
     let title = title.or_else(|| text.first_heading().map(str::to_owned));
-    Ok(Extracted::new(name, title, text))
+    Ok(Extracted::new(name, title, text, facts))
 }
 
 /// A paragraph or heading that is open; one in a frame stands within another.

@@ -2,20 +2,50 @@
 
 use std::collections::HashMap;
 
+use super::facts;
 use super::package::{Package, beside};
 use super::xml::{Node, Xml, text_of};
+use crate::model::document::Facts;
 use crate::model::error::Result;
 
 /// What a document says of itself.
 #[derive(Default)]
 pub(super) struct Properties {
     pub(super) title: Option<String>,
+    pub(super) facts: Facts,
+}
+
+/// What is called what in the properties of packages: OOXML, OpenDocument and EPUB all have Dublin Core, and names of their
+/// own. Where two mean the same, the first that says something is taken.
+const NAMED: &[(&str, &str)] = &[
+    ("author", "initial-creator"),
+    ("author", "creator"),
+    ("created", "creation-date"),
+    ("created", "created"),
+    ("created", "date"),
+    ("modified", "modified"),
+    ("subject", "subject"),
+    ("keywords", "keywords"),
+    ("keywords", "keyword"),
+    ("language", "language"),
+];
+
+/// What a part of properties says of its document.
+pub(super) fn facts_in(xml: &str) -> Facts {
+    let mut said = Facts::new();
+    for (name, element) in NAMED {
+        if !said.contains_key(*name) {
+            said.extend(facts([(*name, text_in(xml, element))]));
+        }
+    }
+    said
 }
 
 pub(super) fn properties(package: &mut Package<'_>) -> Result<Properties> {
     let Some(part) = package.read("docProps/core.xml")? else { return Ok(Properties::default()) };
     // A broken title spoils no document.
-    Ok(Properties { title: text_in(&text_of(&part), "title").filter(|title| !is_generic(title)) })
+    let xml = text_of(&part);
+    Ok(Properties { title: text_in(&xml, "title").filter(|title| !is_generic(title)), facts: facts_in(&xml) })
 }
 
 /// Titles that programs give to what nobody named.

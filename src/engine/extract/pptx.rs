@@ -31,7 +31,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         text.page()?;
     }
     let title = properties.title.or_else(|| text.first_heading().map(str::to_owned));
-    Ok(Extracted::new(name, title, text))
+    Ok(Extracted::new(name, title, text, properties.facts))
 }
 
 /// The relations of the slides, in order.

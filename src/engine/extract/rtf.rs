@@ -8,6 +8,7 @@ use super::budget::Budget;
 use super::tables::Tables;
 use super::write::Text;
 use super::{Extracted, broken};
+use crate::model::document::Facts;
 use crate::model::error::Result;
 
 /// Groups within groups.
@@ -135,7 +136,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
     reader.read(bytes)?;
     let title = Some(super::write::squeezed(&reader.title)).filter(|title| !title.is_empty());
     let title = title.or_else(|| text.first_heading().map(str::to_owned));
-    Ok(Extracted::new(name, title, text))
+    Ok(Extracted::new(name, title, text, Facts::new()))
 }
 
 impl Reader<'_, '_> {

@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::package::{Package, protected};
 use super::write::{Text, squeezed};
 use super::{Extracted, broken};
+use crate::model::document::Facts;
 use crate::model::error::{Error, Result};
 
 /// Rows that are looked at for the one that names the columns.
@@ -118,7 +119,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         let rows = table.rows().map(|row| row.into_iter().map(Option::unwrap_or_default).collect());
         text.table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())?;
     }
-    Ok(Extracted::new(name, None, text))
+    Ok(Extracted::new(name, None, text, Facts::new()))
 }
 
 impl Table {

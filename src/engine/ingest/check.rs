@@ -1,7 +1,7 @@
 //! What an import would make, without making it: the file is read as the import reads it, and what came of it is told and
 //! thrown away.
 
-use super::{Import, Ingest, Request, SourceFile, digest};
+use super::{Import, Ingest, Request};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::model::dataset::{ColumnInfo, Dataset, IfExists, Kind};
@@ -57,7 +57,7 @@ impl Ingest {
             first: vec![],
             titles: vec![],
             exists,
-            same: self.same(job, &import.request.files).await?,
+            same: self.same(job, &import.digest).await?,
         };
         let Some(format) = format else {
             let documents = self.read(job, &import.request.files).await?;
@@ -69,10 +69,10 @@ impl Ingest {
         Ok(Found { rows: made.row_count, columns: made.columns, first: made.rows, ..found })
     }
 
-    async fn same(&self, job: &Job<'_>, files: &[SourceFile]) -> Result<Vec<String>> {
-        let digest = digest(files).await?;
+    /// The datasets into which files of this digest came last, as far as the caller sees them.
+    pub(super) async fn same(&self, job: &Job<'_>, digest: &str) -> Result<Vec<String>> {
         let org = job.pass.org();
-        let known = store::datasets::by_files(&mut self.db.read_tenant(org).await?, org, &digest).await?;
+        let known = store::datasets::by_files(&mut self.db.read_tenant(org).await?, org, digest).await?;
         let seen = known.into_iter().filter(|(_, is_published)| *is_published || !job.pass.is_external());
         Ok(seen.map(|(name, _)| name).collect())
     }

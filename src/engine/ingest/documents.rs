@@ -4,15 +4,14 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use std::sync::Arc;
 
-use super::merge::{Merged, merge};
-use super::{FileKind, Import, Imported, Ingest, READY, Request, SourceFile, Texts, kind_of, text};
+use super::merge::{Merged, merge, replace};
+use super::{FileKind, Import, Ingest, READY, Request, SourceFile, Texts, kind_of, text};
 use crate::base::id::Id;
-use crate::base::secret::sha256_hex;
 use crate::engine::extract::Extracted;
 use crate::engine::job::Job;
 use crate::engine::search::Carried;
-use crate::model::dataset::{IfExists, Kind};
-use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument};
+use crate::model::dataset::{Dataset, IfExists, Kind};
+use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument, digest};
 use crate::model::error::{Code, Error, Result};
 use crate::model::version::How;
 use crate::store;
@@ -42,7 +41,7 @@ impl Ingest {
     ///
     /// # Errors
     /// As [`Ingest::import`].
-    pub async fn edit(&self, job: &Job<'_>, edit: Edit) -> Result<Imported> {
+    pub async fn edit(&self, job: &Job<'_>, edit: Edit) -> Result<(Dataset, Changes)> {
         let (this, pass, budget) = (self.clone(), job.pass.clone(), job.budget.clone());
         let (time, cancel, on_progress) = (job.time_left(), job.cancel.child_token(), job.on_progress());
         // As an import: something that is dropped in its midst would leave files behind.
@@ -51,7 +50,7 @@ impl Ingest {
         tokio::spawn(edit).await.map_err(Error::internal)?
     }
 
-    async fn make_edit(&self, job: &Job<'_>, edit: Edit) -> Result<Imported> {
+    async fn make_edit(&self, job: &Job<'_>, edit: Edit) -> Result<(Dataset, Changes)> {
         let _reading = self.datasets.read();
         let Edit { name, texts, gone, how, source } = edit;
         let request = Request {
@@ -70,7 +69,7 @@ impl Ingest {
         self.put_documents(job, import, read, &gone).await
     }
 
-    pub(super) async fn documents(&self, job: &Job<'_>, import: Import) -> Result<Imported> {
+    pub(super) async fn documents(&self, job: &Job<'_>, import: Import) -> Result<(Dataset, Changes)> {
         let read = self.read(&job.part(0.0..READ), &import.request.files).await?;
         self.put_documents(job, import, read, &HashSet::new()).await
     }
@@ -81,7 +80,7 @@ impl Ingest {
         mut import: Import,
         read: Vec<(Id<Document>, Arc<ParsedDocument>)>,
         gone: &HashSet<Id<Document>>,
-    ) -> Result<Imported> {
+    ) -> Result<(Dataset, Changes)> {
         let Merged { kept, fresh, changes } = self.merged(job, &import, read, gone).await?;
         let (org, id) = (import.dataset.org, import.dataset.id);
         let asks = import.request.publish || !import.request.description.is_empty();
@@ -89,21 +88,20 @@ impl Ingest {
             // Nothing is new: the version that is there says it all.
             let now = store::datasets::by_id(&mut self.db.read_tenant(org).await?, org, id).await?;
             let dataset = now.ok_or_else(Error::dataset_not_found)?;
-            return Ok(Imported { dataset, documents: Some(changes) });
+            return Ok((dataset, changes));
         }
         let dataset = &mut import.dataset;
         let staging = self.staging(dataset.org)?;
         let staged = staging.path().join("vectors");
         let stay: HashSet<Id<Document>> = kept.iter().map(|(id, _)| *id).collect();
-        let chunks = u64::try_from(import.rows).unwrap_or_default();
-        let carried = import.earlier.as_deref().map(|version| Carried { version, chunks, documents: &stay });
+        let carried = import.earlier.as_deref().map(|version| Carried { version, documents: &stay });
         let indexing = job.part(READ..READY);
         let indexed = self.search.index_over(&indexing, dataset.id, carried, &fresh, &staged).await?;
         dataset.row_count = indexed.chunks;
         dataset.bytes = indexed.bytes;
         let version = dataset.version.clone().unwrap_or_default();
         let rows = fresh.into_iter().map(|(id, parsed)| {
-            let ParsedDocument { title, text, source_file, .. } = Arc::unwrap_or_clone(parsed);
+            let ParsedDocument { title, text, source_file, markup, facts } = Arc::unwrap_or_clone(parsed);
             Document {
                 id,
                 row: Id::new(&self.clock),
@@ -113,16 +111,18 @@ impl Ingest {
                 title,
                 source_file,
                 text,
+                markup,
+                facts,
                 created_at: dataset.updated_at,
             }
         });
         let fresh: Vec<Document> = rows.collect();
         let shared: Vec<Id<DocumentRow>> = kept.iter().map(|(_, row)| *row).collect();
         let dataset = self.publish(job, import, Texts { fresh: &fresh, shared: &shared }, &staged).await?;
-        Ok(Imported { dataset, documents: Some(changes) })
+        Ok((dataset, changes))
     }
 
-    /// What was read, beside what stays of the version that it is added to.
+    /// What was read, beside what stays of the version that it is added to, or in the place of what it replaces.
     async fn merged(
         &self,
         job: &Job<'_>,
@@ -130,9 +130,8 @@ impl Ingest {
         read: Vec<(Id<Document>, Arc<ParsedDocument>)>,
         gone: &HashSet<Id<Document>>,
     ) -> Result<Merged> {
-        let Some(version) = &import.earlier else {
-            let changes = Changes { added: read.len(), total: read.len(), ..Changes::default() };
-            return Ok(Merged { kept: Vec::new(), fresh: read, changes });
+        let Some(version) = import.earlier.as_ref().or(import.replaced.as_ref()) else {
+            return Ok(replace(Vec::new(), read));
         };
         let (org, dataset) = (job.pass.org(), import.dataset.id);
         let mut on = self.db.read_tenant(org).await?;
@@ -141,9 +140,12 @@ impl Ingest {
         for one in known.iter_mut().filter(|one| one.digest.is_empty() && names.contains(one.source_file.as_str())) {
             // Of before there were digests.
             let text = store::documents::by_id(&mut on, org, dataset, version, one.id).await?;
-            one.digest = text.map(|document| sha256_hex(document.text.as_bytes())).unwrap_or_default();
+            one.digest = text.map(|document| digest(&document.text, &document.facts)).unwrap_or_default();
         }
-        Ok(merge(known, read, gone, import.how.twins()))
+        Ok(match import.earlier {
+            Some(_) => merge(known, read, gone, import.how.twins()),
+            None => replace(known, read),
+        })
     }
 
     /// The documents of the files, in their order: one of a text, any number of an archive.
@@ -180,7 +182,7 @@ impl Ingest {
 }
 
 /// A document that a reader found, and the bytes of its text. One that does not say what it is called has its file's name.
-fn of_extracted(Extracted { name, title, text, markup }: Extracted) -> (ParsedDocument, u64) {
+fn of_extracted(Extracted { name, title, text, markup, facts }: Extracted) -> (ParsedDocument, u64) {
     let stem = || {
         let file = name.rsplit('/').next().unwrap_or(&name);
         file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned()
@@ -188,7 +190,7 @@ fn of_extracted(Extracted { name, title, text, markup }: Extracted) -> (ParsedDo
     let title = if title.trim().is_empty() { stem() } else { title };
     let title = title.chars().take(ParsedDocument::TITLE_CHARS).collect();
     let bytes = text.len() as u64;
-    (ParsedDocument { title, source_file: name, text, markup }, bytes)
+    (ParsedDocument { title, source_file: name, text, markup, facts }, bytes)
 }
 
 /// One text, and how many bytes it had; at most `most`. Blocks.

@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::base::id::Id;
-use crate::base::secret::sha256_hex;
-use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument};
+use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument, digest};
 use crate::model::version::Twins;
 use crate::store::documents::Outline;
 
@@ -32,14 +31,11 @@ pub(super) fn merge(
     let before = known.len();
     known.retain(|known| !gone.contains(&known.id));
     merged.changes.removed = before - known.len();
-    let mut named: HashMap<String, VecDeque<Outline>> = HashMap::new();
-    for known in known {
-        named.entry(known.source_file.clone()).or_default().push_back(known);
-    }
+    let mut named = by_name(known);
     // By name first: which texts stay is known then.
     let mut others = Vec::new();
     for (id, document) in read {
-        let digest = digest(&document);
+        let digest = digest(&document.text, &document.facts);
         match named.get_mut(&document.source_file).and_then(VecDeque::pop_front) {
             Some(known) if known.digest == digest => {
                 merged.changes.unchanged += 1;
@@ -73,15 +69,40 @@ pub(super) fn merge(
     merged
 }
 
-fn digest(document: &ParsedDocument) -> String {
-    sha256_hex(document.text.as_bytes())
+/// All that is there gives way to what was read: a text of the name of one has its id, and none of the others stays.
+pub(super) fn replace(known: Vec<Outline>, read: Vec<(Id<Document>, Arc<ParsedDocument>)>) -> Merged {
+    let mut changes = Changes { removed: known.len(), total: read.len(), ..Changes::default() };
+    let mut named = by_name(known);
+    let renamed = read.into_iter().map(|(id, document)| {
+        let Some(known) = named.get_mut(&document.source_file).and_then(VecDeque::pop_front) else {
+            changes.added += 1;
+            return (id, document);
+        };
+        changes.removed -= 1;
+        match known.digest == digest(&document.text, &document.facts) {
+            true => changes.unchanged += 1,
+            false => changes.replaced += 1,
+        }
+        (known.id, document)
+    });
+    let fresh = renamed.collect();
+    Merged { kept: Vec::new(), fresh, changes }
+}
+
+fn by_name(known: Vec<Outline>) -> HashMap<String, VecDeque<Outline>> {
+    let mut named: HashMap<String, VecDeque<Outline>> = HashMap::new();
+    for known in known {
+        named.entry(known.source_file.clone()).or_default().push_back(known);
+    }
+    named
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::clock::Clock;
-    use crate::model::document::Markup;
+    use crate::base::secret::sha256_hex;
+    use crate::model::document::{Facts, Markup};
 
     fn known(clock: &Clock, name: &str, text: &str) -> Outline {
         let (id, row) = (Id::new(clock), Id::new(clock));
@@ -90,7 +111,10 @@ mod tests {
 
     fn read(clock: &Clock, name: &str, text: &str) -> (Id<Document>, Arc<ParsedDocument>) {
         let (title, source_file, text) = (name.to_owned(), name.to_owned(), text.to_owned());
-        (Id::new(clock), Arc::new(ParsedDocument { title, source_file, text, markup: Markup::Plain }))
+        (
+            Id::new(clock),
+            Arc::new(ParsedDocument { title, source_file, text, markup: Markup::Plain, facts: Facts::new() }),
+        )
     }
 
     fn changes(added: usize, replaced: usize, unchanged: usize, total: usize) -> Changes {
@@ -122,6 +146,17 @@ mod tests {
         let there = vec![known(&clock, "a", "1")];
         let merged = add(there, vec![read(&clock, "b", "1"), read(&clock, "a", "2")]);
         assert_eq!(merged.changes, changes(1, 1, 0, 2));
+    }
+
+    #[test]
+    fn what_replaces_all_has_the_ids_of_its_names() {
+        let clock = Clock::manual(1);
+        let there = vec![known(&clock, "a", "1"), known(&clock, "b", "2"), known(&clock, "c", "3")];
+        let ids = [there[0].id, there[1].id];
+        let merged = replace(there, vec![read(&clock, "b", "2"), read(&clock, "a", "new"), read(&clock, "d", "2")]);
+        assert_eq!(merged.changes, Changes { removed: 1, ..changes(1, 1, 1, 3) });
+        assert_eq!((merged.fresh[0].0, merged.fresh[1].0), (ids[1], ids[0]));
+        assert!(merged.kept.is_empty() && !ids.contains(&merged.fresh[2].0));
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub struct Imported {
     pub dataset: Dataset,
     /// What became of its documents; `None` for a table.
     pub documents: Option<Changes>,
+    /// The datasets into which these very files had come before.
+    pub same: Vec<String>,
 }
 
 /// The texts of a version, as the metadata get them.
@@ -98,9 +100,11 @@ struct Import {
     over: Option<Id<Dataset>>,
     /// The version of it whose rows come first, or whose texts stay.
     earlier: Option<String>,
-    /// Rows or chunks of that version.
-    rows: i64,
+    /// The version whose documents give their ids to those of their names.
+    replaced: Option<String>,
     how: How,
+    /// [`digest`] of the files.
+    digest: String,
     request: Request,
 }
 
@@ -152,13 +156,15 @@ impl Ingest {
         // From before the look at the metadata: the version that rows are added to must stay as long as it is read.
         let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
         let (import, format) = self.begin(job, request).await?;
-        match format {
-            Some(format) => {
-                let dataset = self.table(job, import, format).await?;
-                Ok(Imported { dataset, documents: None })
+        let same = self.same(job, &import.digest).await?;
+        let (dataset, documents) = match format {
+            Some(format) => (self.table(job, import, format).await?, None),
+            None => {
+                let (dataset, changes) = self.documents(job, import).await?;
+                (dataset, Some(changes))
             }
-            None => self.documents(job, import).await,
-        }
+        };
+        Ok(Imported { dataset, documents, same })
     }
 
     /// What is asked for, checked against itself and against what is there.
@@ -215,9 +221,10 @@ impl Ingest {
         let dataset = self.blank(org, kind, &request, before.as_ref());
         let appended = before.as_ref().filter(|_| request.if_exists == IfExists::Append);
         let earlier = appended.and_then(|before| before.version.clone());
-        let rows = appended.map_or(0, |before| before.row_count);
+        let replaced = before.as_ref().filter(|_| earlier.is_none()).and_then(|before| before.version.clone());
         let how = if earlier.is_some() { How::Append } else { How::Import };
-        Ok(Import { dataset, over: before.map(|before| before.id), earlier, rows, how, request })
+        let (over, digest) = (before.map(|before| before.id), digest(&request.files).await?);
+        Ok(Import { dataset, over, earlier, replaced, how, digest, request })
     }
 
     /// The dataset as it will be, less what only the import can tell.
@@ -277,11 +284,10 @@ impl Ingest {
 
     async fn publish(&self, job: &Job<'_>, import: Import, texts: Texts<'_>, staged: &Path) -> Result<Dataset> {
         job.says(READY, "Publishing");
-        let Import { dataset, over, earlier, how, request, .. } = import;
+        let Import { dataset, over, earlier, how, digest, request, .. } = import;
         let Texts { fresh: documents, shared } = texts;
         let is_described = !request.description.is_empty();
         let publish = request.publish;
-        let digest = &digest(&request.files).await?;
         let new = NewVersion {
             dataset: &dataset,
             documents,
@@ -292,7 +298,7 @@ impl Ingest {
             is_described,
             publish,
             staged,
-            digest,
+            digest: &digest,
         };
         self.datasets.put(job, new).await?;
         Ok(dataset)

@@ -13,7 +13,7 @@ use crate::engine::datasets::column;
 use crate::engine::job::Job;
 use crate::engine::sql::browse::{Keyed, facts, keyed};
 use crate::model::dataset::{Dataset, Kind, NAMES, is_name};
-use crate::model::document::{Changes, Document, Markup, ParsedDocument};
+use crate::model::document::{Changes, Document, Facts, Markup, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 use crate::model::sync::{DocumentSync, Mapping};
 use crate::model::version::How;
@@ -79,6 +79,9 @@ pub fn checked<'a>(job: &'a Job<'_>, mapping: &Mapping) -> Result<(&'a Dataset, 
     if mapping.text.is_empty() || mapping.text.len() > 20 {
         return Err(Error::invalid("text", "Name 1 to 20 columns that make the text."));
     }
+    if mapping.metadata.len() > 20 {
+        return Err(Error::invalid("metadata", "Name at most 20 columns that filters may ask for."));
+    }
     let own = |field: &str, name: &String| column(&table.columns, field, name).map(str::to_owned);
     let checked = Mapping {
         table: table.name.clone(),
@@ -87,6 +90,9 @@ pub fn checked<'a>(job: &'a Job<'_>, mapping: &Mapping) -> Result<(&'a Dataset, 
         text: mapping.text.iter().map(|name| own("text", name)).collect::<Result<_>>()?,
         changed: mapping.changed.as_ref().map(|name| own("changed", name)).transpose()?,
         markdown: mapping.markdown,
+        created: mapping.created.as_ref().map(|name| own("created", name)).transpose()?,
+        tags: mapping.tags.as_ref().map(|name| own("tags", name)).transpose()?,
+        metadata: mapping.metadata.iter().map(|name| own("metadata", name)).collect::<Result<_>>()?,
     };
     Ok((table, checked))
 }
@@ -201,7 +207,8 @@ impl Run<'_> {
     async fn read(&mut self, on: &Ingest, job: &Job<'_>, since: Option<&str>, among: Option<&[String]>) -> Result<()> {
         let mapping = self.mapping.clone();
         let since = mapping.changed.as_deref().zip(since);
-        let columns: Vec<&str> = mapping.title.iter().chain(&mapping.text).map(String::as_str).collect();
+        let said = mapping.created.iter().chain(&mapping.tags).chain(&mapping.metadata);
+        let columns: Vec<&str> = mapping.title.iter().chain(&mapping.text).chain(said).map(String::as_str).collect();
         // Fewer than asked for may fit into an answer: none is the end.
         let mut after: Option<String> = None;
         loop {
@@ -238,9 +245,10 @@ impl Run<'_> {
     /// The document of a row; none where it has no text.
     fn document(&self, row: &[Value]) -> Option<ParsedDocument> {
         let key = text(row.first()?)?;
-        let texts = row.iter().skip(1 + usize::from(self.mapping.title.is_some()));
+        let (_, values) = row.split_at_checked(1 + usize::from(self.mapping.title.is_some()))?;
+        let (texts, said) = values.split_at_checked(self.mapping.text.len())?;
         let texts: Vec<String> =
-            texts.filter_map(text).map(|text| text.replace("\r\n", "\n").replace('\0', "")).collect();
+            texts.iter().filter_map(text).map(|text| text.replace("\r\n", "\n").replace('\0', "")).collect();
         let body =
             texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
         let title =
@@ -258,7 +266,7 @@ impl Run<'_> {
             (None, false) => (body, Markup::Plain),
         };
         let title = title.unwrap_or_else(|| source_file.clone()).chars().take(ParsedDocument::TITLE_CHARS).collect();
-        Some(ParsedDocument { title, source_file, text, markup })
+        Some(ParsedDocument { title, source_file, text, markup, facts: facts_of(&self.mapping, said) })
     }
 
     /// Publishes what was read, and with the first of it what is gone.
@@ -275,7 +283,7 @@ impl Run<'_> {
         let part = job.part(at(before)..if is_last { 1.0 } else { at(reached) });
         let source = format!("the table {}", self.table.name);
         let edit = Edit { name: self.name.to_owned(), texts, gone, how: How::Sync, source };
-        let made = on.edit(&part, edit).await?.documents.unwrap_or_default();
+        let (_, made) = on.edit(&part, edit).await?;
         self.changes.added += made.added;
         self.changes.replaced += made.replaced;
         self.changes.unchanged += made.unchanged;
@@ -283,6 +291,17 @@ impl Run<'_> {
         self.changes.total = made.total;
         Ok(())
     }
+}
+
+/// What a row says of itself beside its text, under the names that filters have.
+fn facts_of(mapping: &Mapping, said: &[Value]) -> Facts {
+    let created = mapping.created.iter().map(|_| "created_at");
+    let tags = mapping.tags.iter().map(|_| "tags");
+    let named = created.chain(tags).chain(mapping.metadata.iter().map(String::as_str)).zip(said);
+    // Read from behind: the column of the moment is not another's of that name.
+    let named = named.collect::<Vec<_>>().into_iter().rev();
+    let is_said = |value: &Value| !value.is_null() && !value.is_object();
+    named.filter(|(_, value)| is_said(value)).map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 /// A value as a text; none of nothing.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::engine::extract::decode;
 use crate::engine::search::markdown;
-use crate::model::document::{Markup, ParsedDocument};
+use crate::model::document::{Facts, Markup, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
 
 /// Reads one file. A byte-order mark is dropped, `\r\n` becomes `\n`, and a form feed begins a page; the title is the first heading of a Markdown
@@ -37,7 +37,7 @@ pub fn parse(file_name: &str, bytes: &[u8]) -> Result<ParsedDocument> {
     };
     let stem = || Path::new(source_file).file_stem().and_then(|stem| stem.to_str()).unwrap_or(source_file).to_owned();
     let title = heading.unwrap_or_else(stem).chars().take(ParsedDocument::TITLE_CHARS).collect();
-    Ok(ParsedDocument { title, source_file: source_file.to_owned(), text, markup })
+    Ok(ParsedDocument { title, source_file: source_file.to_owned(), text, markup, facts: Facts::new() })
 }
 
 fn wrong_byte(file: &str, bytes: &[u8], at: usize, what: &str) -> Error {

@@ -1,5 +1,6 @@
 //! What a document says of itself: the YAML above a Markdown text, between two lines of `---` (as Jekyll, Hugo, Pandoc
-//! and Obsidian write it). Filters ask for it. A document without it has the time of its import alone.
+//! and Obsidian write it), and what its file or row says beside the text. Filters ask for it. A document without any of it has
+//! the time of its import alone.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::engine::search::filter::time;
-use crate::model::document::Document;
+use crate::model::document::{Document, Facts};
 
 /// Bytes of what is read as such.
 const BYTES: usize = 4 << 10;
@@ -28,9 +29,10 @@ pub struct About {
 }
 
 impl About {
-    /// What a document of this id and text says.
-    pub fn of(id: Id<Document>, text: &str) -> Self {
-        let metadata = front_matter(text).unwrap_or_default();
+    /// What a document of this id, text and facts says; what it says in its text goes before.
+    pub fn of(id: Id<Document>, text: &str, facts: &Facts) -> Self {
+        let mut metadata = facts.clone();
+        metadata.extend(front_matter(text).unwrap_or_default());
         let by_name = |name: &str| metadata.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, it)| it);
         let created = MOMENTS.iter().find_map(|name| time(by_name(name)?.as_str()?));
         let imported = id.uuid().get_timestamp().map_or(0, |at| {
@@ -85,7 +87,7 @@ mod tests {
     use crate::base::clock::Clock;
 
     fn of(text: &str) -> About {
-        About::of(Id::new(&Clock::manual(1_700_000_000_000)), text)
+        About::of(Id::new(&Clock::manual(1_700_000_000_000)), text, &Facts::new())
     }
 
     #[test]

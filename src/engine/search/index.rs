@@ -26,8 +26,6 @@ use crate::model::error::{Code, Error, Result};
 #[derive(Clone, Copy, Debug)]
 pub struct Carried<'a> {
     pub version: &'a str,
-    /// Chunks of that version.
-    pub chunks: u64,
     /// Those of its documents that stay.
     pub documents: &'a HashSet<Id<Document>>,
 }
@@ -97,7 +95,7 @@ impl SearchEngine {
         let still_wanted = job.check();
         let finish = move || {
             still_wanted?;
-            build.builder.finish().map_err(Error::internal)
+            build.finish()
         };
         let (chunks, bytes) = blocking(finish).await?;
         Ok(Indexed {
@@ -109,6 +107,7 @@ impl SearchEngine {
     /// Adds the chunks that stay.
     async fn carry(&self, job: &Job<'_>, mut build: Build, carried: Carried<'_>) -> Result<Build> {
         let key = Key { owner: build.owner, version: carried.version.to_owned() };
+        let _stays = self.renewals.hold().await;
         let identity;
         (build, identity) = blocking(move || {
             let identity = build.encoder.model().identity()?;
@@ -116,7 +115,7 @@ impl SearchEngine {
         })
         .await?;
         let is_encoded = self.index.is_of(&key, identity).await?;
-        let all: Vec<u64> = (0..carried.chunks).collect();
+        let all = self.shards.numbers(&key).await?;
         for some in all.chunks(CARRIED) {
             job.check()?;
             let mut stored = self.index.read(&key, some.to_vec()).await?;
@@ -143,7 +142,7 @@ impl SearchEngine {
 }
 
 /// A shard that is being built.
-struct Build {
+pub(super) struct Build {
     owner: Owner,
     builder: Builder,
     encoder: Encoder,
@@ -159,29 +158,47 @@ struct Build {
 }
 
 impl Build {
-    fn begin(
+    pub(super) fn begin(
         folder: &Path,
         owner: Owner,
-        mut documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+        documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
         encoder: Encoder,
     ) -> Result<Self> {
-        documents.sort_by_key(|(id, _)| *id);
         let (identity, dimension) = (encoder.model().identity()?, encoder.model().dimension()?);
-        Ok(Self {
+        let mut build = Self {
             owner,
             builder: Builder::create(folder, owner, identity, dimension).map_err(Error::internal)?,
             encoder,
-            whole: documents.iter().map(|(_, document)| document.text.len()).sum(),
-            documents: documents.into_iter(),
+            documents: vec![].into_iter(),
+            whole: 0,
             current: None,
             done: 0,
             told: Vec::new(),
             pace: Pace::default(),
-        })
+        };
+        build.take(documents);
+        Ok(build)
+    }
+
+    /// Documents that come after those that are in.
+    pub(super) fn take(&mut self, mut documents: Vec<(Id<Document>, Arc<ParsedDocument>)>) {
+        documents.sort_by_key(|(id, _)| *id);
+        self.whole += documents.iter().map(|(_, document)| document.text.len()).sum::<usize>();
+        self.documents = documents.into_iter();
+    }
+
+    /// Chunks that are in.
+    pub(super) fn chunks(&self) -> u64 {
+        self.pace.chunks as u64
+    }
+
+    /// Chunks and bytes of what was built, which is sealed then. Blocks.
+    pub(super) fn finish(self) -> Result<(u64, u64)> {
+        self.builder.finish().map_err(Error::internal)
     }
 
     /// Cuts, encodes and adds some chunks: of one long document, or of several short ones. Blocks.
-    fn batch(&mut self) -> Result<()> {
+    pub(super) fn batch(&mut self) -> Result<()> {
         let began = Instant::now();
         let mut batch = Vec::new();
         let most = self.encoder.model().batch();
@@ -198,7 +215,10 @@ impl Build {
             };
             let document = cutter.document().clone();
             let chunks = cutter.next(most - batch.len())?;
-            let about = chunks.first().map(|chunk| About::of(chunk.document, &document.text)).unwrap_or_default();
+            let about = chunks
+                .first()
+                .map(|chunk| About::of(chunk.document, &document.text, &document.facts))
+                .unwrap_or_default();
             // Behind the last chunk there may be white space.
             batch.extend(chunks.into_iter().map(|chunk| (chunk, document.clone(), about.clone(), language)));
             match cutter.is_at_end() {
@@ -252,7 +272,7 @@ impl Build {
         self.builder.add(points).map_err(Error::internal)
     }
 
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.current.is_none() && self.documents.len() == 0
     }
 

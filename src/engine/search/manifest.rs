@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
+use crate::engine::search::chunk;
 use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 
@@ -47,6 +48,9 @@ struct Manifest {
     encoder: String,
     /// [`crate::engine::search::analysis::IDENTITY`].
     terms: String,
+    /// [`crate::engine::search::chunk::IDENTITY`]; empty in those of before.
+    #[serde(default)]
+    cutter: String,
     points: u64,
     /// Path within the folder, and length in bytes, sorted by path.
     files: Vec<(String, u64)>,
@@ -64,8 +68,8 @@ pub(super) fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, poin
         let name = name.to_str().ok_or_else(|| Fault::Damaged("a file's name is not UTF-8".into()))?;
         listed.push((name.to_owned(), fs::metadata(path)?.len()));
     }
-    let manifest =
-        Manifest { format: FORMAT, owner, encoder: encoder.into(), terms: terms.into(), points, files: listed };
+    let (encoder, terms, cutter) = (encoder.into(), terms.into(), chunk::IDENTITY.into());
+    let manifest = Manifest { format: FORMAT, owner, encoder, terms, cutter, points, files: listed };
     let text = serde_json::to_vec(&manifest).map_err(io::Error::from)?;
     let place = folder.join(FILE);
     fs::write(&place, text)?;
@@ -83,6 +87,11 @@ pub(super) fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, poin
 /// The encoder that made a folder's vectors, as it named itself.
 pub(super) fn encoder(folder: &Path) -> Result<String, Fault> {
     Ok(read(folder)?.encoder)
+}
+
+/// Whether the texts of a folder are cut as they are cut now.
+pub(super) fn is_cut_so(folder: &Path) -> Result<bool, Fault> {
+    Ok(read(folder)?.cutter == chunk::IDENTITY)
 }
 
 fn read(folder: &Path) -> Result<Manifest, Fault> {

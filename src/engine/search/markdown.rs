@@ -68,6 +68,40 @@ pub(super) fn blocks(text: &str, markup: Markup) -> Vec<Block> {
     blocks
 }
 
+/// A place in a text that its readers may want to go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A page begins, of this number.
+    Page(u32),
+    /// A heading, its level from 1 and what it says.
+    Heading(usize, String),
+}
+
+/// The headings of a text and the begins of its pages, with the bytes that they take. `page` is what the text begins in,
+/// where it has pages; it is the first mark then.
+pub fn marks(text: &str, markup: Markup, page: Option<u32>) -> Vec<(Range<usize>, Mark)> {
+    let mut marks: Vec<(Range<usize>, Mark)> = page.iter().map(|page| (0..0, Mark::Page(*page))).collect();
+    let breaks = text.match_indices(PAGE_BREAK).zip(page.into_iter().flat_map(|page| page + 1..));
+    marks.extend(breaks.map(|((at, found), page)| (at..at + found.len(), Mark::Page(page))));
+    let headings = blocks(text, markup).into_iter().filter_map(|block| match block.kind {
+        Kind::Heading(level) => Some((block.range.clone(), Mark::Heading(level, title(text.get(block.range)?)))),
+        _ => None,
+    });
+    marks.extend(headings);
+    marks.sort_by_key(|(range, _)| range.start);
+    marks
+}
+
+/// Whether a text has pages, and the number of the one that begins or goes on behind it.
+pub fn has_pages(text: &str) -> bool {
+    text.contains(PAGE_BREAK)
+}
+
+/// See [`has_pages`].
+pub fn page_after(text: &str) -> u32 {
+    u32::try_from(text.matches(PAGE_BREAK).count()).unwrap_or(u32::MAX - 1) + 1
+}
+
 /// The first heading's title.
 pub fn first_heading(text: &str) -> Option<String> {
     let is_heading = |block: &Block| matches!(block.kind, Kind::Heading(_));
@@ -208,6 +242,17 @@ fn is_item(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headings_and_pages_are_marked_where_they_are() {
+        let text = "# One\ntext\u{c}\n## Two ##\n";
+        let expected = [(0..0, Mark::Page(4)), (0..5, Mark::Heading(1, "One".into()))]
+            .into_iter()
+            .chain([(10..11, Mark::Page(5)), (12..21, Mark::Heading(2, "Two".into()))]);
+        assert_eq!(marks(text, Markup::Markdown, Some(4)), expected.collect::<Vec<_>>());
+        assert_eq!(marks(text, Markup::Plain, None), [], "neither headings nor pages");
+        assert_eq!((page_after(text), page_after("")), (2, 1));
+    }
 
     fn outline(text: &str) -> Vec<(Kind, &str, u32)> {
         blocks(text, Markup::Markdown).into_iter().map(|block| (block.kind, &text[block.range], block.page)).collect()

@@ -26,6 +26,7 @@ mod manifest;
 pub mod markdown;
 mod open;
 mod rank;
+mod rebuild;
 pub mod renew;
 pub mod retrieve;
 mod shard;
@@ -42,11 +43,12 @@ use crate::config::Embedding;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::dataset::{Dataset, Kind};
-use crate::model::document::{Document, Spot};
+use crate::model::document::{ChunkId, Spot};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::store::Db;
 
+pub use embed::model_in;
 pub use index::Carried;
 
 use backend::{Answer, Dense, Index, Key, Query};
@@ -96,21 +98,18 @@ pub struct Found {
 /// A chunk that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
-    /// `<document id>:<chunk index>`.
-    pub id: String,
+    pub id: ChunkId,
     /// 0 to 1, rising with relevance, comparable within one answer: how near the meanings are and how well the words
     /// agree (`rank.rs` has the formula).
     pub score: f64,
     /// At most 2,000 characters.
     pub text: String,
-    pub document: Id<Document>,
     pub source_file: String,
     pub title: String,
     /// Headings above the text, `A > B`; empty when there are none.
     pub heading: String,
     pub dataset: Id<Dataset>,
     pub dataset_name: String,
-    pub chunk_index: u32,
     pub spot: Spot,
 }
 
@@ -340,7 +339,7 @@ fn said(degraded: Vec<String>) -> Option<String> {
 }
 
 fn unsearched(dataset: &Dataset) -> String {
-    format!("{} could not be searched: its index is damaged or outdated. Import it again.", dataset.name)
+    format!("{} could not be searched: its index is damaged or outdated, and is made anew of its texts.", dataset.name)
 }
 
 /// A match, and whether its text was cut.
@@ -349,16 +348,14 @@ fn to_match(dataset: &Dataset, stored: Stored, score: f64) -> (Match, bool) {
         stored;
     let end = text.char_indices().nth(TEXT_CHARS).map(|(at, _)| at);
     let found = Match {
-        id: format!("{document}:{chunk_index}"),
+        id: ChunkId { document, index: chunk_index },
         score,
         text: text[..end.unwrap_or(text.len())].to_owned(),
-        document,
         source_file,
         title,
         heading,
         dataset: dataset.id,
         dataset_name: dataset.name.clone(),
-        chunk_index,
         spot,
     };
     (found, end.is_some())

@@ -1,13 +1,14 @@
 //! Another encoder, the same texts: where the vectors of an index are not of its workspace's encoder, they are made anew in
-//! the background, of the texts that the index itself has. Until the last is made the index of before answers. The new one
+//! the background, of the texts that the index itself has; where the index is no good, all of it (`rebuild.rs`). Until the last is made the index of before answers. The new one
 //! then takes its place in one step of the file system, under the same version: a process that dies before leaves the one
 //! that was there, and the next begins again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::id::Id;
@@ -22,59 +23,94 @@ use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::store::{self, Db};
 
-/// How often it is looked for indexes of another encoder.
+/// How often it is looked for indexes that have to be made anew.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// How far the vectors of an index are made anew.
+/// How far an index is made anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Renewal {
-    /// Chunks that have their new vector, and all of them; 0 before its turn has come.
+    /// Chunks that are done, and all of them, as far as that is known; 0 before its turn has come.
     pub done: u64,
     pub of: u64,
 }
 
 /// What is being made anew, or is about to be.
 #[derive(Clone, Default)]
-pub(super) struct Renewals(Arc<Mutex<HashMap<Id<Dataset>, Renewal>>>);
+pub(super) struct Renewals {
+    known: Arc<Mutex<HashMap<Id<Dataset>, Renewal>>>,
+    /// Who takes chunks over by their numbers shares it; who puts another index in a place has it alone.
+    places: Arc<RwLock<()>>,
+}
 
 impl Renewals {
-    fn set(&self, dataset: Id<Dataset>, renewal: Renewal) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(dataset, renewal);
+    pub(super) fn set(&self, dataset: Id<Dataset>, renewal: Renewal) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(dataset, renewal);
     }
 
     fn end(&self, dataset: Id<Dataset>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&dataset);
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&dataset);
     }
 
     fn get(&self, dataset: Id<Dataset>) -> Option<Renewal> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&dataset).copied()
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&dataset).copied()
+    }
+
+    /// While it is held, every index stays what it is.
+    pub(super) async fn hold(&self) -> RwLockReadGuard<'_, ()> {
+        self.places.read().await
+    }
+
+    pub(super) async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.places.write().await
     }
 }
 
+/// What became of the indexes that were looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Renewed {
+    /// Those that got new vectors, that were built anew of their texts, and that are still to be mended.
+    pub encoded: usize,
+    pub rebuilt: usize,
+    pub failed: usize,
+}
+
 impl SearchEngine {
-    /// Until it is told to stop: makes the vectors of every index that is of another encoder than its workspace's anew,
-    /// one index at a time, and looks again after a while. What fails is logged, and tried again then.
+    /// Until it is told to stop: makes every index anew that is damaged or cut otherwise, and the vectors of those that are
+    /// of another encoder than their workspace's, one index at a time, and looks again after a while, or when something
+    /// cannot be read. What fails is logged, and tried again then.
     pub async fn keep_renewing(&self, db: &Db, stop: &CancellationToken) {
+        // One whose reading still fails is not made anew over and over.
+        let mut tried = HashSet::new();
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
-                done = self.renew_all(db) => if let Err(problem) = done {
-                    tracing::warn!(%problem, "it could not be found which indexes are of another encoder");
+                done = self.renew_all(db, &mut tried) => if let Err(problem) = done {
+                    tracing::warn!(%problem, "it could not be found which indexes are to be made anew");
                 },
             }
             tokio::select! {
                 () = stop.cancelled() => return,
+                () = self.shards.failed() => {}
                 () = tokio::time::sleep(EVERY) => {}
             }
         }
     }
 
-    /// How far the vectors of a dataset are made anew; `None` where they are of its workspace's encoder, as far as is known.
+    /// How far an index is made anew; `None` where it is sound and of its workspace's encoder, as far as is known.
     pub fn renewal(&self, dataset: Id<Dataset>) -> Option<Renewal> {
         self.renewals.get(dataset)
     }
 
-    async fn renew_all(&self, db: &Db) -> Result<()> {
+    /// Makes anew what has to be, once.
+    ///
+    /// # Errors
+    /// The metadata cannot be read.
+    pub async fn renew_once(&self, db: &Db) -> Result<Renewed> {
+        self.renew_all(db, &mut HashSet::new()).await
+    }
+
+    async fn renew_all(&self, db: &Db, tried: &mut HashSet<Key>) -> Result<Renewed> {
+        let mut renewed = Renewed::default();
         for org in store::orgs::list(db.pool()).await? {
             let datasets = store::datasets::list(&mut db.read_tenant(org.id).await?, org.id).await?;
             let keys: Vec<Key> = datasets.iter().filter_map(key).collect();
@@ -84,31 +120,37 @@ impl SearchEngine {
             let Ok(encoder) = self.encoders.of_workspace(org.id).await else { continue };
             // One that cannot be loaded or reached makes nothing anew.
             let Ok(identity) = encoder.identity().await else { continue };
-            let mut others = Vec::new();
+            let mut wanting = Vec::new();
             for key in keys {
-                match self.shards.encoder(&key).await {
-                    Ok(of) if of != identity => {
-                        self.renewals.set(key.owner.dataset, Renewal::default());
-                        others.push(key);
-                    }
-                    // What is damaged was logged, and is not mended so.
-                    Ok(_) | Err(_) => self.renewals.end(key.owner.dataset),
+                let has_failed = self.shards.has_failed(&key) && tried.insert(key.clone());
+                let of = self.shards.encoder(&key).await.filter(|_| !has_failed);
+                if of.as_ref() == Some(&identity) {
+                    self.renewals.end(key.owner.dataset);
+                } else {
+                    self.renewals.set(key.owner.dataset, Renewal::default());
+                    wanting.push((key, of.is_some()));
                 }
             }
-            for key in others {
+            for (key, is_sound) in wanting {
                 let dataset = key.owner.dataset;
-                match self.renew(&key, &encoder, &identity).await {
+                let (made, count) = match is_sound {
+                    true => (self.renew(&key, &encoder, &identity).await, &mut renewed.encoded),
+                    false => (self.rebuild(db, &key, encoder.clone()).await, &mut renewed.rebuilt),
+                };
+                match made {
                     Ok(()) => {
-                        tracing::info!(%dataset, encoder = encoder.name(), "vectors were made anew");
+                        *count += 1;
+                        tracing::info!(%dataset, encoder = encoder.name(), is_sound, "an index was made anew");
                     }
                     Err(problem) => {
-                        tracing::warn!(%dataset, %problem, "vectors could not be made anew; tried again later");
+                        renewed.failed += 1;
+                        tracing::warn!(%dataset, %problem, "an index could not be made anew; tried again later");
                     }
                 }
                 self.renewals.end(dataset);
             }
         }
-        Ok(())
+        Ok(renewed)
     }
 
     async fn renew(&self, key: &Key, encoder: &Encoder, identity: &str) -> Result<()> {
@@ -146,6 +188,7 @@ impl SearchEngine {
 
     async fn exchange(&self, key: &Key, folder: &Path) -> Result<()> {
         let (shards, key, folder) = (self.shards.clone(), key.clone(), folder.to_owned());
+        let _alone = self.renewals.alone().await;
         blocking(move || shards.exchange(&key, &folder)).await
     }
 }
@@ -194,7 +237,7 @@ mod tests {
         assert_eq!((after.matches.len(), &after.degraded), (3, &None), "by the model's vectors");
         assert_eq!(after.matches[0].text, "late planes");
         let ids = |found: &crate::engine::search::Found| {
-            let mut ids: Vec<String> = found.matches.iter().map(|one| one.id.clone()).collect();
+            let mut ids: Vec<String> = found.matches.iter().map(|one| one.id.to_string()).collect();
             ids.sort();
             ids
         };

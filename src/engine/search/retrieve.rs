@@ -22,7 +22,7 @@ use crate::engine::search::{
     FETCHES, READS, SEARCHES, SearchEngine, WITHOUT_MEANING, collected, keys, said, unsearched,
 };
 use crate::model::dataset::Dataset;
-use crate::model::document::{Document, Spot};
+use crate::model::document::{ChunkId, Document, Spot};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 
@@ -98,8 +98,7 @@ pub struct Passage {
 /// A chunk of a document.
 #[derive(Clone, Debug)]
 pub struct Chunk {
-    pub document: Id<Document>,
-    pub index: u32,
+    pub id: ChunkId,
     pub dataset: Id<Dataset>,
     pub dataset_name: String,
     pub title: String,
@@ -271,17 +270,12 @@ impl SearchEngine {
     ///
     /// # Errors
     /// `dataset_not_found`; `internal_error` when its index is damaged; `query_timeout`.
-    pub async fn chunks(
-        &self,
-        job: &Job<'_>,
-        dataset: Id<Dataset>,
-        wanted: &[(Id<Document>, u32)],
-    ) -> Result<Vec<Chunk>> {
+    pub async fn chunks(&self, job: &Job<'_>, dataset: Id<Dataset>, wanted: &[ChunkId]) -> Result<Vec<Chunk>> {
         let (datasets, keys) = keys(job, |one| one.id == dataset);
         let (Some(dataset), Some(key)) = (datasets.first(), keys.first()) else {
             return Err(Error::dataset_not_found());
         };
-        let exactly = wanted.iter().map(|(document, index)| json!({ "must": of(*document, Some(*index)) }));
+        let exactly = wanted.iter().map(|id| json!({ "must": of(id.document, Some(id.index)) }));
         let conditions = vec![json!({ "should": exactly.collect::<Vec<Value>>() })];
         let found = job.wait(self.index.list(key, conditions, wanted.len())).await??;
         Ok(found.into_iter().map(|(_, stored)| chunk(dataset, stored)).collect())
@@ -342,8 +336,7 @@ fn chunk(dataset: &Dataset, stored: Stored) -> Chunk {
     let Stored { tenant: _, dataset: _, document, chunk_index, heading, text, source_file, title, about, spot } =
         stored;
     Chunk {
-        document,
-        index: chunk_index,
+        id: ChunkId { document, index: chunk_index },
         dataset: dataset.id,
         dataset_name: dataset.name.clone(),
         title,

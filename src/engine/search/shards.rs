@@ -1,18 +1,20 @@
 //! Chunks in embedded shards, one folder a dataset version: each is asked off the async runtime, some at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use qdrant_edge::SparseVector;
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use crate::base::id::Id;
 use crate::engine::files::Files;
+use crate::engine::search::analysis;
 use crate::engine::search::backend::{Answer, Index, Key, Query};
 use crate::engine::search::manifest::{self, Fault};
 use crate::engine::search::open::OpenShards;
@@ -28,21 +30,39 @@ const AT_ONCE: usize = 4;
 pub(super) struct Shards {
     files: Files,
     open: Arc<OpenShards>,
+    /// Those of which something could not be read; somebody waits for the next.
+    failing: Arc<(Mutex<HashSet<Key>>, Notify)>,
 }
 
 impl Shards {
     pub(super) fn new(files: Files, open: Arc<OpenShards>) -> Self {
-        Self { files, open }
+        Self { files, open, failing: Arc::default() }
     }
 
-    /// What made the vectors of a version; see `Embed::identity`.
-    ///
-    /// # Errors
-    /// It is not there, or does not say.
-    pub(super) async fn encoder(&self, key: &Key) -> Result<String> {
-        let folder = self.folder(key);
-        let read = tokio::task::spawn_blocking(move || manifest::encoder(&folder)).await;
-        read.map_err(Error::internal)?.map_err(Error::internal)
+    /// What made the vectors of a version (see `Embed::identity`); `None` where it has to be made anew of its texts: it is
+    /// damaged or of another format, or is cut otherwise than texts are cut now.
+    pub(super) async fn encoder(&self, key: &Key) -> Option<String> {
+        let (folder, owner) = (self.folder(key), key.owner);
+        let read = move || {
+            let encoder = manifest::encoder(&folder)?;
+            manifest::verify(&folder, owner, &encoder, analysis::IDENTITY)?;
+            Ok::<_, Fault>(manifest::is_cut_so(&folder)?.then_some(encoder))
+        };
+        tokio::task::spawn_blocking(read).await.ok()?.ok()?
+    }
+
+    /// Ready when something of a shard could not be read.
+    pub(super) async fn failed(&self) {
+        self.failing.1.notified().await;
+    }
+
+    /// Whether something of it could not be read since this was asked.
+    pub(super) fn has_failed(&self, key: &Key) -> bool {
+        self.failing().remove(key)
+    }
+
+    fn failing(&self) -> MutexGuard<'_, HashSet<Key>> {
+        self.failing.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The numbers of all chunks of a version, in order.
@@ -80,6 +100,18 @@ impl Shards {
         exchanged.map_err(Error::internal)
     }
 
+    /// The same for a version that may have lost its own.
+    ///
+    /// # Errors
+    /// As [`Shards::exchange`].
+    pub(super) fn put(&self, key: &Key, folder: &Path) -> Result<()> {
+        let place = self.folder(key);
+        match place.exists() {
+            true => self.exchange(key, folder),
+            false => self.files.publish(folder, &place).map_err(Error::internal),
+        }
+    }
+
     fn folder(&self, key: &Key) -> PathBuf {
         self.files.vectors(key.owner.org, key.owner.dataset, &key.version)
     }
@@ -99,6 +131,8 @@ impl Shards {
             Ok(Err(fault)) => fault.to_string(),
             Err(panic) => panic.to_string(),
         };
+        self.failing().insert(key.clone());
+        self.failing.1.notify_one();
         Err(Error::internal(format!("dataset {} of workspace {}: {failed}", key.owner.dataset, key.owner.org)))
     }
 }

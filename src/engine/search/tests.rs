@@ -321,7 +321,7 @@ async fn what_stays_is_taken_over_with_its_vectors_and_only_what_is_new_is_encod
     let job = Job::new(&pass, &world.budget, Duration::from_secs(60), CancellationToken::new(), Some(on_progress));
     let staging = world.files.staging(world.org.id).unwrap();
     let folder = staging.path().join("shard");
-    let carried = Carried { version: "v1", chunks: 2, documents: &stays };
+    let carried = Carried { version: "v1", documents: &stays };
     let indexed = world.engine.index_over(&job, notes.id, Some(carried), &fresh, &folder).await.unwrap();
     assert_eq!(indexed.chunks, 2);
     assert!(told.lock().unwrap().iter().all(|message| message.contains("new.txt")), "{told:?}");

@@ -1,5 +1,5 @@
 //! `fetch`: what `search` found, as one text that a model reads: of a dataset its columns and first rows, of an ontology
-//! what may be asked, of a document its text.
+//! what may be asked, of a document its text, or the part of it where a passage is.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Thing, nothing, slug};
+use super::{Thing, nothing};
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
-use crate::model::document::Document;
+use crate::model::document::ChunkId;
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::StoredOntology;
 use crate::model::table::RowText;
-use crate::ops::get_document::cut;
+use crate::ops::get_document::{GetDocument, cut};
 
 /// Rows of a table, and characters of one of their values.
 const ROWS: usize = 5;
@@ -51,7 +51,7 @@ impl Operation for Fetch {
         name: "fetch",
         title: "Fetch a result",
         description: "Returns what search found: a dataset's columns and first rows, what an ontology can be asked, a \
-                      document's text.",
+                      document's text around a passage; metadata.next is the id of the part after it.",
         action: Action::Search,
         cost: Cost::Read,
         read_only: true,
@@ -82,7 +82,11 @@ impl Operation for Fetch {
         let told = match thing {
             Thing::Dataset(id) => dataset(on, job, id).await,
             Thing::Ontology(id) => ontology(on, job, id).await,
-            Thing::Document(id) => document(on, job, id).await,
+            Thing::Document(id) => document(on, job, GetDocument::of(id)).await,
+            Thing::Passage(ChunkId { document: id, index }) => {
+                document(on, job, GetDocument { chunk: Some(index), ..GetDocument::of(id) }).await
+            }
+            Thing::Part(id, part) => document(on, job, GetDocument { part: Some(part), ..GetDocument::of(id) }).await,
         };
         let told = told.map_err(|error| match error.code {
             Code::DatasetNotFound | Code::OntologyNotFound | Code::DocumentNotFound => nothing(),
@@ -94,8 +98,7 @@ impl Operation for Fetch {
         if is_cut {
             metadata.insert("truncated".into(), "true".into());
         }
-        let url = thing.url(on, &slug(on, job).await?);
-        Ok(Reply { id: thing.to_string(), title: told.title, text, url, metadata })
+        Ok(Reply { id: thing.to_string(), title: told.title, text, url: thing.url(on, job), metadata })
     }
 }
 
@@ -199,16 +202,29 @@ async fn ontology(on: &Parts, job: &Job<'_>, id: Id<StoredOntology>) -> Result<T
     Ok(Told { title: stored.name, text, metadata })
 }
 
-async fn document(on: &Parts, job: &Job<'_>, id: Id<Document>) -> Result<Told> {
-    let document = on.engines.catalog.document(job, id).await?;
-    let of = job.pass.dataset(document.dataset)?;
-    let metadata = vec![
+async fn document(on: &Parts, job: &Job<'_>, wanted: GetDocument) -> Result<Told> {
+    let id = wanted.document_id;
+    let read = wanted.run(on, job).await?;
+    let mut metadata = vec![
         ("kind", "document".to_owned()),
-        ("dataset", of.name.clone()),
-        ("source_file", document.source_file.clone()),
+        ("dataset", read.dataset_name),
+        ("source_file", read.source_file.clone()),
     ];
-    let title = if document.title.is_empty() { document.source_file } else { document.title };
-    Ok(Told { title, text: document.text, metadata })
+    if read.parts > 1 {
+        metadata.push(("part", format!("{} of {}", read.part, read.parts)));
+    }
+    if read.truncated {
+        metadata.push(("next", Thing::Part(id, read.part + 1).to_string()));
+    }
+    if let Some(passage) = read.passage {
+        metadata.extend(passage.page.map(|page| ("page", page.to_string())));
+        metadata.extend(Some(("heading", passage.heading)).filter(|(_, heading)| !heading.is_empty()));
+        // In the text that is told.
+        let text = |at: usize| at.saturating_sub(read.start).min(read.text.len()).to_string();
+        metadata.extend([("passage_start", text(passage.start)), ("passage_end", text(passage.end))]);
+    }
+    let title = if read.title.is_empty() { read.source_file } else { read.title };
+    Ok(Told { title, text: read.text, metadata })
 }
 
 #[cfg(test)]

@@ -10,16 +10,20 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::Parts;
 use crate::model::dataset::Dataset;
-use crate::model::document::Document;
+use crate::model::document::{ChunkId, Document};
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::StoredOntology;
+use crate::ops::passage_url;
 
-/// Something that is found and fetched. Its id says what it is: `dataset:…`, `ontology:…`, `document:…`.
+/// Something that is found and fetched. Its id says what it is: `dataset:…`, `ontology:…`, `document:…`; and of a document
+/// a passage (`document:…#3`), or a part of its text (`document:…/2`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thing {
     Dataset(Id<Dataset>),
     Ontology(Id<StoredOntology>),
     Document(Id<Document>),
+    Passage(ChunkId),
+    Part(Id<Document>, u32),
 }
 
 impl Thing {
@@ -30,7 +34,7 @@ impl Thing {
         let thing = match kind {
             "dataset" => id.parse().map(Thing::Dataset).ok(),
             "ontology" => id.parse().map(Thing::Ontology).ok(),
-            "document" => id.parse().map(Thing::Document).ok(),
+            "document" => document(id),
             _ => {
                 let message = "id is one of a result of search, such as dataset:…, ontology:… or document:….";
                 return Err(Error::invalid("id", message));
@@ -39,13 +43,23 @@ impl Thing {
         thing.ok_or_else(nothing)
     }
 
-    /// Its page in the console of a workspace.
-    fn url(self, on: &Parts, slug: &str) -> String {
+    /// Its page in the console of the workspace.
+    fn url(self, on: &Parts, job: &Job<'_>) -> String {
+        let slug = job.pass.slug();
         on.config.url(&match self {
             Thing::Dataset(id) => format!("/w/{slug}/datasets/{id}"),
             Thing::Ontology(id) => format!("/w/{slug}/ontologies/{id}"),
             Thing::Document(id) => format!("/w/{slug}/documents/{id}"),
+            Thing::Passage(chunk) => return passage_url(on, job, chunk),
+            Thing::Part(id, part) => format!("/w/{slug}/documents/{id}?part={part}"),
         })
+    }
+}
+
+fn document(id: &str) -> Option<Thing> {
+    match id.split_once('/') {
+        Some((id, part)) => Some(Thing::Part(id.parse().ok()?, part.parse().ok()?)),
+        None => id.parse().map(Thing::Document).ok().or_else(|| id.parse().map(Thing::Passage).ok()),
     }
 }
 
@@ -55,6 +69,8 @@ impl fmt::Display for Thing {
             Thing::Dataset(id) => write!(f, "dataset:{id}"),
             Thing::Ontology(id) => write!(f, "ontology:{id}"),
             Thing::Document(id) => write!(f, "document:{id}"),
+            Thing::Passage(chunk) => write!(f, "document:{chunk}"),
+            Thing::Part(id, part) => write!(f, "document:{id}/{part}"),
         }
     }
 }
@@ -62,12 +78,6 @@ impl fmt::Display for Thing {
 /// The same for what is not there and for what the caller may not see.
 fn nothing() -> Error {
     Error::new(Code::NotFound, "No result of search has this id. Call search, and take the id of one.")
-}
-
-/// The name of the caller's workspace in addresses.
-async fn slug(on: &Parts, job: &Job<'_>) -> Result<String> {
-    let org = on.identity.org(job.pass.org()).await?;
-    org.map(|org| org.slug).ok_or_else(|| Error::internal("a workspace went while it was asked"))
 }
 
 #[cfg(test)]
@@ -81,6 +91,9 @@ mod tests {
             let text = format!("{kind}:{id}");
             assert_eq!(Thing::parse(&text).unwrap().to_string(), text);
             assert_eq!(Thing::parse(&format!("{kind}:5")).unwrap_err().code, Code::NotFound, "an id that nothing has");
+        }
+        for of_document in [format!("document:{id}#7"), format!("document:{id}/2")] {
+            assert_eq!(Thing::parse(&of_document).unwrap().to_string(), of_document);
         }
         for wrong in ["", id, "table:x", "https://data.example.com/w/acme/datasets/1"] {
             assert_eq!(Thing::parse(wrong).unwrap_err().code, Code::InvalidArgument, "{wrong}");

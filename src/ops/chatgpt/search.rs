@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Thing, slug};
+use super::Thing;
 use crate::engine::agent::near::{fit, fit_of};
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
@@ -84,8 +84,7 @@ impl Operation for Search {
         let mut found = documents(passages.matches);
         found.extend(described(on, job, self.query).await?);
         found.sort_by(|a, b| b.fit.total_cmp(&a.fit).then_with(|| a.title.cmp(&b.title)));
-        let slug = slug(on, job).await?;
-        let hit = |it: Found| Hit { id: it.thing.to_string(), url: it.thing.url(on, &slug), title: it.title };
+        let hit = |it: Found| Hit { id: it.thing.to_string(), url: it.thing.url(on, job), title: it.title };
         Ok(Reply { results: found.into_iter().take(MOST).map(hit).collect() })
     }
 }
@@ -101,10 +100,10 @@ struct Found {
 fn documents(passages: Vec<Match>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for passage in passages {
-        let thing = Thing::Document(passage.document);
-        if !found.iter().any(|it| it.thing == thing) {
+        let of_same = |it: &Found| matches!(it.thing, Thing::Passage(known) if known.document == passage.id.document);
+        if !found.iter().any(of_same) {
             let title = if passage.title.is_empty() { passage.source_file } else { passage.title };
-            found.push(Found { thing, title, fit: passage.score });
+            found.push(Found { thing: Thing::Passage(passage.id), title, fit: passage.score });
         }
     }
     found

@@ -34,15 +34,16 @@ pub struct Source {
     /// Of documents that are kept from a table: the last run, or the one that is wanted or under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<RunShown>,
-    /// Present while its vectors are made anew, because they are of another encoder. Until then the old ones answer.
+    /// Present while its index is made anew, because its vectors are of another encoder, or it is damaged or cut otherwise.
+    /// Until then the old one answers where it can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reembedding: Option<Reembedding>,
 }
 
-/// How far a dataset's vectors are made anew.
+/// How far a dataset's index is made anew.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reembedding {
-    /// Chunks that have their new vector.
+    /// Chunks that are done.
     pub done: u64,
     /// All chunks; 0 until its turn comes.
     pub of: u64,
@@ -118,7 +119,7 @@ impl Operation for AdminStats {
                 .map(|renewal| Reembedding { done: renewal.done, of: renewal.of }),
         };
         let mut sources: Vec<Source> = documents.map(source).collect();
-        let room = super::fitting(on, &sources)?;
+        let room = super::fitting(job, &sources)?;
         let truncated = room < sources.len();
         sources.truncate(room);
         // One that cannot be reached has no facts.

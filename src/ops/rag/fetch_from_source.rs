@@ -20,6 +20,7 @@ use crate::model::audit::clip;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Document;
 use crate::model::error::{Code, Error, Result};
+use crate::model::sync;
 
 /// Columns in one call.
 const COLUMNS: usize = 100;
@@ -28,7 +29,8 @@ const COLUMNS: usize = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FetchFromSource {
-    /// Each a table's name, a colon and the primary key: posts:12345, or lines:{"order":7,"line":2}.
+    /// Each a table's name, a colon and the primary key: posts:12345, or lines:{"order":7,"line":2}; or the doc_id of a
+    /// document that is kept from a table.
     #[schemars(length(min = 1, max = 50))]
     pub doc_ids: Vec<String>,
     /// The columns that are wanted; no other is read.
@@ -122,14 +124,18 @@ impl Operation for FetchFromSource {
             return Err(Error::invalid("limits", "limits.max_rows is a number from 1 to 50."));
         }
         let bytes = self.limits.max_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let mut left = bytes.min(room(on));
+        let mut left = bytes.min(room(job));
         let mut truncated = ids.len() > most;
-        let tables: Vec<&Dataset> = ids.iter().filter_map(|id| table(job, id.split_once(':')?.0)).collect();
+        let mut asked = Vec::new();
+        for id in ids.into_iter().take(most) {
+            asked.push(Asked::read(on, job, id).await?);
+        }
+        let tables = asked.iter().filter_map(|asked| Some(asked.row.as_ref().ok()?.table)).collect();
         let keys = keys(on, job, tables).await?;
         let mut rows = Vec::new();
-        for id in ids.into_iter().take(most) {
+        for asked in asked {
             job.check()?;
-            let fetched = self.fetch(on, job, &keys, id).await?;
+            let fetched = self.fetch(on, job, &keys, asked).await?;
             let size = json::size(&fetched).map_err(Error::internal)?;
             if size > left {
                 truncated = true;
@@ -164,26 +170,75 @@ fn table<'d>(job: &Job<'d>, name: &str) -> Option<&'d Dataset> {
     tables.into_iter().find(|dataset| dataset.name.eq_ignore_ascii_case(name.trim()))
 }
 
+/// An id that is asked for, and the row that it names, or why it names none.
+struct Asked<'d, 'i> {
+    id: &'i str,
+    row: Result<Row<'d>>,
+}
+
+struct Row<'d> {
+    table: &'d Dataset,
+    value: String,
+    /// The column of the value, where it is not for the table to say which its key is.
+    key: Option<String>,
+}
+
+impl<'d, 'i> Asked<'d, 'i> {
+    /// # Errors
+    /// The database fails.
+    async fn read(on: &Parts, job: &Job<'d>, id: &'i str) -> Result<Self> {
+        if let Some((name, value)) = id.split_once(':')
+            && let Some(table) = table(job, name)
+        {
+            return Ok(Self { id, row: Ok(Row { table, value: value.to_owned(), key: None }) });
+        }
+        let Ok(document) = id.parse::<Id<Document>>() else { return Ok(Self { id, row: Err(unknown(job, id)) }) };
+        let row = match on.engines.catalog.document(job, document).await {
+            Ok(document) => of_document(on, job, &document).await?,
+            Err(error) if error.code == Code::DocumentNotFound => Err(error),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { id, row })
+    }
+}
+
+/// The row that a document is kept from.
+async fn of_document<'d>(on: &Parts, job: &Job<'d>, document: &Document) -> Result<Result<Row<'d>>> {
+    let syncs = on.engines.syncs.list(job.pass.org()).await?;
+    let dataset = job.pass.dataset(document.dataset)?;
+    let row = sync::row_of(&syncs, &dataset.name, &document.source_file).and_then(|(mapping, value)| {
+        let key = Some(mapping.key.clone());
+        Some(Row { table: table(job, &mapping.table)?, value: value.to_owned(), key })
+    });
+    Ok(row.ok_or_else(|| {
+        let message = format!(
+            "This document came from {}, and has no row in a table that you may see. Read it with rag_get_docs.",
+            document.source_file
+        );
+        Error::invalid("doc_ids", message)
+    }))
+}
+
 impl FetchFromSource {
     /// # Errors
     /// Only what ends the whole call: its time is over.
-    async fn fetch(&self, on: &Parts, job: &Job<'_>, keys: &Keys<'_>, id: &str) -> Result<Fetched> {
-        let known = id.split_once(':').and_then(|(name, value)| {
-            let table = table(job, name)?;
-            Some((keys.iter().find(|(known, _)| known.id == table.id)?, value))
-        });
-        let found = match known {
-            Some(((table, key), value)) => self.row(on, job, table, key, value).await,
-            None => Err(unknown(on, job, id).await?),
+    async fn fetch(&self, on: &Parts, job: &Job<'_>, keys: &Keys<'_>, asked: Asked<'_, '_>) -> Result<Fetched> {
+        let table = asked.row.as_ref().ok().map(|row| row.table);
+        let found = match asked.row {
+            Ok(Row { table, value, key: Some(key) }) => self.row(on, job, table, &[key], &value).await,
+            Ok(Row { table, value, key: None }) => {
+                let key = keys.iter().find(|(known, _)| known.id == table.id).map(|(_, key)| key.as_slice());
+                self.row(on, job, table, key.unwrap_or_default(), &value).await
+            }
+            Err(error) => Err(error),
         };
-        let table = known.map(|((table, _), _)| *table);
         let (row, error) = match found {
             Ok(row) => (Some(row), None),
             Err(error) if error.code == Code::QueryTimeout => return Err(error),
             Err(error) => (None, Some(Problem { code: error.code.info().name.to_owned(), message: error.message })),
         };
         Ok(Fetched {
-            doc_id: clip(id),
+            doc_id: clip(asked.id),
             source_name: table.map(|table| table.name.clone()),
             backend_type: table.map(|table| table.remote.as_ref().map_or("duckdb", |remote| remote.engine.name())),
             row,
@@ -226,23 +281,10 @@ fn no_row(table: &Dataset, value: &str) -> Error {
 }
 
 /// Why an id names no row of a table.
-async fn unknown(on: &Parts, job: &Job<'_>, id: &str) -> Result<Error> {
-    if let Ok(id) = id.parse::<Id<Document>>() {
-        return match on.engines.catalog.document(job, id).await {
-            Ok(document) => {
-                let message = format!(
-                    "This document was imported from {}, and has no row in a table. Read it with rag_get_docs.",
-                    document.source_file
-                );
-                Ok(Error::invalid("doc_ids", message))
-            }
-            Err(error) if error.code == Code::DocumentNotFound => Ok(error),
-            Err(error) => Err(error),
-        };
-    }
+fn unknown(job: &Job<'_>, id: &str) -> Error {
     let Some((name, _)) = id.split_once(':') else {
-        let message = "An id is a table's name, a colon and the primary key: posts:12345.";
-        return Ok(Error::invalid("doc_ids", message));
+        let message = "An id is a table's name, a colon and the primary key: posts:12345; or the doc_id of a document.";
+        return Error::invalid("doc_ids", message);
     };
     let tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
     let near = nearest(name, tables.map(|table| table.name.as_str()));
@@ -250,7 +292,7 @@ async fn unknown(on: &Parts, job: &Job<'_>, id: &str) -> Result<Error> {
     if let Some(near) = near {
         error.message = format!("There is no table {}. Did you mean {near}?", clip(name));
     }
-    Ok(error)
+    error
 }
 
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {

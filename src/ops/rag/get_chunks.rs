@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Stats, TOOL, checked_ids, chunk_id, fitting, yes};
+use super::{Stats, TOOL, checked_ids, fitting, yes};
 use crate::base::clock::{Millis, rfc3339};
 use crate::base::id::Id;
 use crate::engine::job::Job;
@@ -16,7 +16,7 @@ use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::Want;
 use crate::model::audit::clip;
 use crate::model::dataset::Dataset;
-use crate::model::document::Document;
+use crate::model::document::{ChunkId, Document};
 use crate::model::error::Result;
 
 /// Arguments.
@@ -93,10 +93,12 @@ pub struct OfChunk {
     /// Page, slide or part of the source, from 1, where it has such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
+    /// Where it begins and ends in the document's text, in bytes of UTF-8.
+    pub start: usize,
+    pub end: usize,
+    /// Shows it in its document, for who is signed in.
+    pub url: String,
 }
-
-/// A document, and the number of one of its chunks.
-type Numbered = (Id<Document>, u32);
 
 /// The reply.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -141,77 +143,54 @@ impl Operation for GetChunks {
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
         let began = Instant::now();
         let ids = checked_ids("chunk_ids", &self.chunk_ids)?;
-        let asked: Vec<(&str, Option<Numbered>)> = ids.into_iter().map(|id| (id, chunk_of(id))).collect();
-        let documents: Vec<Id<Document>> = asked.iter().filter_map(|(_, chunk)| Some(chunk.as_ref()?.0)).collect();
+        let asked: Vec<(&str, Option<ChunkId>)> = ids.into_iter().map(|id| (id, id.parse().ok())).collect();
+        let documents: Vec<Id<Document>> =
+            asked.iter().filter_map(|(_, chunk)| Some(chunk.as_ref()?.document)).collect();
         let datasets = on.engines.catalog.datasets_of(job, &documents).await?;
-        let mut by_dataset: BTreeMap<Id<Dataset>, Vec<Numbered>> = BTreeMap::new();
+        let mut by_dataset: BTreeMap<Id<Dataset>, Vec<ChunkId>> = BTreeMap::new();
         for (_, chunk) in &asked {
             if let Some(chunk) = chunk
-                && let Some(dataset) = datasets.get(&chunk.0)
+                && let Some(dataset) = datasets.get(&chunk.document)
             {
                 by_dataset.entry(*dataset).or_default().push(*chunk);
             }
         }
-        let mut found: HashMap<(Id<Document>, u32), Chunk> = HashMap::new();
+        let mut found: HashMap<ChunkId, Chunk> = HashMap::new();
         for (dataset, wanted) in by_dataset {
             let chunks = on.engines.search.chunks(job, dataset, &wanted).await?;
-            found.extend(chunks.into_iter().map(|chunk| ((chunk.document, chunk.index), chunk)));
+            found.extend(chunks.into_iter().map(|chunk| (chunk.id, chunk)));
         }
         let (mut chunks, mut not_found) = (Vec::new(), Vec::new());
         for (id, chunk) in asked {
             match chunk.and_then(|chunk| found.remove(&chunk)) {
-                Some(chunk) => chunks.push(body(chunk, &self.show)),
+                Some(chunk) => chunks.push(body(on, job, chunk, &self.show)),
                 None => not_found.push(clip(id)),
             }
         }
-        let room = fitting(on, &chunks)?;
+        let room = fitting(job, &chunks)?;
         let left_out: Vec<String> = chunks.drain(room..).map(|chunk| chunk.chunk_id).collect();
         Ok(Reply { truncated: !left_out.is_empty(), chunks, not_found, left_out, stats: Stats::since(began) })
     }
 }
 
-/// A chunk's id, read. A colon is understood too, as matches of dragoman_search have it.
-pub(super) fn chunk_of(id: &str) -> Option<(Id<Document>, u32)> {
-    let (document, index) = id.trim().rsplit_once(['#', ':'])?;
-    let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
-    Some((document.parse().ok()?, index.parse().ok().filter(|_| is_number)?))
-}
-
-fn body(chunk: Chunk, show: &Show) -> Body {
+fn body(on: &Parts, job: &Job<'_>, chunk: Chunk, show: &Show) -> Body {
     let of_document = || OfDocument::of(&chunk.source_file, chunk.created, chunk.metadata.clone());
-    let of_chunk = || OfChunk { chunk_index: chunk.index, heading: chunk.heading.clone(), page: chunk.spot.page };
+    let of_chunk = || OfChunk {
+        chunk_index: chunk.id.index,
+        heading: chunk.heading.clone(),
+        page: chunk.spot.page,
+        start: chunk.spot.start,
+        end: chunk.spot.end,
+        url: crate::ops::passage_url(on, job, chunk.id),
+    };
     Body {
-        chunk_id: chunk_id(&chunk),
-        doc_id: chunk.document.to_string(),
+        chunk_id: chunk.id.to_string(),
+        doc_id: chunk.id.document.to_string(),
         source_id: chunk.dataset,
         source_name: chunk.dataset_name.clone(),
         doc_metadata: show.include_doc_metadata.then(of_document),
         chunk_metadata: show.include_chunk_metadata.then(of_chunk),
         title: show.include_title.then_some(chunk.title),
         body: chunk.text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_ids_of_chunks_are_read_as_such() {
-        let id = "01936f2e-7c1a-7000-8000-000000000002";
-        let (document, index) = chunk_of(&format!("{id}#12")).unwrap();
-        assert_eq!((document.to_string().as_str(), index), (id, 12));
-        assert!(chunk_of(&format!(" {id}:0 ")).is_some());
-        for bad in [
-            id.to_owned(),
-            format!("{id}#"),
-            format!("{id}#+1"),
-            format!("{id}#-1"),
-            format!("{id}#99999999999"),
-            "#0".into(),
-            "x') UNION SELECT * FROM documents --#0".into(),
-        ] {
-            assert!(chunk_of(&bad).is_none(), "{bad}");
-        }
     }
 }

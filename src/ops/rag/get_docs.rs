@@ -1,5 +1,6 @@
 //! `rag_get_docs`: whole documents, as they were imported, as much at a time as a reply holds.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use schemars::JsonSchema;
@@ -19,6 +20,7 @@ use crate::model::audit::clip;
 use crate::model::dataset::Dataset;
 use crate::model::document::Document;
 use crate::model::error::{Code, Error, Result};
+use crate::model::sync::{self, DocumentSync};
 use crate::ops::get_document::cut;
 
 /// The least room that a text is begun in.
@@ -61,6 +63,9 @@ pub struct Doc {
     pub source_id: Id<Dataset>,
     pub source_name: String,
     pub title: String,
+    /// Of a document that is kept from a table: the key of its row, by its column. rag_fetch_from_source takes this doc_id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pk_json: Option<BTreeMap<String, String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// Characters of the document before this part of it.
@@ -119,8 +124,9 @@ impl Operation for GetDocs {
         let scope = format!("{}:{}:{asked}", job.pass.org(), Self::INFO.name);
         let position = crate::ops::position(on, &scope, self.cursor.as_deref())?;
         let (mut at, mut from) = position.as_deref().map_or(Ok((0, 0)), begin)?;
+        let syncs = on.engines.syncs.list(job.pass.org()).await?;
         let (mut docs, mut not_found) = (Vec::new(), Vec::new());
-        let mut left = room(on);
+        let mut left = room(job);
         let mut rest = None;
         for id in ids.iter().skip(at) {
             let document = match id.parse() {
@@ -129,7 +135,7 @@ impl Operation for GetDocs {
             };
             match document {
                 Ok(document) => {
-                    let (doc, end) = part(job, document, from, left, &self.show)?;
+                    let (doc, end) = part(job, &syncs, document, from, (left, &self.show))?;
                     let bytes = json::size(&doc).map_err(Error::internal)?;
                     // What has no room any more begins the next page; a page has one document at least.
                     if bytes > left && !docs.is_empty() {
@@ -164,10 +170,16 @@ fn begin(position: &str) -> Result<(usize, usize)> {
 }
 
 /// As much of a document as fits, from a character on, and where it ends when that is not its end.
-fn part(job: &Job<'_>, document: Document, from: usize, room: usize, show: &Show) -> Result<(Doc, Option<usize>)> {
+fn part(
+    job: &Job<'_>,
+    syncs: &[DocumentSync],
+    document: Document,
+    from: usize,
+    (room, show): (usize, &Show),
+) -> Result<(Doc, Option<usize>)> {
     let dataset = job.pass.dataset(document.dataset)?;
     let metadata = show.include_metadata.then(|| {
-        let about = About::of(document.id, &document.text);
+        let about = About::of(document.id, &document.text, &document.facts);
         OfDocument::of(&document.source_file, about.created, about.metadata)
     });
     let mut doc = Doc {
@@ -175,6 +187,8 @@ fn part(job: &Job<'_>, document: Document, from: usize, room: usize, show: &Show
         source_id: dataset.id,
         source_name: dataset.name.clone(),
         title: document.title,
+        pk_json: sync::row_of(syncs, &dataset.name, &document.source_file)
+            .map(|(mapping, key)| BTreeMap::from([(mapping.key.clone(), key.to_owned())])),
         body: None,
         body_offset: None,
         body_truncated: None,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Page, Stats, chunk_id, fitting, note, yes};
+use super::{Page, Stats, fitting, note, yes};
 use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::job::Job;
@@ -85,6 +85,11 @@ pub struct Metadata {
     /// Page, slide or part of the source, from 1, where it has such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
+    /// Where it begins and ends in the document's text, in bytes of UTF-8.
+    pub start: usize,
+    pub end: usize,
+    /// Shows it in its document, for who is signed in.
+    pub url: String,
     /// When the document was written, or imported where it does not say. RFC 3339.
     pub created_at: String,
     /// What the document says of itself.
@@ -157,8 +162,8 @@ pub(super) async fn search(
     ask.limit = (k as usize).min(REACH - page.offset.min(REACH));
     ask.snippets = show.include_snippets;
     let found = on.engines.search.retrieve(job, &ask).await?;
-    let mut results: Vec<Hit> = found.hits.into_iter().map(|passage| hit(passage, &show)).collect();
-    let room = fitting(on, &results)?;
+    let mut results: Vec<Hit> = found.hits.into_iter().map(|passage| hit(on, job, passage, &show)).collect();
+    let room = fitting(job, &results)?;
     let truncated = found.more || room < results.len();
     results.truncate(room);
     let next_cursor = if truncated { page.next(on, results.len()) } else { None };
@@ -166,18 +171,21 @@ pub(super) async fn search(
     Ok(Reply { truncated, next_cursor, degraded: found.degraded, note: note(job), stats, results })
 }
 
-fn hit(passage: Passage, show: &Show) -> Hit {
+fn hit(on: &Parts, job: &Job<'_>, passage: Passage, show: &Show) -> Hit {
     let Passage { chunk, score, words, bm25, meaning, cosine, words_rank, meaning_rank, snippet } = passage;
     let metadata = Metadata {
         source_file: chunk.source_file.clone(),
         heading: chunk.heading.clone(),
         page: chunk.spot.page,
+        start: chunk.spot.start,
+        end: chunk.spot.end,
+        url: crate::ops::passage_url(on, job, chunk.id),
         created_at: rfc3339(chunk.created),
         document: chunk.metadata.clone(),
     };
     Hit {
-        chunk_id: chunk_id(&chunk),
-        doc_id: chunk.document.to_string(),
+        chunk_id: chunk.id.to_string(),
+        doc_id: chunk.id.document.to_string(),
         source_id: chunk.dataset,
         source_name: chunk.dataset_name,
         score,

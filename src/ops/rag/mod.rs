@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::base::json;
 use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
-use crate::engine::search::retrieve::{Chunk, REACH};
+use crate::engine::search::retrieve::REACH;
 use crate::gateway::operation::{Cost, Info, Parts, Route, Surface, Toolset};
 use crate::model::access::Action;
 use crate::model::dataset::Kind;
@@ -78,11 +78,6 @@ impl Stats {
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         Self { mode: None, k_requested: None, k_returned: None, ms }
     }
-}
-
-/// The id of a chunk: its document's, and its number in it.
-fn chunk_id(chunk: &Chunk) -> String {
-    format!("{}#{}", chunk.document, chunk.index)
 }
 
 /// A query's words, as long as they may be.
@@ -174,8 +169,8 @@ impl Page {
 }
 
 /// How many of the first items leave room for the rest of a reply.
-fn fitting<T: Serialize>(on: &Parts, items: &[T]) -> Result<usize> {
-    let room = room(on);
+fn fitting<T: Serialize>(job: &Job<'_>, items: &[T]) -> Result<usize> {
+    let room = room(job);
     let mut bytes = 0;
     for (at, item) in items.iter().enumerate() {
         bytes += json::size(item).map_err(Error::internal)? + 1;
@@ -187,6 +182,6 @@ fn fitting<T: Serialize>(on: &Parts, items: &[T]) -> Result<usize> {
 }
 
 /// Bytes of a reply's content.
-fn room(on: &Parts) -> usize {
-    on.config.limits.budgets.reply_bytes * 3 / 4
+fn room(job: &Job<'_>) -> usize {
+    job.budget.reply_bytes * 3 / 4
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::filters::{self, Filters};
-use super::get_chunks::chunk_of;
 use super::hits::{self, GroupBy, Reply, Show};
 use super::{Begin, Page, TOOL, checked, checked_k, ten};
 use crate::engine::job::Job;
@@ -15,6 +14,7 @@ use crate::engine::search::retrieve::{Fusion, Meaning, REACH, Retrieval};
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::Want;
 use crate::model::audit::clip;
+use crate::model::document::ChunkId;
 use crate::model::error::{Error, Result};
 
 /// Arguments.
@@ -147,7 +147,7 @@ async fn neighbour(on: &Parts, job: &Job<'_>, id: &str) -> Result<Meaning> {
     let wrong = || Error::invalid("like", "like is a chunk_id or a doc_id of a result.");
     let (document, chunk) = match id.trim().parse() {
         Ok(document) => (document, None),
-        Err(_) => chunk_of(id).map(|(document, index)| (document, Some(index))).ok_or_else(wrong)?,
+        Err(_) => id.parse().map(|ChunkId { document, index }| (document, Some(index))).map_err(|()| wrong())?,
     };
     let places = on.engines.catalog.datasets_of(job, &[document]).await?;
     let dataset = *places.get(&document).ok_or_else(Error::document_not_found)?;

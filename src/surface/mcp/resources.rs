@@ -127,8 +127,14 @@ pub(super) async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via
         Named::Ontology(op) => (whole(gateway, caller, op, via).await?, JSON),
         Named::OntologyDataset(op) => (part(gateway, caller, op, via, |reply| Ok(reply.yaml)).await?, YAML),
         Named::Document(op) => {
-            let cut = "\n\n[The document goes on; it was cut here.]";
-            let text = |reply: Document| Ok(if reply.truncated { reply.text + cut } else { reply.text });
+            let text = |reply: Document| {
+                let more = format!(
+                    "\n\n[The document goes on: dragoman://documents/{}?part={}]",
+                    reply.document_id,
+                    reply.part + 1
+                );
+                Ok(if reply.truncated { reply.text + &more } else { reply.text })
+            };
             (part(gateway, caller, op, via, text).await?, "text/plain")
         }
     };
@@ -171,7 +177,7 @@ pub(super) fn watched(uri: &str) -> Option<Watched> {
         Named::Datasets => Thing::Datasets,
         Named::Schema(GetSchema { dataset_id, .. }) => Thing::Dataset(dataset_id?.parse().ok()?),
         Named::Rows(PreviewRows { dataset_id, .. }) => Thing::Dataset(dataset_id),
-        Named::Document(GetDocument { document_id }) => return Some(Watched::Document(document_id)),
+        Named::Document(GetDocument { document_id, .. }) => return Some(Watched::Document(document_id)),
         Named::Ontologies => Thing::Ontologies,
         Named::Ontology(GetOntology { ontology_id: Some(OntologyRef::Id(id)), .. })
         | Named::OntologyDataset(GetOntologyDataset { ontology_id: OntologyRef::Id(id), .. }) => Thing::Ontology(id),
@@ -226,8 +232,16 @@ fn parse(uri: &str) -> Result<Named> {
             };
             Ok(Named::Rows(PreviewRows { dataset_id: id.parse().map_err(|_| missing())?, limit }))
         }
-        (Some("documents"), [id], []) => {
-            Ok(Named::Document(GetDocument { document_id: id.parse().map_err(|_| Error::document_not_found())? }))
+        (Some("documents"), [id], query) => {
+            let mut wanted = GetDocument::of(id.parse().map_err(|_| Error::document_not_found())?);
+            match query {
+                [] => {}
+                [(key, part)] if key == "part" => {
+                    wanted.part = Some(part.parse().map_err(|_| Error::document_not_found())?);
+                }
+                _ => return Err(missing()),
+            }
+            Ok(Named::Document(wanted))
         }
         (Some("ontologies"), [], []) => Ok(Named::Ontologies),
         (Some("ontologies"), [id], query) => {

@@ -45,7 +45,7 @@ pub struct Rest {
 /// Runs a call to its end, and so to its row in the record, even when the client hangs up: then it is told to stop,
 /// but what it has changed is not forgotten. `kept` lives as long as the call.
 async fn run<O: Operation>(rest: &Rest, caller: Caller, op: O, kept: impl Send + 'static) -> Response {
-    let via = Via::new(recorded_as(&caller));
+    let via = Via { to_program: true, ..Via::new(recorded_as(&caller)) };
     let _cancels = via.cancel.clone().drop_guard();
     let (gateway, by) = (rest.gateway.clone(), caller.clone());
     let call = tokio::spawn(async move {

@@ -21,7 +21,7 @@ async fn best(service: &Service, token: &str, query: &str) -> (String, String) {
     let (failed, found) = service.tool(token, "dragoman_search", json!({ "query": query })).await;
     assert!(!failed, "{found}");
     let best = &found["matches"][0];
-    let document = best["id"].as_str().unwrap().split(':').next().unwrap().to_owned();
+    let document = best["id"].as_str().unwrap().split('#').next().unwrap().to_owned();
     (document, best["text"].as_str().unwrap().to_owned())
 }
 
@@ -78,6 +78,36 @@ async fn added_texts_come_beside_those_that_are_there_and_ids_stay() {
         let (_, whole) = get(&service, &reader, &format!("/documents/{tower}")).await;
         assert!(whole.to_string().contains("peat"), "{whole}");
         assert!(best(&service, &reader, "tower heated").await.1.contains("peat"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_replaces_all_keeps_the_ids_of_its_names_and_the_same_files_are_told() {
+    both(&[], async |service| {
+        let org = service.workspace("acme").await;
+        let (_, writer) = service.member(&org, "ada@example.com", Role::Contributor).await;
+        let reader = service.token(&org).await;
+        let bread = ("bread.md", "# Bread\n\nThe bread of the house has rye in it.\n");
+        let files = [("tower.md", "# Tower\n\nThe tower is heated with peat.\n"), bread];
+        let (_, made) = bring(&service, &writer, "replace", &files).await;
+        assert_eq!((&made["documents"]["added"], made.get("same_files")), (&json!(2), None), "{made}");
+        let (tower, _) = best(&service, &reader, "peat tower").await;
+        let (rye, _) = best(&service, &reader, "rye bread").await;
+
+        let wood = ("tower.md", "# Tower\n\nThe tower is heated with wood.\n");
+        let copy = ("copy.md", bread.1);
+        let (_, made) = bring(&service, &writer, "replace", &[copy, wood]).await;
+        let changes = json!({ "added": 1, "replaced": 1, "unchanged": 0, "removed": 1, "total": 2 });
+        assert_eq!(made["documents"], changes, "{made}");
+        let (now, text) = best(&service, &reader, "tower heated").await;
+        assert!(now == tower && text.contains("wood"), "{text}");
+        assert_ne!(best(&service, &reader, "rye bread").await.0, rye, "what has another name is another");
+        assert_eq!(get(&service, &reader, &format!("/documents/{rye}")).await.0, 404);
+
+        let (_, made) = bring(&service, &writer, "replace", &[copy, wood]).await;
+        assert_eq!((&made["same_files"], &made["documents"]["unchanged"]), (&json!(["notes"]), &json!(2)), "{made}");
+        assert_eq!(best(&service, &reader, "tower heated").await.0, tower);
     })
     .await;
 }

@@ -90,7 +90,7 @@ async fn texts_come_back_with_their_ids_and_their_index() {
             assert!(!failed, "{found}");
             found["matches"][0].clone()
         };
-        let document = |found: &Value| found["id"].as_str().unwrap().split(':').next().unwrap().to_owned();
+        let document = |found: &Value| found["id"].as_str().unwrap().split('#').next().unwrap().to_owned();
         let old = "# Storage\n\nThe tower is heated with peat.\n";
         let id = import(&service, &org, "plans.md", old.as_bytes()).await;
         let first = document(&search("peat tower").await);

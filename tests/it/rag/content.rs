@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Acme, text};
-use crate::support::service::Service;
+use crate::support::service::{Service, json_of};
 
 /// Rows with a key that an ontology names.
 const POSTS: &[u8] = b"Id,Title,Score\n7,It's here,5\n8,\"Two \"\"words\"\"\",\n";
@@ -51,11 +51,24 @@ async fn chunks_come_in_the_order_that_was_asked_and_what_is_not_there_is_named(
         let plain = acme.ask("rag_get_chunks", json!({ "chunk_ids": [ids[0]], "return": plain })).await;
         let keys: Vec<&String> = plain["chunks"][0].as_object().unwrap().keys().collect();
         assert_eq!(keys, ["chunk_id", "doc_id", "source_id", "source_name", "body"]);
+        let (of, body) = (&returns["chunk_metadata"], text(returns, "body"));
+        let at = |key: &str| usize::try_from(of[key].as_u64().unwrap()).unwrap();
+        assert_eq!(&super::RETURNS[at("start")..at("end")], body);
+        let (id, index) = text(returns, "chunk_id").split_once('#').unwrap();
+        let url = acme.service.url(&format!("/w/acme/documents/{id}?chunk={index}#passage"));
+        assert_eq!(of["url"], json!(url));
+        let hit =
+            found["results"].as_array().unwrap().iter().find(|hit| hit["chunk_id"] == returns["chunk_id"]).unwrap();
+        for key in ["start", "end", "url"] {
+            assert_eq!(hit["metadata"][key], of[key], "{key}");
+        }
         // A match of the plain search names its chunk too.
         let (_, plain) = acme.service.tool(&acme.token, "dragoman_search", json!({ "query": "goods sent back" })).await;
         let id = text(&plain["matches"][0], "id");
-        let reply = acme.ask("rag_get_chunks", json!({ "chunk_ids": [id] })).await;
+        let old = id.replace('#', ":");
+        let reply = acme.ask("rag_get_chunks", json!({ "chunk_ids": [old] })).await;
         assert_eq!(reply["chunks"][0]["body"], plain["matches"][0]["text"]);
+        assert_eq!(reply["chunks"][0]["chunk_id"], json!(id), "as it was written once, and as it is");
         acme.service.stop().await;
     })
     .await;
@@ -101,6 +114,26 @@ async fn a_long_document_is_read_to_its_end_part_by_part() {
     let bare = acme.ask("rag_get_docs", bare).await;
     let keys: Vec<&String> = bare["docs"][0].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["doc_id", "source_id", "source_name", "title"]);
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_gets_at_once_what_a_model_gets_part_by_part() {
+    let acme = Acme::open(Service::start().await).await;
+    let long: String = (0..9_000).map(|at| format!("Line {at} of many.\n")).collect();
+    acme.import("long", &[("long.txt", &long)], true).await;
+    let found = acme.ask("rag_search_fts", json!({ "query": "file:long many", "k": 1 })).await;
+    let arguments = json!({ "doc_ids": [found["results"][0]["doc_id"]] });
+    let part = acme.ask("rag_get_docs", arguments.clone()).await;
+    assert!(part["truncated"] == true && part.to_string().len() < 130_000, "{}", part.to_string().len());
+    let (status, whole) =
+        json_of(acme.service.post("/api/v1/ext/rag/get_docs", &acme.token).json(&arguments).send().await.unwrap())
+            .await;
+    assert_eq!((status, &whole["truncated"]), (200, &json!(false)));
+    assert_eq!(text(&whole["docs"][0], "body"), long);
+    let rest = acme.service.get(&format!("/api/v1/ext/documents/{}", text(&whole["docs"][0], "doc_id")), &acme.token);
+    let (_, document) = json_of(rest.send().await.unwrap()).await;
+    assert!(document["truncated"] == true && document["parts"] == 2, "what models read too stays small");
     acme.service.stop().await;
 }
 

@@ -154,6 +154,47 @@ async fn documents_follow_the_rows_of_a_table() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_rows_say_beside_their_text_narrows_searches_and_a_document_leads_to_its_row() {
+    let rows = "id,title,body,written,labels,score\n\
+        1,Returns,Goods may be sent back.,2022-01-31 09:00:00,\"Policy, shop\",12\n\
+        2,Lunch,Goods are eaten at noon.,2024-05-05 10:00:00,canteen,3\n";
+    let shop = Shop::open(Service::start().await, rows).await;
+    let mut sync = json!({ "name": "texts", "table": "posts", "key": "id", "title": "title", "text": ["body"] });
+    assert_eq!(shop.set(sync.clone()).await.0, 200);
+    shop.ended("texts").await;
+    shop.publish("texts").await;
+    let (_, before) = shop.found("goods back").await.pop_first().unwrap();
+    for (field, value) in [("created", json!("written")), ("tags", json!("labels")), ("metadata", json!(["score"]))] {
+        sync[field] = value;
+    }
+    assert_eq!(shop.set(sync.clone()).await.0, 200);
+    let run = shop.ended("texts").await;
+    assert_eq!(counts(&run), [0, 2, 0, 0, 2], "the same texts say more of themselves: {run}");
+    for filters in [
+        json!({ "created_before": "2023-01-01" }),
+        json!({ "tags_any": ["policy"] }),
+        json!({ "metadata": { "score": { "gte": 10 } } }),
+    ] {
+        let reply = shop.ask("rag_search_fts", json!({ "query": "goods", "filters": filters })).await;
+        let hits = reply["results"].as_array().unwrap();
+        assert_eq!((hits.len(), &hits[0]["doc_id"]), (1, &json!(before)), "{filters}: {reply}");
+    }
+    let read = shop.ask("rag_get_docs", json!({ "doc_ids": [before] })).await;
+    assert_eq!(
+        (&read["docs"][0]["pk_json"], &read["docs"][0]["metadata"]["score"]),
+        (&json!({ "id": "1" }), &json!(12)),
+        "{read}"
+    );
+    let fetched = shop.ask("rag_fetch_from_source", json!({ "doc_ids": [before], "columns": ["title"] })).await;
+    let row = &fetched["rows"][0];
+    assert_eq!((&row["row"], &row["source_name"]), (&json!({ "title": "Returns" }), &json!("posts")), "{fetched}");
+    sync["metadata"] = json!(["scor"]);
+    let (status, refused) = shop.set(sync).await;
+    assert_eq!((status, &refused["error"]["details"]["field"]), (400, &json!("metadata")), "{refused}");
+    shop.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_kept_is_said_by_its_name() {
     let shop = Shop::open(Service::start().await, "id,kind,body\n1,a,x\n2,a,x\n").await;
     let set =
@@ -328,6 +369,9 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
             text: vec!["x".into()],
             changed: None,
             markdown: false,
+            created: None,
+            tags: None,
+            metadata: vec![],
         };
         let wanted = DocumentSync {
             org,

@@ -1,9 +1,12 @@
 //! Uploaded files into tables, through the real worker process.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use dragoman::engine::job::{Job, OnProgress};
 use dragoman::engine::sql::{ImportedTable, TableFormat, TableSource};
 use dragoman::model::error::{Code, Error};
@@ -74,6 +77,34 @@ async fn parquet_keeps_its_types() {
         "times with a zone keep it"
     );
     assert!(table.bytes < 200_000, "small blocks for a small table: {}", table.bytes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_parquet_says_of_its_columns_describes_them() {
+    use duckdb::arrow::datatypes::{DataType, Field, Schema};
+    let house = House::new(|_| {}).await;
+    let folder = tempfile::tempdir().unwrap();
+    let described = HashMap::from([("description".to_owned(), "When it was ordered".to_owned())]);
+    let schema = Schema::new(vec![Field::new("Order Date", DataType::Date32, true).with_metadata(described)]);
+    let mut arrow = Vec::new();
+    drop(arrow_ipc::writer::StreamWriter::try_new(&mut arrow, &schema).unwrap());
+    let spark = r#"{"type":"struct","fields":[{"name":"id","metadata":{"comment":"Of the order"}}]}"#;
+    for (key, value, described) in [
+        ("ARROW:schema", STANDARD.encode(arrow).as_str(), [("id", ""), ("order_date", "When it was ordered")]),
+        ("org.apache.spark.sql.parquet.row.metadata", spark, [("id", "Of the order"), ("order_date", "")]),
+        ("ARROW:schema", "no schema", [("id", ""), ("order_date", "")]),
+    ] {
+        let parquet = folder.path().join("x.parquet");
+        let copy = format!(
+            "COPY (SELECT 1 AS id, DATE '2013-01-01' AS \"Order Date\") TO '{}' (FORMAT parquet, KV_METADATA {{'{key}': '{value}'}})",
+            parquet.display()
+        );
+        duckdb::Connection::open_in_memory().unwrap().execute_batch(&copy).unwrap();
+        let table = import(&house, TableFormat::Parquet, &std::fs::read(&parquet).unwrap()).await.unwrap();
+        let found: Vec<(&str, &str)> =
+            table.columns.iter().map(|column| (column.name.as_str(), column.description.as_str())).collect();
+        assert_eq!(found, described, "{key}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

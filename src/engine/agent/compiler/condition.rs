@@ -16,7 +16,7 @@ use super::comparison::{
 };
 use super::error::CompileError;
 use super::fields::broken;
-use super::joins::{equal, pairs};
+use super::joins::pairs;
 use super::layout::{clause, indented};
 use super::scope::{Reached, Scope};
 use super::work::{Work, unknown};

@@ -19,6 +19,7 @@ use crate::base::json;
 use crate::engine::agent::near::{Found, Sought, find, names_of, open_terms, texts_of};
 use crate::engine::agent::prepared::{Prepared, has_statement};
 use crate::engine::ontology::graph::Graph;
+use crate::engine::render::number::{DAYS, MONTHS};
 use crate::model::guide::{Described, Guide};
 use crate::model::ontology::{Ontology, Relationship, in_words};
 use crate::model::personal::is_personal;

@@ -6,12 +6,15 @@ mod headings;
 mod layout;
 mod lines;
 
+use hayro_interpret::hayro_syntax::metadata::Metadata;
+use hayro_interpret::hayro_syntax::object::DateTime;
 use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
 
 use super::budget::Budget;
 use super::package::protected;
 use super::write::Text;
 use super::{Extracted, broken};
+use crate::model::document::Facts;
 use crate::model::error::{Error, Result};
 
 use layout::Block;
@@ -51,9 +54,31 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         }
         text.page()?;
     }
-    let own = pdf.metadata().title.as_ref().map(|title| glyphs::title(title)).filter(|title| is_title(title));
+    let said = pdf.metadata();
+    let own = said.title.as_ref().map(|title| glyphs::title(title)).filter(|title| is_title(title));
     let title = own.or_else(|| text.first_heading().map(str::to_owned));
-    Ok(Extracted::new(name, title, text))
+    Ok(Extracted::new(name, title, text, facts(said)))
+}
+
+fn facts(said: &Metadata) -> Facts {
+    let text = |bytes: &Option<Box<[u8]>>| bytes.as_ref().map(|bytes| glyphs::title(bytes));
+    super::facts([
+        ("author", text(&said.author)),
+        ("subject", text(&said.subject)),
+        ("keywords", text(&said.keywords)),
+        ("created", said.creation_date.map(moment)),
+        ("modified", said.modification_date.map(moment)),
+    ])
+}
+
+/// As RFC 3339 has it.
+fn moment(at: DateTime) -> String {
+    let DateTime { year, month, day, hour, minute, second, utc_offset_hour, utc_offset_minute } = at;
+    let sign = if utc_offset_hour < 0 { '-' } else { '+' };
+    format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{sign}{:02}:{utc_offset_minute:02}",
+        utc_offset_hour.unsigned_abs()
+    )
 }
 
 /// Programs put names of files there, and of themselves.

@@ -4,7 +4,13 @@ use crate::engine::search::tokens::count;
 use crate::model::document::Markup;
 
 fn document(markup: Markup, text: &str) -> ParsedDocument {
-    ParsedDocument { title: "Title".into(), source_file: "f".into(), text: text.into(), markup }
+    ParsedDocument {
+        title: "Title".into(),
+        source_file: "f".into(),
+        text: text.into(),
+        markup,
+        facts: Default::default(),
+    }
 }
 
 /// All chunks of a document, handed out a few at a time.

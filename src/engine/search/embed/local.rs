@@ -116,6 +116,19 @@ impl Embed for Local {
     }
 }
 
+/// How many numbers the vectors of a model in a folder have, once one was made.
+///
+/// # Errors
+/// A sentence for the operator: it cannot be used.
+pub fn model_in(folder: &Path) -> Result<usize, String> {
+    let model = Model::load(folder)?;
+    let made = model.bert.encode(&["A text.".into()], "").map_err(|problem| problem.to_string())?;
+    match made.first().is_some_and(|vector| vector.iter().all(|x| x.is_finite())) {
+        true => Ok(model.dimension),
+        false => Err("it makes vectors of what is no number".into()),
+    }
+}
+
 impl Model {
     /// # Errors
     /// A sentence for the operator.

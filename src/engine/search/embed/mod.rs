@@ -9,6 +9,7 @@ mod remote;
 
 #[cfg(test)]
 pub(super) use builtin::IDENTITY as BUILTIN;
+pub use local::model_in;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! An uploaded file becomes one immutable table file.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,7 @@ use serde_json::json;
 use super::changes;
 use super::columns::{PROBLEMS, columns_of, csv, more, plain_names, reserved, type_of};
 use super::instance::{self, internal};
-use super::{problem, profile, sheet, source};
+use super::{problem, profile, said, sheet, source};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::column_change::ColumnChange;
@@ -131,12 +132,18 @@ pub(super) fn run(
     if format == TableFormat::Csv {
         no_rejects(&connection)?;
     }
+    let named = columns_of(&connection, "made", "data").map_err(|cause| internal(&cause))?;
     name_columns(&connection, &reserved)?;
+    let mut said = match format {
+        TableFormat::Parquet => said::of_table(&connection, from, &named),
+        TableFormat::Csv | TableFormat::Json | TableFormat::Sheet(_) => HashMap::new(),
+    };
     changes::make(&connection, changes, &reserved)?;
     if earlier.is_some() {
         append(&connection)?;
     }
-    let (row_count, columns) = describe(&connection, progress).map_err(|cause| internal(&cause))?;
+    let (row_count, mut columns) = describe(&connection, progress).map_err(|cause| internal(&cause))?;
+    columns.iter_mut().for_each(|column| column.description = said.remove(&column.name).unwrap_or_default());
     let rows = first_rows(&connection).map_err(|cause| internal(&cause))?;
     connection.execute_batch("USE memory; CHECKPOINT made; DETACH made;").map_err(|cause| internal(&cause))?;
     drop(connection);

@@ -18,6 +18,7 @@ mod problem;
 mod profile;
 mod qualified;
 mod ready;
+mod said;
 mod sandbox;
 mod sheet;
 mod source;

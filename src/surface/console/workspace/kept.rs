@@ -125,7 +125,11 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
                 Some(Err(_)) => return Err(Error::invalid("every", "Choose one of the times that are offered.")),
             };
             let (title, changed, markdown) = (column("title"), column("changed"), params.get("markdown").is_some());
-            room.ask(SetSync { name, table, key, title, text, changed, markdown, every_minutes }).await.map(drop)
+            // What filters ask for is said by programs alone.
+            let (created, tags, metadata) = (None, None, vec![]);
+            let set =
+                SetSync { name, table, key, title, text, changed, markdown, created, tags, metadata, every_minutes };
+            room.ask(set).await.map(drop)
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
     }
