@@ -23,7 +23,7 @@ impl Gateway {
         tokio::task::spawn_blocking(move || keep(&file, &text))
             .await
             .map_err(Error::internal)?
-            .map_err(|problem| Error::unwritten(&problem))?;
+            .map_err(Error::internal)?;
         self.audit.record(entry).await
     }
 

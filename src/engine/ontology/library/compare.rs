@@ -44,7 +44,7 @@ type Landing = Option<Result<()>>;
 
 /// The comparisons of this process.
 #[derive(Clone, Default)]
-pub(super) struct Flights(Arc<Mutex<Inner>>);
+pub(in crate::engine::ontology) struct Flights(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
