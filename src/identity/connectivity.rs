@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Identity;
-use super::token::{Proven, Refusal};
+use super::proven::{Proven, Refusal};
 use super::uses::Uses;
 use crate::base::clock::Millis;
 use crate::base::id::Id;

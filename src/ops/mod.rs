@@ -50,13 +50,13 @@ pub mod questions;
 pub mod rag;
 pub mod run_sql;
 pub mod search;
-pub mod settings;
 pub mod sources;
 pub mod sql;
 pub mod tokens;
 pub mod update_dataset;
 pub mod uploads;
 pub mod user_settings;
+pub mod workspace_settings;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -156,8 +156,8 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<tokens::CreateToken>();
     visitor.visit::<tokens::RotateToken>();
     visitor.visit::<tokens::RevokeToken>();
-    visitor.visit::<settings::GetSettings>();
-    visitor.visit::<settings::UpdateSettings>();
+    visitor.visit::<workspace_settings::GetSettings>();
+    visitor.visit::<workspace_settings::UpdateSettings>();
     visitor.visit::<user_settings::GetUserSettings>();
     visitor.visit::<user_settings::UpdateUserSettings>();
     visitor.visit::<sources::ListSources>();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::base::secret::Secret;
 use crate::config::Config;
 use crate::identity::Identity;
-use crate::identity::token::{Proven, Refusal};
+use crate::identity::proven::{Proven, Refusal};
 use crate::model::access::{Rights, Scope};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};

@@ -21,6 +21,7 @@ mod pool;
 mod process;
 mod profiles;
 pub mod remote;
+mod render;
 mod results;
 #[doc(hidden)]
 pub mod rows;

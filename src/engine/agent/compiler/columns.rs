@@ -4,11 +4,12 @@ use crate::model::ontology::{Aggregation, DataType, Field};
 use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 
 use super::block::Block;
-use super::compiled::{OutputColumn, Role};
+use super::compiled::OutputColumn;
 use super::headings::headings;
 use super::layer::{Layer, change, difference};
 use super::names::Names;
 use super::work::Work;
+use crate::engine::render::column::Role;
 use crate::model::source::quoted;
 
 /// The columns of the result and their SQL.

@@ -62,7 +62,7 @@ mod words;
 mod work;
 
 pub use check::{Check, CheckKind};
-pub use compiled::{Compiled, Note, NoteKind, OutputColumn, Reads, Role};
+pub use compiled::{Compiled, Note, NoteKind, OutputColumn, Reads};
 pub use dialect::unwritten;
 pub use error::{CompileError, MAX_BYTES, with_way};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::engine::agent::explainer::Column;
+use crate::engine::render::column::{Column, Role};
 use crate::engine::render::number::Style;
 use crate::model::lineage::ColumnPair;
 use crate::model::ontology::{Aggregation, Confidence, DataType, Entity, Field, Metric, Relationship};

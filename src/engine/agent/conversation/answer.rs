@@ -6,7 +6,7 @@ use super::reword::{names_personal, reword};
 use super::{Body, Made, Open, Questions, Refused, Steps};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, NoteKind, OutputColumn, compile, with_way};
-use crate::engine::agent::explainer::{Column, Facts, Told, tell, unsupported_numbers};
+use crate::engine::agent::explainer::{Facts, Told, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
 use crate::engine::agent::near::unstored;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
@@ -15,6 +15,7 @@ use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxatio
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
 use crate::engine::job::Job;
+use crate::engine::render::column::Column;
 use crate::engine::render::nouns::capital;
 use crate::engine::render::number::Style;
 use crate::model::error::Result;

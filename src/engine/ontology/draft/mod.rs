@@ -21,6 +21,7 @@ mod labels;
 mod made;
 mod marks;
 pub mod measure;
+mod measured;
 mod metrics;
 mod names;
 mod personal;

@@ -4,7 +4,7 @@
 pub mod about;
 pub mod ask;
 pub mod edit;
-mod filters;
+pub mod filters;
 pub mod history;
 mod inquiry;
 pub mod list;
