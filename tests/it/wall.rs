@@ -8,7 +8,7 @@ use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
 use dragoman::base::secret::Secret;
 use dragoman::model::dataset::{Dataset, Kind};
-use dragoman::model::document::Document;
+use dragoman::model::document::{Document, Facts, Markup};
 use dragoman::model::ontology::{Status, StoredOntology};
 use dragoman::model::org::Org;
 use dragoman::model::run::{Conversation, Ending, Memory, Remembered, Run, State, Trace};
@@ -118,6 +118,8 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
         title: String::new(),
         source_file: String::new(),
         text: String::new(),
+        markup: Markup::Plain,
+        facts: Facts::new(),
         created_at: 0,
     };
     documents::insert(&mut tx, &document).await.unwrap();
