@@ -224,7 +224,7 @@ async fn the_same_content_is_found_in_the_same_order() {
     let (second, _) = tenant.publish_documents("second", &documents).await;
     let order = async |dataset: &Dataset| {
         let found = tenant.try_find(&[dataset], "even twin", 30).await.unwrap();
-        found.matches.into_iter().map(|found| (found.document, found.score)).collect::<Vec<_>>()
+        found.matches.into_iter().map(|found| (found.id.document, found.score)).collect::<Vec<_>>()
     };
     let expected = order(&first).await;
     assert_eq!(expected.len(), 30);

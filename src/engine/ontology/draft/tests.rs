@@ -1045,7 +1045,7 @@ fn values_of_people_are_never_indexed_and_the_evidence_says_why() {
 #[test]
 fn odd_tables_end_well() {
     let none = Column("c1", "VARCHAR", 0, 10, NONE, &[]);
-    let mut wide = table("wide", 10, &[Column("c", "DOUBLE", 10, 0, ["0.5", "5.5"], &["5.5"])]);
+    let mut wide = table("wide", 10, &[Column("c", "BIGINT", 10, 0, ["0", "5000"], &["500", "1000", "250"])]);
     let (column, figures) = (wide.columns[0].clone(), wide.profile.as_ref().unwrap().columns[0].clone());
     let name = |at: usize| format!("c{at}");
     wide.columns = (0..3_000).map(|at| ColumnInfo { name: name(at), ..column.clone() }).collect();

@@ -1,7 +1,5 @@
 //! How the page about an ontology says what the model holds. Where there is nothing to say, it is empty.
 
-#![expect(unreachable_pub, reason = "what the macro makes is public")]
-
 use askama::{Result, Values, filter_fn};
 use serde::Serialize;
 
