@@ -196,6 +196,7 @@ impl App {
         let stopping = CancellationToken::new();
         let mcp =
             Mcp::new(self.gateway.clone(), self.office.config.clone(), self.office.clock.clone(), stopping.clone());
+        mcp.take_over().await;
         let office = &self.office;
         let form_key = office.secret_for("forms");
         let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);

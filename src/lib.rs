@@ -58,8 +58,9 @@
 //! ## What the compiler keeps
 //!
 //! [`engine::Engines`] is a private field of the gateway; engine functions demand a [`engine::job::Job`], a job holds a
-//! pass, and only [`model::access::authorize`] makes one. A caller is made by the guard, for a page of the console by the
-//! visit of a signed-in person (`surface/browser/visit.rs`), and for commands by the operator at the machine.
+//! pass, and only [`model::access::authorize`] makes one. A caller is made by the guard, and for a page of the console by
+//! the visit of a signed-in person (`surface/browser/visit.rs`); commands at the machine and scheduled syncs
+//! (`gateway/syncs.rs`) call as the workspace's operator.
 
 #![warn(unreachable_pub)]
 #![cfg_attr(not(test), warn(clippy::unnecessary_wraps))]

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A bounded number of places.
 #[derive(Debug)]
 pub struct Shares {
+    /// Of what, in the metrics.
+    of: &'static str,
     places: usize,
     held: Mutex<Held>,
 }
@@ -56,8 +58,8 @@ impl Key {
 }
 
 impl Shares {
-    pub fn new(places: usize) -> Arc<Self> {
-        Arc::new(Self { places, held: Mutex::default() })
+    pub fn new(of: &'static str, places: usize) -> Arc<Self> {
+        Arc::new(Self { of, places, held: Mutex::default() })
     }
 
     /// Takes one place under all of `keys`, whose names differ, or none.
@@ -78,10 +80,15 @@ impl Shares {
             return Err(Full { key: Some(key) });
         }
         held.all += 1;
+        self.tell(&held);
         for key in keys {
             *held.by_key.entry(key.name.clone()).or_default() += 1;
         }
         Ok(Share { of: self.clone(), keys: keys.iter().map(|key| key.name.clone()).collect() })
+    }
+
+    fn tell(&self, held: &Held) {
+        metrics::gauge!("dragoman_open", "of" => self.of).set(held.all as f64);
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -93,6 +100,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut held = self.of.held();
         held.all -= 1;
+        self.of.tell(&held);
         for key in &self.keys {
             if let Some(count) = held.by_key.get_mut(key) {
                 *count -= 1;
@@ -115,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_number_bounds_a_key_and_the_places_bound_all() {
-        let shares = Shares::new(4);
+        let shares = Shares::new("", 4);
         let (ann, bob) = (Key::at_most("ann", 3), Key::at_most("bob", 3));
         let mut hers = grab(&shares, &ann);
         assert_eq!(hers.len(), 3);
@@ -129,7 +137,7 @@ mod tests {
 
     #[test]
     fn whoever_grabs_what_they_can_leaves_room_for_the_next() {
-        let shares = Shares::new(64);
+        let shares = Shares::new("", 64);
         let mut kept = Vec::new();
         let counts: Vec<usize> = ["a", "b", "c", "d"]
             .map(|name| {
@@ -144,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_is_refused_by_one_key_is_counted_under_none() {
-        let shares = Shares::new(10);
+        let shares = Shares::new("", 10);
         let both = [Key::at_most("person", 9), Key::at_most("token", 1)];
         let _one = shares.enter(&both).unwrap();
         for _ in 0..20 {
@@ -155,7 +163,7 @@ mod tests {
 
     #[test]
     fn nothing_is_remembered_of_who_holds_nothing() {
-        let shares = Shares::new(10);
+        let shares = Shares::new("", 10);
         drop(grab(&shares, &Key::part("somebody", 1)));
         let held = shares.held();
         assert_eq!((held.all, held.by_key.len()), (0, 0));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use reqwest::{Client, RequestBuilder, multipart};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::io::AsyncReadExt as _;
 
@@ -138,6 +139,17 @@ impl<'a> Door<'a> {
         }
     }
 
+    /// The same, with the reply as the operation has it.
+    ///
+    /// # Errors
+    /// As [`Door::call`].
+    pub(super) async fn ask<O: Operation<Reply: DeserializeOwned>>(
+        &self,
+        arguments: Value,
+    ) -> anyhow::Result<O::Reply> {
+        Ok(serde_json::from_value(self.call::<O>(arguments).await?)?)
+    }
+
     /// Imports files of this machine into one dataset; progress on standard error when `loud`.
     ///
     /// # Errors
@@ -212,7 +224,7 @@ async fn send<O: Operation>(
 }
 
 /// The operator of this machine.
-fn operator(app: &App, org: Id<Org>) -> Caller {
+pub(super) fn operator(app: &App, org: Id<Org>) -> Caller {
     struct Request;
     Caller::operator(org, Id::<Request>::new(&app.office.clock).to_string())
 }

@@ -4,18 +4,23 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::door::{Door, House};
-use crate::app::App;
+use crate::base::id::Id;
 use crate::engine::ontology::library::unreadable;
 use crate::engine::ontology::{foreign, read, write};
 use crate::gateway::operation::Operation;
+use crate::model::ontology::{Status, StoredOntology};
+use crate::model::run::Stage;
 use crate::ops::ask_question::AskQuestion;
 use crate::ops::draft_ontology::DraftOntology;
 use crate::ops::explain_question::ExplainQuestion;
 use crate::ops::list_datasets::ListDatasets;
-use crate::ops::ontology_texts::{CheckOntology, CreateOntology, ListAllOntologies, UpdateOntology};
+use crate::ops::ontology_texts::{
+    All, CheckOntology, Checked, CreateOntology, ListAllOntologies, Saved, Standing, UpdateOntology,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Ontology {
@@ -158,19 +163,21 @@ impl Ontology {
                 print!("{}", said(&made, "/text"));
             }
             Self::Save { file, .. } => {
-                let checked = room.save(text(&file)?).await?;
-                show(&checked, json);
-                anyhow::ensure!(said(&checked, "/ontology/status") == "ready", "it cannot be asked as it is");
+                let kept = room.save(text(&file)?).await?;
+                match json {
+                    true => println!("{}", serde_json::to_string(&kept)?),
+                    false => kept.show(),
+                }
+                anyhow::ensure!(kept.standing().status == Status::Ready, "it cannot be asked as it is");
             }
             Self::List { .. } => {
-                let all = room.call::<ListAllOntologies>(json!({})).await?;
+                let all = room.all().await?;
                 if json {
-                    println!("{all}");
+                    println!("{}", serde_json::to_string(&all)?);
+                    return Ok(());
                 }
-                for one in each(&all, "/ontologies").filter(|_| !json) {
-                    let [id, name, status, problem] =
-                        ["/ontology_id", "/name", "/status", "/problem"].map(|path| said(one, path));
-                    println!("{id}  {name}  {status}  {problem}");
+                for Standing { ontology_id, name, status, problem, .. } in all.ontologies {
+                    println!("{ontology_id}  {name}  {}  {problem}", status.name());
                 }
             }
             Self::Ask(asked) => {
@@ -188,15 +195,15 @@ impl Ontology {
                 eprintln!("conversation {}", said(&reply, "/conversationId"));
             }
             Self::Explain(asked) => {
-                let explained = room.call::<ExplainQuestion>(room.asked(asked).await?).await?;
+                let explained = room.0.ask::<ExplainQuestion>(room.asked(asked).await?).await?;
                 if json {
-                    println!("{explained}");
+                    println!("{}", serde_json::to_string(&explained)?);
                     return Ok(());
                 }
-                for stage in each(&explained, "/stages") {
-                    println!("== {}\n{}\n", said(stage, "/name").trim_end(), said(stage, "/made").trim_end());
+                for Stage { name, made } in &explained.stages {
+                    println!("== {}\n{}\n", name.trim_end(), made.trim_end());
                 }
-                println!("== answer\n{}", said(&explained, "/narrative"));
+                println!("== answer\n{}", explained.narrative);
             }
             Self::Check { .. } | Self::Convert { .. } => {}
         }
@@ -237,47 +244,70 @@ impl Room<'_> {
         Ok(json!({ "ontologyId": ontology_id, "question": asked.question, "conversationId": asked.conversation }))
     }
 
-    async fn ontology(&self, name: Option<&str>) -> anyhow::Result<String> {
-        let all = self.call::<ListAllOntologies>(json!({})).await?;
-        let all: Vec<&Value> = each(&all, "/ontologies").collect();
-        let names: Vec<&str> = all.iter().map(|one| said(one, "/name")).collect();
+    async fn all(&self) -> anyhow::Result<All> {
+        self.0.ask::<ListAllOntologies>(json!({})).await
+    }
+
+    async fn ontology(&self, name: Option<&str>) -> anyhow::Result<Id<StoredOntology>> {
+        let all = self.all().await?.ontologies;
+        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         let found = match name {
-            Some(name) => all.iter().find(|one| said(one, "/name") == name),
+            Some(name) => all.iter().find(|one| one.name == name),
             None => all.first().filter(|_| all.len() == 1),
         };
         let found = found.with_context(|| format!("name an ontology with --ontology: {}", names.join(", ")))?;
-        Ok(said(found, "/ontology_id").to_owned())
+        Ok(found.ontology_id)
     }
 
     /// Saves a document under its own name, new or as the next version, and compares it with the data.
-    async fn save(&self, text: String) -> anyhow::Result<Value> {
+    async fn save(&self, text: String) -> anyhow::Result<Kept> {
         let name = read::read(&text).map_err(|problems| listed(&problems, false))?.ontology.name;
-        let all = self.call::<ListAllOntologies>(json!({})).await?;
-        let old = each(&all, "/ontologies").find(|one| said(one, "/name") == name);
+        let old = self.all().await?.ontologies.into_iter().find(|one| one.name == name);
         let summary = "saved from the command line";
-        let saved = match old.map(|old| said(old, "/ontology_id")) {
-            None => self.call::<CreateOntology>(json!({ "text": text, "summary": summary })).await?,
-            Some(id) => {
-                let arguments = json!({ "ontology_id": id, "text": text, "summary": summary });
-                self.call::<UpdateOntology>(arguments).await?
+        let saved = match old {
+            None => self.0.ask::<CreateOntology>(json!({ "text": text, "summary": summary })).await?,
+            Some(old) => {
+                let arguments = json!({ "ontology_id": old.ontology_id, "text": text, "summary": summary });
+                self.0.ask::<UpdateOntology>(arguments).await?
             }
         };
-        if said(&saved, "/ontology/status") == "failed" {
-            return Ok(saved);
+        if saved.ontology.status == Status::Failed {
+            return Ok(Kept::Unchecked(saved));
         }
-        self.call::<CheckOntology>(json!({ "ontology_id": said(&saved, "/ontology/ontology_id") })).await
+        let arguments = json!({ "ontology_id": saved.ontology.ontology_id });
+        Ok(Kept::Checked(self.0.ask::<CheckOntology>(arguments).await?))
     }
 }
 
-/// Saves and checks a document in a workspace, as the operator.
-///
-/// # Errors
-/// What was wrong, in a sentence; an ontology that cannot be asked as it is.
-pub(super) async fn install(app: &App, org: &crate::model::org::Org, text: &str) -> anyhow::Result<()> {
-    let checked = Room(Door::of(app, org)).save(text.to_owned()).await?;
-    let problem = said(&checked, "/ontology/problem");
-    anyhow::ensure!(said(&checked, "/ontology/status") == "ready", "the ontology is not ready: {problem:?}");
-    Ok(())
+/// A document that was saved, and compared with the data unless it is wrong by itself.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Kept {
+    Unchecked(Saved),
+    Checked(Checked),
+}
+
+impl Kept {
+    fn standing(&self) -> &Standing {
+        match self {
+            Self::Unchecked(saved) => &saved.ontology,
+            Self::Checked(checked) => &checked.ontology,
+        }
+    }
+
+    fn show(&self) {
+        let Standing { name, version, status, problem, .. } = self.standing();
+        println!("{name}, version {version}: {}. {problem}", status.name());
+        match self {
+            Self::Unchecked(saved) => {
+                saved.problems.iter().for_each(|it| println!("  {}: {}", it.path, it.message));
+            }
+            Self::Checked(checked) => {
+                let failed = checked.attestation.findings.iter().filter(|finding| !finding.passed);
+                failed.for_each(|finding| println!("  {}: {}", finding.what, finding.says));
+            }
+        }
+    }
 }
 
 /// The text at a place of a reply (RFC 6901); empty where there is none.
@@ -301,22 +331,4 @@ fn listed(problems: &[crate::model::ontology::Problem], json: bool) -> anyhow::E
         problems.iter().for_each(|problem| eprintln!("{problem}"));
     }
     anyhow::anyhow!(unreadable(problems).message)
-}
-
-fn show(checked: &Value, json: bool) {
-    if json {
-        println!("{checked}");
-        return;
-    }
-    let [name, status, problem] =
-        ["/ontology/name", "/ontology/status", "/ontology/problem"].map(|path| said(checked, path));
-    let version = checked.pointer("/ontology/version").unwrap_or(&Value::Null);
-    println!("{name}, version {version}: {status}. {problem}");
-    let findings = each(checked, "/attestation/findings");
-    for finding in findings.filter(|finding| finding.get("passed") == Some(&Value::Bool(false))) {
-        println!("  {}: {}", said(finding, "/what"), said(finding, "/says"));
-    }
-    for problem in each(checked, "/problems") {
-        println!("  {}: {}", said(problem, "/path"), said(problem, "/message"));
-    }
 }

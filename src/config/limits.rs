@@ -1,5 +1,6 @@
 //! The numbers: rates, budgets and lifetimes. Each is a setting; the defaults are the product's published ones.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::base::throttle::ThrottleRates;
@@ -21,6 +22,8 @@ pub struct Rates {
     pub client: CallRates,
     /// Calls per workspace.
     pub workspace: u32,
+    /// Requests of any kind of all external callers together; `None` for no such limit.
+    pub instance: Option<NonZeroU32>,
     /// Calls of management per credential.
     pub manage: u32,
     /// Requests of any kind per person or connectivity token.
@@ -139,6 +142,8 @@ pub struct Lifetimes {
     pub key: Duration,
     /// An MCP session without use.
     pub mcp_session: Duration,
+    /// Connectivity tokens of a workspace that are in force.
+    pub tokens: i64,
     /// MCP sessions per principal.
     pub mcp_sessions: usize,
     /// MCP sessions for the whole instance.
@@ -157,6 +162,7 @@ impl Default for Limits {
                 token: CallRates { calls: 30, sql: 10, ask: 5, resources: 30 },
                 client: CallRates { calls: 120, sql: 60, ask: 30, resources: 120 },
                 workspace: 1_200,
+                instance: None,
                 manage: 120,
                 requests: 300,
                 sessions: 60,
@@ -202,6 +208,7 @@ impl Default for Limits {
                 invite: secs(7 * DAY),
                 key: secs(90 * DAY),
                 mcp_session: secs(60 * MINUTE),
+                tokens: 10,
                 mcp_sessions: 20,
                 mcp_sessions_instance: 2_000,
                 audit: Some(secs(400 * DAY)),

@@ -47,6 +47,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpAddr>,
     /// Browser origins that may call `/mcp` besides our own.
     pub allowed_origins: Vec<String>,
+    /// Browser origins that may call `/api/v1/ext`.
+    pub ext_allowed_origins: Vec<String>,
     /// Whether MCP requests are taken only as the protocol writes them.
     pub mcp_strict: bool,
     /// Parts of the operator's own network in which workspaces may have remote engines.

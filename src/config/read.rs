@@ -1,6 +1,7 @@
 //! From variables to [`Config`].
 
 use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
 use std::time::Duration;
 
 use url::Url;
@@ -32,6 +33,11 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         providers: providers(&mut read),
         trusted_proxies: read.list::<IpAddr>("DRAGOMAN_TRUSTED_PROXIES", "addresses separated by commas"),
         allowed_origins: read.list("DRAGOMAN_ALLOWED_ORIGINS", "origins separated by commas"),
+        ext_allowed_origins: read
+            .list::<Origin>("DRAGOMAN_EXT_ALLOWED_ORIGINS", ORIGINS)
+            .into_iter()
+            .map(|it| it.0)
+            .collect(),
         mcp_strict: read.switch("DRAGOMAN_MCP_STRICT"),
         source_private_hosts: read
             .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
@@ -133,6 +139,21 @@ fn providers(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Vec<Provider
     providers
 }
 
+const ORIGINS: &str = "origins such as https://app.example, whole and without a path, separated by commas";
+
+/// An origin as browsers write it.
+struct Origin(String);
+
+impl FromStr for Origin {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let is_whole =
+            !text.contains('*') && Url::parse(text).is_ok_and(|url| url.origin().ascii_serialization() == text);
+        if is_whole { Ok(Self(text.to_owned())) } else { Err(()) }
+    }
+}
+
 fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     let mut limits = Limits::default();
     let rates = &mut limits.rates;
@@ -145,6 +166,7 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     rates.client.ask = read.number("DRAGOMAN_CLIENT_RATE_ASK", rates.client.ask);
     rates.client.resources = read.number("DRAGOMAN_CLIENT_RATE_RESOURCES", rates.client.resources);
     rates.workspace = read.number("DRAGOMAN_EXT_RATE_WORKSPACE", rates.workspace);
+    rates.instance = read.parse("DRAGOMAN_EXT_RATE_INSTANCE", "a whole number from 1 on, or nothing");
     rates.manage = read.number("DRAGOMAN_RATE_MANAGE", rates.manage);
     rates.requests = read.number("DRAGOMAN_EXT_RATE_REQUESTS", rates.requests);
     rates.sessions = read.number("DRAGOMAN_EXT_RATE_SESSIONS", rates.sessions);
@@ -177,6 +199,7 @@ fn limits(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Limits {
     budgets.keep.versions = read.number("DRAGOMAN_VERSIONS", budgets.keep.versions);
     budgets.keep.bytes = read.number("DRAGOMAN_VERSIONS_BYTES", budgets.keep.bytes);
     let lifetimes = &mut limits.lifetimes;
+    lifetimes.tokens = read.number("DRAGOMAN_EXT_MAX_TOKENS", lifetimes.tokens);
     lifetimes.access = read.seconds("DRAGOMAN_ACCESS_TTL");
     lifetimes.code = read.seconds("DRAGOMAN_CODE_TTL");
     lifetimes.refresh = read.seconds("DRAGOMAN_REFRESH_TTL");

@@ -34,6 +34,7 @@ variables! {
     "DRAGOMAN_OIDC_CLIENT_SECRET" = "": "secret of the client at that provider; empty for a public client";
     "DRAGOMAN_TRUSTED_PROXIES" = "": "comma-separated addresses whose X-Forwarded-For is believed";
     "DRAGOMAN_ALLOWED_ORIGINS" = "": "comma-separated browser origins that may call /mcp, such as http://localhost:6274 for a local inspector";
+    "DRAGOMAN_EXT_ALLOWED_ORIGINS" = "": "comma-separated browser origins, each whole, such as https://app.example, whose pages may call /api/v1/ext; none when empty";
     "DRAGOMAN_MCP_STRICT" = "off": "on: MCP requests are taken only as the protocol writes them, without the allowances for clients that are known to be sloppy; for conformance tests";
     "DRAGOMAN_SOURCE_PRIVATE_HOSTS" = "": "comma-separated hosts and networks (db.internal, 10.0.0.0/8) of your own network in which the admins of workspaces may register PostgreSQL and ClickHouse servers; none when empty";
     "DRAGOMAN_LLM_PROVIDER" = "": "openai (for any server with its chat completions) or anthropic; no language model when empty. Each workspace says whether it may be asked; what is sent then is in its settings";
@@ -68,6 +69,7 @@ variables! {
     "DRAGOMAN_MCP_SESSIONS" = "20": "MCP sessions for each principal";
     "DRAGOMAN_MCP_SESSIONS_TOTAL" = "2000": "MCP sessions for this instance";
     "DRAGOMAN_AUDIT_DAYS" = "400": "days that the audit log is kept; 'off' keeps it for good";
+    "DRAGOMAN_EXT_MAX_TOKENS" = "10": "connectivity tokens of a workspace that may be in force";
     "DRAGOMAN_EXT_RATE_TOKEN" = "30": "calls a minute for each connectivity token";
     "DRAGOMAN_EXT_RATE_SQL" = "10": "queries a minute for each connectivity token, in SQL and in the words of an ontology";
     "DRAGOMAN_EXT_RATE_ASK" = "5": "questions in plain words a minute for each connectivity token";
@@ -77,6 +79,7 @@ variables! {
     "DRAGOMAN_CLIENT_RATE_ASK" = "30": "questions in plain words a minute for each such client";
     "DRAGOMAN_CLIENT_RATE_RESOURCES" = "120": "resource reads a minute for each such client";
     "DRAGOMAN_EXT_RATE_WORKSPACE" = "1200": "calls a minute for each workspace";
+    "DRAGOMAN_EXT_RATE_INSTANCE" = "": "requests of any kind a minute of all clients and tokens at this instance together; no such limit when empty";
     "DRAGOMAN_RATE_MANAGE" = "120": "calls of management a minute for each token, client or person";
     "DRAGOMAN_EXT_RATE_REQUESTS" = "300": "requests of any kind a minute for each person or connectivity token";
     "DRAGOMAN_EXT_RATE_SESSIONS" = "60": "MCP sessions that each person or connectivity token may open in a minute";

@@ -127,6 +127,18 @@ impl Files {
     }
 }
 
+/// Whether the disk under a folder has room for so many bytes more.
+///
+/// # Errors
+/// It has not: as a write would fail there.
+pub fn room_for(folder: &Path, bytes: u64) -> io::Result<()> {
+    let disk = nix::sys::statvfs::statvfs(folder)?;
+    match disk.blocks_available().saturating_mul(disk.fragment_size()) < bytes {
+        true => Err(nix::errno::Errno::ENOSPC.into()),
+        false => Ok(()),
+    }
+}
+
 /// The paths in a folder; none when it is not there.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match std::fs::read_dir(folder) {

@@ -68,13 +68,17 @@ impl<'a> Job<'a> {
     /// The same task for a part of the work: what it says of its own progress, 0 to 1, is told as this share of the
     /// whole.
     pub fn part(&self, share: Range<f64>) -> Job<'a> {
-        Job {
-            pass: self.pass,
-            budget: self.budget,
-            cancel: self.cancel.clone(),
-            deadline: self.deadline,
-            on_progress: self.on_progress().map(|whole| part(whole, share)),
-        }
+        self.telling(self.on_progress().map(|whole| part(whole, share)))
+    }
+
+    /// The same task for a step that others tell of: nobody hears of its own progress.
+    pub fn quiet(&self) -> Job<'a> {
+        self.telling(None)
+    }
+
+    fn telling(&self, on_progress: Option<OnProgress>) -> Job<'a> {
+        let Self { pass, budget, cancel, deadline, .. } = self;
+        Job { pass, budget, cancel: cancel.clone(), deadline: *deadline, on_progress }
     }
 
     /// Tells who listens how far the task is.

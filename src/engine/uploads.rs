@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
-use crate::engine::files::Files;
+use crate::engine::files::{self, Files};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 
@@ -130,12 +130,8 @@ impl Uploads {
             return Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "uploads", "max": PER_PERSON })));
         }
         let folder = self.files.uploads(sender.org);
-        std::fs::create_dir_all(&folder).map_err(|problem| Error::unwritten(&problem))?;
-        let room = nix::sys::statvfs::statvfs(&folder);
-        let room = room.map(|stat| stat.blocks_available().saturating_mul(stat.fragment_size()));
-        if room.is_ok_and(|room| room < size) {
-            return Err(Error::disk_full());
-        }
+        std::fs::create_dir_all(&folder).map_err(Error::internal)?;
+        files::room_for(&folder, size).map_err(Error::internal)?;
         let life = Millis::try_from(LIFE.as_millis()).unwrap_or(Millis::MAX);
         let upload = Upload {
             id: Id::new(&self.clock),
@@ -146,7 +142,7 @@ impl Uploads {
             created_at: now,
             expires_at: now.saturating_add(life),
         };
-        begin(&upload, &folder.join(upload.id.to_string())).map_err(|problem| Error::unwritten(&problem))?;
+        begin(&upload, &folder.join(upload.id.to_string())).map_err(Error::internal)?;
         Ok(upload)
     }
 
@@ -284,22 +280,28 @@ impl Writer {
                 self.offset = after;
                 Ok(())
             }
-            Err(problem) => {
-                if Error::is_disk_full(&problem) {
-                    tokio::fs::remove_dir_all(&self.folder).await.map_err(Error::internal)?;
-                }
-                Err(Error::unwritten(&problem))
-            }
+            Err(problem) => Err(self.unwritten(problem).await),
         }
+    }
+
+    async fn unwritten(&self, problem: io::Error) -> Error {
+        if Error::is_disk_full(&problem.to_string())
+            && let Err(kept) = tokio::fs::remove_dir_all(&self.folder).await
+        {
+            return Error::internal(kept);
+        }
+        Error::internal(problem)
     }
 
     /// Sees to it that what was written survives a power cut; gives how many bytes are there.
     ///
     /// # Errors
-    /// The disk fails.
+    /// As [`Writer::write`]: some systems find out only now that there is no room.
     pub async fn finish(self) -> Result<u64> {
-        self.file.sync_data().await.map_err(|problem| Error::unwritten(&problem))?;
-        Ok(self.offset)
+        match self.file.sync_data().await {
+            Ok(()) => Ok(self.offset),
+            Err(problem) => Err(self.unwritten(problem).await),
+        }
     }
 }
 

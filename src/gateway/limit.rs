@@ -20,6 +20,7 @@ pub(super) struct Limiter {
     client: Buckets,
     manage: Rate<String>,
     workspace: Rate<String>,
+    instance: Option<Rate<String>>,
     requests: Rate<String>,
     sessions: Rate<String>,
     calls: Arc<Shares>,
@@ -61,11 +62,12 @@ impl Limiter {
             client: Buckets::new(rates.client, clock),
             manage: rate(rates.manage),
             workspace: rate(rates.workspace),
+            instance: rates.instance.map(|instance| rate(instance.get())),
             requests: rate(rates.requests),
             sessions: rate(rates.sessions),
-            calls: Shares::new(rates.instance_in_flight),
-            uploads: Shares::new(rates.instance_uploads),
-            streams: Shares::new(rates.instance_streams),
+            calls: Shares::new("calls", rates.instance_in_flight),
+            uploads: Shares::new("uploads", rates.instance_uploads),
+            streams: Shares::new("streams", rates.instance_streams),
             rates,
         }
     }
@@ -75,6 +77,9 @@ impl Limiter {
     /// # Errors
     /// `rate_limited` with the limit that was met, its number, and `retry_after`.
     pub(super) fn knock(&self, caller: &Caller, knock: Knock) -> Result<()> {
+        if let (Some(instance), Some(number), true) = (&self.instance, self.rates.instance, caller.is_external()) {
+            check(instance, "", "instance", number.get())?;
+        }
         let person = caller.person();
         check(&self.requests, &person, "requests", self.rates.requests)?;
         match knock {

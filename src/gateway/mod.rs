@@ -3,6 +3,7 @@
 //! is no second way in.
 
 pub mod audit;
+mod begun;
 mod limit;
 pub mod operation;
 pub mod record;
@@ -29,7 +30,7 @@ use crate::engine::uploads::{Upload, Writer};
 use crate::gateway::audit::AuditLog;
 pub use crate::gateway::limit::Knock;
 use crate::gateway::limit::Limiter;
-use crate::gateway::operation::{Cost, Operation, Parts, Surface};
+use crate::gateway::operation::{Operation, Parts, Surface};
 use crate::gateway::sight::Sights;
 use crate::gateway::switch::{Open, Switches};
 use crate::model::access::{Action, Catalogue, Pass, Want, authorize, closed, denied};
@@ -70,8 +71,16 @@ pub struct Answered<R> {
     /// As recorded.
     #[serde(skip)]
     pub rows: usize,
-    /// As measured against the limit, and recorded.
     #[serde(skip)]
+    pub bytes: usize,
+}
+
+/// What an edge wrote of a reply.
+pub struct Sent<W> {
+    pub reply: W,
+    /// Bytes of the reply itself, which are measured against the limit.
+    pub size: usize,
+    /// Bytes of all that is sent of it, which are recorded: some protocols say the same twice.
     pub bytes: usize,
 }
 
@@ -84,19 +93,27 @@ pub struct WithId<'a, R> {
 }
 
 impl<R: Serialize> WithId<'_, R> {
-    /// The text, and its size.
+    /// The text.
     ///
     /// # Errors
     /// The reply has no JSON form.
-    pub fn text(&self) -> Result<(String, usize)> {
-        serde_json::to_string(self).map(measured).map_err(Error::internal)
+    pub fn text(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(Error::internal)
     }
 }
 
-/// A text, and its size.
-pub fn measured(text: String) -> (String, usize) {
-    let bytes = text.len();
-    (text, bytes)
+impl<W> Sent<W> {
+    /// Of a reply that is sent as it is.
+    pub fn once(reply: W, bytes: usize) -> Self {
+        Self { reply, size: bytes, bytes }
+    }
+}
+
+impl From<String> for Sent<String> {
+    fn from(text: String) -> Self {
+        let bytes = text.len();
+        Self::once(text, bytes)
+    }
 }
 
 /// A private folder for an upload, and the right to fill it.
@@ -144,13 +161,12 @@ impl Gateway {
     pub async fn call<O: Operation>(&self, caller: &Caller, op: O, via: Via) -> Result<Answered<O::Reply>> {
         let sized = |reply, request_id: &str| {
             let bytes = json::size(&WithId { reply: &reply, request_id }).map_err(Error::internal)?;
-            Ok((reply, bytes))
+            Ok(Sent::once(reply, bytes))
         };
         self.write(caller, op, via, sized).await
     }
 
-    /// Answers one call of a wire. `write` makes of the reply, and of the request's id, what is sent, and says how many
-    /// bytes it is: these are what is measured against the limit and recorded.
+    /// Answers one call of a wire. `write` makes of the reply, and of the request's id, what is sent.
     ///
     /// # Errors
     /// As [`Gateway::call`].
@@ -159,7 +175,7 @@ impl Gateway {
         caller: &Caller,
         op: O,
         via: Via,
-        write: impl FnOnce(O::Reply, &str) -> Result<(W, usize)>,
+        write: impl FnOnce(O::Reply, &str) -> Result<Sent<W>>,
     ) -> Result<Answered<W>> {
         let started = Instant::now();
         let target = op.target();
@@ -252,7 +268,7 @@ impl Gateway {
         self.parts.identity.unseal(&handed_to(caller, purpose), sealed).map(|(what, _)| what)
     }
 
-    /// Records an event that is not a call (`mcp.session.created`).
+    /// Records an event that is not a call (`mcp.tools.list`).
     ///
     /// # Errors
     /// The row could not be written.
@@ -324,7 +340,7 @@ impl Gateway {
         caller: &Caller,
         op: O,
         via: &Via,
-        write: impl FnOnce(O::Reply, &str) -> Result<(W, usize)>,
+        write: impl FnOnce(O::Reply, &str) -> Result<Sent<W>>,
     ) -> Result<Answered<W>> {
         // Held until the reply is written: that costs memory too.
         let _place = self.limiter.take(caller, O::INFO.cost)?;
@@ -342,8 +358,7 @@ impl Gateway {
             Surface::Tool | Surface::Resource => Budgets { reply_bytes: most, ..limits.budgets.clone() },
         };
         let job = Job::new(&pass, &budget, time, via.cancel.clone(), via.on_progress.clone());
-        let code = if O::INFO.cost == Cost::Ask { Code::AgentTimeout } else { Code::QueryTimeout };
-        let late = || Error::new(code, format!("The call took longer than {} s.", time.as_secs()));
+        let late = || Error::new(O::LATE, format!("The call took longer than {} s.", time.as_secs()));
         // Engines keep the deadline themselves; this is the backstop, a little later so that theirs speaks first.
         let grace = Duration::from_secs(2);
         let run = tokio::time::timeout(time + grace, op.run(&self.parts, &job));
@@ -361,13 +376,13 @@ impl Gateway {
         reply: O::Reply,
         most: usize,
         request_id: &str,
-        write: impl FnOnce(O::Reply, &str) -> Result<(W, usize)>,
+        write: impl FnOnce(O::Reply, &str) -> Result<Sent<W>>,
     ) -> Result<Answered<W>> {
         let rows = O::rows(&reply);
-        let (reply, bytes) = write(reply, request_id)?;
-        if bytes > most {
-            let message = format!("The reply has {bytes} bytes, more than {most}. Ask for fewer rows or columns.");
-            let details = serde_json::json!({ "limit": "reply_bytes", "max": most, "was": bytes });
+        let Sent { reply, size, bytes } = write(reply, request_id)?;
+        if size > most {
+            let message = format!("The reply has {size} bytes, more than {most}. Ask for fewer rows or columns.");
+            let details = serde_json::json!({ "limit": "reply_bytes", "max": most, "was": size });
             return Err(Error::new(Code::LimitExceeded, message).with(details));
         }
         Ok(Answered { reply, request_id: request_id.to_owned(), rows, bytes })

@@ -10,7 +10,7 @@ use crate::config::{Budgets, Config};
 use crate::engine::Engines;
 use crate::engine::job::Job;
 use crate::model::access::{Action, Want};
-use crate::model::error::Result;
+use crate::model::error::{Code, Result};
 
 /// Which bucket a call draws from, besides the token's and the workspace's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +166,24 @@ pub struct Blocks {
     pub pictures: Vec<String>,
 }
 
+/// One question back.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Question {
+    pub question: String,
+    /// Answers that settle it.
+    pub suggestions: Vec<String>,
+    /// What holds when nobody answers.
+    pub assumption: String,
+}
+
+/// What a reply asks back, for the person.
+#[derive(Clone, Debug)]
+pub struct Asks {
+    pub questions: Vec<Question>,
+    /// What the answers belong to.
+    pub conversation: String,
+}
+
 /// See the module.
 pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const INFO: Info;
@@ -174,6 +192,12 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// Whether the reply's form is somebody else's, who checks every key: as a tool's result it is one text without
     /// anything added, and the request's id stands beside it, in `_meta`.
     const EXACT: bool = false;
+
+    /// Whether its replies are often as large as replies may be.
+    const LARGE: bool = false;
+
+    /// What a call is that took longer than its time.
+    const LATE: Code = Code::QueryTimeout;
 
     /// The datasets that it names.
     fn want(&self) -> Want {
@@ -198,6 +222,11 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// Pictures (SVG) that the caller asked for.
     fn images(_reply: &Self::Reply) -> &[String] {
         &[]
+    }
+
+    /// What the reply asks back.
+    fn asks(_reply: &Self::Reply) -> Option<Asks> {
+        None
     }
 
     fn run(self, on: &Parts, job: &Job<'_>) -> impl Future<Output = Result<Self::Reply>> + Send;

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::Identity;
-use super::token::{Proven, Refusal};
+use super::proven::{Proven, Refusal};
 use super::uses::Uses;
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -22,9 +24,6 @@ use crate::store::{members, orgs};
 
 /// How every connectivity token begins.
 pub const PREFIX: &str = "dgmcp_";
-
-/// Most tokens of a workspace that may be in force.
-pub const MAX_ACTIVE: i64 = 10;
 
 /// The longest that a replaced token may be good.
 pub const MAX_OVERLAP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -55,7 +54,7 @@ impl Identity {
     ///
     /// # Errors
     /// `invalid_argument` for a bad label, no scope, an expiry that is past, or an unknown workspace;
-    /// `limit_exceeded` when the workspace has [`MAX_ACTIVE`] tokens in force.
+    /// `limit_exceeded` when the workspace has as many tokens in force as the settings let it have.
     pub async fn create_token(
         &self,
         org: Id<Org>,
@@ -87,9 +86,10 @@ impl Identity {
         }
         let mut tx = self.0.db.tenant(org).await?;
         still_admin(&mut tx, org, by).await?;
-        if tokens::count_active(&mut tx, org, false, now).await? >= MAX_ACTIVE {
-            let message = format!("A workspace has at most {MAX_ACTIVE} tokens in force. Revoke one first.");
-            return Err(Error::new(Code::LimitExceeded, message));
+        let most = self.0.config.limits.lifetimes.tokens;
+        if tokens::count_active(&mut tx, org, false, now).await? >= most {
+            let message = format!("A workspace has at most {most} tokens in force. Revoke one first.");
+            return Err(Error::new(Code::LimitExceeded, message).with(json!({ "limit": "tokens", "max": most })));
         }
         let mut row = TokenRow {
             org,
@@ -115,7 +115,7 @@ impl Identity {
     ///
     /// # Errors
     /// `not_found` for a token that is not in force; `invalid_argument` for one that was replaced before, or an overlap
-    /// longer than [`MAX_OVERLAP`]; `limit_exceeded` when [`MAX_ACTIVE`] replaced ones have not ended yet.
+    /// longer than [`MAX_OVERLAP`]; `limit_exceeded` when as many replaced ones have not ended yet.
     pub async fn rotate_token(
         &self,
         org: Id<Org>,
@@ -138,8 +138,9 @@ impl Identity {
             let message = format!("This token was rotated already. Rotate the one in its place, {next}.");
             return Err(Error::invalid("token_id", message));
         }
-        if tokens::count_active(&mut tx, org, true, now).await? >= MAX_ACTIVE {
-            let message = format!("{MAX_ACTIVE} rotated tokens have not ended yet. Revoke one, or wait for it.");
+        let most = self.0.config.limits.lifetimes.tokens;
+        if tokens::count_active(&mut tx, org, true, now).await? >= most {
+            let message = format!("{most} rotated tokens have not ended yet. Revoke one, or wait for it.");
             return Err(Error::new(Code::LimitExceeded, message));
         }
         let life = old.expires_at.map(|at| at - old.created_at);

@@ -2,7 +2,8 @@
 //! client id is an https URL, and what would be registered is read from there. They need no registration.
 //!
 //! 1. [`address`] judges the id as raw text; nothing is fetched for one that it refuses.
-//! 2. A pinned document is used as it is: some publishers answer data centres with a challenge page.
+//! 2. A pinned document is used as it is: some publishers answer data centres with a challenge page. So are those that
+//!    ChatGPT has for single apps, which all have one form.
 //! 3. Any other is fetched through `base::outbound`, judged by [`read`], and remembered for as long as it says.
 //!
 //! To the outside every failure is the same: the client is unknown. The reason is logged.
@@ -166,8 +167,20 @@ fn client(id: &str, name: &str, redirect_uris: Vec<String>, now: Millis) -> OAut
 }
 
 fn pinned(id: &str, now: Millis) -> Option<OAuthClient> {
+    if let Some(app) = app_of_chatgpt(id) {
+        return Some(client(id, "ChatGPT", vec![format!("https://chatgpt.com/connector/oauth/{app}")], now));
+    }
     let (id, name, uris) = PINNED.iter().find(|(known, ..)| *known == id)?;
     Some(client(id, name, uris.iter().map(|uri| (*uri).to_owned()).collect(), now))
+}
+
+/// The app that a document of ChatGPT's is about, where it has one for each: the redirect address has the same name in it.
+fn app_of_chatgpt(id: &str) -> Option<&str> {
+    let app = id.strip_prefix("https://chatgpt.com/oauth/")?.strip_suffix("/client.json")?;
+    let is_name = |app: &&str| {
+        (1..=128).contains(&app.len()) && app.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    Some(app).filter(is_name)
 }
 
 /// What came of the last fetch.

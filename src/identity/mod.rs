@@ -22,6 +22,7 @@ pub mod members;
 pub mod own_name;
 pub mod passkeys;
 pub mod password;
+pub mod proven;
 pub mod redirect;
 pub mod reset;
 mod retention;

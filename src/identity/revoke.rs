@@ -2,7 +2,7 @@
 
 use super::Identity;
 use super::grants::is_refresh_token;
-use super::token::Refusal;
+use super::proven::Refusal;
 use crate::base::secret::sha256_hex;
 use crate::model::error::Result;
 use crate::store::grants::{self, Ended};

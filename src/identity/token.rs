@@ -7,6 +7,7 @@ use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header, encode}
 use serde::{Deserialize, Serialize};
 
 use super::clients::verified_host;
+use super::proven::{Proven, Refusal};
 use super::{Identity, connectivity};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -26,38 +27,6 @@ const TYPE: &str = "at+jwt";
 const MAX_BYTES: usize = 8 * 1024;
 /// By how much the clocks of two nodes may differ.
 pub(super) const SKEW: Duration = Duration::from_secs(60);
-
-/// A proven bearer, with what holds for them now.
-#[derive(Clone, Debug)]
-pub struct Proven {
-    pub org: Org,
-    /// `None` for a connectivity token.
-    pub user: Option<User>,
-    pub role: Role,
-    /// What the credential and the role allow together.
-    pub rights: Rights,
-    pub proof: Proof,
-    pub client: Client,
-}
-
-/// Why a bearer is not proven. The outside must not learn more than these words.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum Refusal {
-    #[error("the token is not valid here")]
-    Invalid,
-    #[error("the token is past its time")]
-    Expired,
-    #[error("the token was revoked")]
-    Revoked,
-    #[error(transparent)]
-    Internal(#[from] Error),
-}
-
-impl From<sqlx::Error> for Refusal {
-    fn from(cause: sqlx::Error) -> Self {
-        Refusal::Internal(cause.into())
-    }
-}
 
 /// The claims. Times are whole seconds (RFC 7519 §2); a claim of another type, twice, or missing is no token of ours.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -9,6 +9,8 @@ use crate::model::org::Org;
 
 /// Characters of SQL or text that an entry keeps.
 pub const TEXT_LIMIT: usize = 500;
+/// Bytes of an entry's canonical JSON.
+pub const MOST_BYTES: usize = 4 << 10;
 
 /// An entry before it is chained. No secret, no row content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +56,18 @@ impl Entry {
         chained(seq, previous, &self.canonical())
     }
 
+    /// Within [`MOST_BYTES`]: what others wrote in it is cut at a character, the longest of it first.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        while let over @ 1.. = self.canonical().len().saturating_sub(MOST_BYTES) {
+            let written = [&mut self.principal, &mut self.client, &mut self.client_version, &mut self.target];
+            let Some(longest) = written.into_iter().max_by_key(|text| text.len()) else { break };
+            let cut = over.min(longest.len().div_ceil(2)).max(1);
+            longest.truncate(longest.floor_char_boundary(longest.len().saturating_sub(cut)));
+        }
+        self
+    }
+
     /// The JSON that is stored and hashed.
     pub fn canonical(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -68,4 +82,31 @@ pub fn chained(seq: i64, previous: &str, canonical: &str) -> String {
 /// Cuts a text for an entry, at a character.
 pub fn clip(text: &str) -> String {
     text.chars().take(TEXT_LIMIT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_has_at_most_four_kilobytes_whatever_is_written_in_it() {
+        for letter in ["a", "ü", "語", "𝄞", "\"", "\u{1}"] {
+            let text = clip(&letter.repeat(1_000));
+            let entry: Entry = serde_json::from_value(serde_json::json!({
+                "at": 1, "org": null, "principal": "", "client": text, "client_version": text, "session": "s",
+                "ip": "192.0.2.1", "request_id": "r", "action": "rest.call", "target": text, "outcome": "ok",
+                "duration_ms": 1, "rows": 0, "bytes": 0,
+            }))
+            .unwrap();
+            let whole = entry.canonical().len();
+            let bounded = entry.clone().bounded();
+            assert!(bounded.canonical().len() <= MOST_BYTES, "{letter}");
+            assert_eq!(bounded == entry, whole <= MOST_BYTES, "{letter}: only what is too long is cut");
+            assert!(
+                bounded.canonical().len() > MOST_BYTES / 2 || bounded == entry,
+                "{letter}: not far more than needed"
+            );
+            assert!(entry.target.starts_with(&bounded.target) && !bounded.target.is_empty(), "{letter}");
+        }
+    }
 }

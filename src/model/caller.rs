@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::base::id::Id;
-use crate::model::access::{Rights, Role};
 use crate::model::org::Org;
+use crate::model::rights::{Rights, Role};
 use crate::model::user::User;
 
 /// How the caller was proven.

@@ -1,5 +1,7 @@
 //! A dataset: a table or a set of documents that a workspace may publish to external clients.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Millis;
@@ -77,6 +79,14 @@ impl Dataset {
     /// Whether it can be queried at all.
     pub fn is_ready(&self) -> bool {
         self.version.is_some()
+    }
+
+    /// How the names of the files end that it was made of, each once; none of a remote table.
+    pub fn file_types(&self) -> Vec<String> {
+        let ends = self.source.split(", ").filter_map(|file| file.rsplit_once('.')).map(|(_, end)| end.to_lowercase());
+        let is_word = |end: &String| (1..=8).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_alphanumeric());
+        let ends: BTreeSet<String> = ends.filter(is_word).collect();
+        if self.remote.is_some() { vec![] } else { ends.into_iter().collect() }
     }
 
     /// The SQL that reads it; `None` for documents.

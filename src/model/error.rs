@@ -186,11 +186,17 @@ impl Error {
         Self::new(Code::Forbidden, message).with(json!({ "rule": rule }))
     }
 
-    /// Logs the cause here, once, and tells the outside nothing of it.
+    /// Logs the cause here, once, and tells the outside nothing of it: but for a full disk, which who meets it can have
+    /// mended.
     #[track_caller]
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         let at = std::panic::Location::caller();
         tracing::error!(cause = %cause, file = at.file(), line = at.line(), "internal error");
+        if Self::is_disk_full(&cause.to_string()) {
+            let message =
+                "The disk of the service is full, and nothing of this was kept. Tell who runs it; then try again.";
+            return Self::new(Code::ServiceUnavailable, message).retry_after(60).with(json!({ "limit": "disk" }));
+        }
         Self::new(Code::InternalError, "The service failed to answer. The failure is recorded; try again later.")
     }
 
@@ -198,19 +204,11 @@ impl Error {
         Self::new(Code::ServiceUnavailable, message).retry_after(1)
     }
 
-    /// Bytes could not be written: our own fault, unless the disk is full, which is said.
-    pub fn unwritten(problem: &std::io::Error) -> Self {
-        if Self::is_disk_full(problem) { Self::disk_full() } else { Self::internal(problem) }
-    }
-
-    pub fn is_disk_full(problem: &std::io::Error) -> bool {
-        matches!(problem.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
-    }
-
-    pub fn disk_full() -> Self {
-        let message =
-            "The disk of the service is full, and nothing of this was kept. Tell who runs it; then try again.";
-        Self::new(Code::ServiceUnavailable, message).retry_after(60).with(json!({ "limit": "disk" }))
+    /// Whether a cause is that there is no room, in the words of the system, which the engines repeat, or of SQLite.
+    pub fn is_disk_full(cause: &str) -> bool {
+        ["No space left on device", "Disk quota exceeded", "database or disk is full"]
+            .iter()
+            .any(|words| cause.contains(words))
     }
 
     /// `{"error":{code, message, details}, "request_id"}`: the body on REST and in tool results.
@@ -241,5 +239,14 @@ mod tests {
     fn an_internal_error_says_nothing_of_its_cause() {
         let body = Error::internal("password column of table users").body("r-1").to_string();
         assert!(!body.contains("password"), "{body}");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_whoever_ran_into_it() {
+        let system = std::io::Error::from_raw_os_error(nix::libc::ENOSPC).to_string();
+        for cause in [system.as_str(), "(code: 13) database or disk is full"] {
+            let told = Error::internal(cause);
+            assert_eq!((told.code, &told.details["limit"]), (Code::ServiceUnavailable, &json!("disk")), "{cause}");
+        }
     }
 }

@@ -21,6 +21,7 @@ pub mod preferences;
 pub mod profile;
 pub mod query;
 pub mod reading;
+pub mod rights;
 pub mod run;
 pub mod source;
 pub mod sync;

@@ -447,6 +447,13 @@ impl Measure {
     pub fn metric(name: impl Into<String>) -> Self {
         Self::of(Value::Metric(name.into()))
     }
+
+    /// Whether it is the part of another for which more conditions hold.
+    pub fn is_part_of(&self, whole: &Measure) -> bool {
+        self.value == whole.value
+            && self.filters.len() > whole.filters.len()
+            && whole.filters.iter().all(|filter| self.filters.contains(filter))
+    }
 }
 
 impl Grain {

@@ -59,7 +59,23 @@ impl Dialect {
             Dialect::ClickHouse => "ClickHouse",
         }
     }
+
+    /// What a whole statement of ours ends with, on a line of its own.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Dialect::DuckDb | Dialect::PostgreSql => "",
+            Dialect::ClickHouse => CLICKHOUSE_SETTINGS,
+        }
+    }
 }
+
+/// What statements of ours to ClickHouse end with, so that they mean there what they mean everywhere: joins without a
+/// partner and aggregates of nothing are NULL, names are those of columns before those of results, types keep their
+/// NULL, days before 1970 are days, and a moment without a zone is read in UTC.
+pub const CLICKHOUSE_SETTINGS: &str = "\nSETTINGS join_use_nulls = 1, aggregate_functions_null_for_empty = 1, \
+    prefer_column_name_to_alias = 1, cast_keep_nullable = 1, transform_null_in = 0, enable_positional_arguments = 1, \
+    count_distinct_implementation = 'uniqExact', enable_extended_results_for_datetime_functions = 1, \
+    session_timezone = 'UTC'";
 
 /// A name as an identifier, as every dialect here reads it back.
 pub fn quoted(name: &str) -> String {

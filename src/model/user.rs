@@ -5,10 +5,10 @@ use unicode_normalization::is_nfc;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::model::access::Role;
 use crate::model::error::{Error, Result};
 use crate::model::name;
 use crate::model::org::{Org, is_domain};
+use crate::model::rights::Role;
 
 /// Bytes of the longest e-mail address (RFC 5321 §4.5.3.1.3, erratum 1690), and of what stands before its `@`
 /// (§4.5.3.1.1).

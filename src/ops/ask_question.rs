@@ -11,10 +11,10 @@ use crate::base::secret::sha256_hex;
 use crate::engine::agent::conversation::{Answered, Ask, Body};
 use crate::engine::agent::record::Record;
 use crate::engine::job::Job;
-use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};
+use crate::gateway::operation::{Asks, Blocks, Cost, Info, Operation, Parts, Question, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
 use crate::model::chart::ChartSpec;
-use crate::model::error::Result;
+use crate::model::error::{Code, Result};
 use crate::model::lineage::Lineage;
 use crate::model::ontology::OntologyRef;
 use crate::model::query::Query;
@@ -111,16 +111,6 @@ pub struct ClarificationRequest {
     pub questions: Vec<Question>,
 }
 
-/// One question back.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Question {
-    pub question: String,
-    /// Answers that settle it.
-    pub suggestions: Vec<String>,
-    /// What holds when nobody answers.
-    pub assumption: String,
-}
-
 /// Rows of an answer, as for dragoman_sql.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -156,6 +146,7 @@ impl Operation for AskQuestion {
         example: r#"{"ontologyId":"01936f2e-7c1a-7000-8000-000000000001","question":"How many flights were there by carrier in July 2013?"}"#,
     };
     type Reply = Reply;
+    const LATE: Code = Code::AgentTimeout;
 
     fn want(&self) -> Want {
         Want::All
@@ -199,6 +190,11 @@ impl Operation for AskQuestion {
 
     fn images(reply: &Reply) -> &[String] {
         if reply.image { &reply.svg } else { &[] }
+    }
+
+    fn asks(reply: &Reply) -> Option<Asks> {
+        let asked = reply.clarification_request.as_ref()?;
+        Some(Asks { questions: asked.questions.clone(), conversation: reply.conversation_id.to_string() })
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Reply> {
@@ -383,7 +379,7 @@ mod tests {
     #[test]
     fn each_block_is_a_part_of_the_structure_and_pictures_are_in_none() {
         let reply = answer(21, false);
-        let (text, _) = WithId { reply: &reply, request_id: "r" }.text().unwrap();
+        let text = WithId { reply: &reply, request_id: "r" }.text().unwrap();
         assert!(!text.contains("svg"), "{text}");
         let whole: Value = serde_json::from_str(&text).unwrap();
         let found = blocks(&reply);

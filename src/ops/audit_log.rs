@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::{Millis, rfc3339};
+use crate::base::csv;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::gateway::record::{Found, Wanted};
@@ -346,12 +347,11 @@ fn line(format: Format, entry: AuditEntry) -> Result<String> {
     Ok(cells.join(",") + "\r\n")
 }
 
-/// A cell of RFC 4180. What a spreadsheet would run as a formula gets an apostrophe in front: names of clients and what
+/// A cell of CSV. What a spreadsheet would run as a formula gets an apostrophe in front: names of clients and what
 /// they asked are anybody's words.
 fn cell(text: &str) -> String {
     let runs = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if runs { format!("'{text}") } else { text.to_owned() };
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    if runs { csv::cell(&format!("'{text}")) } else { csv::cell(text) }
 }
 
 #[cfg(test)]

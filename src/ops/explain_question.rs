@@ -10,7 +10,7 @@ use crate::engine::agent::record::Record;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts};
 use crate::model::access::{Action, Want};
-use crate::model::error::Result;
+use crate::model::error::{Code, Result};
 use crate::model::run::{Ending, Stage};
 
 /// Arguments: those of the question.
@@ -19,7 +19,7 @@ use crate::model::run::{Ending, Stage};
 pub struct ExplainQuestion(pub AskQuestion);
 
 /// The reply.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explained {
     pub outcome: Ending,
     pub narrative: String,
@@ -38,6 +38,7 @@ impl Operation for ExplainQuestion {
         ..Info::MANAGE
     };
     type Reply = Explained;
+    const LATE: Code = Code::AgentTimeout;
 
     fn want(&self) -> Want {
         Want::All

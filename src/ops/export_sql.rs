@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::csv::cell;
 use crate::config::Budgets;
+use crate::engine::agent::compiler::MAX_BYTES;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
@@ -69,8 +71,8 @@ impl Operation for ExportSql {
             sql_rows: ROWS,
             reply_bytes: BYTES,
             sql_time: job.time_left(),
-            // A statement that `browse_rows` wrote names many columns.
-            sql_chars: job.budget.sql_chars.max(8_192),
+            // Statements that `browse_rows` and answers wrote are longer than those of people.
+            sql_chars: MAX_BYTES,
             ..job.budget.clone()
         };
         let answer = on.engines.sql.query_text(&job.within(&budget), &self.sql).await?;
@@ -86,6 +88,7 @@ impl Operation for ExportSql {
     }
 }
 
+/// As it is stored: what begins like a formula stays what it was, for who reads it back.
 fn written(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -93,11 +96,6 @@ fn written(value: &Value) -> String {
         Value::String(text) => cell(text),
         other => cell(&other.to_string()),
     }
-}
-
-/// A cell of RFC 4180, as it is stored: what begins like a formula stays what it was, for who reads it back.
-fn cell(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 #[cfg(test)]

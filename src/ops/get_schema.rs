@@ -155,6 +155,7 @@ impl Operation for GetSchema {
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001"}"#,
     };
     type Reply = Reply;
+    const LARGE: bool = true;
 
     fn want(&self) -> Want {
         Want::All

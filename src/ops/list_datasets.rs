@@ -44,6 +44,9 @@ pub struct Listed {
     #[schemars(with = "Option<bool>")]
     pub published: bool,
     pub r#type: Kind,
+    /// What the files were that it was made of: csv, parquet, pdf.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub file_types: Vec<String>,
     /// For tables, the SQL to write; a query joins tables of one dialect and source only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
@@ -151,6 +154,7 @@ fn listed(dataset: &Dataset, mut room: usize) -> Listed {
         published: dataset.externally_queryable,
         description: dataset.description.clone(),
         r#type: dataset.kind,
+        file_types: dataset.file_types(),
         dialect: dataset.dialect(),
         source: dataset.remote.as_ref().map(|remote| remote.source_name.clone()),
         row_count: dataset.row_count,

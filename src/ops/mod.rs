@@ -1,6 +1,6 @@
 //! The product: one file for each thing that a caller may ask (for management, each thing that admins look after), and
 //! the only list of them. MCP tools, REST routes and the OpenAPI documents are short visitors of [`each`]. Outside the
-//! list is what the operator alone asks, at the machine: [`explain_question`].
+//! list is what the operator alone asks, at the machine, [`explain_question`], and a sequence of others, [`demo`].
 //!
 //! ## Adding an operation
 //!
@@ -24,6 +24,7 @@ pub mod connectivity;
 pub mod dataset_versions;
 pub mod delete_dataset;
 pub mod delete_document;
+pub mod demo;
 pub mod document_syncs;
 pub mod draft_ontology;
 pub mod explain_question;
@@ -50,13 +51,13 @@ pub mod questions;
 pub mod rag;
 pub mod run_sql;
 pub mod search;
-pub mod settings;
 pub mod sources;
 pub mod sql;
 pub mod tokens;
 pub mod update_dataset;
 pub mod uploads;
 pub mod user_settings;
+pub mod workspace_settings;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -157,8 +158,8 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<tokens::CreateToken>();
     visitor.visit::<tokens::RotateToken>();
     visitor.visit::<tokens::RevokeToken>();
-    visitor.visit::<settings::GetSettings>();
-    visitor.visit::<settings::UpdateSettings>();
+    visitor.visit::<workspace_settings::GetSettings>();
+    visitor.visit::<workspace_settings::UpdateSettings>();
     visitor.visit::<user_settings::GetUserSettings>();
     visitor.visit::<user_settings::UpdateUserSettings>();
     visitor.visit::<sources::ListSources>();

@@ -8,12 +8,12 @@ use crate::base::clock::rfc3339;
 use crate::base::id::Id;
 use crate::engine::chart::graph_svg;
 use crate::engine::job::Job;
-use crate::engine::ontology::read;
-use crate::engine::ontology::{foreign, write};
+use crate::engine::ontology::library::unreadable;
+use crate::engine::ontology::{foreign, read, write};
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::error::{Error, Result};
-use crate::model::ontology::{Attestation, Problem, Status, StoredOntology};
+use crate::model::ontology::{Attestation, Ontology, Problem, Status, StoredOntology};
 
 /// What operations on texts have in common. A text of megabytes takes its time to be read.
 pub(super) const WRITE: Info =
@@ -28,7 +28,7 @@ pub(super) fn long(_: &crate::config::Budgets) -> std::time::Duration {
 }
 
 /// An ontology and where it stands.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Standing {
     pub ontology_id: Id<StoredOntology>,
     pub name: String,
@@ -67,7 +67,7 @@ impl From<StoredOntology> for Standing {
 pub struct ListAllOntologies {}
 
 /// The reply.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct All {
     /// By name, whatever their status; for an AI client those of which it sees every dataset.
     pub ontologies: Vec<Standing>,
@@ -122,7 +122,7 @@ pub struct UpdateOntology {
 }
 
 /// What was saved, and what is wrong or doubtful with it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Saved {
     pub ontology: Standing,
     pub problems: Vec<Problem>,
@@ -185,7 +185,7 @@ pub struct CheckOntology {
 }
 
 /// What the comparison found.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Checked {
     pub ontology: Standing,
     pub attestation: Attestation,
@@ -254,6 +254,9 @@ pub struct Text {
     pub attestation: Option<Attestation>,
     /// A picture of the datasets and what refers to what, as SVG; empty for a text that cannot be read.
     pub graph_svg: String,
+    /// What the text says, for pages of this program.
+    #[serde(skip)]
+    pub parsed: Option<Ontology>,
 }
 
 impl Operation for GetOntologyText {
@@ -281,24 +284,28 @@ impl Operation for GetOntologyText {
         let format = self.format;
         // A text may be long: parsing it is not for a thread on which others wait.
         let written = tokio::task::spawn_blocking(move || written(saved, format)).await.map_err(Error::internal)?;
-        let (text, graph_svg) = written?;
+        let (text, parsed) = written?;
+        let graph_svg = parsed.as_ref().map(graph_svg).unwrap_or_default();
         let attestation = library.attestation(job, self.ontology_id).await?;
-        Ok(Text { ontology: stored.into(), text, attestation, graph_svg })
+        Ok(Text { ontology: stored.into(), text, attestation, graph_svg, parsed })
     }
 }
 
-/// A saved text in a form, and its graph as an image; a text that cannot be read any more has none, and no other form.
-fn written(saved: String, format: Format) -> Result<(String, String)> {
+/// A saved text in a form, and what it says; a text that cannot be read any more says nothing, and has no other form.
+fn written(saved: String, format: Format) -> Result<(String, Option<Ontology>)> {
     let read = read::read(&saved).map(|document| document.ontology);
-    let parsed = read.map_err(|problems| crate::engine::ontology::library::unreadable(&problems));
-    let graph_svg = parsed.as_ref().map(graph_svg).unwrap_or_default();
+    let ontology = match read.map_err(|problems| unreadable(&problems)) {
+        Ok(ontology) => ontology,
+        Err(_) if format == Format::Saved => return Ok((saved, None)),
+        Err(error) => return Err(error),
+    };
     let text = match format {
         Format::Saved => saved,
-        Format::Ossie => write::flat_yaml(&parsed?),
-        Format::OssieJson => write::flat_json(&parsed?),
-        Format::LegacyJson => write::legacy_json(&parsed?),
+        Format::Ossie => write::flat_yaml(&ontology),
+        Format::OssieJson => write::flat_json(&ontology),
+        Format::LegacyJson => write::legacy_json(&ontology),
     };
-    Ok((text, graph_svg))
+    Ok((text, Some(ontology)))
 }
 
 /// Arguments.
@@ -430,7 +437,7 @@ impl Operation for ConvertOntology {
     async fn run(self, _on: &Parts, _job: &Job<'_>) -> Result<Made> {
         let import = move || {
             let imported = foreign::import(&self.text);
-            let imported = imported.map_err(|problems| crate::engine::ontology::library::unreadable(&problems))?;
+            let imported = imported.map_err(|problems| unreadable(&problems))?;
             Ok(Made { text: write::flat_yaml(&imported.ontology), notes: imported.notes })
         };
         tokio::task::spawn_blocking(import).await.map_err(Error::internal)?

@@ -59,6 +59,7 @@ impl Operation for PreviewRows {
         example: r#"{"dataset_id":"01936f2e-7c1a-7000-8000-000000000001","limit":10}"#,
     };
     type Reply = Reply;
+    const LARGE: bool = true;
 
     fn want(&self) -> Want {
         Want::One(self.dataset_id)

@@ -15,7 +15,7 @@ use crate::base::secret::sha256_hex;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Blocks, Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
-use crate::model::error::Result;
+use crate::model::error::{Code, Result};
 use crate::model::ontology::OntologyRef;
 use crate::model::query::Query;
 
@@ -48,6 +48,7 @@ impl Operation for RunQuery {
         example: r#"{"measures":["flight_count","average_departure_delay"],"dimensions":["airline.name"],"filters":["flight.origin = 'JFK'"],"time":"2013-07","order":["flight_count desc"],"limit":5}"#,
     };
     type Reply = Reply;
+    const LATE: Code = Code::AgentTimeout;
 
     fn want(&self) -> Want {
         Want::All

@@ -87,6 +87,7 @@ impl Operation for Sql {
         example: r#"{"sql":"SELECT carrier, count(*) AS flights FROM flights GROUP BY carrier ORDER BY flights DESC"}"#,
     };
     type Reply = Reply;
+    const LARGE: bool = true;
 
     fn want(&self) -> Want {
         self.dataset_id.map_or(Want::All, Want::One)

@@ -36,6 +36,7 @@ const SET: &str = "UPDATE audit_heads SET hash = $1 WHERE chain = $2";
 
 /// Appends entries, and adds uses of tokens, in one transaction: all are durable when it returns, or none is there.
 pub async fn append(db: &Db, entries: Vec<Entry>, uses: Vec<Use>) -> Result<()> {
+    let entries: Vec<Entry> = entries.into_iter().map(Entry::bounded).collect();
     match &db.direct {
         Some(direct) => {
             let turn = db.writer.clone().lock_owned().await;

@@ -10,7 +10,7 @@ use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 
-use crate::gateway::{Gateway, Via};
+use crate::gateway::{Gateway, Sent, Via};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error, Result};
 use crate::ops::audit_log::{ExportAudit, Format, Part};
@@ -60,7 +60,7 @@ enum Next {
 async fn ask(gateway: &Gateway, caller: &Caller, op: ExportAudit) -> Result<Part> {
     let lines = |part: Part, _: &str| {
         let bytes = part.content.len();
-        Ok((part, bytes))
+        Ok(Sent::once(part, bytes))
     };
     Ok(gateway.write(caller, op, Via::new("rest.call"), lines).await?.reply)
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::base::secret::Secret;
 use crate::config::Config;
 use crate::identity::Identity;
-use crate::identity::token::{Proven, Refusal};
+use crate::identity::proven::{Proven, Refusal};
 use crate::model::access::{Rights, Scope};
 use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
@@ -182,6 +182,7 @@ async fn refuse(
         NoCaller::Missing => "auth_missing",
         NoCaller::Bad(error) => error.code.info().name,
     };
+    metrics::counter!("dragoman_auth_refused_total", "kind" => outcome).increment(1);
     if let Err(error) = state.web.record(AuditEvent::new(&context, "auth.refused", outcome).target(path)).await {
         return problem(&error, &context.request_id);
     }

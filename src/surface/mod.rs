@@ -13,6 +13,7 @@ pub mod body;
 pub mod browser;
 pub mod console;
 pub mod context;
+pub mod cors;
 pub mod docs;
 pub mod drain;
 pub mod error;

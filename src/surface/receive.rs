@@ -99,9 +99,9 @@ async fn written(field: &mut Field<'_>, path: &Path, left: &mut u64, most: u64) 
         let size = chunk.len() as u64;
         *left = left.checked_sub(size).ok_or_else(|| too_large(most))?;
         bytes += size;
-        file.write_all(&chunk).await.map_err(|problem| Error::unwritten(&problem))?;
+        file.write_all(&chunk).await.map_err(Error::internal)?;
     }
-    file.flush().await.map_err(|problem| Error::unwritten(&problem))?;
+    file.flush().await.map_err(Error::internal)?;
     Ok(bytes)
 }
 

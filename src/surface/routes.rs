@@ -35,10 +35,11 @@ use crate::surface::browser::one_name::one_name;
 use crate::surface::browser::session;
 use crate::surface::console::account::{apps, passkeys, profile, providers, questions, sessions};
 use crate::surface::console::workspace::{
-    self, Console, ask, audit, check, clients, connect, dataset, document, figures, import, members, ontologies,
+    self, Console, ask, audit, check, clients, connect, dataset, demo, document, figures, import, members, ontologies,
     overview, rows, sources, uploads,
 };
 use crate::surface::console::{account, home};
+use crate::surface::cors;
 use crate::surface::drain::drain;
 use crate::surface::finish::finish;
 use crate::surface::guard::{GuardState, Guards, guard};
@@ -115,7 +116,7 @@ fn ai_clients<H: ServerHandler>(web: &Web, mcp: Arc<Mcp>, library: Library<H>) -
         .route_service("/t/{workspace}/mcp", library)
         .layer(
             ServiceBuilder::new()
-                .layer(from_fn_with_state(web.config.clone(), mcp::cors::cors))
+                .layer(from_fn_with_state((cors::MCP, web.config.clone()), cors::cors))
                 .layer(from_fn_with_state(GuardState { web: web.clone(), guards: Guards::Mcp }, guard))
                 .layer(from_fn_with_state(mcp, mcp::enter)),
         )
@@ -126,6 +127,7 @@ fn programs(web: &Web, gateway: Arc<Gateway>) -> Router {
     let health = OpenHealth::new(web.identity.db().clone());
     operations::routes(Rest { gateway, config: web.config.clone() }).layer(
         ServiceBuilder::new()
+            .layer(from_fn_with_state((cors::PROGRAMS, web.config.clone()), cors::cors))
             .layer(from_fn_with_state(health, open_health))
             .layer(from_fn_with_state(GuardState { web: web.clone(), guards: Guards::Rest }, guard))
             // Bodies are bounded where they are read: JSON to kilobytes, uploads to their own limit.
@@ -244,6 +246,7 @@ fn long_workspace() -> Router<Console> {
         .route("/w/{slug}/ask", get(ask::show).post(ask::submit))
         .route("/w/{slug}/ask/history", get(ask::history))
         .route("/w/{slug}/ask/csv", post(ask::csv))
+        .route("/w/{slug}/demo", post(demo::submit))
         .route("/w/{slug}/connect", get(connect::list).post(connect::switch))
         .route("/w/{slug}/connect/{id}", get(connect::show).post(connect::submit))
         .route("/w/{slug}/ontologies/new", get(ontologies::new::show).post(ontologies::new::submit))

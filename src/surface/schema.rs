@@ -13,14 +13,17 @@ use crate::gateway::operation::Operation;
 use crate::model::audit::clip;
 use crate::model::error::{Error, Result};
 
-/// The schema of `T` as a JSON object.
+/// The schema of arguments as a JSON object.
 pub fn of<T: JsonSchema>() -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+    written::<T>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+fn written<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let portable = RecursiveTransform(portable);
-    let settings = settings.with_transform(portable);
+    let settings = settings.with_transform(RecursiveTransform(portable));
     let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
     let mut object = match schema.to_value() {
         Value::Object(object) => object,
@@ -64,9 +67,10 @@ fn portable(schema: &mut Schema) {
     }
 }
 
-/// The schema of a reply: the operation's, with the `request_id` that the gateway adds.
+/// The schema of a reply, in which what is left out where it is empty need not be: the operation's, with the `request_id`
+/// that the gateway adds.
 pub fn of_reply<T: JsonSchema>() -> Map<String, Value> {
-    let mut object = of::<T>();
+    let mut object = written::<T>(SchemaSettings::draft2020_12().for_serialize());
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         properties.insert(
             "request_id".into(),

@@ -13,7 +13,7 @@ const CALLS = 200;
 const WARM_UP = 20;
 const CALLERS = 8;
 const SESSIONS = 100;
-const FLIGHTS = 'src/cli/demo/flights.parquet';
+const FLIGHTS = 'src/ops/demo/flights.parquet';
 const SQL = 'SELECT a.name, round(avg(f.dep_delay), 2) AS delay FROM flights f JOIN airlines a USING (carrier) GROUP BY ALL ORDER BY delay DESC LIMIT 1';
 const QUERIES = ['how can I tell that a flight was cancelled', 'what does a negative delay mean', 'where is the weather measured',
   'tail number of an aircraft', 'which airports are in New York'];

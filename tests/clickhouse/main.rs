@@ -7,6 +7,8 @@
     reason = "a test that cannot go on says so by panicking, and its script tells it where the engine is"
 )]
 
+mod plans;
+
 use std::time::Duration;
 
 use dragoman::base::secret::Secret;
@@ -49,11 +51,16 @@ async fn prepare(address: &Address) {
         r"CREATE OR REPLACE TABLE warehouse.`carriers\`facts` (code String, name String) ENGINE = Memory",
         r"INSERT INTO warehouse.`carriers\`facts` VALUES ('AA', 'American'), ('UA', 'United')",
     ] {
-        let client = dragoman::base::outbound::engine_client(&address.url, true, &[]).await.unwrap();
-        let url = address.url.join("?default_format=Null").unwrap();
-        let done = client.post(url).body(sql).send().await.unwrap();
-        assert!(done.status().is_success(), "{sql}: {}", done.text().await.unwrap());
+        run(address, sql).await;
     }
+}
+
+/// Runs a statement that nobody judges.
+async fn run(address: &Address, sql: &str) {
+    let client = dragoman::base::outbound::engine_client(&address.url, true, &[]).await.unwrap();
+    let url = address.url.join("?default_format=Null").unwrap();
+    let done = client.post(url).body(sql.to_owned()).send().await.unwrap();
+    assert!(done.status().is_success(), "{sql}: {}", done.text().await.unwrap());
 }
 
 async fn query(address: &Address, sql: &str) -> Result<Table> {

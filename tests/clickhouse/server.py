@@ -8,8 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 from chdb.session import Session
 
 engine = Session()
-# Of the interface, or of the server's process: the engine in this process has no use for them.
-NOT_SETTINGS = {"default_format", "wait_end_of_query", "cancel_http_readonly_queries_on_client_close"}
+# Of the interface, or of the server's process: the engine in this process has no use for them. A setting holds for all
+# that follows here, and tables are still to be made.
+NOT_SETTINGS = {"default_format", "wait_end_of_query", "cancel_http_readonly_queries_on_client_close", "allow_ddl"}
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -2,7 +2,7 @@
 // node data.mjs <address> <email> <password> <folder for pictures> <light | dark>
 // Prints one JSON object; ends with an error when anything is not as it should be.
 import { chromium } from 'playwright-core';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { FLAGS } from './browser.mjs';
 
 const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
@@ -122,6 +122,28 @@ try {
   await page.getByRole('heading', { name: 'Bring files' }).waitFor();
   if (await page.getByText(`later_${colour}.csv`).count()) throw new Error('it is still there');
 
+  // A tab that is closed in the middle of a file: another one goes on with it, for whoever chooses the same file.
+  const large = `${pictures}/closed_${colour}.csv`;
+  writeFileSync(large, `n,word\n${'1234567,abcdefgh\n'.repeat(1_200_000)}`);
+  const tab = await context.newPage();
+  const line = await context.newCDPSession(tab);
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 8 << 20 };
+  await line.send('Network.emulateNetworkConditions', slow);
+  await tab.goto(`${base}/w/acme`);
+  const second = tab.waitForRequest((request) => request.method() === 'PATCH' && request.headers()['upload-offset'] !== '0');
+  await tab.locator('input[type="file"]').setInputFiles(large);
+  const upload = (await second).url();
+  await tab.close();
+  const resumed = [];
+  page.on('request', (request) => {
+    const { 'upload-offset': from } = request.headers();
+    if (request.url().includes('/uploads')) resumed.push([request.method(), Number(from ?? -1), request.url() === upload]);
+  });
+  await page.goto(`${base}/w/acme`);
+  await files.setInputFiles(large);
+  await page.getByText(`closed_${colour}: 1200000 rows, 2 columns found.`).first().waitFor();
+  rmSync(large);
+
   await page.getByRole('link', { name: `${table}`, exact: true }).click();
   await page.getByRole('heading', { name: table }).waitFor();
   await picture('dataset');
@@ -170,7 +192,7 @@ try {
   await picture('overview');
 
   if (problems.length) throw new Error(problems.join('\n'));
-  console.log(JSON.stringify({ replaced, dropped, broken, corrected, completed, drawn, file, wide, faults }));
+  console.log(JSON.stringify({ replaced, dropped, broken, resumed, corrected, completed, drawn, file, wide, faults }));
 } catch (problem) {
   for (const context of browser.contexts()) {
     for (const page of context.pages()) await page.screenshot({ path: `${pictures}/failed-${colour}.png`, fullPage: true });

@@ -14,6 +14,7 @@ const [given, pictures] = process.argv.slice(2);
 mkdirSync(pictures, { recursive: true });
 const read = (name) => readFileSync(`${given}/${name}`, 'utf8');
 const pages = { chart: read('chart.html'), table: read('table.html') };
+const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const done = [];
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
 
@@ -60,17 +61,26 @@ async function looks() {
         await check(`looks of the ${view} view, ${theme}, ${width} pixels`, view, { theme, width, most: 3000 }, async (host, frame) => {
           await host.page.setViewportSize({ width, height: 2400 });
           assert.equal(await frame.evaluate(() => document.documentElement.dataset.theme), theme);
+          await frame.evaluate(AXE);
           for (const name of shown[view]) {
             await host.show(results[name], '#view > :not(p.soft)', { sql: results.SQL });
             const wider = await frame.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
             assert.ok(wider <= 0, `${name} is ${wider} pixels wider than its frame`);
             assert.deepEqual(await frame.evaluate(dullTexts), [], `texts of ${name} that do not stand out from their ground`);
+            assert.deepEqual(await frame.evaluate(faults), [], `what axe finds wrong with ${name}`);
             await host.page.locator('iframe').screenshot({ path: `${pictures}/${name}-${view}-${theme}-${width}.png` });
           }
         });
       }
     }
   }
+}
+
+/** What keeps people with other means than eyes and a mouse from using a view, by the rules of axe-core. Runs in the view. */
+async function faults() {
+  const { violations } = await window.axe.run(document, { resultTypes: ['violations'], iframes: false });
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }
 
 /** Texts whose contrast is below 4.5 to 1 (WCAG 2.2, 1.4.3). Runs in the view. */

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use dragoman::base::secret::Secret;
+use dragoman::gateway::Via;
 use dragoman::gateway::operation::Operation as _;
 use dragoman::identity::uses::Uses;
 use dragoman::model::access::{ExtScope, Role, Scope};
@@ -21,7 +22,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
 use crate::support::databases::postgres_url;
-use crate::support::service::{PASSWORD, Service, json_of};
+use crate::support::service::{PASSWORD, Service, json_of, operator};
 
 /// On SQLite and then on PostgreSQL, with settings of one's own.
 async fn both_with(settings: &[(&str, &str)], test: impl AsyncFn(Service)) {
@@ -173,6 +174,9 @@ async fn bad_tokens_lock_out_bad_tokens_only() {
         }
         let (status, body) = json_of(service.get("/api/v1/ext/datasets", bad).send().await.unwrap()).await;
         assert_eq!((status, &body["error"]["code"]), (429, &json!("ip_blocked")));
+        let (_, row) = audit::newest(&service.db, None, 1).await.unwrap().remove(0);
+        assert_eq!((row.action.as_str(), row.outcome.as_str()), ("auth.refused", "ip_blocked"));
+        assert_eq!((row.target.as_str(), row.ip.as_str()), ("/api/v1/ext/datasets", "127.0.0.1"));
         for token in [&good, &bearer] {
             assert_eq!(service.get("/api/v1/ext/datasets", token).send().await.unwrap().status(), 200);
             let listed = service.rpc(token, "tools/list", json!({})).send().await.unwrap();
@@ -189,6 +193,27 @@ async fn bad_tokens_lock_out_bad_tokens_only() {
         assert_eq!(status, 200, "{page}");
     })
     .await;
+}
+
+/// Both are the operator's: how many tokens a workspace has, and what all clients may ask of the instance together.
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_and_requests_of_all_are_bounded_where_the_settings_say_so() {
+    let service = Service::with(&[("DRAGOMAN_EXT_MAX_TOKENS", "1"), ("DRAGOMAN_EXT_RATE_INSTANCE", "4")]).await;
+    let (ours, theirs) = (service.workspace("ours").await, service.workspace("theirs").await);
+    let (one, other) = (service.token(&ours).await, service.token(&theirs).await);
+    let second = service.identity.create_token(ours.id, "second", &ExtScope::ALL, None).await.unwrap_err();
+    assert_eq!((&second.details["limit"], &second.details["max"]), (&json!("tokens"), &json!(1)), "{second}");
+    for token in [&one, &other, &one, &other] {
+        assert_eq!(service.get("/api/v1/ext/datasets", token).send().await.unwrap().status(), 200);
+    }
+    let (status, body) = json_of(service.get("/api/v1/ext/datasets", &one).send().await.unwrap()).await;
+    assert_eq!((status, &body["error"]["details"]["limit"]), (429, &json!("instance")), "{body}");
+    let (status, body) = json_of(service.rpc(&other, "tools/list", json!({})).send().await.unwrap()).await;
+    assert!(status == 429 || !body["error"].is_null(), "over MCP too: {body}");
+    // Who looks after the workspace is not a client.
+    let reply = service.gateway.call(&operator(&ours), ListDatasets::default(), Via::new("admin.call")).await;
+    assert_eq!(reply.unwrap().reply.count, 0);
+    service.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -228,6 +228,42 @@ async fn j01_browser_clients_of_allowed_origins_can_call_and_read_and_others_can
     }
 }
 
+/// Pages of other origins reach programs' addresses where the settings say so, and nowhere else.
+#[tokio::test(flavor = "multi_thread")]
+async fn j01_pages_of_other_origins_may_call_rest_where_the_settings_name_them() {
+    const APP: &str = "https://app.example";
+    const PATH: &str = "/api/v1/ext/datasets";
+    for settings in [&[][..], &[("DRAGOMAN_EXT_ALLOWED_ORIGINS", APP)]] {
+        let service = Service::with(settings).await;
+        let org = service.workspace("acme").await;
+        let token = service.token(&org).await;
+        let allowed = |response: &reqwest::Response| response.headers().get("access-control-allow-origin").cloned();
+        let preflight = |path: &str, origin: &'static str| {
+            let request = service.http.request(reqwest::Method::OPTIONS, service.url(path));
+            request.header("origin", origin).header("access-control-request-method", "GET").send()
+        };
+        let is_on = !settings.is_empty();
+        let expected = is_on.then(|| APP.parse().unwrap());
+        let asked = preflight(PATH, APP).await.unwrap();
+        assert_eq!((asked.status() == 204, allowed(&asked)), (is_on, expected.clone()));
+        let answered = service.get(PATH, &token).header("origin", APP).send().await.unwrap();
+        assert_eq!((answered.status().as_u16(), allowed(&answered)), (200, expected.clone()));
+        assert!(!answered.headers().contains_key("access-control-allow-credentials"));
+        let refused = service.http.get(service.url(PATH)).header("origin", APP).send().await.unwrap();
+        assert_eq!((refused.status().as_u16(), allowed(&refused)), (401, expected), "the challenge can be read");
+        for other in ["https://app.example:8443", "https://x.app.example", "http://app.example", "null"] {
+            assert_eq!(allowed(&preflight(PATH, other).await.unwrap()), None, "{other}");
+        }
+        assert_eq!(allowed(&preflight("/api/v1/tokens", APP).await.unwrap()), None, "management is not for pages");
+        service.stop().await;
+    }
+    for loose in ["https://*.example", "http://localhost:*", "https://app.example/", "*"] {
+        let read = |name: &str| (name == "DRAGOMAN_EXT_ALLOWED_ORIGINS").then(|| loose.to_owned());
+        let problems = dragoman::config::Config::read(read).unwrap_err().to_string();
+        assert!(problems.contains("whole and without a path"), "{loose}: {problems}");
+    }
+}
+
 /// Opens a session of the older era; returns its id.
 async fn session(service: &Service, token: &str) -> String {
     let params = json!({

@@ -82,12 +82,20 @@ fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
     assert_eq!(answered["outcome"], "answer", "{answered}");
     let names = stages(&answered);
     let places: Vec<Option<usize>> =
-        ["question", "items", "sketch", "resolved", "plan", "account", "sql", "verification"]
-            .iter()
+        "question items sketch resolved plan account sql run verification narrative chart lineage"
+            .split(' ')
             .map(|name| names.iter().position(|stage| stage == name))
             .collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{names:?}");
     assert!(made(&answered, "sql").contains("SELECT") && made(&answered, "items").contains("region"), "{answered}");
+    let of = |name: &str| serde_json::from_str::<Value>(&made(&answered, name)).unwrap();
+    assert_eq!(of("run")["rows"].as_array().unwrap().len(), 2, "{answered}");
+    assert_eq!((&of("chart")[0]["type"], &of("lineage")["rowCount"]), (&"bar".into(), &2.into()), "{answered}");
+
+    // Why there is nothing.
+    let nothing = explain("How many sales with amount over 100 are there in region south?");
+    assert_eq!(nothing["outcome"], "answer", "{nothing}");
+    assert!(made(&nothing, "relax").contains("there are 2 rows"), "{nothing}");
 
     // Where it ends without an answer is where it went wrong.
     let declined = explain("How many zorped sales are there?");

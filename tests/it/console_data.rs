@@ -3,6 +3,7 @@
 use dragoman::gateway::Via;
 use dragoman::model::access::{Role, Scope};
 use dragoman::ops::ontology_texts::{CheckOntology, CreateOntology};
+use dragoman::store;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Response, header};
 use serde_json::{Value, json};
@@ -20,7 +21,8 @@ fn file(name: &str, content: &str) -> Part {
 /// Sends files as the form of the overview does.
 async fn bring(browser: &Browser, fields: &[(&str, &str)], files: Vec<Part>) -> Response {
     let page = browser.get("/w/acme").await.text().await.unwrap();
-    let form = Form::new().text("csrf", token(&page));
+    let (_, upload) = page.split_once("action=\"/w/acme/import\"").unwrap();
+    let form = Form::new().text("csrf", field(upload, "csrf"));
     let form = fields.iter().fold(form, |form, (name, value)| form.text((*name).to_owned(), (*value).to_owned()));
     multipart(browser, files.into_iter().fold(form, |form, file| form.part("file", file))).await
 }
@@ -295,20 +297,29 @@ async fn rows_are_looked_through_page_by_page_and_taken_away() {
     let figures = text(&ann, &page.replace("/rows", "/profile")).await;
     assert!(figures.contains("1 to 7: 6, 7 to 13: 6, "), "values in ranges: {figures}");
 
-    let (_, main) = found.split_once("ask/csv").unwrap();
-    let sql = field(main, "sql").replace("&#34;", "\"").replace("&#39;", "'").replace("&#62;", ">");
-    let form = [("csrf", &*field(main, "csrf")), ("sql", &*sql), ("name", "n")];
-    let csv = ann.post("/w/acme/ask/csv", &form).await;
-    assert_eq!(csv.headers()["content-disposition"], "attachment; filename=\"n.csv\"", "{sql}");
-    assert_eq!(csv.text().await.unwrap(), "n,third,said\r\n1,1,it's 7%\r\n");
+    assert_eq!(csv(&ann, &found).await, ("n.csv".into(), "n,third,said\r\n1,1,it's 7%\r\n".into()));
     let (_, vic) = person(&service, "vic@example.com", &[(&org, Role::Viewer)]).await;
     assert_eq!(vic.get(&page).await.status(), 403);
     service.stop().await;
 }
 
+/// The file that a page offers: its name, and what is in it.
+async fn csv(browser: &Browser, page: &str) -> (String, String) {
+    let (_, form) = page.split_once("ask/csv").unwrap();
+    let value = |name: &str| {
+        field(form, name).replace("&#34;", "\"").replace("&#39;", "'").replace("&#60;", "<").replace("&#62;", ">")
+    };
+    let fields = ["csrf", "sql", "name", "of"].map(|name| (name, value(name)));
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let file = browser.post("/w/acme/ask/csv", &fields).await;
+    let named = file.headers()["content-disposition"].to_str().unwrap().to_owned();
+    let name = named.strip_prefix("attachment; filename=\"").and_then(|rest| rest.strip_suffix('"')).unwrap();
+    (name.to_owned(), file.text().await.unwrap())
+}
+
 /// Sales and what they mean.
-const SHOP: &str = "sale_id,town,amount\n1,Oslo,12\n2,Bergen,7\n3,Oslo,5\n";
-const ONTOLOGY: &str = r#"version: "0.2.0.dev0"
+pub const SHOP: &str = "sale_id,town,amount\n1,Oslo,12\n2,Bergen,7\n3,Oslo,5\n";
+pub const ONTOLOGY: &str = r#"version: "0.2.0.dev0"
 name: shop
 datasets:
   - name: sales
@@ -333,7 +344,7 @@ metrics:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_asks_in_sql_in_words_and_in_names_of_an_ontology() {
-    let service = Service::start().await;
+    let service = Service::with(&[("DRAGOMAN_ASK_ROWS", "2")]).await;
     let org = service.workspace("acme").await;
     service.import(&org, "sales.csv", SHOP.as_bytes(), false).await.unwrap();
     let (ann_id, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
@@ -379,7 +390,17 @@ async fn a_person_asks_in_sql_in_words_and_in_names_of_an_ontology() {
             assert!(told.contains(part), "{part}: {told}");
         }
         assert!(told.contains(&format!("action=\"/w/acme/ontologies/{id}/ask\"")), "it goes on there: {told}");
+        let (name, rows) = csv(&ann, &told).await;
+        assert!(name.starts_with("turnover") && !name.contains("first"), "{name}");
+        let lines: std::collections::BTreeSet<&str> = rows.lines().skip(1).collect();
+        assert_eq!(lines, ["Bergen,7", "Oslo,17"].into(), "{rows}");
     }
+    // An answer of more rows than it may have says so in the name of its file.
+    let more =
+        [("mode", "query"), ("ontology_id", id.as_str()), ("measures", "turnover"), ("dimensions", "sales.sale_id")];
+    let told = send(&ann, page, "", &more).await.text().await.unwrap();
+    let (name, rows) = csv(&ann, &told).await;
+    assert!(name.ends_with("-first-3-rows.csv") && rows.lines().count() == 4, "{name}: {rows}");
     let wrong = [("mode", "query"), ("ontology_id", id.as_str()), ("measures", "turnovr"), ("order", "turnovr desc")];
     let refused = send(&ann, page, "", &wrong).await;
     assert_eq!(refused.status(), 422);
@@ -389,6 +410,69 @@ async fn a_person_asks_in_sql_in_words_and_in_names_of_an_ontology() {
         "nearest name, and what was typed: {refused}"
     );
     assert!(text(&ann, "/w/acme/ask/history").await.contains("turnover by town"));
+    service.stop().await;
+}
+
+/// The first run without data of one's own: the demo's come, not published, and the steps lead on to connect.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_workspace_takes_the_demos_data_and_leads_on() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, vic) = person(&service, "vic@example.com", &[(&org, Role::Viewer)]).await;
+    let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
+    let (_, eve) = person(&service, "eve@example.com", &[]).await;
+    assert!(!text(&vic, "/w/acme").await.contains("Take the demo data"));
+    let empty = text(&ann, "/w/acme").await;
+    let (_, form) = empty.split_once("action=\"/w/acme/demo\"").unwrap();
+    let csrf = field(form, "csrf");
+    assert_eq!(eve.post("/w/acme/demo", &[("csrf", &csrf)]).await.status(), 403, "not from a page of hers");
+
+    let take = ann.http.post(format!("{}/w/acme/demo", ann.base)).form(&[("csrf", &csrf)]);
+    let take = take.header("origin", &ann.base).header("sec-fetch-site", "same-origin");
+    let told = take.header("accept", "application/json").send().await.unwrap();
+    assert_eq!(
+        (told.status().as_u16(), &told.headers()["content-type"]),
+        (200, &"application/x-ndjson".parse().unwrap())
+    );
+    let told = told.text().await.unwrap();
+    let lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, lines) = lines.split_last().unwrap();
+    assert_eq!(*last, json!({ "done": true }), "{told}");
+    let fractions: Vec<f64> = lines.iter().filter_map(|line| line["fraction"].as_f64()).collect();
+    assert!(fractions.is_sorted() && fractions.last() > Some(&0.5), "{told}");
+    for part in ["flights: Publishing", "flights_guide: Indexing", "ontology: Checking"] {
+        assert!(lines.iter().any(|line| line["message"].as_str().unwrap().starts_with(part)), "{part}: {told}");
+    }
+    let page = text(&ann, "/w/acme").await;
+    for part in ["336776", "flights_guide", "Publish them", "Connect an AI client"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("Take the demo data") && !page.contains(">published<"), "{page}");
+    let reader = service.token(&org).await;
+    let listed = service.tool(&reader, "dragoman_list_datasets", json!({})).await.1;
+    assert_eq!(listed["datasets"], json!([]), "AI clients see nothing yet");
+    let ontologies = text(&ann, "/w/acme/ontologies").await;
+    let id = ontologies.split("/w/acme/ontologies/").find_map(|rest| rest.get(..36).filter(|id| !id.contains('"')));
+    let ask = format!("/w/acme/ontologies/{}/ask", id.unwrap());
+    let answer = send(&ann, &ask, "", &[("question", "How many flights were there?")]).await.text().await.unwrap();
+    assert!(answer.contains("336,776"), "{answer}");
+
+    // Published, the step that is left is hers: a token that has ended connects nobody.
+    let mut tx = service.db.tenant(org.id).await.unwrap();
+    for dataset in store::datasets::list(&mut tx, org.id).await.unwrap() {
+        store::datasets::publish(&mut tx, org.id, dataset.id, true, 1).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let (ada_id, ada) = person(&service, "ada@example.com", &[(&org, Role::Admin)]).await;
+    let leads = async |who: &Browser| text(who, "/w/acme").await.contains("From data to the first answer");
+    assert!(!leads(&ada).await, "a program has a token");
+    assert!(leads(&ann).await && leads(&vic).await, "they have no client of their own");
+    for token in service.identity.tokens(org.id).await.unwrap() {
+        service.identity.revoke_token(org.id, &token.id).await.unwrap();
+    }
+    assert!(leads(&ada).await, "a revoked token is no connection");
+    service.access_token_of(&org, ada_id.id, &Scope::ALL).await;
+    assert!(!leads(&ada).await && leads(&ann).await);
     service.stop().await;
 }
 
@@ -414,6 +498,10 @@ async fn a_real_browser_brings_describes_publishes_and_asks() {
         let said: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(said["replaced"], "asked first", "{said}");
         assert_eq!((&said["dropped"], &said["broken"]), (&Value::from(true), &Value::from(true)), "{said}");
+        let resumed = said["resumed"].as_array().unwrap();
+        assert!(resumed.iter().all(|request| request[2] == true), "the same upload: {said}");
+        assert_eq!((&resumed[0][0], &resumed[1][0]), (&json!("HEAD"), &json!("PATCH")), "{said}");
+        assert!(resumed[1][1].as_i64() >= Some(8 << 20), "from where the closed tab left it: {said}");
         assert_eq!(said["corrected"], true, "{said}");
         assert_eq!((&said["completed"], &said["drawn"]), (&json!("SELECT town FROM"), &Value::from(true)), "{said}");
         assert_eq!(said["file"], "town,amount\r\nBergen,7.0\r\nOslo,12.5\r\n", "{said}");

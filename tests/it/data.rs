@@ -324,8 +324,25 @@ async fn health_answers_a_credential_and_metrics_count_without_tenant_data() {
     for (path, answer) in [("/health/live", "live\n"), ("/health/ready", "ready\n")] {
         assert_eq!(service.http.get(service.url(path)).send().await.unwrap().text().await.unwrap(), answer);
     }
+    service.identity.set_connectivity(org.id, true).await.unwrap();
+    let (status, _) = json_of(service.get("/api/v1/ext/datasets/none/schema", &token).send().await.unwrap()).await;
+    assert_eq!(status, 404);
+    assert_eq!(service.get("/api/v1/ext/health", "nonsense").send().await.unwrap().status(), 401);
+    let params = json!({ "notifications": { "toolsListChanged": true } });
+    let stream = service.rpc(&token, "subscriptions/listen", params).send().await.unwrap();
+    assert_eq!(stream.status(), 200);
     let metrics = service.http.get(format!("http://{admin}/metrics")).send().await.unwrap().text().await.unwrap();
-    assert!(metrics.contains("dragoman_call_seconds_count{operation=\"dragoman_health\""), "{metrics}");
+    for line in [
+        "dragoman_call_seconds_count{operation=\"dragoman_health\",outcome=\"ok\"",
+        "dragoman_call_seconds_count{operation=\"dragoman_health\",outcome=\"service_unavailable\"",
+        "dragoman_call_seconds_count{operation=\"dragoman_get_schema\",outcome=\"dataset_not_found\"",
+        "dragoman_auth_refused_total{kind=\"auth_invalid\"} 1",
+        "dragoman_open{of=\"streams\"} 1",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    assert!(!metrics.contains("127.0.0.1"), "no address of anybody");
+    drop(stream);
     assert!(!metrics.contains("acme-corp") && !metrics.contains(&org.id.to_string()));
     assert_eq!(service.http.get(service.url("/metrics")).send().await.unwrap().status(), 404, "not on the service");
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dragoman::model::access::{Role, Scope};
+use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::model::org::Org;
 use dragoman::ops::publish::Publish;
 use dragoman::store;
@@ -11,6 +11,7 @@ use reqwest::Response;
 use serde_json::{Value, json};
 
 use crate::sessions::{message, open, send};
+use crate::support::operations::ONTOLOGY;
 use crate::support::service::{Service, as_json, json_of, operator};
 
 /// A stream of events, read message by message.
@@ -63,7 +64,7 @@ fn tools() -> (String, Option<String>) {
     ("tools/list_changed".into(), None)
 }
 
-fn updated(uri: &str) -> (String, Option<String>) {
+pub fn updated(uri: &str) -> (String, Option<String>) {
     ("resources/updated".into(), Some(uri.into()))
 }
 
@@ -74,7 +75,7 @@ fn everything(uris: &[&str]) -> Value {
 }
 
 /// `subscriptions/listen`, and what was acknowledged.
-async fn listen(service: &Service, token: &str, uris: &[&str]) -> (Messages, Value) {
+pub async fn listen(service: &Service, token: &str, uris: &[&str]) -> (Messages, Value) {
     let stream = service.rpc(token, "subscriptions/listen", everything(uris)).send().await.unwrap();
     let mut messages = Messages::of(stream);
     let first = messages.next().await.unwrap();
@@ -83,7 +84,7 @@ async fn listen(service: &Service, token: &str, uris: &[&str]) -> (Messages, Val
 }
 
 /// Opens a session and its stream, and subscribes.
-async fn hear(service: &Service, token: &str, uris: &[&str]) -> (Messages, String) {
+pub async fn hear(service: &Service, token: &str, uris: &[&str]) -> (Messages, String) {
     let session = open(service, token).await;
     let messages = stream(service, token, &session).await;
     for uri in uris {
@@ -102,12 +103,12 @@ async fn subscribe(service: &Service, token: &str, session: &str, uri: &str) -> 
     message(send(service, token, Some(session), body).await).await
 }
 
-async fn import(service: &Service, org: &Org, file: &str, publish: bool) -> String {
+pub async fn import(service: &Service, org: &Org, file: &str, publish: bool) -> String {
     let made = service.import(org, file, b"a\n1\n", publish).await.unwrap();
     format!("dragoman://datasets/{}", made["dataset_id"].as_str().unwrap())
 }
 
-async fn publish(service: &Service, org: &Org, uri: &str, published: bool) {
+pub async fn publish(service: &Service, org: &Org, uri: &str, published: bool) {
     let dataset_id = uri.rsplit('/').next().unwrap().parse().unwrap();
     let op = Publish { dataset_id, externally_queryable: published };
     as_json(service.gateway.call(&operator(org), op, dragoman::gateway::Via::new("admin.call")).await).unwrap();
@@ -185,6 +186,50 @@ async fn news_are_of_what_the_listener_sees_and_of_nothing_else() {
         service.stop().await;
     })
     .await;
+}
+
+/// What is told of an ontology until it has changed for whom it is watched.
+async fn until_updated(messages: &mut Messages, uri: &str) {
+    loop {
+        match messages.heard().await {
+            heard if heard == updated(uri) => return,
+            // Until it is checked it is not in the list.
+            heard => assert_eq!(heard, listed()),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_an_ontology_is_news_to_who_sees_it() {
+    let service = Service::start().await;
+    let (acme, other) = (service.workspace("acme").await, service.workspace("other").await);
+    let (_, admin) = service.member(&acme, "ann@example.com", Role::Admin).await;
+    service.import(&acme, "payroll.csv", b"who,euros\nAda,1200\n", true).await.unwrap();
+    let (status, made) = service.manage(&admin, "POST", "/ontologies", Some(json!({ "text": ONTOLOGY }))).await;
+    assert_eq!(status, 200, "{made}");
+    let of = format!("/ontologies/{}", made["ontology"]["ontology_id"].as_str().unwrap());
+    let check = async || {
+        let (_, checked) = service.manage(&admin, "POST", &format!("{of}/check"), None).await;
+        assert_eq!(checked["ontology"]["status"], "ready", "{checked}");
+    };
+    check().await;
+    let uri = format!("dragoman:/{of}");
+    let (ours, theirs) = (service.token(&acme).await, service.token(&other).await);
+    let (_, few) = service.identity.create_token(acme.id, "few", &[ExtScope::Datasets], None).await.unwrap();
+    let (mut modern, _) = listen(&service, &ours, &[&uri]).await;
+    let (mut older, _) = hear(&service, &ours, &[&uri]).await;
+    let (mut neighbour, _) = listen(&service, &theirs, &[&uri]).await;
+    let (mut without, _) = listen(&service, few.expose(), &[&uri]).await;
+    let text = ONTOLOGY.replace("SUM(payroll.euros)", "MAX(payroll.euros)");
+    let (status, saved) = service.manage(&admin, "PUT", &of, Some(json!({ "text": text }))).await;
+    assert_eq!(status, 200, "{saved}");
+    check().await;
+    until_updated(&mut modern, &uri).await;
+    until_updated(&mut older, &uri).await;
+    // What is news to these comes later: were the ontology told of, it would come first.
+    import(&service, &other, "theirs.csv", true).await;
+    import(&service, &acme, "more.csv", true).await;
+    assert_eq!((neighbour.heard().await, without.heard().await), (listed(), listed()));
 }
 
 /// Whatever did not come through this process's gateway: the command line beside the service, another node.

@@ -19,7 +19,7 @@ use crate::support::service::{PASSWORD, Service, http, json_of};
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// A running nginx; it ends with its folder.
-struct Nginx {
+pub struct Nginx {
     folder: tempfile::TempDir,
     /// Where it listens without TLS.
     http: u16,
@@ -27,7 +27,7 @@ struct Nginx {
 
 impl Nginx {
     /// Returns when it listens: it leaves the foreground only then.
-    fn start(https: u16, service: u16) -> Self {
+    pub fn start(https: u16, service: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path();
         certificate(here, "ec", &["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);

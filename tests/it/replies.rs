@@ -6,7 +6,7 @@ use dragoman::model::org::Org;
 use dragoman::ops::get_schema::GetSchema;
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, json_of, operator};
+use crate::support::service::{Service, bytes_of, json_of, operator};
 
 /// The id of a table with so many columns.
 async fn table(service: &Service, org: &Org, name: &str, columns: usize) -> String {
@@ -51,7 +51,8 @@ async fn every_way_in_measures_and_records_what_it_sends() {
     let text = result["content"][0]["text"].as_str().unwrap();
     has_id(text);
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), result["structuredContent"]);
-    assert_eq!(recorded(&service, &org).await, ("ok".to_owned(), text.len()), "a tool");
+    assert_eq!(recorded(&service, &org).await, ("ok".to_owned(), bytes_of(&result)), "a tool");
+    assert_eq!(bytes_of(&result), 2 * text.len(), "as text, and as structure");
 
     let uri = json!({ "uri": format!("dragoman://datasets/{id}") });
     let result = message(&service, &token, "resources/read", uri).await;

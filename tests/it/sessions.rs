@@ -192,6 +192,51 @@ async fn every_end_of_a_session_is_on_the_record_once_with_its_reason() {
     }
 }
 
+/// A killed process says nothing: the next one that takes its data folder does.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_session_is_on_the_record_though_its_process_was_killed() {
+    for on_postgres in [false, true] {
+        let data = tempfile::tempdir().unwrap();
+        let url = if on_postgres { postgres_url().await } else { String::new() };
+        let settings = [("DATABASE_URL".to_owned(), url)];
+        let settings = if on_postgres { &settings[..] } else { &[] };
+        let admin = async |arguments: &[&str]| -> Value {
+            let mut admin = command(data.path());
+            admin.arg("admin").args(arguments).envs(settings.iter().map(|(name, value)| (name, value)));
+            let said = admin.output().await.unwrap();
+            serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&said.stderr)))
+        };
+        let program = Program::with(data.path(), free_port(), settings).await;
+        let create = ["token", "create", "--workspace", "demo", "--label", "x", "--json", "--scopes", "ext:datasets"];
+        let made = admin(&create).await;
+        let http = crate::support::service::http();
+        let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } } });
+        let mut opened = Vec::new();
+        for _ in 0..3 {
+            let request = http.post(program.mcp()).bearer_auth(made["token"].as_str().unwrap());
+            let response = request.header("accept", "*/*").json(&initialize).send().await.unwrap();
+            opened.push(response.headers()["mcp-session-id"].to_str().unwrap().to_owned());
+        }
+        let end = http.delete(program.mcp()).bearer_auth(made["token"].as_str().unwrap());
+        assert_eq!(end.header("mcp-session-id", &opened[0]).send().await.unwrap().status(), 204);
+        program.kill().await;
+        // Whoever starts twice finds nothing the second time.
+        for _ in 0..2 {
+            Program::with(data.path(), free_port(), settings).await.stop().await;
+        }
+        let record = admin(&["audit", "list", "--workspace", "demo", "--json"]).await;
+        let rows = record.as_array().unwrap().iter().map(|row| &row["entry"]);
+        let ends = rows.filter(|entry| entry["action"] == "mcp.session.terminated");
+        let mut ends: Vec<(&str, &str)> =
+            ends.map(|entry| (entry["session"].as_str().unwrap(), entry["target"].as_str().unwrap())).collect();
+        let mut expected = vec![(&*opened[0], "client"), (&*opened[1], "killed"), (&*opened[2], "killed")];
+        ends.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(ends, expected, "{record}");
+    }
+}
+
 /// A client refreshes its token every few minutes, amid a session.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_survives_the_refresh_of_its_token_and_not_the_end_of_the_grant() {

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, json_of};
+use crate::support::service::{Service, bytes_of, json_of};
 
 /// Status, headers that are the answer's own, and the body.
 async fn listed(
@@ -168,8 +168,10 @@ async fn a_call_that_goes_past_the_library_is_answered_as_by_the_library() {
         let org = service.workspace("acme").await;
         service.import(&org, "orders.csv", b"id,amount\n1,10\n2,32\n", true).await.unwrap();
         let token = service.token(&org).await;
-        // With a token of progress the library answers.
-        let by_library = |body: &mut Value, _: &mut HeaderMap| body["params"]["_meta"]["progressToken"] = json!(7);
+        // Where the log is asked for the library answers, though it has nothing so grave to tell.
+        let by_library = |body: &mut Value, _: &mut HeaderMap| {
+            body["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!("emergency");
+        };
         for (name, arguments, is_error) in [
             ("dragoman_list_datasets", json!({}), false),
             ("dragoman_sql", json!({ "sql": "SELECT sum(amount) AS \"a \u{e9}\", NULL AS n FROM orders" }), false),
@@ -192,6 +194,9 @@ async fn a_call_that_goes_past_the_library_is_answered_as_by_the_library() {
                         (200, &id, is_error),
                         "{text}"
                     );
+                    let recorded = service.last_audit(&org).await.bytes;
+                    let sent = if is_error { 0 } else { bytes_of(&said["result"]) };
+                    assert_eq!(recorded, i64::try_from(sent).unwrap(), "{text}");
                     let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
                     seen.push((headers, timeless(text.strip_prefix(&head).unwrap())));
                 }

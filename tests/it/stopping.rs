@@ -1,12 +1,18 @@
 //! Calls that their client gives up, in both eras: what they had begun stops, and not only the answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::State;
+use axum::{Json, Router};
 use dragoman::model::org::Org;
 use dragoman::store;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::models::provider::Held;
+use crate::news::Messages;
 use crate::sessions::{open, send};
 use crate::support::service::{Service, json_of};
 
@@ -30,8 +36,47 @@ pub async fn stopped(service: &Service, org: &Org, tool: &str, count: usize) {
     tokio::time::timeout(Duration::from_secs(60), recorded).await.expect("the calls are not on the record");
 }
 
-fn call(sql: &str) -> Value {
-    json!({ "name": "dragoman_sql", "arguments": { "sql": sql } })
+/// A call that wants to hear how far it is.
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": "p" } })
+}
+
+fn sql(sql: &str) -> Value {
+    call("dragoman_sql", json!({ "sql": sql }))
+}
+
+/// The answer to such a call of the revision without sessions, as it comes.
+pub async fn listening(service: &Service, token: &str, call: Value) -> Messages {
+    let mut request = service.rpc(token, "tools/call", call).build().unwrap();
+    let mut body: Value = serde_json::from_slice(request.body().unwrap().as_bytes().unwrap()).unwrap();
+    body["params"]["_meta"]["progressToken"] = "p".into();
+    *request.body_mut() = Some(body.to_string().into());
+    Messages::of(service.http.execute(request).await.unwrap())
+}
+
+/// Reads progress, whose values rise and stay below the whole, until it has these words.
+pub async fn until(told: &mut Messages, words: &str) {
+    let mut reached = 0.0;
+    loop {
+        let message = told.next().await.expect("the stream ended");
+        assert_eq!(
+            (&message["method"], &message["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("p"))
+        );
+        let progress = message["params"]["progress"].as_f64().unwrap();
+        assert!(progress > reached && progress < 1.0, "{reached}: {message}");
+        reached = progress;
+        if message["params"]["message"].as_str().unwrap().contains(words) {
+            return;
+        }
+    }
+}
+
+/// Reads to the end of a stream whose call was given up.
+async fn unanswered(mut told: Messages) {
+    while let Some(message) = told.next().await {
+        assert!(message.get("id").is_none(), "no answer after a cancellation: {message}");
+    }
 }
 
 /// Gives up a call in a session (2025-11-25, cancellation).
@@ -42,7 +87,7 @@ pub async fn cancel(service: &Service, token: &str, session: &str, id: &Value) {
 
 /// Somebody else's query, which waits for the one place that there is.
 fn waiting(service: &Service, token: &str) -> JoinHandle<(u16, Value)> {
-    let request = service.rpc(token, "tools/call", call("SELECT 1 AS one"));
+    let request = service.rpc(token, "tools/call", sql("SELECT 1 AS one"));
     tokio::spawn(async move { json_of(request.send().await.unwrap()).await })
 }
 
@@ -82,8 +127,10 @@ async fn a_query_that_is_given_up_stops_in_both_eras() {
 
     eprintln!("sessions");
     let session = open(&service, &token).await;
-    let endless = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": call(ENDLESS) });
-    let slow = send(&service, &token, Some(&session), endless).await;
+    let endless = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": sql(ENDLESS) });
+    let mut slow = Messages::of(send(&service, &token, Some(&session), endless).await);
+    until(&mut slow, "Waiting for a worker").await;
+    until(&mut slow, "Running the query").await;
     let mut next = behind(&service, &other).await;
     // Another's session, and an id that is none, stop nothing.
     let foreign = open(&service, &other).await;
@@ -93,14 +140,91 @@ async fn a_query_that_is_given_up_stops_in_both_eras() {
     cancel(&service, &token, &session, &json!(5)).await;
     is_answered(next).await;
     stopped(&service, &org, "dragoman_sql", 1).await;
-    let rest = slow.text().await.unwrap();
-    assert!(!rest.contains("jsonrpc"), "no answer after a cancellation: {rest}");
+    unanswered(slow).await;
 
     eprintln!("stateless");
-    let request = service.rpc(&token, "tools/call", call(ENDLESS));
-    let client = tokio::spawn(async move { request.send().await });
+    let mut slow = listening(&service, &token, sql(ENDLESS)).await;
+    until(&mut slow, "Running the query").await;
     let next = behind(&service, &other).await;
-    client.abort();
+    drop(slow);
     is_answered(next).await;
     stopped(&service, &org, "dragoman_sql", 2).await;
+}
+
+/// Nobody is ever told what this text means.
+const UNANSWERED: &str = "whatever made the neighbours whistle";
+
+/// A server of vectors that has one for every text but [`UNANSWERED`].
+#[derive(Clone, Default)]
+struct Encoder {
+    arrived: Arc<Notify>,
+    given_up: Arc<Notify>,
+}
+
+impl Encoder {
+    async fn start() -> (Self, String) {
+        let encoder = Self::default();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let router = Router::new().route("/v1/embeddings", axum::routing::post(encode)).with_state(encoder.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (encoder, url)
+    }
+}
+
+async fn encode(State(encoder): State<Encoder>, Json(body): Json<Value>) -> Json<Value> {
+    let texts = body["input"].as_array().unwrap();
+    if texts.contains(&json!(UNANSWERED)) {
+        let _held = Held(encoder.given_up);
+        encoder.arrived.notify_one();
+        std::future::pending::<()>().await;
+    }
+    let item = |at| json!({ "index": at, "embedding": [1, 0] });
+    Json(json!({ "data": (0..texts.len()).map(item).collect::<Vec<_>>() }))
+}
+
+/// Long before the encoder's time or the call's own is over, nobody waits for it any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_that_is_given_up_stops_in_both_eras() {
+    let (encoder, url) = Encoder::start().await;
+    let service = Service::with(&[
+        ("DRAGOMAN_EMBEDDING_URL", &url),
+        ("DRAGOMAN_EMBEDDING_MODEL", "m"),
+        ("DRAGOMAN_EMBEDDING_TIMEOUT", "600"),
+    ])
+    .await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "notes.md", b"# Late\n\nPlanes leave late.\n", true).await.unwrap();
+    let token = service.token(&org).await;
+    let search = || call("dragoman_search", json!({ "query": UNANSWERED }));
+    let soon = async |what: &Notify| tokio::time::timeout(Duration::from_secs(3), what.notified()).await;
+    let begun = async |told: &mut Messages| {
+        until(told, "Reading the question").await;
+        tokio::time::timeout(Duration::from_secs(30), encoder.arrived.notified()).await.expect("the encoder is asked");
+    };
+
+    eprintln!("sessions");
+    let session = open(&service, &token).await;
+    let body = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": search() });
+    let mut told = Messages::of(send(&service, &token, Some(&session), body).await);
+    begun(&mut told).await;
+    cancel(&service, &token, &session, &json!(5)).await;
+    soon(&encoder.given_up).await.expect("the encoder is no longer waited for");
+    stopped(&service, &org, "dragoman_search", 1).await;
+    unanswered(told).await;
+
+    eprintln!("stateless");
+    let mut told = listening(&service, &token, search()).await;
+    begun(&mut told).await;
+    drop(told);
+    soon(&encoder.given_up).await.expect("the encoder is no longer waited for");
+    stopped(&service, &org, "dragoman_search", 2).await;
+
+    // What is not given up tells of all that it does, and then answers.
+    let mut told = listening(&service, &token, call("dragoman_search", json!({ "query": "late planes" }))).await;
+    until(&mut told, "Fetching the passages").await;
+    let answer = told.next().await.unwrap();
+    assert_eq!(answer["result"]["structuredContent"]["count"], 1, "{answer}");
+    drop(told);
+    service.stop().await;
 }

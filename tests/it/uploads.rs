@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::service::{Service, json_of};
 
+mod full;
+
 const UPLOADS: &str = "/api/v1/uploads";
 
 /// A program that speaks tus.

@@ -59,15 +59,10 @@ fn time(plan: &Plan, fields: &[String]) -> Option<TimeUse> {
 
 /// Conditions that hold together, once each.
 fn all(conditions: &[Condition], number: Option<&str>, ontology: &Ontology, into: &mut Vec<FilterUse>) {
-    for condition in conditions {
-        match condition {
-            Condition::All(parts) => all(parts, number, ontology, into),
-            condition => {
-                let filter = FilterUse { applies_to: number.map(str::to_owned), ..one(condition, ontology) };
-                if !into.contains(&filter) {
-                    into.push(filter);
-                }
-            }
+    for condition in conditions.iter().flat_map(Condition::together) {
+        let filter = FilterUse { applies_to: number.map(str::to_owned), ..one(condition, ontology) };
+        if !into.contains(&filter) {
+            into.push(filter);
         }
     }
 }

@@ -1,4 +1,7 @@
 //! What is made of an ontology and its data before questions can be understood, once for each version of both.
+//!
+//! After a restart the values are read again: 28 ms for the example of the flights, 1.2 s for 16 fields of a table of
+//! 6 million rows. To keep them would put people's values into a second place that erasure has to reach.
 
 mod figures;
 mod period;

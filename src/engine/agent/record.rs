@@ -3,6 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::Serialize;
+
 use crate::model::run::Stage;
 
 /// Most stages that are kept; where other words are tried for a question, each try has its own.
@@ -34,6 +36,11 @@ impl Record {
             made.push('…');
         }
         stages.push(Stage { name: name.to_owned(), made });
+    }
+
+    /// The same for what is told best as JSON.
+    pub fn add_json(&self, name: &str, made: &impl Serialize) {
+        self.add(name, || serde_json::to_string_pretty(made).unwrap_or_default());
     }
 
     /// Everything that was added, in its order.

@@ -164,10 +164,11 @@ fn judged(parts: &[&Part], table: &Table) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::source::Dialect;
 
     fn groups(tables: &[&[&str]]) -> Vec<Group> {
         let named = tables.iter().map(|tables| tables.iter().map(|&table| table.to_owned()).collect());
-        named.map(|local| Group { from: String::new(), local, parts: vec![] }).collect()
+        named.map(|local| Group { from: String::new(), dialect: Dialect::DuckDb, local, parts: vec![] }).collect()
     }
 
     #[test]

@@ -6,14 +6,15 @@
 //! no trace, nothing remembered; and it can neither judge nor change it ([`Library::owned`]). The refusal is the one
 //! for an ontology that does not exist.
 
+mod compare;
 mod meant;
 mod save;
+mod tables;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::compare::Flights;
+use super::covered::Covered;
 use super::read;
-use super::tables::Covered;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::json::put;
@@ -29,8 +30,9 @@ use crate::model::org::Org;
 use crate::store::ontologies::Version;
 use crate::store::{self, Db};
 
+use compare::Flights;
 pub use save::unreadable;
-pub(super) use save::{outdated, summed};
+use save::{outdated, summed};
 
 /// Bytes of the parsed documents that are kept.
 const ROOM: usize = 256 << 20;
@@ -46,7 +48,7 @@ const LEAST: usize = 1 << 10;
 const EARLIER: usize = 20;
 
 /// Why a text that was once saved cannot be used: its format has become stricter since.
-pub(super) const UNREADABLE: &str =
+const UNREADABLE: &str =
     "Its text can no longer be read. Load the text, check it with the editor, and save it anew.";
 
 type Key = (Id<Org>, Id<StoredOntology>, i64);
@@ -57,11 +59,11 @@ type Parsed = Bounded<Key, Option<Arc<Ontology>>>;
 /// See the module.
 #[derive(Clone)]
 pub struct Library {
-    pub(super) db: Db,
-    pub(super) clock: Clock,
-    pub(super) sql: SqlEngine,
-    pub(super) readers: Readers,
-    pub(super) flights: Flights,
+    db: Db,
+    clock: Clock,
+    sql: SqlEngine,
+    readers: Readers,
+    flights: Flights,
     parsed: Arc<Mutex<Parsed>>,
 }
 
@@ -256,13 +258,13 @@ impl Library {
         store::ontologies::list(&mut read, job.pass.org()).await
     }
 
-    pub(super) async fn stored(&self, org: Id<Org>, id: Id<StoredOntology>) -> Result<StoredOntology> {
+    async fn stored(&self, org: Id<Org>, id: Id<StoredOntology>) -> Result<StoredOntology> {
         let mut read = self.db.read_tenant(org).await?;
         store::ontologies::by_id(&mut read, org, id).await?.ok_or_else(Error::ontology_not_found)
     }
 
     /// Which data an ontology was last compared with.
-    pub(super) async fn asked(&self, org: Id<Org>, id: Id<StoredOntology>) -> Result<Asked> {
+    async fn asked(&self, org: Id<Org>, id: Id<StoredOntology>) -> Result<Asked> {
         let stored = self.stored(org, id).await?;
         let Some(ontology) = self.parsed(&stored).await? else { return Ok(Asked::Never) };
         let mut read = self.db.read_tenant(org).await?;
@@ -300,7 +302,7 @@ impl Library {
     }
 
     /// The document of a version; `None` when its text can no longer be read.
-    pub(super) async fn parsed(&self, stored: &StoredOntology) -> Result<Option<Arc<Ontology>>> {
+    async fn parsed(&self, stored: &StoredOntology) -> Result<Option<Arc<Ontology>>> {
         let key = (stored.org, stored.id, stored.version);
         let known = self.cache().get(&key);
         if let Some(known) = known {
@@ -339,14 +341,14 @@ fn keep(parsed: &mut Parsed, key: Key, ontology: Option<Arc<Ontology>>, bytes: u
 
 /// Which data an ontology was last compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+enum Asked {
     Never,
     Older,
     Newest,
 }
 
 /// Whether the pass covers every dataset of an ontology.
-pub(super) fn is_whole(job: &Job<'_>, ontology: &Ontology) -> bool {
+fn is_whole(job: &Job<'_>, ontology: &Ontology) -> bool {
     Covered::by(job.pass).has_all(ontology)
 }
 
@@ -368,7 +370,7 @@ fn usable(job: &Job<'_>, visible: Visible) -> Result<Visible> {
 }
 
 /// Which data an ontology is about now.
-pub(super) fn digest(ontology: &Ontology, datasets: &[Dataset]) -> String {
+fn digest(ontology: &Ontology, datasets: &[Dataset]) -> String {
     let mut lines: Vec<String> = ontology
         .datasets
         .iter()

@@ -143,7 +143,8 @@ impl<'a> Pattern<'a> {
     }
 }
 
-const MONTHS: [&str; 12] = [
+/// The months, from January on.
+pub const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -157,7 +158,8 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+/// The days of a week, from Monday on (ISO 8601).
+pub const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// A time that was cut to a unit of the calendar, by that unit's name: "Jan 2013", "2013 Q1", "2013", "Monday". `None`
 /// for what does not look like one.

@@ -72,6 +72,11 @@ const OPEN_BYTES: u64 = 1 << 30;
 /// Said where the encoder is down.
 const WITHOUT_MEANING: &str = "Search by meaning is out of order; only exact words were matched.";
 
+/// What is told of the stages of a search.
+const READS: &str = "Reading the question";
+const SEARCHES: &str = "Searching the documents";
+const FETCHES: &str = "Fetching the passages";
+
 /// What was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indexed {
@@ -163,6 +168,7 @@ impl SearchEngine {
             return Ok(Found { matches: vec![], truncated: false, degraded: None });
         }
         let mut degraded = Vec::new();
+        job.says(0.0, READS);
         let (dense, weight) = match self.encoded(job.pass.org(), text).await {
             Ok((dense, weight)) => (Some(dense), weight),
             Err(_logged) => {
@@ -171,6 +177,7 @@ impl SearchEngine {
             }
         };
         job.check()?;
+        job.says(0.2, SEARCHES);
         let limit = CANDIDATES.max(top_k);
         let query = Query { dense, sparse: analysis::of_query(text), near: limit, equal: limit, ..Query::default() };
         let answers = self.find(&keys, &query, Some(text)).await;
@@ -182,6 +189,7 @@ impl SearchEngine {
             ranked = rank::rank(hits, weight);
         }
         job.check()?;
+        job.says(0.8, FETCHES);
         let mut truncated = ranked.len() > top_k;
         let best: Vec<rank::Ranked> = ranked.into_iter().take(top_k).collect();
         let places: Vec<(usize, u64)> = best.iter().map(|ranked| (ranked.dataset, ranked.point)).collect();

@@ -18,7 +18,9 @@ use crate::engine::search::shard::{Place, Stored};
 pub use crate::engine::search::snippet::Snippet;
 use crate::engine::search::snippet::snippet;
 use crate::engine::search::words::Words;
-use crate::engine::search::{SearchEngine, WITHOUT_MEANING, collected, keys, said, unsearched};
+use crate::engine::search::{
+    FETCHES, READS, SEARCHES, SearchEngine, WITHOUT_MEANING, collected, keys, said, unsearched,
+};
 use crate::model::dataset::Dataset;
 use crate::model::document::{ChunkId, Document, Spot};
 use crate::model::error::{Error, Result};
@@ -130,12 +132,14 @@ impl SearchEngine {
             return Ok(Retrieved::default());
         }
         let mut degraded = Vec::new();
+        job.says(0.0, READS);
         let words = ask.words.as_deref().map(Words::read);
         let mut conditions = ask.filter.conditions();
         conditions.extend(words.iter().flat_map(Words::conditions));
         let (dense, weight) = self.dense(job, ask, &mut conditions, &mut degraded).await?.unzip();
         let weight = weight.unwrap_or_default();
         job.check()?;
+        job.says(0.2, SEARCHES);
         let query = Query {
             dense,
             sparse: words.as_ref().and_then(|words| analysis::of_query(&words.plain)),
@@ -165,6 +169,7 @@ impl SearchEngine {
             }
             job.check()?;
         }
+        job.says(0.8, FETCHES);
         all.retain(|one| one.score >= ask.min_score);
         if let Some(most) = ask.of_a_document {
             all = self.grouped(&datasets, &keys, all, most, &mut degraded).await;

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::base::id::Id;
 use crate::base::json::put;
+use crate::engine::files::room_for;
 use crate::engine::search::about::About;
 use crate::engine::search::analysis;
 use crate::engine::search::filter::{path, understood};
@@ -32,6 +33,9 @@ use crate::model::org::Org;
 const DENSE: &str = "dense";
 const SPARSE: &str = "sparse";
 const WAL: &str = "wal";
+/// The engine writes through mapped memory, where a disk without room ends the process instead of a call. So much is left
+/// free: far more than a batch and what the engine keeps of it take.
+const SPARE: u64 = 64 << 20;
 
 /// What filters ask often, and how. An index of these is some bytes a chunk; any other member is read for each chunk that
 /// is considered.
@@ -102,6 +106,7 @@ impl Builder {
     /// Starts in a folder that is empty or absent, for vectors of an encoder with so many coordinates.
     pub(super) fn create(folder: &Path, owner: Owner, encoder: String, dimension: usize) -> Result<Self, Fault> {
         fs::create_dir_all(folder)?;
+        room_for(folder, SPARE)?;
         if fs::read_dir(folder)?.next().is_some() {
             return Err(Fault::Damaged("the folder for a new shard is not empty".into()));
         }
@@ -119,7 +124,7 @@ impl Builder {
     ///
     /// # Errors
     /// A vector of another length or with a coordinate that is not finite (the engine would take it), a chunk of
-    /// another owner, or the engine's refusal.
+    /// another owner, a disk that is nearly full, or the engine's refusal.
     pub(super) fn add(&mut self, chunks: Vec<(Stored, Vec<f32>, SparseVector)>) -> Result<(), Fault> {
         let mut points = Vec::with_capacity(chunks.len());
         for (stored, dense, sparse) in chunks {
@@ -138,6 +143,7 @@ impl Builder {
             points.push(PointStruct::new(PointId::NumId(self.points), vectors, payload).into());
             self.points += 1;
         }
+        room_for(&self.folder, SPARE)?;
         let points = PointInsertOperations::PointsList(points);
         let operation = UpdateOperation::PointOperation(PointOperations::UpsertPoints(points));
         self.engine.get()?.update(operation).map_err(refused)
@@ -181,10 +187,12 @@ impl Shard {
     /// Opens a sealed shard; the engine lets one process have it open, once.
     ///
     /// # Errors
-    /// Another owner's shard or chunk, one of other terms, or a damaged one.
+    /// Another owner's shard or chunk, one of other terms, a damaged one, or a disk that is nearly full.
     pub(super) fn open(folder: &Path, owner: Owner) -> Result<Self, Fault> {
         let encoder = manifest::encoder(folder)?;
         let points = manifest::verify(folder, owner, &encoder, analysis::IDENTITY)?;
+        // To open it, the engine writes too.
+        room_for(folder, SPARE)?;
         let shard = EdgeShard::load(folder, None).map_err(refused)?;
         let engine = Engine(Some(shard));
         let found = engine.get()?.info().points_count as u64;

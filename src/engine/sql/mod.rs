@@ -21,6 +21,7 @@ mod pool;
 mod process;
 mod profiles;
 pub mod remote;
+mod render;
 mod results;
 #[doc(hidden)]
 pub mod rows;
@@ -63,6 +64,8 @@ use crate::model::table::{RowText, Table};
 
 /// Bytes of rows that are read at once: handing them to another thread would take longer.
 const READ_HERE: usize = 16 << 10;
+/// How far a query is that has its worker, as is told: nobody knows how long it will take.
+const RUNS: f64 = 0.1;
 
 /// What a query gave.
 #[derive(Clone, Debug)]
@@ -148,7 +151,8 @@ impl SqlEngine {
     /// `service_unavailable` when no worker gets free or can be started in time. Refusals for time and memory say what the statement
     /// would have read.
     pub async fn query(&self, job: &Job<'_>, sql: &str) -> Result<Answer> {
-        self.ask(job, sql).await
+        // It is a step of something that tells of its own progress.
+        self.ask(&job.quiet(), sql).await
     }
 
     /// As [`SqlEngine::query`], for a caller, whose rows are written once. They may be more than one reply holds.
@@ -164,6 +168,7 @@ impl SqlEngine {
         let (tables, limits) = match place(job.pass.datasets(), sql)? {
             Place::Here(tables) => (tables, limits(job, job.budget.sql_rows, RESULT_BYTES.max(job.budget.reply_bytes))),
             Place::There(source, tables) => {
+                job.says(RUNS, "Running the query");
                 let answer = self.sources()?.query(job, source, &tables, sql).await;
                 let (table, execution_ms) = answer.map_err(|error| missing::of_server(error, &tables))?;
                 let table = rows::as_rows(table)?;
@@ -240,6 +245,7 @@ impl SqlEngine {
         let files = bound.tables.clone();
         let (pool, known, limits, bound) = (&self.pool, &self.known, &limits, &bound);
         let query = || async move {
+            job.says(RUNS, "Running the query");
             let (rows, payload) =
                 pool.query(bound.clone(), sql, limits, time(job), job.time_left(), &job.cancel).await?;
             known.keep(bound, sql, limits, &rows, &payload);
@@ -248,7 +254,10 @@ impl SqlEngine {
         };
         let answer = match known.find(bound, sql, limits) {
             Some(given) => read(given.rows.clone(), given.payload.clone(), limits.bytes).await,
-            None => self.in_turn(job, query).await,
+            None => {
+                job.says(0.0, "Waiting for a worker");
+                self.in_turn(job, query).await
+            }
         };
         let (rows, mut table) =
             answer.map_err(|error| or_erased(error, files.iter().map(|table| table.file.as_path())))?;

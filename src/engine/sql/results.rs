@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Answer;
 use super::bounded::Bounded;
+use super::rows::too_wide;
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::{random_token, sha256};
 use crate::model::access::Pass;
 use crate::model::dataset::Dataset;
-use crate::model::error::{Code, Error, Result};
+use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::source::Dialect;
 use crate::model::table::{Column, RowText};
@@ -102,7 +103,7 @@ impl Results {
             return Ok(Page { facts, rows, next: None });
         }
         if first == 0 {
-            return Err(too_wide(0, room));
+            return Err(too_wide(Some(0), room));
         }
         let kept = rows.split_off(first);
         let sources = tables.iter().map(|table| (table.id, table.version.clone())).collect();
@@ -150,7 +151,7 @@ impl Results {
         let rest = at.checked_sub(kept.first).and_then(|from| kept.rows.get(from..)).unwrap_or_default();
         let (rows, later) = rest.split_at(fitting(rest, room));
         if rows.is_empty() {
-            return Err(if rest.is_empty() { gone() } else { too_wide(at, room) });
+            return Err(if rest.is_empty() { gone() } else { too_wide(Some(at), room) });
         }
         let next = (!later.is_empty()).then(|| format!("{id}:{}", at + rows.len()));
         Ok(Page { facts: kept.facts.clone(), rows: rows.to_vec(), next })
@@ -191,16 +192,6 @@ fn fitting(rows: &[RowText], mut room: usize) -> usize {
 /// Whatever is wrong with a cursor.
 pub fn gone() -> Error {
     Error::invalid("cursor", "This cursor goes on with no result that is still there. Run the query again, without it.")
-}
-
-fn too_wide(row: usize, room: usize) -> Error {
-    let message = format!(
-        "Row {} of the result alone has more than {room} bytes, which no reply holds. Select fewer columns, or shorten \
-         texts: left(c, 200).",
-        row + 1
-    );
-    Error::new(Code::LimitExceeded, message)
-        .with(serde_json::json!({ "limit": "bytes", "bytes": room, "row": row + 1 }))
 }
 
 #[cfg(test)]

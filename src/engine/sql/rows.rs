@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+use super::render::{Cell, Shape};
 use super::wire::Rows;
-use super::worker::render::{Cell, Shape};
 use crate::base::json;
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
@@ -118,7 +118,7 @@ fn read<R: Row>(rows: &Rows, payload: &[u8], max_bytes: usize) -> Result<Table<R
             bytes += size + 1;
             if bytes > max_bytes {
                 if table.rows.is_empty() {
-                    return Err(too_wide(max_bytes));
+                    return Err(too_wide(None, max_bytes));
                 }
                 table.truncated = true;
                 return Ok(table);
@@ -164,11 +164,17 @@ fn unreadable(r#type: &str) -> Error {
     Error::new(Code::InvalidArgument, message).with(json!({ "type": r#type }))
 }
 
-/// One row is larger than a whole reply may be.
-pub fn too_wide(limit: usize) -> Error {
+/// One row is larger than a whole reply may be: where it is known, the one at this place.
+pub fn too_wide(at: Option<usize>, limit: usize) -> Error {
+    let row = at.map(|at| at + 1);
+    let which = row.map_or_else(|| "A single row".to_owned(), |row| format!("Row {row} of the result alone"));
     let message =
-        format!("A single row is larger than {limit} bytes. Select fewer columns, or shorten texts: left(c, 200).");
-    Error::new(Code::LimitExceeded, message).with(json!({ "limit": "bytes", "bytes": limit }))
+        format!("{which} is larger than {limit} bytes. Select fewer columns, or shorten texts: left(c, 200).");
+    let mut details = json!({ "limit": "bytes", "bytes": limit });
+    if let Some(row) = row {
+        json::put(&mut details, "row", row);
+    }
+    Error::new(Code::LimitExceeded, message).with(details)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::worker::render::Shape;
+use super::render::Shape;
 use crate::engine::extract::Found;
 use crate::engine::extract::sheets::Sheet;
 use crate::engine::sql::{ImportedTable, TableFormat};

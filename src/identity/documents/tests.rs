@@ -61,6 +61,29 @@ fn g01_addresses_of_real_documents_are_client_ids() {
     assert_eq!(host("dgc_123"), None);
 }
 
+/// Each app of ChatGPT's may have a document of its own, which data centres do not get.
+#[tokio::test]
+async fn the_document_of_an_app_of_chatgpts_is_known_by_its_form() {
+    let of = documents(&Clock::manual(0));
+    let id = "https://chatgpt.com/oauth/a1B2-c3_d/client.json";
+    let (found, fetched) = ask(&of, id, Err(Refused::Status(403))).await;
+    let found = found.unwrap();
+    assert_eq!((found.name.as_str(), fetched), ("ChatGPT", false));
+    assert_eq!(found.redirect_uris, ["https://chatgpt.com/connector/oauth/a1B2-c3_d"]);
+    let long = format!("https://chatgpt.com/oauth/{}/client.json", "a".repeat(129));
+    for other in [
+        "https://chatgpt.com/oauth//client.json",
+        "https://chatgpt.com/oauth/a/b/client.json",
+        "https://chatgpt.com/oauth/a~b/client.json",
+        "https://chatgpt.com/oauth/a/client.jsonx",
+        "https://chatgpt.com.evil.example/oauth/a/client.json",
+        long.as_str(),
+    ] {
+        let (found, fetched) = ask(&of, other, Err(Refused::Status(403))).await;
+        assert!(found.is_none() && fetched, "{other}");
+    }
+}
+
 #[tokio::test]
 async fn g01_g04_g14_other_texts_are_none_and_nothing_is_fetched_for_them() {
     let of = documents(&Clock::manual(0));

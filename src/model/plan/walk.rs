@@ -85,6 +85,14 @@ impl Condition {
         }
     }
 
+    /// Itself, or those of which it says that they hold together.
+    pub fn together(&self) -> Vec<&Condition> {
+        match self {
+            Condition::All(parts) => parts.iter().flat_map(Condition::together).collect(),
+            one => vec![one],
+        }
+    }
+
     /// What is directly inside it, to be changed.
     pub fn children_mut(&mut self) -> Vec<NodeMut<'_>> {
         match self {

@@ -92,7 +92,7 @@ impl Checkpoint {
             }
             Checkpoint::Approved => {
                 "Nobody has approved it yet, or the browser window was closed. Connect again in the client, sign in \
-                 with the account that you use here, and choose Allow."
+                 with the account that you use here, and choose Approve."
             }
             Checkpoint::TokenMade => {
                 "Make a token beside this guide in the console, or ask an admin of the workspace for one."

@@ -1,7 +1,6 @@
 //! The texts: one guide for each client, and the only place where they are (what several say in the same words is in
 //! `words.rs`). The console's hub, the operation `connectivity_generate_setup`, the MCP prompt `connect_client` and the
-//! pages of clients in the documentation are made of them; a test holds what they name (addresses, scopes, headers) against what the
-//! service has.
+//! pages of clients in the documentation are made of them; a test holds what they name against what the service has.
 
 use super::guide::{Class, Format, Guide, Way};
 use super::pieces as make;
@@ -436,9 +435,10 @@ pub const GUIDES: &[Guide] = &[
         about: "DeepSeek, Qwen, a model of your own, a chat in a browser: whatever reads a system prompt.",
         steps: &[
             MAKE_TOKEN,
+            EXPORT_TOKEN,
             copy(
-                "Take the prompt of your workspace: it is beside this guide in the console, and at this address for programs. It tells the \
-                 model your published datasets, their columns, and how to ask.",
+                "Take the prompt of your workspace: it is beside this guide in the console, and in the same terminal this \
+                 prints it. It tells the model your published datasets, their columns, and how to ask.",
                 "",
                 Format::Sh,
                 make::fetch_prompt,

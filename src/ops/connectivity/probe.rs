@@ -201,19 +201,24 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// Asks for a registration that is refused for its content: the endpoint answers, and nothing is left behind.
-    pub(super) async fn registration(&mut self) {
-        let (id, title) = ("registration", "Clients can register");
+    /// Asks the ends of the sign-in for what each refuses for its content: they answer, and nothing is left behind.
+    pub(super) async fn sign_in(&mut self) {
+        let nowhere = json!({ "client_name": "Connection test", "redirect_uris": ["ftp://nowhere"] }).to_string();
+        self.refused("registration", "Clients can register", "/register", ("application/json", nowhere)).await;
+        let unknown = ("application/x-www-form-urlencoded", "grant_type=connection_test".to_owned());
+        self.refused("token_endpoint", "Clients can fetch a token", "/token", unknown).await;
+    }
+
+    async fn refused(&mut self, id: &'static str, title: &'static str, end: &str, (media, body): (&str, String)) {
         const MEND: &str = "Let POST requests to /api/oauth/ through to the service.";
-        let url = self.place.fill("{base}/api/oauth/register");
-        let body = json!({ "client_name": "Connection test", "redirect_uris": ["ftp://nowhere"] }).to_string();
-        match self.ask(Method::POST, &url, &[("content-type", "application/json")], body.into_bytes()).await {
+        let url = self.place.fill("{base}/api/oauth") + end;
+        match self.ask(Method::POST, &url, &[(CONTENT_TYPE.as_str(), media)], body.into_bytes()).await {
             Ok(answer) if answer.status() == 429 => {
-                let said = "Too many registrations from here at the moment.".to_owned();
+                let said = "Too many requests from here at the moment.".to_owned();
                 self.add(id, title, Outcome::Skipped, said, Some("Try again in a minute."));
             }
             Ok(answer) if answer.status() == 400 && answer.body.get("error").is_some() => {
-                self.passed(id, title, "It answers. (Nothing was registered.)", answer.latency);
+                self.passed(id, title, "It answers, and refused what it has to refuse.", answer.latency);
             }
             Ok(answer) => self.failed(id, title, format!("{} instead of an answer of ours.", answer.status()), MEND),
             Err(refused) => self.failed(id, title, unreachable(&refused).0, MEND),

@@ -66,7 +66,7 @@ impl Operation for TestConnectivity {
             return Ok(probe.report());
         }
         probe.discovery().await;
-        probe.registration().await;
+        probe.sign_in().await;
         let scopes = probe.token(self.token_id.as_deref(), token(on, &org, self.token_id.as_deref()).await?);
         if !probe.switch(org.connectivity_enabled) {
             return Ok(probe.report());

@@ -36,7 +36,7 @@ pub(super) const fn trouble(symptom: &'static str, mend: &'static str) -> Troubl
 }
 
 pub(super) const APPROVE: Step = say(
-    "A page of Dragoman opens in your browser: sign in as you do here, choose the workspace, and choose Allow.",
+    "A page of Dragoman opens in your browser: sign in as you do here, choose the workspace, and choose Approve.",
     "The browser says that you are connected.",
 );
 pub(super) const ASK: Step = say("Ask: What data do I have in Dragoman?", "It lists your published datasets by name.");

@@ -26,6 +26,45 @@ const renew = async () => {
   }
 };
 
+// The demo's data, with how far they are: a line of JSON each time, and one in the end.
+for (const form of document.querySelectorAll('form[data-taken]')) {
+  const button = form.querySelector('button');
+  const bar = element('progress');
+  bar.setAttribute('aria-label', button.textContent);
+  const state = element('p');
+  state.setAttribute('role', 'status');
+  const show = ({ fraction, message, done, problem }) => {
+    if (done) location.reload();
+    if (typeof fraction === 'number') bar.value = fraction;
+    state.textContent = message ?? problem ?? 'All of it is here.';
+    state.className = problem ? 'wrong' : 'quiet';
+    if (!problem) return;
+    bar.remove();
+    button.disabled = false;
+  };
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    bar.removeAttribute('value');
+    form.append(bar, state);
+    show({ message: 'It begins' });
+    try {
+      const body = new URLSearchParams(new FormData(form));
+      const answer = await fetch(form.action, { method: 'POST', headers: { Accept: 'application/json' }, body });
+      if (!answer.ok) throw new Error(String(answer.status));
+      let text = '';
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        const lines = (text + part.value).split('\n');
+        text = lines.pop();
+        for (const line of lines) show(JSON.parse(line));
+      }
+    } catch {
+      show({ problem: 'The connection broke. Load this page again: what has come by then stays, and the rest goes on.' });
+    }
+  });
+}
+
 for (const form of document.querySelectorAll('form[data-upload]')) {
   const input = form.querySelector('input[type="file"]');
   const drop = form.querySelector('[data-drop]');
@@ -56,14 +95,15 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     request.send(body);
   });
 
-  const reason = (answer) => {
+  const refusal = (answer) => {
     try {
-      return JSON.parse(answer.responseText).error.message;
+      return JSON.parse(answer.responseText).error;
     } catch {
       const left = answer.status === 200 || answer.status === 403;
-      return left ? 'You are not signed in any more. Load this page again.' : 'The service did not take it.';
+      return { message: left ? 'You are not signed in any more. Load this page again.' : 'The service did not take it.' };
     }
   };
+  const isFull = (answer) => refusal(answer).details?.limit === 'disk';
 
   const SLICE = 8 << 20;
   const PATIENCE = 20;
@@ -73,7 +113,8 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     function go() { clearTimeout(timer); removeEventListener('online', go); resolve(); }
     addEventListener('online', go);
   });
-  const passes = (status) => status === 0 || status === 408 || status === 409 || status === 423 || status === 429 || status >= 500;
+  // A disk does not become free by waiting, and the service has removed what came by then.
+  const passes = (answer) => ([0, 408, 409, 423, 429].includes(answer.status) || answer.status >= 500) && !isFull(answer);
 
   // Sends a file from wherever it ended, and goes on when a connection breaks. Gives the address of the whole upload.
   const transfer = async (file, tell) => {
@@ -116,9 +157,9 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
         }
         offset = null;
       }
-      if (!passes(answer.status)) {
-        if (answer.status === 404) forget(file);
-        return { message: reason(answer) };
+      if (!passes(answer)) {
+        if (answer.status === 404 || isFull(answer)) forget(file);
+        return { message: refusal(answer).message };
       }
       tell(null, true);
       await pause(turn);

@@ -1,6 +1,5 @@
 //! `/login`: e-mail address and password.
 
-use askama::Template;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -8,30 +7,14 @@ use tower_sessions::Session;
 
 use crate::base::secret::Secret;
 use crate::model::error::{Code, Result};
+use crate::surface::browser::csrf;
 use crate::surface::browser::password::{self, Compared, Right};
-use crate::surface::browser::{csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::{passkey, two_step, upstream};
+use crate::surface::login::form::{PURPOSE, form};
+use crate::surface::login::two_step;
 use crate::surface::web::{AuditEvent, Web};
-
-/// What the form token is for.
-pub(super) const PURPOSE: &str = "login";
-
-#[derive(Template)]
-#[template(path = "login.html", config = "src/surface/askama.toml")]
-struct LoginPage<'a> {
-    csrf: String,
-    return_to: &'a str,
-    email: &'a str,
-    /// Whether a forgotten password can be helped.
-    mails: bool,
-    /// Where to sign in with a passkey, if this address can have any.
-    passkey_page: Option<String>,
-    problem: &'a str,
-    providers: Vec<upstream::Way>,
-}
 
 /// `GET /login`. Shown to whoever asks, so that a client can have a person log in anew.
 pub async fn show(State(web): State<Web>, context: Context, headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
@@ -87,19 +70,4 @@ async fn refuse_form(web: &Web, context: &Context, headers: &HeaderMap, params: 
     }
     let problem = "This form was not sent from our page, or the page was old. Please try again.";
     form(web, headers, StatusCode::FORBIDDEN, params, problem)
-}
-
-pub(super) fn form(web: &Web, headers: &HeaderMap, status: StatusCode, params: &Params, problem: &str) -> Response {
-    let (csrf, cookie) = csrf::guest_token(web, headers, PURPOSE);
-    let to = return_to::safe(params.get("return_to"));
-    let page = LoginPage {
-        csrf,
-        return_to: to,
-        passkey_page: web.identity.has_passkeys().then(|| return_to::with(passkey::PATH, to)),
-        email: params.get("email").unwrap_or(""),
-        mails: web.identity.mailer().is_on(),
-        problem,
-        providers: upstream::ways(web, params.get("return_to")),
-    };
-    html::with_cookie(html::page(status, &page), cookie)
 }

@@ -2,6 +2,7 @@
 
 pub mod confirm;
 pub mod forgot;
+mod form;
 pub mod invitation;
 pub mod log_in;
 pub mod log_out;

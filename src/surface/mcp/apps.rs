@@ -43,9 +43,10 @@ macro_rules! view {
 const VIEWS: [(&str, &str); 2] =
     [("ui://dragoman/chart.html", view!("chart")), ("ui://dragoman/table.html", view!("table"))];
 
-/// What a tool's entry says of its view; the flat key is for hosts of before the standard.
+/// What a tool's entry says of its view: models and views may call the tool, as where nothing is said of it. The flat key is
+/// for hosts of before the standard.
 pub fn of_tool(view: &str) -> MetaObject {
-    object(json!({ "ui": { "resourceUri": view, "visibility": ["model", "app"] }, "ui/resourceUri": view }))
+    object(json!({ "ui": { "resourceUri": view }, "ui/resourceUri": view }))
 }
 
 /// The page of a view. It may fetch nothing from anywhere; it asks to write to the clipboard, and does without where the

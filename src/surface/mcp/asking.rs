@@ -14,9 +14,11 @@ use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use super::compat::is_modern;
+use super::written::Written;
 use crate::base::json::put;
 use crate::base::secret::sha256_hex;
 use crate::gateway::Gateway;
+use crate::gateway::operation::{Asks, Question};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
 use crate::model::run::MOST_ROUNDS;
@@ -83,27 +85,23 @@ pub(super) fn shows_forms(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// The form for what a result asks back, and the conversation that the answer belongs to.
-pub(super) fn form(result: &CallToolResult) -> Option<(ElicitRequestParams, String)> {
-    let reply = result.structured_content.as_ref()?;
-    let questions = reply.pointer("/clarificationRequest/questions")?.as_array()?;
+pub(super) fn form(asks: &Asks) -> Option<(ElicitRequestParams, String)> {
     let mut properties = JsonObject::new();
     let mut message = String::from("To answer rightly:");
-    for (at, question) in questions.iter().enumerate() {
-        let title = question["question"].as_str()?;
-        message.push_str(&format!("\n{}. {title}", at + 1));
-        let mut options = json!({ "type": "string", "title": title, "enum": question["suggestions"] });
+    for (at, Question { question, suggestions, assumption }) in asks.questions.iter().enumerate() {
+        message.push_str(&format!("\n{}. {question}", at + 1));
+        let mut options = json!({ "type": "string", "title": question, "enum": suggestions });
         // Strict clients refuse a form whose default is none of the choices.
-        let assumption = &question["assumption"];
-        if question["suggestions"].as_array().is_some_and(|all| all.contains(assumption)) {
-            put(&mut options, "default", assumption.clone());
+        if suggestions.contains(assumption) {
+            put(&mut options, "default", assumption.as_str());
         }
         properties.insert(format!("answer_{}", at + 1), options);
     }
     let required: Vec<String> = properties.keys().cloned().collect();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     let requested_schema = ElicitationSchema::from_json_schema(schema.as_object()?.clone()).ok()?;
-    let conversation = reply["conversationId"].as_str()?.to_owned();
-    Some((ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }, conversation))
+    let form = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
+    Some((form, asks.conversation.clone()))
 }
 
 /// The call that goes on with a conversation: one line an answer. `None` when the person did not answer.
@@ -141,19 +139,19 @@ pub(super) fn resumed(arguments: JsonObject, state: Option<&str>, responses: Opt
 
 /// Puts what the result asks to the person, and calls again with the answer, until nothing is asked any more.
 pub(super) async fn settled<C>(
-    mut result: CallToolResult,
+    mut result: Written,
     arguments: &JsonObject,
     context: &RequestContext<RoleServer>,
     state: &State<'_>,
     call: impl Fn(JsonObject) -> C,
 ) -> CallToolResponse
 where
-    C: Future<Output = CallToolResult>,
+    C: Future<Output = Written>,
 {
     let forms = shows_forms(context);
     let modern = is_modern(context);
     for _ in 0..MOST_ROUNDS {
-        let Some((params, conversation)) = form(&result).filter(|_| forms) else { break };
+        let Some((params, conversation)) = result.asks.as_ref().filter(|_| forms).and_then(form) else { break };
         if modern {
             let Some(state) = state.seal(&conversation) else { break };
             let request = InputRequest::Elicitation(ElicitRequest::new(params));
@@ -164,17 +162,17 @@ where
         let Some(next) = answer.ok().and_then(|answer| going_on(arguments, &conversation, &answer)) else { break };
         let said = next.get("question").and_then(Value::as_str).unwrap_or_default().to_owned();
         let answered = call(next).await;
-        if answered.is_error == Some(true) {
-            return unheard(result, &said, &answered).into();
+        if answered.is_error {
+            return CallToolResult::from(unheard(result, &said, &answered)).into();
         }
         result = answered;
     }
-    result.into()
+    CallToolResult::from(result).into()
 }
 
 /// The question once more, with what the person said to it: the call that would have taken the answer was refused, and
 /// nobody has to be asked again.
-fn unheard(mut question: CallToolResult, said: &str, refused: &CallToolResult) -> CallToolResult {
+fn unheard(mut question: Written, said: &str, refused: &Written) -> Written {
     let reason = refused.content.iter().find_map(|block| block.as_text()).map_or("", |text| text.text.as_str());
     let text = format!(
         "The person has answered already, and the answer could not be taken: {reason}\nCall ask_question again a little \
@@ -188,15 +186,17 @@ fn unheard(mut question: CallToolResult, said: &str, refused: &CallToolResult) -
 mod tests {
     use super::*;
 
-    fn asked(suggestions: &[&str], assumption: &str) -> CallToolResult {
-        CallToolResult::structured(json!({ "conversationId": "c1", "clarificationRequest": { "questions": [
-            { "question": "By what?", "suggestions": suggestions, "assumption": assumption }] } }))
+    fn asked(suggestions: &[&str], assumption: &str) -> Asks {
+        let suggestions = suggestions.iter().map(|it| (*it).to_owned()).collect();
+        let question = Question { question: "By what?".into(), suggestions, assumption: assumption.into() };
+        Asks { questions: vec![question], conversation: "c1".into() }
     }
 
     #[test]
     fn the_default_of_a_form_is_one_of_its_choices_or_absent() {
-        let properties = |result: &CallToolResult| {
-            let (params, _) = form(result).unwrap();
+        let properties = |asks: &Asks| {
+            let (params, conversation) = form(asks).unwrap();
+            assert_eq!(conversation, "c1");
             serde_json::to_value(params).unwrap()["requestedSchema"]["properties"]["answer_1"].clone()
         };
         assert_eq!(properties(&asked(&["revenue", "pieces"], "pieces"))["default"], "pieces");
@@ -216,10 +216,10 @@ mod tests {
 
     #[test]
     fn an_answer_that_could_not_be_taken_is_not_lost() {
-        let refused = CallToolResult::error(vec![ContentBlock::text("Too many calls; try again in 12 seconds.")]);
-        let told = unheard(asked(&["revenue", "pieces"], "pieces"), "pieces", &refused);
+        let refused = |message: &str| Written::failure(&Error::unavailable(message), "r-1");
+        let told = unheard(refused("By what?"), "pieces", &refused("Try again in 12 seconds."));
         let last = told.content.last().and_then(|block| block.as_text()).unwrap().text.clone();
         assert!(last.contains("12 seconds") && last.ends_with("\npieces"), "{last}");
-        assert_eq!(told.structured_content.unwrap()["conversationId"], "c1");
+        assert_eq!(told.content.len(), 2, "the question stays");
     }
 }

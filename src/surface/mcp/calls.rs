@@ -12,7 +12,7 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use lru::LruCache;
-use rmcp::model::{JsonObject, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{JsonObject, RequestId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -150,9 +150,7 @@ async fn answer(shared: &Shared, caller: Caller, call: Short, via: Via) -> Resul
         None => caller,
     };
     let entry = shared.tools.get(&tool).ok_or_else(|| Error::internal("a call of a tool that there is not"))?;
-    let mut result = entry.call(shared.gateway.clone(), caller, arguments, via).await;
-    result.meta = Some(signature(result.meta.take()));
-    let message = ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), id);
-    let body = serde_json::to_vec(&message).map_err(Error::internal)?;
-    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
+    let mut written = entry.call(shared.gateway.clone(), caller, arguments, via).await;
+    written.meta = Some(signature(written.meta.take()));
+    Ok(([(CONTENT_TYPE, "application/json")], written.answer(&id)?).into_response())
 }

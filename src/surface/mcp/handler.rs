@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams, ClientCapabilities,
-    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-    GetPromptRequestParams, GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
+    ClientCapabilities, CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -24,8 +24,9 @@ use super::complete::complete;
 use super::news::{Before, Ear, Event, MOST};
 use super::resources::{self, protocol_error};
 use super::tasks::{self, Begun};
-use super::tools::{CALL, failure};
+use super::tools::CALL;
 use super::toolsets::Offered;
+use super::written::Written;
 use super::{Shared, asking, logs, params, progress, prompts};
 use crate::gateway::operation::Operation as _;
 use crate::model::access::Rights;
@@ -183,7 +184,7 @@ impl ServerHandler for Handler {
                 Err(error) => {
                     let recorded = self.shared.gateway.refused(&caller, CALL, &request.name, &error).await;
                     recorded.map_err(|error| protocol_error(&error, &caller.request_id))?;
-                    return Ok(failure(&error, &caller.request_id).into());
+                    return Ok(CallToolResult::from(Written::failure(&error, &caller.request_id)).into());
                 }
             };
             arguments = asking::resumed(arguments, conversation.as_deref(), request.input_responses.as_ref());
@@ -204,7 +205,7 @@ impl ServerHandler for Handler {
         };
         let mut response = match asks_back {
             true => asking::settled(result, &arguments, &context, &state, call).await,
-            false => result.into(),
+            false => CallToolResult::from(result).into(),
         };
         if let CallToolResponse::Complete(result) = &response {
             logs::tell(entry.tool.name.as_ref(), result, started.elapsed(), ear.as_deref(), &context).await;

@@ -8,8 +8,6 @@ mod asking;
 mod calls;
 mod compat;
 mod complete;
-pub mod cors;
-mod ends;
 mod handler;
 mod lists;
 mod logs;
@@ -19,11 +17,13 @@ mod params;
 mod progress;
 mod prompts;
 mod resources;
+mod session_ends;
 mod sessions;
 mod streams;
 mod tasks;
 mod tools;
 mod toolsets;
+mod written;
 
 use std::sync::Arc;
 
@@ -44,12 +44,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::calls::{Calls, Short};
 use self::compat::{HEADER_MISMATCH, Mode, SESSION};
-use self::ends::TERMINATED;
 use self::handler::{Handler, LIST};
 use self::lists::{Asked, Lists};
 use self::logs::Aside;
 use self::message::{Peek, Refused, error_body, rpc_error};
 use self::news::{Before, Listener};
+use self::session_ends::TERMINATED;
 use self::sessions::{Sessions, Why};
 use self::tasks::Tasks;
 use self::tools::{CALL, Tools};
@@ -63,6 +63,7 @@ use crate::model::caller::Caller;
 use crate::model::error::{Code, Error};
 use crate::ops::connectivity::place::Place;
 use crate::surface::body::{self, Unread};
+use crate::surface::cors::with_port;
 use crate::surface::finish::to_its_end;
 use crate::surface::guard::{self, Lease};
 
@@ -125,7 +126,7 @@ impl Mcp {
             lists: Lists::new(),
             calls: Calls::new(),
             manager: Arc::new(manager),
-            answering: Shares::new(usize::MAX),
+            answering: Shares::new("answers", usize::MAX),
             config,
             stop,
         })
@@ -158,7 +159,7 @@ impl Mcp {
         }
         let port = url.port_or_known_default().unwrap_or(443);
         let own = format!("{}://{}:{port}", url.scheme(), url.host_str().unwrap_or_default());
-        let origins = self.config.allowed_origins.iter().map(|origin| cors::with_port(origin)).chain([own]);
+        let origins = self.config.allowed_origins.iter().map(|origin| with_port(origin)).chain([own]);
         StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins)
@@ -470,10 +471,10 @@ impl Mcp {
                 self.end(surplus, Why::Room).await?;
             }
             metrics::gauge!("dragoman_mcp_sessions").set(self.sessions.count() as f64);
-            gateway.record(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.created", version).await
+            gateway.begin(&Caller { session: Some(id), ..caller.clone() }, "mcp.session.created", version).await
         } else if let Some(ended) = ended.and_then(|id| self.sessions.close(&id)) {
             let session = Some(ended.id.to_string());
-            gateway.record(&Caller { session, ..caller.clone() }, TERMINATED, Why::Client.name()).await
+            gateway.end(&Caller { session, ..caller.clone() }, TERMINATED, Why::Client.name()).await
         } else {
             Ok(())
         }

@@ -3,7 +3,7 @@
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-use crate::gateway::{Gateway, Via, WithId, measured};
+use crate::gateway::{Gateway, Sent, Via, WithId};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result};
 use crate::ops::connectivity::guides::GUIDES;
@@ -77,9 +77,9 @@ pub(super) async fn get(
         "explore_dataset" => {
             let id = argument("dataset_id")?.parse().map_err(|_| Error::dataset_not_found())?;
             let text = |schema: get_schema::Reply, request_id: &str| {
-                let (json, _) = WithId { reply: &schema, request_id }.text()?;
+                let json = WithId { reply: &schema, request_id }.text()?;
                 let schema = schema.one()?;
-                Ok(measured(format!(
+                Ok(Sent::from(format!(
                     "I want to get to know the dataset {}. Its schema, as data:\n\n```json\n{json}\n```\n\nLook at a few \
                      rows with dragoman_preview_rows and at the figures with dragoman_profile_dataset. Tell me in plain \
                      words what one row is, which columns matter, what looks odd (missing values, outliers, duplicates), \
@@ -93,8 +93,8 @@ pub(super) async fn get(
             let named = arguments.get("ontology_id").and_then(Value::as_str).filter(|named| !named.is_empty());
             let ontology_id = named.map(|named| named.to_owned().into());
             let text = |known: Ontology, request_id: &str| {
-                let (json, _) = WithId { reply: &known, request_id }.text()?;
-                Ok(measured(format!(
+                let json = WithId { reply: &known, request_id }.text()?;
+                Ok(Sent::from(format!(
                     "I want to ask about the ontology {}. What it knows, as data:\n\n```json\n{json}\n```\n\nAnswer my \
                      questions with dragoman_query and this ontologyId, after dragoman_get_ontology with the words of the \
                      question as `about`; or in my own words with ask_question, where the conversationId is for questions \

@@ -13,7 +13,7 @@ use crate::base::id::Id;
 use crate::base::json;
 use crate::gateway::operation::Operation;
 use crate::gateway::sight::{Sight, Thing};
-use crate::gateway::{Gateway, Via, WithId};
+use crate::gateway::{Gateway, Sent, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::Caller;
@@ -143,7 +143,7 @@ pub(super) async fn read(gateway: &Arc<Gateway>, caller: &Caller, uri: &str, via
 
 /// A reply as JSON.
 async fn whole<O: Operation>(gateway: &Gateway, caller: &Caller, op: O, via: Via) -> Result<String> {
-    let json = |reply: O::Reply, request_id: &str| WithId { reply: &reply, request_id }.text();
+    let json = |reply: O::Reply, request_id: &str| WithId { reply: &reply, request_id }.text().map(Sent::from);
     Ok(gateway.write(caller, op, via, json).await?.reply)
 }
 
@@ -159,7 +159,7 @@ async fn part<O: Operation>(
     let write = |reply: O::Reply, _: &str| {
         let text = text(reply)?;
         let bytes = json::size(&text).map_err(Error::internal)?;
-        Ok((text, bytes))
+        Ok(Sent::once(text, bytes))
     };
     Ok(gateway.write(caller, op, via, write).await?.reply)
 }

@@ -1,7 +1,8 @@
 //! Sessions of the older protocol era belong to whoever opened them: another principal who presents the id gets the
 //! same answer as for an id that never was. Idle ones end, and those whose credential is no more. A principal has so many,
 //! and the least recently used of them makes room for a new one; when the instance has as many as it may, the one of
-//! whoever has most does. Every end is on the record ([`Why`]), but for those of a process that is killed.
+//! whoever has most does. Every end is on the record ([`Why`]); those of a process that is killed when the next one takes
+//! its data folder.
 //!
 //! They live in the memory of one node. A load balancer before several has to send the requests of one `Mcp-Session-Id`
 //! to the node that gave it (or every request of one client to one node, by its `Authorization`); the era without sessions
@@ -33,6 +34,8 @@ pub(super) enum Why {
     Stop,
     /// The library gave it up.
     Lost,
+    /// Its process was killed.
+    Killed,
 }
 
 impl Why {
@@ -44,6 +47,7 @@ impl Why {
             Why::Revoked => "revoked",
             Why::Stop => "stop",
             Why::Lost => "lost",
+            Why::Killed => "killed",
         }
     }
 }

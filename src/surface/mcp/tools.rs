@@ -3,25 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use futures_util::future::BoxFuture;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 
 use super::apps;
 use super::toolsets::Offered;
-use crate::gateway::operation::{Blocks, Info, Operation, Surface, Toolset};
-use crate::gateway::{Gateway, Via, WithId, measured};
+use super::written::Written;
+use crate::gateway::operation::{Info, Operation, Surface, Toolset};
+use crate::gateway::{Gateway, Via};
 use crate::model::access::{Action, Rights};
 use crate::model::caller::Caller;
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::ops;
 use crate::surface::schema;
 
 /// The record's word for a call of a tool.
 pub(super) const CALL: &str = "mcp.tool.call";
 
-type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<CallToolResult>>;
+/// What Claude Code is told not to cut of a large reply: more than one has where nobody has set its limit higher.
+const MOST_CHARACTERS: usize = 150_000;
+
+type CallFn = fn(Arc<Gateway>, Caller, JsonObject, Via) -> BoxFuture<'static, Result<Written>>;
 
 /// One tool.
 pub(super) struct Entry {
@@ -49,24 +51,18 @@ impl ops::Visitor for Collect {
 }
 
 fn tool<O: Operation>(info: &Info) -> Tool {
-    let hints = ToolAnnotations::with_title(info.title)
-        .read_only(info.read_only)
-        .destructive(false)
-        .idempotent(info.read_only)
-        .open_world(false);
+    // Whether a repeated call changes nothing is said by what only reads (2025-06-18, tool annotations).
+    let hints = ToolAnnotations::with_title(info.title).read_only(info.read_only).destructive(false).open_world(false);
+    // A list of tools is read, whole, before anything is asked, and a reply shows what it holds: its schema is in the OpenAPI
+    // document alone.
     let tool = Tool::new(info.name, info.description, Arc::new(schema::of::<O>()))
         .with_title(info.title)
         .with_annotations(hints);
-    // A list of tools is read, whole, before anything is asked, and the reply shows what it holds: its schema is in the
-    // OpenAPI document, and here only where a client checks the shape.
-    let tool = match O::EXACT {
-        true => tool.with_raw_output_schema(Arc::new(schema::of::<O::Reply>())),
-        false => tool,
-    };
-    match info.view {
-        Some(view) => tool.with_meta(apps::of_tool(view)),
-        None => tool,
+    let mut meta = info.view.map(|view| apps::of_tool(view).0).unwrap_or_default();
+    if O::LARGE {
+        meta.insert("anthropic/maxResultSizeChars".into(), MOST_CHARACTERS.into());
     }
+    if meta.is_empty() { tool } else { tool.with_meta(MetaObject(meta)) }
 }
 
 fn call<O: Operation>(
@@ -74,41 +70,19 @@ fn call<O: Operation>(
     caller: Caller,
     arguments: JsonObject,
     via: Via,
-) -> BoxFuture<'static, Result<CallToolResult>> {
+) -> BoxFuture<'static, Result<Written>> {
     Box::pin(async move {
         match schema::parse::<O>(arguments) {
-            Ok(op) => Ok(gateway.write(&caller, op, via, written::<O>).await?.reply),
+            Ok(op) => {
+                let write = |reply, request_id: &str| Written::of::<O>(&reply, request_id);
+                Ok(gateway.write(&caller, op, via, write).await?.reply)
+            }
             Err(error) => {
                 gateway.refused(&caller, via.action, O::INFO.name, &error).await?;
                 Err(error)
             }
         }
     })
-}
-
-/// A reply as a result. Some clients show the model only the texts, others only the structure: each is complete by
-/// itself. So the structure is what counts, with the pictures beside it.
-fn written<O: Operation>(reply: O::Reply, request_id: &str) -> Result<(CallToolResult, usize)> {
-    let (text, bytes) = match O::EXACT {
-        true => measured(serde_json::to_string(&reply).map_err(Error::internal)?),
-        false => WithId { reply: &reply, request_id }.text()?,
-    };
-    // The library takes a value only, and writes it once more.
-    let structure = serde_json::from_str(&text).map_err(Error::internal)?;
-    let blocks = O::blocks(&reply).unwrap_or_else(|| Blocks { texts: vec![text], ..Blocks::default() });
-    let images = O::images(&reply).iter().map(|svg| ContentBlock::image(STANDARD.encode(svg), "image/svg+xml"));
-    let mut result = CallToolResult::success(blocks.texts.into_iter().map(ContentBlock::text).chain(images).collect());
-    result.structured_content = Some(structure);
-    let bytes = bytes + blocks.pictures.iter().map(String::len).sum::<usize>();
-    let mut meta = JsonObject::new();
-    if !blocks.pictures.is_empty() {
-        meta.insert("dragoman/svg".into(), blocks.pictures.into());
-    }
-    if O::EXACT {
-        meta.insert("dragoman/request_id".into(), request_id.into());
-    }
-    result.meta = (!meta.is_empty()).then_some(MetaObject(meta));
-    Ok((result, bytes))
 }
 
 impl Tools {
@@ -137,56 +111,29 @@ impl Tools {
 
 impl Entry {
     /// Calls it. A failure of the tool is a result that the model can read and act on, not a protocol error.
-    pub(super) async fn call(
-        &self,
-        gateway: Arc<Gateway>,
-        caller: Caller,
-        arguments: JsonObject,
-        via: Via,
-    ) -> CallToolResult {
+    pub(super) async fn call(&self, gateway: Arc<Gateway>, caller: Caller, arguments: JsonObject, via: Via) -> Written {
         let request_id = caller.request_id.clone();
-        (self.call)(gateway, caller, arguments, via).await.unwrap_or_else(|error| failure(&error, &request_id))
+        (self.call)(gateway, caller, arguments, via).await.unwrap_or_else(|error| Written::failure(&error, &request_id))
     }
-}
-
-/// An error as a tool's result. Text only: structured content would have to fit the tool's output schema.
-pub(super) fn failure(error: &Error, request_id: &str) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(error.body(request_id).to_string())])
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-    use serde_json::value::RawValue;
-
     use super::*;
-    use crate::ops::preview_rows::{PreviewRows, Reply};
-
-    #[test]
-    fn a_result_says_the_same_in_its_text_and_in_its_structure() {
-        let rows = [r#"[0.30000000000000004,"9007199254740993",null]"#, r#"[5e-324,"NaN",{"a":[true]}]"#];
-        let rows = rows.map(|row| RawValue::from_string(row.to_owned()).unwrap()).into();
-        let reply = Reply { columns: vec![], rows, row_count: 2, truncated: false };
-        let (result, bytes) = written::<PreviewRows>(reply, "r-1").unwrap();
-        let [block] = result.content.as_slice() else { panic!("{result:?}") };
-        let text = &block.as_text().unwrap().text;
-        let expected = r#"{"columns":[],"rows":[[0.30000000000000004,"9007199254740993",null],[5e-324,"NaN",{"a":[true]}]],"row_count":2,"truncated":false,"request_id":"r-1"}"#;
-        assert_eq!((text.as_str(), bytes), (expected, expected.len()));
-        let structure: Value = result.structured_content.unwrap();
-        assert_eq!(structure.to_string(), expected, "no digit is lost on the way");
-    }
 
     /// Clients put the whole list before every conversation of a model.
     #[test]
     fn all_tools_together_are_short() {
-        let sizes: Vec<(String, usize)> = Tools::collect()
-            .0
-            .values()
-            .filter(|entry| Offered::by_default(false).lists(entry.toolsets))
-            .map(|entry| (entry.tool.name.to_string(), serde_json::to_string(&entry.tool).unwrap().len()))
-            .collect();
-        let all: usize = sizes.iter().map(|(_, size)| size + 1).sum();
-        assert!(all < 11_700, "{all} bytes: {sizes:?}");
+        for of_openai in [false, true] {
+            let sizes: Vec<(String, usize)> = Tools::collect()
+                .0
+                .values()
+                .filter(|entry| Offered::by_default(of_openai).lists(entry.toolsets))
+                .map(|entry| (entry.tool.name.to_string(), serde_json::to_string(&entry.tool).unwrap().len()))
+                .collect();
+            let all: usize = sizes.iter().map(|(_, size)| size + 1).sum();
+            assert!(all < 11_700, "{all} bytes: {sizes:?}");
+        }
     }
 
     struct Placed;
@@ -210,16 +157,16 @@ mod tests {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             assert!(tool.name.len() <= 40 && tool.name.chars().all(plain), "{}: Claude rejects the set", tool.name);
             let hints = tool.annotations.as_ref().unwrap();
-            let all = [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint];
+            let all = [hints.read_only_hint, hints.destructive_hint, hints.open_world_hint];
             assert!(all.iter().all(Option::is_some) && tool.title.is_some(), "{}", tool.name);
-            for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten() {
-                assert_eq!(schema["type"], "object", "{}", tool.name);
-                for word in ["anyOf", "oneOf", "allOf", "$schema", "$ref", "$defs"] {
-                    assert!(!schema.contains_key(word), "{} has {word} at the root", tool.name);
-                }
-                let text = serde_json::to_string(schema).unwrap();
-                assert!(!text.contains("$ref") && !text.contains("uint"), "{}: {text}", tool.name);
+            assert!(tool.output_schema.is_none(), "{}", tool.name);
+            let schema = &tool.input_schema;
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            for word in ["anyOf", "oneOf", "allOf", "$schema", "$ref", "$defs"] {
+                assert!(!schema.contains_key(word), "{} has {word} at the root", tool.name);
             }
+            let text = serde_json::to_string(schema).unwrap();
+            assert!(!text.contains("$ref") && !text.contains("uint"), "{}: {text}", tool.name);
             assert!(tool.icons.is_none());
         }
     }

@@ -19,9 +19,6 @@ use crate::ops;
 const OPERATION: usize = 300;
 const PARAMETER: usize = 700;
 
-/// What each operation answers, to show: held against its schema by a test.
-const EXAMPLES: &str = include_str!("examples.json");
-
 /// `GET /api/v1/ext/openapi.actions.json`.
 pub async fn actions(State(config): State<Arc<Config>>) -> Json<Value> {
     Json(document(&config))
@@ -44,11 +41,10 @@ pub fn document(config: &Config) -> Value {
     let mut document = openapi::document(Surface::Tool);
     let mut offered = Offered(vec![]);
     ops::each(&mut offered);
-    let examples: Map<String, Value> = serde_json::from_str(EXAMPLES).unwrap_or_default();
     let mut paths = Map::new();
     for (path, method) in offered.0 {
         let Some(mut operation) = document.pointer_mut(&pointer(path, &method)).map(Value::take) else { continue };
-        fit(&mut operation, &examples);
+        fit(&mut operation);
         let place = paths.entry(path).or_insert_with(|| json!({}));
         put(place, &method, operation);
     }
@@ -81,18 +77,13 @@ fn pointer(path: &str, method: &str) -> String {
 }
 
 /// One operation within the limits.
-fn fit(operation: &mut Value, examples: &Map<String, Value>) {
-    let named = operation.get("operationId").and_then(Value::as_str).unwrap_or_default().to_owned();
+fn fit(operation: &mut Value) {
     plain(operation);
     if let Some(Value::String(text)) = operation.get_mut("description") {
         *text = short(text, OPERATION);
     }
     // Nothing that is offered changes anything: without this, everything but GET would be confirmed each time.
     put(operation, "x-openai-isConsequential", false);
-    let answer = operation.pointer_mut("/responses/200/content/application~1json");
-    if let (Some(answer), Some(example)) = (answer, examples.get(&named)) {
-        put(answer, "example", example.clone());
-    }
     let refusal = json!({
         "error": { "code": "invalid_argument", "message": "Name a dataset by its id.", "details": { "field": "dataset_id" } },
         "request_id": "01936f2e-7c1a-7000-8000-0000000000aa",

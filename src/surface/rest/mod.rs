@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface};
-use crate::gateway::{Gateway, Via, WithId};
+use crate::gateway::{Gateway, Sent, Via, WithId};
 use crate::model::access::Action;
 use crate::model::audit::clip;
 use crate::model::caller::{Caller, Proof};
@@ -109,9 +109,9 @@ struct Body<'a, R> {
 }
 
 /// The body of an answer.
-fn written<O: Operation>(reply: O::Reply, request_id: &str) -> Result<(String, usize)> {
+fn written<O: Operation>(reply: O::Reply, request_id: &str) -> Result<Sent<String>> {
     let body = Body { reply: &reply, images: O::images(&reply) };
-    WithId { reply: &body, request_id }.text()
+    WithId { reply: &body, request_id }.text().map(Sent::from)
 }
 
 fn success(body: String) -> Response {

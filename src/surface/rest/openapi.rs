@@ -18,6 +18,9 @@ use crate::ops::health::Health;
 use crate::ops::import::Import;
 use crate::surface::schema;
 
+/// What each operation of the external tier answers, to show: held against its schema by a test.
+const EXAMPLES: &str = include_str!("examples.json");
+
 /// Where a surface's routes begin.
 pub fn base(surface: Surface) -> &'static str {
     match surface {
@@ -46,6 +49,7 @@ pub async fn management() -> impl IntoResponse {
 
 struct Paths {
     management: bool,
+    examples: Map<String, Value>,
     paths: Map<String, Value>,
 }
 
@@ -55,7 +59,11 @@ impl ops::Visitor for Paths {
         if self.management != (info.surface == Surface::Manage) {
             return;
         }
-        let operation = operation::<O>(&info);
+        let mut operation = operation::<O>(&info);
+        let answer = operation.pointer_mut("/responses/200/content/application~1json");
+        if let (Some(answer), Some(example)) = (answer, self.examples.remove(info.name)) {
+            put(answer, "example", example);
+        }
         let path = self.paths.entry(info.route.path).or_insert_with(|| json!({}));
         path[info.route.method.to_ascii_lowercase()] = operation;
     }
@@ -64,7 +72,8 @@ impl ops::Visitor for Paths {
 /// The document of the external tier ([`Surface::Tool`]) or of management ([`Surface::Manage`]).
 pub fn document(of: Surface) -> Value {
     let management = of == Surface::Manage;
-    let mut paths = Paths { management, paths: Map::new() };
+    let examples = serde_json::from_str(EXAMPLES).unwrap_or_default();
+    let mut paths = Paths { management, examples, paths: Map::new() };
     ops::each(&mut paths);
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.info().name).collect();
     json!({

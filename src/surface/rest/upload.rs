@@ -51,7 +51,11 @@ pub(super) async fn upload<O: FromForm>(
     let room = Room { folder: staging.path(), most, fields: &FIELDS };
     match receive(multipart, room, |_| Ok(())).await.and_then(O::from_form) {
         Ok(op) => run(&rest, caller, op, staging).await,
-        Err(error) => refused::<O>(&rest, &caller, error).await,
+        Err(error) => {
+            // First what came of it: on a full disk the refusal needs room to be recorded.
+            drop(staging);
+            refused::<O>(&rest, &caller, error).await
+        }
     }
 }
 

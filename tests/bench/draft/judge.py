@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -42,8 +43,13 @@ def extension(node):
     return found
 
 
+def plain(column):
+    """The name of a column as an import writes it, in lower case."""
+    return re.sub("[^a-z0-9]+", "_", column.lower()).strip("_")
+
+
 def join(source, columns, target, keys):
-    pairs = sorted((a.lower(), b.lower()) for a, b in zip(columns, keys))
+    pairs = sorted((plain(a), plain(b)) for a, b in zip(columns, keys))
     return (source.lower(), tuple(a for a, _ in pairs), target.lower(), tuple(b for _, b in pairs))
 
 
@@ -65,56 +71,65 @@ def judge(draft, names, truth):
     either = set(found) | {turned(one) for one in found}
     right = set(wanted + allowed)
     joined = {(one[0], c) for one in wanted + allowed for c in one[1]} | {(one[2], c) for one in wanted + allowed for c in one[3]}
-    counts = dict(needed=len(wanted), found=sum(one in either for one in wanted), drafted=len(found), wrong=0, keys=0, measures=0, right=0, labels=0, labelled=0)
+    counts = dict(needed=len(wanted), found=sum(one in either for one in wanted), drafted=len(found), wrong=0, keys=0, measures=0, right=0, expected=0, labels=0, labelled=0)
     wrong = [one for one in found if one not in right and turned(one) not in right]
     counts["wrong"] = len(wrong)
     missed = [one for one in wanted if one not in either]
+    counted, others, silent = [], [], []
     for dataset in draft["datasets"]:
         table = tables[dataset["name"]]
         known = truth["tables"].get(table) or {}
-        keys = {column for key in known.get("keys") or [] for column in key}
-        measures = set(known.get("measures") or [])
+        keys = {plain(column) for key in known.get("keys") or [] for column in key}
+        measures = {plain(name) for name in known.get("measures") or []}
+        counts["expected"] += len(measures)
+        silent.extend((table, [name]) for name in measures)
         for field in dataset.get("fields") or []:
             more = extension(field)
             if more.get("role") != "measure" or more.get("hidden"):
                 continue
             counts["measures"] += 1
-            name = field["name"]
+            name = plain(field["name"])
             if name in measures:
                 counts["right"] += 1
-            elif name in keys or (table.lower(), name.lower()) in joined:
+                silent.remove((table, [name]))
+            elif name in keys or (table.lower(), name) in joined:
                 counts["keys"] += 1
+                counted.append((table, [name]))
+            else:
+                others.append((table, [name]))
         label = known.get("label") or []
         if label:
             counts["labels"] += 1
             own = extension(dataset).get("label_field")
-            counts["labelled"] += own in label or (own == "full_name" and len(label) > 1)
-    return counts, missed, wrong
+            counts["labelled"] += plain(own or "") in map(plain, label) or (own == "full_name" and len(label) > 1)
+    told = [("missed", missed), ("wrong", wrong), ("key as a measure", counted), ("no measure", others), ("missed measure", silent)]
+    return counts, told
 
 
 def main():
     program, folder = sys.argv[1:3]
     total = {}
-    print(f"{'schema':28} {'needed':>7} {'found':>6} {'drafted':>8} {'wrong':>6} {'keys as measures':>17} {'measures':>9} {'labels':>8} {'s':>5}")
+    print(f"{'schema':28} {'needed':>7} {'found':>6} {'drafted':>8} {'wrong':>6} {'keys as measures':>17} {'measures':>15} {'labels':>8} {'s':>5}")
     for path in sorted(glob.glob(f"{folder}/*/truth.json")):
         schema = os.path.dirname(path)
         truth = json.load(open(path))
         draft, names, seconds = drafted(program, schema)
-        counts, missed, wrong = judge(draft, names, truth)
+        counts, told = judge(draft, names, truth)
         for key, value in counts.items():
             total[key] = total.get(key, 0) + value
         show(os.path.basename(schema), counts, seconds)
         if "--quiet" not in sys.argv:
-            for kind, joins in (("missed", missed), ("wrong", wrong)):
-                for one in joins:
-                    print(f"  {kind} {one[0]}.{', '.join(one[1])} to {one[2]}.{', '.join(one[3])}")
+            for kind, places in told:
+                for table, columns, *to in places:
+                    target = f" to {to[0]}.{', '.join(to[1])}" if to else ""
+                    print(f"  {kind} {table}.{', '.join(columns)}{target}")
     show("all", total, 0)
 
 
 def show(name, c, seconds):
     labels = f"{c['labelled']}/{c['labels']}"
-    measures = f"{c['right']}/{c['measures']}"
-    print(f"{name:28} {c['needed']:>7} {c['found']:>6} {c['drafted']:>8} {c['wrong']:>6} {c['keys']:>17} {measures:>9} {labels:>8} {seconds:>5.1f}", flush=True)
+    measures = f"{c['right']}/{c['measures']} of {c['expected']}"
+    print(f"{name:28} {c['needed']:>7} {c['found']:>6} {c['drafted']:>8} {c['wrong']:>6} {c['keys']:>17} {measures:>15} {labels:>8} {seconds:>5.1f}", flush=True)
 
 
 main()

@@ -56,8 +56,8 @@ export async function ours(binary, work, options) {
   run(`admin person create ${ANN.email} --name Ann --password-stdin`, ANN.password);
   run(`admin role set ${ANN.email} admin --workspace bench`);
   run('admin workspace connectivity bench on');
-  run('import src/cli/demo/flights.parquet --workspace bench --publish');
-  run('import src/cli/demo/flights-guide.md --workspace bench --publish');
+  run('import src/ops/demo/flights.parquet --workspace bench --publish');
+  run('import src/ops/demo/flights-guide.md --workspace bench --publish');
   const { token } = run('admin token create --workspace bench --label bench --scopes ext:datasets,ext:schema,ext:search,ext:sql');
   grow(installation, options);
   const service = await installation.start({});

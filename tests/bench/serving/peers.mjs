@@ -55,7 +55,7 @@ async function toolbox(work) {
 
 async function motherduck(work) {
   const [port, file] = [await free(), join(work, 'motherduck.db')];
-  const make = 'import duckdb, sys; duckdb.connect(sys.argv[1]).execute("CREATE TABLE flights AS FROM read_parquet(\'src/cli/demo/flights.parquet\')")';
+  const make = 'import duckdb, sys; duckdb.connect(sys.argv[1]).execute("CREATE TABLE flights AS FROM read_parquet(\'src/ops/demo/flights.parquet\')")';
   execFileSync(join(CACHE, 'venv/bin/python'), ['-c', make, file]);
   const server = await start('motherduck', port, join(CACHE, 'venv/bin/mcp-server-motherduck'),
     ['--transport', 'http', '--stateless-http', '--port', String(port), '--db-path', file]);

@@ -30,7 +30,7 @@ pub async fn run() {
         }
     }));
     let flights = data.path().join("flights.duckdb");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/demo/flights.parquet");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ops/demo/flights.parquet");
     node.import(&source, TableFormat::Parquet, &flights).await;
     let mut analysts = node.tenant();
     node.give(&mut analysts, "flights", &flights);

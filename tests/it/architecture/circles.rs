@@ -9,22 +9,12 @@ use super::sources::Program;
 
 /// Those that there are: the folder, and who stands in the circle. The list only shrinks.
 const KNOWN: &[(&str, &str)] = &[
-    ("src/engine", "agent chart"),
     ("src/engine/agent/english", "compose resolve"),
     ("src/engine/agent/english", "dialogue rewrite"),
     ("src/engine/agent/english/rewrite", "growth rephrase"),
     ("src/engine/agent/english/text", "number token"),
     ("src/engine/agent/english/time", "compare phrase point"),
     ("src/engine/agent/english/time", "words written"),
-    ("src/engine/agent/explainer", "conditions restate"),
-    ("src/engine/agent/llm", "answer ground"),
-    ("src/engine/agent/llm", "prompt select"),
-    ("src/engine/ontology", "compare library tables"),
-    ("src/engine/ontology/draft", "metrics sales"),
-    ("src/engine/sql", "rows wire worker"),
-    ("src/identity", "connectivity token"),
-    ("src/model", "access caller dataset source user"),
-    ("src/surface/login", "log_in upstream"),
 ];
 
 /// Who names whom, by folder.

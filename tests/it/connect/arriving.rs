@@ -1,16 +1,25 @@
 //! A client is seen on its way in, by whoever it belongs to and by nobody else; and the test of the way finds what is
 //! wrong with it.
 
+use std::net::SocketAddr;
+
+use axum::extract::Request;
+use axum::http::{HeaderName, header};
 use dragoman::base::secret::Secret;
+use dragoman::gateway::Via;
 use dragoman::identity::clients::NewClient;
 use dragoman::model::access::{ExtScope, Role, Scope};
 use dragoman::model::org::Org;
+use dragoman::ops::connectivity::test::TestConnectivity;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use super::Place;
 use crate::console::person;
+use crate::nginx::Nginx;
 use crate::site::Browser;
-use crate::support::service::{PASSWORD, Service};
+use crate::support::program::free_port;
+use crate::support::service::{PASSWORD, Service, as_json, http, in_console};
 
 const BACK: &str = "http://localhost:8787/callback";
 
@@ -180,6 +189,7 @@ async fn the_test_goes_the_whole_way_and_leaves_nothing_behind() {
             "workspace_resource",
             "authorization_server",
             "registration",
+            "token_endpoint",
             "switch",
             "mcp",
             "sample_query",
@@ -234,19 +244,82 @@ async fn the_test_says_what_is_wrong_and_what_mends_it() {
     place.service.stop().await;
 }
 
+/// The test of a service whose public address is `base`, as an admin in the console has it.
+async fn tested_behind(service: &Service) -> Value {
+    let org = service.workspace("acme").await;
+    service.import(&org, "flights.csv", super::FLIGHTS, true).await.unwrap();
+    let ann = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
+    service.identity.set_role(org.id, ann.id, Role::Admin).await.unwrap();
+    let caller = in_console(service, &org, ann.id, Role::Admin);
+    let op = TestConnectivity { platform: "program".into(), token_id: None };
+    as_json(service.gateway.call(&caller, op, Via::new("t")).await).unwrap()
+}
+
+/// What a step that failed says is to be done.
+fn mend<'a>(report: &'a Value, id: &str) -> &'a str {
+    assert_eq!(outcome(report, id), "failed", "{report:#}");
+    let checks = report["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["id"] == id).unwrap()["mend"].as_str().unwrap()
+}
+
 /// The address is wrong, or nothing is there: it says so at once, and asks nobody else.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_at_which_nothing_answers_is_said() {
     let service = Service::with(&[("DRAGOMAN_PUBLIC_URL", "http://127.0.0.1:9")]).await;
-    let org = service.workspace("acme").await;
-    let ann = service.identity.create_user("ann@example.com", "Ann", &Secret::new(PASSWORD)).await.unwrap();
-    service.identity.set_role(org.id, ann.id, Role::Admin).await.unwrap();
-    let caller = crate::support::service::in_console(&service, &org, ann.id, Role::Admin);
-    let op = dragoman::ops::connectivity::test::TestConnectivity { platform: "program".into(), token_id: None };
-    let report =
-        crate::support::service::as_json(service.gateway.call(&caller, op, dragoman::gateway::Via::new("t")).await);
-    let report = report.unwrap();
-    assert_eq!(outcome(&report, "reach"), "failed", "{report:#}");
-    assert!(report["recommendations"][0].as_str().unwrap().contains("listens"), "{report:#}");
+    let report = tested_behind(&service).await;
+    assert!(mend(&report, "reach").contains("listens"), "{report:#}");
     service.stop().await;
+}
+
+/// A certificate of one's own: no client accepts it, and the test does not either.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_nobody_vouches_for_is_said() {
+    let https = free_port();
+    let service = Service::with(&[("DRAGOMAN_PUBLIC_URL", &format!("https://localhost:{https}"))]).await;
+    let nginx = Nginx::start(https, service.config.listen.port());
+    let report = tested_behind(&service).await;
+    let mend = mend(&report, "reach");
+    assert!(mend.contains("certificate") && mend.contains("public authority"), "{report:#}");
+    assert_eq!(report["checks"].as_array().unwrap().len(), 2, "nothing else is tried: {report:#}");
+    drop(nginx);
+    service.stop().await;
+}
+
+/// A proxy before the service that passes everything on but one header, of requests or of answers.
+async fn proxy(listener: TcpListener, service: SocketAddr, dropped: HeaderName) {
+    let http = http();
+    let pass = move |mut request: Request| {
+        let (http, dropped) = (http.clone(), dropped.clone());
+        async move {
+            let headers = request.headers_mut();
+            headers.remove(&dropped);
+            let url = format!("http://{service}{}", request.uri());
+            let asked = http.request(request.method().clone(), url).headers(request.headers().clone());
+            let body = axum::body::to_bytes(request.into_body(), 1 << 20).await.unwrap();
+            let mut answer = axum::http::Response::from(asked.body(body).send().await.unwrap());
+            answer.headers_mut().remove(&dropped);
+            answer.map(axum::body::Body::new)
+        }
+    };
+    axum::serve(listener, axum::Router::new().fallback(pass)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_that_swallows_a_header_is_found_by_what_it_swallows() {
+    for (dropped, id, said) in [
+        (header::WWW_AUTHENTICATE, "challenge", "WWW-Authenticate"),
+        (header::AUTHORIZATION, "mcp", "Authorization"),
+        (header::AUTHORIZATION, "sample_query", "Authorization"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let service = Service::with(&[("DRAGOMAN_PUBLIC_URL", &base)]).await;
+        let proxy = tokio::spawn(proxy(listener, service.config.listen, dropped));
+        let report = tested_behind(&service).await;
+        assert!(mend(&report, id).contains(said), "{report:#}");
+        let failed = report["errors"].as_array().unwrap().len();
+        assert_eq!(failed, if id == "challenge" { 1 } else { 2 }, "and nothing else is: {report:#}");
+        proxy.abort();
+        service.stop().await;
+    }
 }

@@ -219,7 +219,7 @@ async fn bash(script: &str, folder: &std::path::Path, token: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn commands(setup: &Value) -> Vec<String> {
+pub fn commands(setup: &Value) -> Vec<String> {
     pieces(setup).into_iter().filter(|(_, format, _)| format == "sh").map(|(_, _, content)| content).collect()
 }
 
@@ -253,7 +253,7 @@ async fn every_command_is_what_its_program_takes() {
     let answered: Value = serde_json::from_str(&bash(sql, folder.path(), &secret).await).unwrap();
     assert_eq!(answered["rows"], serde_json::json!([[1]]));
     let prompt = commands(&place.setup("prompt").await);
-    let told: Value = serde_json::from_str(&bash(&prompt[0], folder.path(), &secret).await).unwrap();
+    let told: Value = serde_json::from_str(&bash(&prompt[1], folder.path(), &secret).await).unwrap();
     assert!(told["prompt"].as_str().unwrap().contains("flights"), "{told}");
     place.service.stop().await;
 }

@@ -4,6 +4,7 @@
 mod arriving;
 mod configurations;
 mod documents;
+mod local;
 mod models;
 mod pages;
 

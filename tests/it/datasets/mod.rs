@@ -34,7 +34,7 @@ async fn import(service: &Service, org: &Org, file: &str, content: &[u8]) -> Str
     made["dataset_id"].as_str().unwrap().to_owned()
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.path().is_dir() { found.extend(files(&entry.path())) } else { found.push(entry.path()) }

@@ -10,12 +10,13 @@ use dragoman::model::error::{Code, Result};
 use dragoman::model::org::Org;
 use dragoman::ops::import::{Import, Staged};
 use dragoman::store;
+use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::{files, get, import, sql, versions};
-use crate::support::service::{Service, as_json, operator};
+use super::{files, get, import, sql, until, versions};
+use crate::support::service::{Service, as_json, json_of, operator};
 use crate::tenancy::both;
 
 /// An import that stands still where it was told to, until it is let go.
@@ -130,14 +131,59 @@ async fn an_import_is_the_next_version_of_nothing_but_what_it_began_on() {
     .await;
 }
 
+/// An import that is in the midst of its reading, and so has the turn of its workspace.
+async fn long(service: &Service, org: &Org) -> Held {
+    let rows = "1234567,89,some longer text to read\n".repeat(1_500_000);
+    held(service, org, "long.csv", format!("id,number,words\n{rows}").as_bytes(), "Reading the file").await
+}
+
+/// Two imports over HTTP, of which each has seen what there is before the other is ready; what became of them.
+async fn at_once(service: &Service, org: &Org, token: &str, how: &'static str, rows: [&str; 2]) -> [(u16, Value); 2] {
+    let long = long(service, org).await;
+    let staging = service.config.data_dir.join(format!("workspaces/{}/staging", org.id));
+    let folders = || std::fs::read_dir(&staging).map_or(0, Iterator::count);
+    let before = folders();
+    let [first, second] = rows.map(|rows| {
+        let file = Part::bytes(format!("v\n{rows}").into_bytes()).file_name("t.csv");
+        let form = Form::new().text("if_exists", how).text("publish", "true").part("file", file);
+        tokio::spawn(service.http.post(service.url("/api/v1/datasets")).bearer_auth(token).multipart(form).send())
+    });
+    // Each has one for what came, and one for what is made of it, when it waits for its turn.
+    until("both wait", || folders() == before + 4).await;
+    long.end().await.unwrap();
+    [json_of(first.await.unwrap().unwrap()).await, json_of(second.await.unwrap().unwrap()).await]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_at_once_one_says_so_and_the_rows_of_the_other_are_whole() {
+    let service = Service::start().await;
+    let org = service.workspace("acme").await;
+    let (_, admin) = service.member(&org, "ada@example.com", Role::Admin).await;
+    let made = async |before: &[i32], how| {
+        let answers = at_once(&service, &org, &admin, how, ["2\n3\n", "4\n5\n"]).await;
+        let (lost, won) = match answers {
+            [lost @ (400, _), (200, _)] => (lost.1, [4, 5]),
+            [(200, _), lost @ (400, _)] => (lost.1, [2, 3]),
+            both => panic!("{how}: {both:?}"),
+        };
+        let said = lost["error"]["message"].as_str().unwrap();
+        assert!(said.starts_with("Another import has just made \"t\""), "{how}: {said}");
+        let rows: Vec<[i32; 1]> = before.iter().copied().chain(won).map(|v| [v]).collect();
+        let (_, body) = sql(&service, &admin, json!({ "sql": "SELECT v FROM t ORDER BY v" })).await;
+        assert_eq!(body["rows"], json!(rows), "{how}: {body}");
+        won
+    };
+    let [first, second] = made(&[], "refuse").await;
+    made(&[first, second], "append").await;
+    service.stop().await;
+}
+
 /// On a machine with two cores and eight gigabytes at least: a smaller one imports one table at a time.
 #[tokio::test(flavor = "multi_thread")]
 async fn table_imports_of_different_workspaces_run_side_by_side() {
     let service = Service::start().await;
     let (org, other) = (service.workspace("acme").await, service.workspace("other").await);
-    let rows = "1234567,89,some longer text to read\n".repeat(1_500_000);
-    let long =
-        held(&service, &org, "long.csv", format!("id,number,words\n{rows}").as_bytes(), "Reading the file").await;
+    let long = long(&service, &org).await;
     let beside = service.import(&other, "small.csv", b"a\n1\n", true);
     let beside = tokio::time::timeout(Duration::from_secs(60), beside).await.expect("it waits for another workspace");
     assert_eq!(beside.unwrap()["row_count"], 1);

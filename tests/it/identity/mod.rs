@@ -25,7 +25,7 @@ use dragoman::base::secret::{MasterKey, Secret, base64url, sha256};
 use dragoman::config::Config;
 use dragoman::identity::Identity;
 use dragoman::identity::grants::{Approval, CodeUse, GrantError, RefreshUse, TokenPair};
-use dragoman::identity::token::{Proven, Refusal};
+use dragoman::identity::proven::{Proven, Refusal};
 use dragoman::model::access::{Role, Scope};
 use dragoman::model::acr::Acr;
 use dragoman::model::org::Org;

@@ -77,7 +77,7 @@ impl Provider {
 }
 
 /// Says so when it is dropped before it was let go.
-struct Held(Arc<Notify>);
+pub struct Held(pub Arc<Notify>);
 
 impl Drop for Held {
     fn drop(&mut self) {

@@ -1,5 +1,6 @@
-//! What the outside sees, as it was accepted: tools, prompts and templates in both eras, and every error. The OpenAPI
-//! documents are files of their own, `openapi/`, held equal by the tests of the architecture.
+//! What the outside sees, as it was accepted: tools, prompts and templates in both eras, every error, and what other
+//! platforms are told of the tools. The whole OpenAPI documents are files of their own, `openapi/`, held equal by the
+//! tests of the architecture.
 //!
 //! After a change that is meant: `INSTA_UPDATE=always cargo test --locked --test it -- outside`, delete the files that
 //! the test then names, read the difference as one who has written a client, and commit it.
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dragoman::gateway::operation::Toolset;
 use dragoman::model::access::Role;
 use reqwest::Response;
 use serde_json::{Map, Value, json};
@@ -26,6 +28,7 @@ async fn what_the_outside_sees_is_what_was_accepted() {
     let eras = Eras::start().await;
     eras.beginnings(&mut seen).await;
     eras.items("tools/list", "tools", "name", &mut seen).await;
+    eras.other_platforms(&mut seen).await;
     eras.items("prompts/list", "prompts", "name", &mut seen).await;
     eras.items("resources/templates/list", "resourceTemplates", "name", &mut seen).await;
     eras.filled_prompts(&mut seen).await;
@@ -152,6 +155,22 @@ impl Eras {
         for modern in &all[0] {
             let twice = seen.insert(file(modern), modern.clone());
             assert!(twice.is_none(), "two items are {}", file(modern));
+        }
+    }
+
+    /// Tools that only an address offers which names their set, and how platforms without MCP are told of all tools.
+    async fn other_platforms(&self, seen: &mut Seen) {
+        let address = format!("/mcp?toolsets={}", Toolset::ALL.map(Toolset::name).join(","));
+        let listed = self.service.rpc_at(&address, &self.token, "tools/list", json!({})).send().await.unwrap();
+        let listed = self.plain(&json_of(listed).await.1);
+        for tool in listed["result"]["tools"].as_array().unwrap() {
+            seen.entry(format!("tools_{}", tool["name"].as_str().unwrap())).or_insert_with(|| tool.clone());
+        }
+        for file in ["openapi.actions.json", "functions/openai.json", "functions/anthropic.json"] {
+            let path = format!("/api/v1/ext/{file}");
+            let (status, document) = json_of(self.service.get(&path, &self.token).send().await.unwrap()).await;
+            assert_eq!(status, 200, "{path}: {document}");
+            seen.insert(file.trim_end_matches(".json").replace(['.', '/'], "_"), self.plain(&document));
         }
     }
 

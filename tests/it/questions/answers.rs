@@ -206,5 +206,8 @@ async fn a_question_whose_whole_time_is_over_says_so() {
     let (_, late) = json_of(bakery.service.rpc(&bakery.client, "tools/call", params).send().await.unwrap()).await;
     assert_eq!(late["result"]["isError"], true, "{late}");
     assert!(late["result"]["content"].to_string().contains("agent_timeout"), "{late}");
+    let query = json!({ "ontologyId": bakery.ontology, "measures": ["total_amount"], "dimensions": ["right.size"] });
+    let (failed, late) = bakery.service.tool(&bakery.client, "dragoman_query", query).await;
+    assert_eq!((failed, &late["error"]["code"]), (true, &json!("agent_timeout")), "{late}");
     bakery.service.stop().await;
 }

@@ -432,6 +432,11 @@ async fn j06_the_state_of_a_form_is_worth_nothing_to_others_and_nothing_when_it_
     let ordered = json!({ "question": question, "ontologyId": bakery.ontology });
     let answered = call(&bakery.client, &ordered, Some(state), Some(pieces)).await;
     assert_eq!(answered["structuredContent"]["outcome"], "answer", "{answered}");
+    // Sent twice, a state is harmless: what it opens is a conversation of its own owner's, which goes on.
+    let again = call(&bakery.client, &ordered, Some(state), Some(pieces)).await;
+    assert_ne!(again["isError"], true, "{again}");
+    let conversation = |result: &Value| result["structuredContent"]["conversationId"].clone();
+    assert_eq!((conversation(&again), conversation(&answered).is_string()), (conversation(&answered), true), "{again}");
     // An access token lives shorter than a state.
     let token = bakery.service.token(&bakery.org).await;
     let late = call(&token, &arguments, None, None).await["requestState"].as_str().unwrap().to_owned();

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use dragoman::identity::workspace_settings::Change;
 use dragoman::model::org::Egress;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Bakery;
 use crate::models::KEY;
 use crate::models::provider::{Answer, Provider};
 use crate::news::Messages;
 use crate::sessions::{open, send};
-use crate::stopping::{cancel, stopped};
+use crate::stopping::{cancel, listening, stopped, until};
 use crate::support::service::Service;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -41,7 +41,7 @@ async fn a_question_that_is_given_up_stops_in_both_eras() {
     let session = open(service, &bakery.client).await;
     let body = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": call });
     let mut told = Messages::of(send(service, &bakery.client, Some(&session), body).await);
-    until_the_model_is_asked(&mut told).await;
+    until(&mut told, "language model").await;
     within(&provider.arrived).await.expect("the model is asked");
     cancel(service, &bakery.client, &session, &json!(5)).await;
     within(&provider.given_up).await.expect("the model is no longer waited for");
@@ -51,32 +51,10 @@ async fn a_question_that_is_given_up_stops_in_both_eras() {
     }
 
     eprintln!("stateless");
-    let mut request = service.rpc(&bakery.client, "tools/call", call).build().unwrap();
-    let mut body: Value = serde_json::from_slice(request.body().unwrap().as_bytes().unwrap()).unwrap();
-    body["params"]["_meta"]["progressToken"] = "p".into();
-    *request.body_mut() = Some(body.to_string().into());
-    let mut told = Messages::of(service.http.execute(request).await.unwrap());
-    until_the_model_is_asked(&mut told).await;
+    let mut told = listening(service, &bakery.client, call).await;
+    until(&mut told, "language model").await;
     within(&provider.arrived).await.expect("the model is asked");
     drop(told);
     within(&provider.given_up).await.expect("the model is no longer waited for");
     stopped(service, org, "ask_question", 2).await;
-}
-
-/// Reads progress, whose values rise and stay below the whole.
-async fn until_the_model_is_asked(told: &mut Messages) {
-    let mut reached = 0.0;
-    loop {
-        let message = told.next().await.expect("the stream ended");
-        assert_eq!(
-            (&message["method"], &message["params"]["progressToken"]),
-            (&json!("notifications/progress"), &json!("p"))
-        );
-        let progress = message["params"]["progress"].as_f64().unwrap();
-        assert!(progress > reached && progress < 1.0, "{reached}: {message}");
-        reached = progress;
-        if message["params"]["message"].as_str().unwrap().contains("language model") {
-            return;
-        }
-    }
 }

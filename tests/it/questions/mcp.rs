@@ -14,7 +14,7 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Value, json};
 
 use super::Bakery;
-use crate::support::service::{http, json_of};
+use crate::support::service::{bytes_of, http, json_of};
 
 pub(super) fn eras() -> [(&'static str, ClientLifecycleMode); 2] {
     let modern = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
@@ -108,6 +108,8 @@ async fn pictures_come_as_images_to_whom_asks_for_them() {
         assert_eq!(images.len(), usize::from(image), "{body}");
         assert!(images.iter().all(|block| block["mimeType"] == "image/svg+xml"), "{body}");
         assert!(!body["result"]["structuredContent"].to_string().contains("<svg"), "{body}");
+        let recorded = bakery.service.last_audit(&bakery.org).await.bytes;
+        assert_eq!(recorded, i64::try_from(bytes_of(&body["result"])).unwrap(), "{body}");
     }
     bakery.service.stop().await;
 }

@@ -89,16 +89,16 @@ metrics:
 ";
 
 /// A workspace with the bakery's tables and its ontology, ready to be asked.
-struct Bakery {
-    service: Service,
+pub struct Bakery {
+    pub service: Service,
     org: Org,
     /// Of an admin's client with every scope.
-    admin: String,
+    pub admin: String,
     /// The admin in the console.
     baker: Caller,
     /// Of a contributor's client.
-    client: String,
-    ontology: String,
+    pub client: String,
+    pub ontology: String,
 }
 
 /// One that the store holds, whatever its text; which tables it uses is not kept with it.
@@ -142,7 +142,7 @@ impl Bakery {
         Self { service, org, admin, baker, client, ontology }
     }
 
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         Self::open(Service::start().await).await
     }
 

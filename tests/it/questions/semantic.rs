@@ -280,6 +280,57 @@ async fn what_is_wrong_with_a_query_is_told_with_its_place_and_the_names_that_co
     bakery.service.stop().await;
 }
 
+/// From a trip two ways lead to a town.
+const TRIPS: &str = "\
+version: 0.2.0.dev0
+name: trips
+datasets:
+  - name: trip
+    source: trips
+    primary_key: [trip_id]
+    fields:
+      - {name: trip_id, expression: {dialects: [{dialect: ANSI_SQL, expression: trip_id}]}, datatype: Integer}
+  - name: town
+    source: towns
+    primary_key: [town_id]
+    fields:
+      - {name: town_name, expression: {dialects: [{dialect: ANSI_SQL, expression: town_name}]}, datatype: String}
+relationships:
+  - {name: starts_in, from: trip, to: town, from_columns: [start_id], to_columns: [town_id]}
+  - {name: ends_in, from: trip, to: town, from_columns: [end_id], to_columns: [town_id]}
+metrics:
+  - {name: trip_count, expression: {dialects: [{dialect: ANSI_SQL, expression: COUNT(trip.trip_id)}]}}
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_ways_to_join_all_are_told_and_each_can_be_taken() {
+    let bakery = Bakery::start().await;
+    for (file, rows) in [
+        ("trips.csv", "trip_id,start_id,end_id\n1,1,2\n2,1,2\n3,2,2\n"),
+        ("towns.csv", "town_id,town_name\n1,Ghent\n2,Bruges\n"),
+    ] {
+        bakery.service.import(&bakery.org, file, rows.as_bytes(), true).await.unwrap();
+    }
+    let ontology = in_store(&bakery, "trips", TRIPS).await.to_string();
+    let query = |name: &str| json!({ "ontologyId": ontology, "measures": ["trip_count"], "dimensions": [name] });
+    let refused = bakery.refused(query("town.town_name")).await;
+    assert_eq!((&refused["code"], &refused["details"]["dataset"]), (&json!("invalid_argument"), &json!("town")));
+    let ways = refused["details"]["ways"].as_array().unwrap().clone();
+    assert_eq!(ways.len(), 2, "{refused}");
+    let mut counted = Vec::new();
+    for way in &ways {
+        let way = way.as_str().unwrap();
+        assert!(refused["message"].as_str().unwrap().contains(way), "{refused}");
+        let answer = bakery.query(query(&format!("{way}.town_name"))).await;
+        counted.push((way, answer["table"]["rows"].to_string()));
+    }
+    let of = |role: &str| counted.iter().find(|(way, _)| way.contains(role)).map(|(_, rows)| rows.as_str());
+    assert_eq!(of("ends_in"), Some(r#"[["Bruges",3]]"#));
+    let starts = of("starts_in").unwrap();
+    assert!(starts.contains(r#"["Ghent",2]"#) && starts.contains(r#"["Bruges",1]"#), "{starts}");
+    bakery.service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn over_rest_a_query_is_answered_and_its_trace_kept_as_a_questions_is() {
     Service::both(async |service| {

@@ -15,6 +15,7 @@ WITH 10 AS limit_minutes SELECT count() FROM flights WHERE delay > limit_minutes
 WITH (SELECT max(delay) FROM flights) AS worst SELECT id FROM flights WHERE delay = worst
 SELECT * FROM (SELECT origin, delay FROM flights ORDER BY delay DESC LIMIT 3) ORDER BY origin
 SELECT origin FROM flights UNION ALL SELECT code FROM carriers
+SELECT count() FILTER (WHERE delay > 10), sum(delay) FILTER (WHERE origin = 'JFK') FROM flights
 SELECT origin FROM flights UNION DISTINCT SELECT dest FROM flights
 SELECT origin FROM flights INTERSECT SELECT dest FROM flights
 SELECT origin FROM flights EXCEPT SELECT dest FROM flights

@@ -257,7 +257,15 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 /// The tools that a role is shown at the plain address, by name.
 pub fn tools_of(role: Role) -> Vec<&'static str> {
-    let offered = |one: &Endpoint| Toolset::is_usual(one.toolsets);
+    tools_where(role, |one| Toolset::is_usual(one.toolsets))
+}
+
+/// The same at an address that names one set.
+pub fn tools_in(set: Toolset, role: Role) -> Vec<&'static str> {
+    tools_where(role, |one| one.toolsets.contains(&set))
+}
+
+fn tools_where(role: Role, offered: impl Fn(&Endpoint) -> bool) -> Vec<&'static str> {
     let tools = endpoints().into_iter().filter(|one| offered(one) && expected(one.name).lets(role));
     let names: BTreeSet<&str> = tools.map(|tool| tool.name).collect();
     names.into_iter().collect()

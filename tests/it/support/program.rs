@@ -91,6 +91,11 @@ impl Program {
         (page, crate::site::refresh(&answer))
     }
 
+    /// Ends it as a lack of memory does.
+    pub async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
     /// Ends it as Ctrl-C does.
     pub async fn stop(mut self) {
         let pid = nix::unistd::Pid::from_raw(self.child.id().unwrap().try_into().unwrap());

@@ -318,6 +318,17 @@ pub async fn json_of(response: Response) -> (u16, Value) {
     (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
 }
 
+/// Bytes of a tool's result, as the record counts them: its texts, its structure and its pictures.
+pub fn bytes_of(result: &Value) -> usize {
+    let length = |value: &Value| value.as_str().map_or(0, str::len);
+    let blocks = result["content"].as_array().unwrap().iter();
+    let pictures = result["_meta"]["dragoman/svg"].as_array().into_iter().flatten();
+    let structure = result.get("structuredContent").map_or(0, |structure| structure.to_string().len());
+    structure
+        + blocks.map(|block| length(&block["text"]) + length(&block["data"])).sum::<usize>()
+        + pictures.map(length).sum::<usize>()
+}
+
 #[expect(clippy::disallowed_methods, reason = "the test is the outside; the ban is for the service's own calls")]
 pub fn http() -> reqwest::Client {
     let _another_was_first = rustls::crypto::aws_lc_rs::default_provider().install_default();

@@ -10,7 +10,6 @@ use super::check::{Check, CheckKind};
 use super::columns::columns;
 use super::comparison::symbol;
 use super::compiled::Compiled;
-use super::dialect::aggregate;
 use super::error::{CompileError, MAX_BYTES};
 use super::headings::headings;
 use super::layer::{Layer, named};
@@ -66,14 +65,16 @@ pub(super) fn finish(mut work: Work<'_>, block: Block, rows: u32) -> Result<Comp
     let (columns, select) = columns(&work, &block, &layer);
     let body = format!("SELECT\n{}\nFROM {}{tail}", list(&select), layer.from);
     let with = with(&work.parts);
-    let sql = format!("{with}{body}");
-    let count_sql = plan.limit.is_none().then(|| format!("{with}SELECT COUNT(*) AS \"rows\"\nFROM {}", layer.from));
+    let ending = work.dialect.ending();
+    let sql = format!("{with}{body}{ending}");
+    let count_sql =
+        plan.limit.is_none().then(|| format!("{with}SELECT COUNT(*) AS \"rows\"\nFROM {}{ending}", layer.from));
     if sql.len() > MAX_BYTES {
         return Err(CompileError::TooLarge { bytes: sql.len() });
     }
     checks(&mut work, &block);
     let grain = grain(&work);
-    let checks_sql = work.checks.sql(&work.parts)?.filter(|sql| sql.len() <= MAX_BYTES);
+    let checks_sql = work.checks.sql(&work.parts)?.map(|sql| sql + ending).filter(|sql| sql.len() <= MAX_BYTES);
     Ok(Compiled {
         sql,
         count_sql,
@@ -137,12 +138,12 @@ fn having(work: &mut Work<'_>, block: &Block, layer: Layer) -> Layer {
             more.push(match function {
                 Aggregation::Sum | Aggregation::Avg | Aggregation::Min | Aggregation::Max | Aggregation::Count => {
                     let (column, _) = layer.number(having.measure);
-                    format!("{} OVER ()", aggregate(work.dialect, *function, column))
+                    format!("{} OVER ()", work.dialect.aggregate(*function, column))
                 }
                 // No window of every engine has these.
                 Aggregation::Median | Aggregation::CountDistinct | Aggregation::Stddev => {
                     let (column, _) = layer.number(having.measure);
-                    format!("(SELECT {} FROM {})", aggregate(work.dialect, *function, column), layer.from)
+                    format!("(SELECT {} FROM {})", work.dialect.aggregate(*function, column), layer.from)
                 }
             });
         }

@@ -5,7 +5,6 @@ use crate::model::plan::{Comparison, Measure};
 use super::calc::Calc;
 use super::check::Total;
 use super::compiled::NoteKind;
-use super::dialect::{aggregate, same};
 use super::error::CompileError;
 use super::layout::{clause, group_by, list};
 use super::leaf::{Frame, Leaf, Over, What, leaf_at};
@@ -160,10 +159,8 @@ fn together(
             return (all.join("\nCROSS JOIN "), None);
         }
         None => {
-            let columns: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-            let selects: Vec<String> =
-                parts.iter().map(|part| format!("SELECT {} FROM {}", columns.join(", "), quoted(&part.name))).collect();
-            work.part("all_groups", selects.join("\nUNION\n"))
+            let all: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+            work.part("all_groups", work.dialect.all_groups(names, &all))
         }
     };
     let mut from = quoted(&spine);
@@ -175,7 +172,7 @@ fn together(
                     format!("{}.{}", quoted(&spine), quoted(name)),
                     format!("{}.{}", quoted(&part.name), quoted(name)),
                 );
-                same(work.dialect, &left, &right)
+                work.dialect.same(&left, &right)
             })
             .collect();
         let on = if on.is_empty() { "TRUE".to_owned() } else { on.join(" AND ") };
@@ -212,7 +209,7 @@ fn over(
     let mut select: Vec<String> =
         kept.iter().zip(names).map(|(sql, name)| format!("{sql} AS {}", quoted(name))).collect();
     let column = columns.fresh(&leaf.name);
-    select.push(format!("{} AS {}", aggregate(work.dialect, *function, &number), quoted(&column)));
+    select.push(format!("{} AS {}", work.dialect.aggregate(*function, &number), quoted(&column)));
     let told = if subject.is_some() { &[] } else { told };
     let present: Vec<String> = told.iter().chain([&number]).map(|sql| format!("{sql} IS NOT NULL")).collect();
     match subject {

@@ -3,7 +3,6 @@
 use crate::engine::ontology::expression::Aggregate;
 use crate::model::source::Dialect;
 
-use super::dialect::quotient;
 use super::error::CompileError;
 use super::leaf::{Leaf, leaf_at};
 use super::literal::number_text;
@@ -40,7 +39,7 @@ impl Calc {
             Calc::Number(number) => number_text(*number),
             Calc::Ratio(over, under) => {
                 let (over, under) = (over.sql(dialect, leaf)?, under.sql(dialect, leaf)?);
-                quotient(dialect, &over, &under)
+                dialect.quotient(&over, &under)
             }
             Calc::Sum(parts) => {
                 let mut written = Vec::new();
@@ -82,5 +81,6 @@ impl Calc {
 /// What has no row counts as 0, unless nothing has one.
 fn together(parts: &[String], by: &str) -> String {
     let zeros: Vec<String> = parts.iter().map(|part| format!("COALESCE({part}, 0)")).collect();
-    format!("(CASE WHEN COALESCE({}) IS NOT NULL THEN {} END)", parts.join(", "), zeros.join(by))
+    let any: Vec<String> = parts.iter().map(|part| format!("{part} IS NOT NULL")).collect();
+    format!("(CASE WHEN {} THEN {} END)", any.join(" OR "), zeros.join(by))
 }

@@ -17,7 +17,7 @@ impl Work<'_> {
             DataType::Date | DataType::DateTime => Ok(sql.to_owned()),
             DataType::DateTimeTz => {
                 self.zone()?;
-                Ok(format!("({sql} AT TIME ZONE {})", text_literal(self.zone_name())))
+                Ok(self.dialect.local(sql, &text_literal(self.zone_name())))
             }
             _ => Err(CompileError::WrongType {
                 field: field.words(),
@@ -29,7 +29,7 @@ impl Work<'_> {
 
     /// A civil time of the ontology's zone, or a day there, as the instant that it is.
     pub(super) fn instant_of(&self, local: &str) -> String {
-        format!("(CAST({local} AS TIMESTAMP) AT TIME ZONE {})", text_literal(self.zone_name()))
+        self.dialect.instant(local, &text_literal(self.zone_name()))
     }
 
     /// A field of time cut to a unit: the first day of it (of an hour its beginning), or its number in a cycle.
@@ -43,22 +43,24 @@ impl Work<'_> {
             });
         }
         let calendar = &self.ontology.calendar;
+        let dialect = self.dialect;
+        let number = |part: &str| format!("CAST({} AS INTEGER)", dialect.part(part, &local));
         let months = i64::from(calendar.fiscal_year_start.clamp(1, 12)) - 1;
         Ok(match grain {
             Grain::Hour => format!("date_trunc('hour', {local})"),
             Grain::Day if field.datatype == DataType::Date => local,
-            Grain::Day => format!("CAST({local} AS DATE)"),
-            Grain::Week => truncated("week", &local, i64::from(calendar.week_start.clamp(1, 7)) - 1, "days"),
-            Grain::Month => truncated("month", &local, 0, "days"),
-            Grain::Quarter => truncated("quarter", &local, 0, "days"),
-            Grain::Year => truncated("year", &local, 0, "days"),
-            Grain::FiscalQuarter => truncated("quarter", &local, months, "months"),
-            Grain::FiscalYear => truncated("year", &local, months, "months"),
-            Grain::HourOfDay => format!("CAST(EXTRACT(hour FROM {local}) AS INTEGER)"),
-            Grain::DayOfWeek => format!("CAST(EXTRACT(isodow FROM {local}) AS INTEGER)"),
-            Grain::DayOfMonth => format!("CAST(EXTRACT(day FROM {local}) AS INTEGER)"),
-            Grain::MonthOfYear => format!("CAST(EXTRACT(month FROM {local}) AS INTEGER)"),
-            Grain::QuarterOfYear => format!("CAST(EXTRACT(quarter FROM {local}) AS INTEGER)"),
+            Grain::Day => dialect.day(&local),
+            Grain::Week => dialect.first_day("week", &local, i64::from(calendar.week_start.clamp(1, 7)) - 1, "days"),
+            Grain::Month => dialect.first_day("month", &local, 0, "days"),
+            Grain::Quarter => dialect.first_day("quarter", &local, 0, "days"),
+            Grain::Year => dialect.first_day("year", &local, 0, "days"),
+            Grain::FiscalQuarter => dialect.first_day("quarter", &local, months, "months"),
+            Grain::FiscalYear => dialect.first_day("year", &local, months, "months"),
+            Grain::HourOfDay => number("hour"),
+            Grain::DayOfWeek => number("isodow"),
+            Grain::DayOfMonth => number("day"),
+            Grain::MonthOfYear => number("month"),
+            Grain::QuarterOfYear => number("quarter"),
         })
     }
 
@@ -75,16 +77,6 @@ impl Work<'_> {
         }
         Ok((!parts.is_empty()).then(|| parts.join(" AND ")))
     }
-}
-
-/// Cut to a unit that begins later than the engine's by some days or months.
-fn truncated(unit: &str, local: &str, shift: i64, of: &str) -> String {
-    let at = format!("CAST({local} AS TIMESTAMP)");
-    if shift == 0 {
-        return format!("CAST(date_trunc('{unit}', {at}) AS DATE)");
-    }
-    let interval = format!("INTERVAL '{shift} {of}'");
-    format!("CAST(date_trunc('{unit}', {at} - {interval}) + {interval} AS DATE)")
 }
 
 /// Both ends of a window.
@@ -104,44 +96,47 @@ pub(super) fn bounds(window: &Window) -> Result<(Option<DateTime>, Option<DateTi
     Ok((start, end))
 }
 
-/// SQL that moves a grained time of the comparison's window to the same place in the plan's window.
-pub(super) fn aligned(
-    sql: &str,
-    grain: Grain,
-    comparison: &Comparison,
-    window: Option<&Window>,
-) -> Result<String, CompileError> {
-    let grain = comparison.align.unwrap_or(grain);
-    if grain.is_cycle() {
-        return Ok(sql.to_owned());
+impl Work<'_> {
+    /// SQL that moves a grained time of the comparison's window to the same place in the plan's window.
+    pub(super) fn aligned(
+        &self,
+        sql: &str,
+        grain: Grain,
+        comparison: &Comparison,
+        window: Option<&Window>,
+    ) -> Result<String, CompileError> {
+        let grain = comparison.align.unwrap_or(grain);
+        if grain.is_cycle() {
+            return Ok(sql.to_owned());
+        }
+        let starts = (window.map(bounds).transpose()?.and_then(|(start, _)| start), bounds(&comparison.with)?.0);
+        let (Some(now), Some(then)) = starts else {
+            return Err(CompileError::Unsupported(
+                "two times can be compared row by row only when both have a beginning".into(),
+            ));
+        };
+        let months =
+            (i64::from(now.year()) - i64::from(then.year())) * 12 + i64::from(now.month()) - i64::from(then.month());
+        let days = i64::from(then.date().until((jiff::Unit::Day, now.date())).map_or(0, |span| span.get_days()));
+        let unit = match grain {
+            Grain::Month => 1,
+            Grain::Quarter | Grain::FiscalQuarter => 3,
+            Grain::Year | Grain::FiscalYear => 12,
+            _ => 0,
+        };
+        Ok(match grain {
+            _ if unit > 0 && months % unit == 0 => self.dialect.day(&format!("{sql} + INTERVAL '{months} months'")),
+            Grain::Week => {
+                let days = (days + if days < 0 { -3 } else { 3 }) / 7 * 7;
+                self.dialect.day(&format!("{sql} + INTERVAL '{days} days'"))
+            }
+            Grain::Day => self.dialect.day(&format!("{sql} + INTERVAL '{days} days'")),
+            Grain::Hour => format!("{sql} + INTERVAL '{days} days'"),
+            _ => {
+                return Err(CompileError::Unsupported(format!(
+                    "the two times are {months} months apart, which does not match rows of {unit} months"
+                )));
+            }
+        })
     }
-    let starts = (window.map(bounds).transpose()?.and_then(|(start, _)| start), bounds(&comparison.with)?.0);
-    let (Some(now), Some(then)) = starts else {
-        return Err(CompileError::Unsupported(
-            "two times can be compared row by row only when both have a beginning".into(),
-        ));
-    };
-    let months =
-        (i64::from(now.year()) - i64::from(then.year())) * 12 + i64::from(now.month()) - i64::from(then.month());
-    let days = i64::from(then.date().until((jiff::Unit::Day, now.date())).map_or(0, |span| span.get_days()));
-    let unit = match grain {
-        Grain::Month => 1,
-        Grain::Quarter | Grain::FiscalQuarter => 3,
-        Grain::Year | Grain::FiscalYear => 12,
-        _ => 0,
-    };
-    Ok(match grain {
-        _ if unit > 0 && months % unit == 0 => format!("CAST({sql} + INTERVAL '{months} months' AS DATE)"),
-        Grain::Week => {
-            let days = (days + if days < 0 { -3 } else { 3 }) / 7 * 7;
-            format!("CAST({sql} + INTERVAL '{days} days' AS DATE)")
-        }
-        Grain::Day => format!("CAST({sql} + INTERVAL '{days} days' AS DATE)"),
-        Grain::Hour => format!("{sql} + INTERVAL '{days} days'"),
-        _ => {
-            return Err(CompileError::Unsupported(format!(
-                "the two times are {months} months apart, which does not match rows of {unit} months"
-            )));
-        }
-    })
 }

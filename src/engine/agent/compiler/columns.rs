@@ -4,22 +4,24 @@ use crate::model::ontology::{Aggregation, DataType, Field};
 use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 
 use super::block::Block;
-use super::compiled::{OutputColumn, Role};
+use super::compiled::OutputColumn;
 use super::headings::headings;
 use super::layer::{Layer, change, difference};
 use super::names::Names;
 use super::work::Work;
+use crate::engine::render::column::Role;
 use crate::model::source::quoted;
 
 /// The columns of the result and their SQL.
 pub(super) fn columns(work: &Work<'_>, block: &Block, layer: &Layer) -> (Vec<OutputColumn>, Vec<String>) {
     let plan = work.plan;
-    let mut taken = Names::default();
+    let (mut taken, mut names) = (Names::default(), Names::default());
     let mut columns: Vec<OutputColumn> = Vec::new();
     let mut select = Vec::new();
     let mut add = |wanted: String, sql: &str, mut column: OutputColumn| {
         column.heading = taken.heading(&wanted);
-        select.push(format!("{sql} AS {}", quoted(&column.heading)));
+        let name = names.heading(&work.dialect.alias(&column.heading));
+        select.push(format!("{} AS {}", work.dialect.shown(sql, column.datatype), quoted(&name)));
         columns.push(column);
     };
     let called = headings(work);

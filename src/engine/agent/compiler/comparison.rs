@@ -3,9 +3,7 @@
 
 use crate::model::ontology::{Aggregation, DataType, Field};
 use crate::model::plan::{Comparator, FieldRef, Grain, Literal, Pattern, Window};
-use crate::model::source::text_literal;
 
-use super::dialect::aggregate;
 use super::error::CompileError;
 use super::literal::Written;
 use super::scope::Scope;
@@ -26,11 +24,11 @@ pub(super) fn among(work: &Work<'_>, (sql, field): &Column<'_>, values: &[Litera
     for value in values {
         match work.literal(value, field)? {
             Written::Value(value) => plain.push(value),
-            day @ Written::Day(..) => parts.push(compared(sql, Comparator::Equal, day)),
+            day @ Written::Day(..) => parts.push(compared(work, sql, Comparator::Equal, day)),
         }
     }
     if !plain.is_empty() {
-        parts.insert(0, format!("{sql} IN ({})", plain.join(", ")));
+        parts.insert(0, work.dialect.among(sql, &plain));
     }
     Ok(match parts.len() {
         0 => "FALSE".to_owned(),
@@ -51,13 +49,7 @@ pub(super) fn like(
         DataType::DateTimeTz => format!("CAST({} AS VARCHAR)", work.local(sql, field)?),
         _ => format!("CAST({sql} AS VARCHAR)"),
     };
-    let part = part.replace('!', "!!").replace('%', "!%").replace('_', "!_").replace('\u{0}', "");
-    let pattern = match pattern {
-        Pattern::Contains => format!("%{part}%"),
-        Pattern::StartsWith => format!("{part}%"),
-        Pattern::EndsWith => format!("%{part}"),
-    };
-    Ok(format!("{sql} ILIKE {} ESCAPE '!'", text_literal(&pattern)))
+    Ok(work.dialect.like(&sql, pattern, part))
 }
 
 /// One column against another. An instant is held against a date or a civil time as what clocks show.
@@ -71,7 +63,7 @@ pub(super) fn with_other(
         (DataType::DateTimeTz, DataType::Date | DataType::DateTime) => work.local(sql, field),
         _ => Ok(sql.clone()),
     };
-    Ok(compared(&side(left, right.1)?, op, Written::Value(side(right, left.1)?)))
+    Ok(compared(work, &side(left, right.1)?, op, Written::Value(side(right, left.1)?)))
 }
 
 /// Whether the column's time is in a window.
@@ -120,14 +112,15 @@ pub(super) fn against_overall(
             wants: "it holds no numbers".into(),
         });
     }
-    let overall = aggregate(work.dialect, function, &theirs);
-    Ok(compared(&sql, op, Written::Value(format!("(SELECT {overall} {})", inner.from(work)?))))
+    let overall = work.dialect.aggregate(function, &theirs);
+    let overall = format!("(SELECT {overall} {})", inner.from(work)?);
+    Ok(compared(work, &sql, op, Written::Value(overall)))
 }
 
 /// A comparison; rows without a value are not equal to anything.
-pub(super) fn compared(sql: &str, op: Comparator, value: Written) -> String {
+pub(super) fn compared(work: &Work<'_>, sql: &str, op: Comparator, value: Written) -> String {
     match (op, value) {
-        (Comparator::NotEqual, Written::Value(value)) => format!("{sql} IS DISTINCT FROM {value}"),
+        (Comparator::NotEqual, Written::Value(value)) => work.dialect.differs(sql, &value),
         (op, Written::Value(value)) => format!("{sql} {} {value}", symbol(op)),
         (Comparator::Equal, Written::Day(start, end)) => format!("({sql} >= {start} AND {sql} < {end})"),
         (Comparator::NotEqual, Written::Day(start, end)) => not(&format!("{sql} >= {start} AND {sql} < {end}")),

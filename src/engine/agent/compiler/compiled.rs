@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::check::Check;
+use crate::engine::render::column::Role;
 use crate::model::lineage::JoinUse;
 use crate::model::ontology::DataType;
 use crate::model::plan::FieldRef;
@@ -87,23 +88,4 @@ pub struct OutputColumn {
     pub format: Option<String>,
     /// Whether NULL may occur.
     pub nullable: bool,
-}
-
-/// What a column of the result is of the plan. Positions are those of the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    Dimension(usize),
-    Measure(usize),
-    /// The measure at the comparison's time.
-    Other(usize),
-    /// The measure less the other.
-    Difference(usize),
-    /// The difference as a part of the other.
-    Change(usize),
-}
-
-impl Role {
-    pub fn is_dimension(self) -> bool {
-        matches!(self, Role::Dimension(_))
-    }
 }

@@ -1,10 +1,11 @@
 //! Conditions on rows as SQL.
 //!
 //! A condition on a dataset that a row meets at most once is a comparison with the joined column. One on a dataset that
-//! it may meet several times is EXISTS, so that no row counts twice; conditions on the same such rows are one EXISTS:
+//! it may meet several times is EXISTS (`IN` for ClickHouse), so that no row counts twice; conditions on the same such rows are one EXISTS:
 //! "policies with an open claim of 2019" is about one claim. Negations hold for rows without a value, too: what is not
 //! known to be X is not X.
 
+use crate::engine::ontology::dialect::Belonging;
 use crate::engine::ontology::expression::Scalar;
 use crate::engine::ontology::graph::{Step, Steps, Way};
 use crate::model::ontology::{DataType, Field};
@@ -15,12 +16,11 @@ use super::comparison::{
 };
 use super::error::CompileError;
 use super::fields::broken;
-use super::joins::{equal, pairs};
-use super::layout::indented;
-use super::names::plural;
+use super::joins::pairs;
+use super::layout::{clause, indented};
 use super::scope::{Reached, Scope};
 use super::work::{Work, unknown};
-use crate::engine::render::nouns::capital;
+use crate::engine::render::nouns::{capital, plural};
 use crate::model::source::quoted;
 
 /// The conditions of a WHERE; all hold together.
@@ -29,12 +29,10 @@ pub(super) fn all(
     scope: &mut Scope,
     conditions: &[&Condition],
 ) -> Result<Vec<String>, CompileError> {
-    let mut flat = Vec::new();
-    flatten(conditions, &mut flat);
     let mut written = Vec::new();
     // Conditions on rows beyond a step to many, by that step.
     let mut beyond: Vec<(usize, Step, Vec<&Condition>)> = Vec::new();
-    for condition in flat {
+    for condition in conditions.iter().flat_map(|condition| condition.together()) {
         match place(work, scope, condition)? {
             None => written.push(work.deeper(|work| one(work, scope, condition))?),
             Some((at, step)) => match beyond.iter_mut().find(|(node, by, _)| *node == at && *by == step) {
@@ -47,15 +45,6 @@ pub(super) fn all(
         written.push(work.deeper(|work| exists(work, scope, at, &step, &group))?);
     }
     Ok(written)
-}
-
-fn flatten<'c>(conditions: &[&'c Condition], into: &mut Vec<&'c Condition>) {
-    for condition in conditions {
-        match condition {
-            Condition::All(parts) => flatten(&parts.iter().collect::<Vec<_>>(), into),
-            other => into.push(other),
-        }
-    }
 }
 
 /// Where the rows of a condition are: `None` when each row meets one at most, otherwise the step to many.
@@ -117,14 +106,17 @@ fn exists(
         capital(&plural(&one)),
         plural(&many)
     ));
-    let mut parts = vec![equal(&on)];
-    parts.extend(all(work, &mut inner, conditions)?);
-    wrapped(work, &inner, &parts)
+    let conditions = all(work, &mut inner, conditions)?;
+    let from = inner.from(work)?;
+    Ok(belongs(work, &on, &from, conditions))
 }
 
-fn wrapped(work: &mut Work<'_>, inner: &Scope, parts: &[String]) -> Result<String, CompileError> {
-    let body = format!("SELECT 1\n{}\nWHERE {}", inner.from(work)?, parts.join("\n  AND "));
-    Ok(format!("EXISTS (\n{}\n)", indented(&body, 2)))
+/// Whether a row of what is read from belongs to the row outside, and meets the conditions.
+fn belongs(work: &Work<'_>, on: &[(String, String)], from: &str, conditions: Vec<String>) -> String {
+    let Belonging { before, select, condition, after } = work.dialect.belonging(on);
+    let conditions: Vec<String> = condition.into_iter().chain(conditions).collect();
+    let body = format!("SELECT {select}\n{from}{}", clause(&conditions));
+    format!("{before}(\n{}\n){after}", indented(&body, 2))
 }
 
 /// One condition, about rows that are joined.
@@ -132,7 +124,7 @@ fn one(work: &mut Work<'_>, scope: &mut Scope, condition: &Condition) -> Result<
     match condition {
         Condition::Compare { field, op, value } => {
             let (sql, known) = scope.column(work, field)?;
-            Ok(compared(&sql, *op, work.literal(value, known)?))
+            Ok(compared(work, &sql, *op, work.literal(value, known)?))
         }
         Condition::CompareFields { left, op, right } => {
             let left = scope.column(work, left)?;
@@ -215,9 +207,9 @@ fn related(
     };
     let on = pairs(work, first, &scope.node(node).alias, &inner.node(end).alias)?;
     work.uses(first);
-    let mut parts = vec![equal(&on)];
-    parts.extend(all(work, &mut inner, &filters)?);
-    wrapped(work, &inner, &parts)
+    let conditions = all(work, &mut inner, &filters)?;
+    let from = inner.from(work)?;
+    Ok(belongs(work, &on, &from, conditions))
 }
 
 /// That there is none; a row that belongs to none of the node's is no row of one that has none.
@@ -243,20 +235,15 @@ fn measured(
     let dataset = scope.node(node).dataset;
     let keyed = (work.number_of_each)(work, dataset, measure)?;
     let number = Field { name: "the number".into(), datatype: DataType::Float, ..Field::default() };
-    let bound = compared(&keyed.value, op, work.literal(value, &number)?);
+    let bound = compared(work, &keyed.value, op, work.literal(value, &number)?);
     let alias = scope.alias(&keyed.name);
-    let mut parts: Vec<String> = Vec::new();
+    let mut on = Vec::new();
     for (column, key) in keyed.keys.iter().zip(&work.entity(dataset).primary_key) {
         let theirs = quoted(&scope.node(node).alias);
-        parts.push(format!("{}.{} = {theirs}.{}", quoted(&alias), quoted(column), quoted(key)));
+        on.push((format!("{}.{}", quoted(&alias), quoted(column)), format!("{theirs}.{}", quoted(key))));
     }
-    parts.push(bound);
-    Ok(format!(
-        "EXISTS (\n  SELECT 1\n  FROM {} AS {}\n  WHERE {}\n)",
-        quoted(&keyed.name),
-        quoted(&alias),
-        parts.join("\n    AND ")
-    ))
+    let from = format!("FROM {} AS {}", quoted(&keyed.name), quoted(&alias));
+    Ok(belongs(work, &on, &from, vec![bound]))
 }
 
 fn segment(work: &Work<'_>, name: &str) -> Result<Scalar, CompileError> {

@@ -60,9 +60,9 @@ fn belongs(work: &mut Work<'_>, dataset: usize, other: usize, field: &FieldRef) 
 pub(super) fn between(work: &Work<'_>, from: (&FieldRef, &str), to: (&FieldRef, &str)) -> Result<String, CompileError> {
     let day = |(reference, sql): (&FieldRef, &str)| {
         let (_, field) = work.field(reference)?;
-        Ok::<_, CompileError>(format!("CAST({} AS DATE)", work.grained(sql, field, Grain::Day)?))
+        Ok::<_, CompileError>(work.dialect.day(&work.grained(sql, field, Grain::Day)?))
     };
-    Ok(format!("({} - {})", day(to)?, day(from)?))
+    Ok(work.dialect.days(&day(from)?, &day(to)?))
 }
 
 /// What people call the days: "days from departure to return".

@@ -1,5 +1,6 @@
 //! Why a plan has no SQL.
 
+use crate::engine::ontology::dialect::Unwritten;
 use crate::model::plan::{FieldRef, Measure, NodeMut, Plan, Value};
 use crate::model::reading::{Choice, Clarification};
 
@@ -56,6 +57,12 @@ impl CompileError {
             options: choices,
             assumption,
         })
+    }
+}
+
+impl From<Unwritten> for CompileError {
+    fn from(Unwritten(says): Unwritten) -> Self {
+        CompileError::Unsupported(says)
     }
 }
 

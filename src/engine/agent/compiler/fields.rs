@@ -1,7 +1,6 @@
 //! Fields and tables as SQL.
 
 use crate::engine::ontology::expression::Scalar;
-use crate::model::ontology::{DataType, Entity, Field};
 
 use super::error::CompileError;
 use super::work::{Work, table_name};
@@ -16,7 +15,7 @@ impl Work<'_> {
         let Some(policy) = &entity.row_policy else { return Ok(format!("{table} AS {alias_sql}")) };
         let scalar =
             Scalar::parse(policy).map_err(|problem| broken(&format!("row policy of {}", entity.name), &problem))?;
-        let scalar = scalar.in_zone(self.zone_name(), &|_, name| datatype(entity, name, None));
+        let scalar = scalar.settled_in(self.ontology, entity, None);
         let condition = scalar.write(self.dialect, &mut |owner, name| {
             if owner.is_some_and(|owner| !owner.eq_ignore_ascii_case(&entity.name)) {
                 return Err(CompileError::Unsupported(format!(
@@ -61,7 +60,7 @@ impl Work<'_> {
         }
         let what = || format!("field {}.{}", entity.name, field.name);
         let scalar = Scalar::parse(expression).map_err(|problem| broken(&what(), &problem))?;
-        let scalar = scalar.in_zone(self.zone_name(), &|_, part| datatype(entity, part, Some(&lower)));
+        let scalar = scalar.settled_in(self.ontology, entity, Some(&lower));
         inside.push(lower);
         let written = scalar.write(self.dialect, &mut |owner, part| {
             if owner.is_some_and(|owner| {
@@ -77,15 +76,6 @@ impl Work<'_> {
         inside.pop();
         Ok(if scalar.as_name().is_some() { written } else { format!("({written})") })
     }
-}
-
-/// The type of a field, or of a column that a field is nothing but, where the ontology tells it; `inside` of a field its
-/// own name means the column.
-fn datatype(entity: &Entity, name: &str, inside: Option<&str>) -> Option<DataType> {
-    let itself = inside.is_some_and(|field| field.eq_ignore_ascii_case(name));
-    let field = entity.field(name).filter(|_| !itself);
-    let is_column = |field: &&Field| field.expression.trim().eq_ignore_ascii_case(name);
-    field.or_else(|| entity.fields.iter().find(is_column)).map(|field| field.datatype)
 }
 
 /// Whether it is a name that needs no parser.

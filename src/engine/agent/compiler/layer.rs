@@ -1,7 +1,6 @@
 //! A layer of the answer: its columns over what the statement has so far.
 
 use super::block::Block;
-use super::dialect::quotient;
 use super::layout::{clause, list};
 use super::names::Names;
 use super::words::words;
@@ -75,5 +74,5 @@ pub(super) fn difference((now, other): &(String, Option<String>)) -> String {
 
 /// The difference as a part of the other.
 pub(super) fn change(work: &Work<'_>, number: &(String, Option<String>)) -> String {
-    quotient(work.dialect, &difference(number), number.1.as_deref().unwrap_or("NULL"))
+    work.dialect.quotient(&difference(number), number.1.as_deref().unwrap_or("NULL"))
 }

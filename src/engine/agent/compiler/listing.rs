@@ -8,11 +8,11 @@ use super::condition;
 use super::error::CompileError;
 use super::layout::{clause, list};
 use super::leaf::{Rows, default_time};
-use super::names::{Names, plural};
+use super::names::Names;
 use super::rows::{self, Dim};
 use super::scope::Scope;
 use super::work::Work;
-use crate::engine::render::nouns::capital;
+use crate::engine::render::nouns::{capital, plural};
 use crate::model::source::quoted;
 
 /// The rows of the plan's subject, or of the dataset from which all fields are met with the fewest steps to many.

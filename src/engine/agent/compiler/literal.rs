@@ -5,7 +5,6 @@ use jiff::tz::TimeZone;
 
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::Literal;
-use crate::model::source::text_literal;
 
 use super::error::CompileError;
 use super::work::Work;
@@ -26,16 +25,17 @@ impl Work<'_> {
 
     /// A civil time as SQL to compare with a field of this type.
     pub(super) fn instant(&self, at: DateTime, datatype: DataType) -> Result<String, CompileError> {
-        let plain = at.strftime("%Y-%m-%d %H:%M:%S");
         Ok(match datatype {
             DataType::DateTimeTz => {
                 let zoned = at
                     .to_zoned(self.zone()?)
                     .map_err(|_| CompileError::Unsupported(format!("{at} is beyond the calendar")))?;
-                format!("TIMESTAMPTZ '{}'", zoned.strftime("%Y-%m-%dT%H:%M:%S%:z"))
+                self.dialect.instant_literal(&zoned)
             }
-            DataType::Date if at.time() == jiff::civil::Time::midnight() => format!("DATE '{}'", at.date()),
-            _ => format!("TIMESTAMP '{plain}'"),
+            DataType::Date if at.time() == jiff::civil::Time::midnight() => {
+                self.dialect.day_literal(&at.date().to_string())
+            }
+            _ => self.dialect.civil_literal(&at.strftime("%Y-%m-%d %H:%M:%S").to_string()),
         })
     }
 
@@ -44,9 +44,9 @@ impl Work<'_> {
             Err(CompileError::WrongType { field: field.words(), value: shown(value), wants: wants.to_owned() })
         };
         let written = match (field.datatype, value) {
-            (DataType::String, Literal::Text(value)) => plain_text(value)?,
-            (DataType::String, Literal::Number(number)) => text_literal(&number_text(number.get())),
-            (DataType::String, Literal::Bool(value)) => text_literal(if *value { "true" } else { "false" }),
+            (DataType::String, Literal::Text(value)) => self.plain_text(value)?,
+            (DataType::String, Literal::Number(number)) => self.dialect.text(&number_text(number.get())),
+            (DataType::String, Literal::Bool(value)) => self.dialect.text(if *value { "true" } else { "false" }),
             (DataType::Integer | DataType::Decimal | DataType::Float, Literal::Number(number)) => {
                 number_text(number.get())
             }
@@ -71,10 +71,10 @@ impl Work<'_> {
                 self.instant(at, field.datatype)?
             }
             (DataType::Time, Literal::Text(value)) => match value.parse::<jiff::civil::Time>() {
-                Ok(time) => format!("TIME '{}'", time.strftime("%H:%M:%S")),
+                Ok(time) => self.dialect.clock_literal(&time.strftime("%H:%M:%S").to_string())?,
                 Err(_) => return wrong("write a time of day as 10:00:00"),
             },
-            (DataType::Opaque, Literal::Text(value)) => plain_text(value)?,
+            (DataType::Opaque, Literal::Text(value)) => self.plain_text(value)?,
             (DataType::Opaque, Literal::Number(number)) => number_text(number.get()),
             (DataType::Opaque, Literal::Bool(value)) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
             (DataType::Integer | DataType::Decimal | DataType::Float, Literal::Bool(_)) => {
@@ -85,6 +85,13 @@ impl Work<'_> {
             (DataType::Time, _) => return wrong("it holds times of day"),
         };
         Ok(Written::Value(written))
+    }
+
+    fn plain_text(&self, value: &str) -> Result<String, CompileError> {
+        if value.contains('\u{0}') {
+            return Err(CompileError::Unsupported("a value holds the character U+0000, which no text does".into()));
+        }
+        Ok(self.dialect.text(value))
     }
 }
 
@@ -97,13 +104,6 @@ pub(super) fn civil(value: &str) -> Option<(DateTime, bool)> {
         return Some((date.at(0, 0, 0, 0), true));
     }
     value.parse::<DateTime>().ok().map(|at| (at, false))
-}
-
-fn plain_text(value: &str) -> Result<String, CompileError> {
-    if value.contains('\u{0}') {
-        return Err(CompileError::Unsupported("a value holds the character U+0000, which no text does".into()));
-    }
-    Ok(text_literal(value))
 }
 
 /// A number written out, without an exponent where that is short.

@@ -11,8 +11,8 @@
 //!
 //! The files stand on floors. Each uses those below it and, on its own floor, those before it; none uses one above:
 //!
-//! 1. what is written and how: `error`, `names`, `layout`, `check`, `compiled`, and `dialect`, which has what engines
-//!    write differently, but for expressions of the ontology (`engine/ontology/expression/write.rs`);
+//! 1. what is written and how: `error`, `names`, `layout`, `check`, `compiled`; what engines write differently are
+//!    methods of the dialect (`engine/ontology/dialect.rs`);
 //! 2. [`work`]: what is known and collected while a statement is made;
 //! 3. single values: `literal`, `calendar`, `days`, `fields`;
 //! 4. rows of several datasets: `joins`, `scope`;
@@ -35,7 +35,6 @@ mod comparison;
 mod compiled;
 mod condition;
 mod days;
-mod dialect;
 mod error;
 mod fields;
 mod headings;
@@ -62,8 +61,7 @@ mod words;
 mod work;
 
 pub use check::{Check, CheckKind};
-pub use compiled::{Compiled, Note, NoteKind, OutputColumn, Reads, Role};
-pub use dialect::unwritten;
+pub use compiled::{Compiled, Note, NoteKind, OutputColumn, Reads};
 pub use error::{CompileError, MAX_BYTES, with_way};
 
 use crate::engine::ontology::graph::Graph;
@@ -79,7 +77,6 @@ pub fn compile(
     dialect: Dialect,
     rows: u32,
 ) -> Result<Compiled, CompileError> {
-    dialect::is_written(dialect)?;
     let mut work = work::Work::new(plan, ontology, graph, dialect, numbers::of_each);
     let block = if plan.is_listing() { listing::block(&mut work)? } else { numbers::of_plan(&mut work)? };
     answer::finish(work, block, rows)

@@ -42,16 +42,3 @@ impl Names {
         name
     }
 }
-
-/// A noun for several.
-pub(super) fn plural(noun: &str) -> String {
-    let lower = noun.to_lowercase();
-    let vowel = |c: char| "aeiou".contains(c);
-    if let Some(stem) = lower.strip_suffix('y').filter(|stem| !stem.ends_with(vowel)) {
-        return format!("{stem}ies");
-    }
-    if ["s", "x", "z", "ch", "sh"].iter().any(|end| lower.ends_with(end)) {
-        return if lower.ends_with("ss") || !lower.ends_with('s') { format!("{noun}es") } else { noun.to_owned() };
-    }
-    format!("{noun}s")
-}

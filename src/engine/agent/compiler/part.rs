@@ -7,11 +7,11 @@ use super::check::Total;
 use super::error::CompileError;
 use super::layout::{clause, group_by, indented, list};
 use super::leaf::{Leaf, Rows};
-use super::names::{Names, plural};
+use super::names::Names;
 use super::rows::{Dim, Inner, call, conditions, dimension};
 use super::scope::Scope;
 use super::work::Work;
-use crate::engine::render::nouns::capital;
+use crate::engine::render::nouns::{capital, plural};
 use crate::model::source::quoted;
 
 /// A part of the statement. Its columns for the dimensions have the names that were asked for.

@@ -2,18 +2,17 @@
 
 use crate::engine::ontology::expression::Scalar;
 use crate::engine::ontology::graph::Steps;
+use crate::engine::render::nouns::plural;
 use crate::model::ontology::{DataType, Field};
 use crate::model::plan::{Condition, Dimension, FieldRef, Grain};
 
-use super::calendar::aligned;
 use super::condition;
 use super::days;
-use super::dialect::aggregate;
 use super::error::CompileError;
 use super::fields::broken;
 use super::leaf::{Leaf, Rows, What};
 use super::literal::number_text;
-use super::names::{Names, plural};
+use super::names::Names;
 use super::scope::{Reached, Scope};
 use super::work::Work;
 use crate::model::source::quoted;
@@ -106,9 +105,9 @@ pub(super) fn dimension(
     {
         let window = work.plan.time.as_ref().map(|time| &time.window);
         sql = if dimension.grain.is_none() && field.datatype == DataType::DateTimeTz {
-            work.instant_of(&aligned(&work.local(&sql, field)?, grain, comparison, window)?)
+            work.instant_of(&work.aligned(&work.local(&sql, field)?, grain, comparison, window)?)
         } else {
-            aligned(&sql, grain, comparison, window)?
+            work.aligned(&sql, grain, comparison, window)?
         };
     }
     Ok((sql, grain))
@@ -176,10 +175,9 @@ pub(super) fn call(
         };
     match &leaf.what {
         What::Count => Ok("COUNT(*)".to_owned()),
-        What::Aggregate(function, field) => Ok(aggregate(dialect, *function, &column(work, home, field, &[])?)),
+        What::Aggregate(function, field) => Ok(dialect.aggregate(*function, &column(work, home, field, &[])?)),
         What::Call(call) => {
-            let own: &str = &work.entity(home).name;
-            let call = call.in_zone(work.zone_name(), &|dataset, name| work.datatype(dataset.or(Some(own)), name));
+            let call = call.settled(work.ontology, &work.entity(home).name);
             call.write(dialect, &mut |dataset, name| {
                 let dataset = match dataset {
                     Some(dataset) => work.dataset(dataset)?,
@@ -194,7 +192,7 @@ pub(super) fn call(
                 column(work, dataset, &at.field, &at.via)
             };
             let (begin, end) = (date(work, from)?, date(work, to)?);
-            Ok(aggregate(dialect, *function, &days::between(work, (from, &begin), (to, &end))?))
+            Ok(dialect.aggregate(*function, &days::between(work, (from, &begin), (to, &end))?))
         }
         What::Over(_) => Err(CompileError::Unsupported("an aggregate over groups inside rows".into())),
     }

@@ -159,15 +159,11 @@ impl Scope {
         scalar: &Scalar,
         what: &str,
     ) -> Result<String, CompileError> {
-        let dialect = work.dialect;
-        scalar.in_zone(work.zone_name(), &|dataset, name| work.datatype(dataset, name)).write(
-            dialect,
-            &mut |dataset, name| {
-                let dataset = work.owner(what, dataset)?;
-                let field = FieldRef::new(work.entity(dataset).name.clone(), name);
-                Ok(self.column(work, &field)?.0)
-            },
-        )
+        scalar.settled(work.ontology).write(work.dialect, &mut |dataset, name| {
+            let dataset = work.owner(what, dataset)?;
+            let field = FieldRef::new(work.entity(dataset).name.clone(), name);
+            Ok(self.column(work, &field)?.0)
+        })
     }
 
     fn join(&mut self, work: &mut Work<'_>, parent: usize, step: &Step) -> Result<usize, CompileError> {

@@ -4,7 +4,6 @@ use crate::model::ontology::Additivity;
 use crate::model::plan::{Dimension, Grain, Measure, Shown, Value};
 
 use super::block::Block;
-use super::dialect::quotient;
 use super::error::CompileError;
 use super::layer::Layer;
 use super::words::words;
@@ -50,7 +49,7 @@ fn shown_as(work: &Work<'_>, layer: &Layer, shown: &Shown, sql: &str) -> Result<
     if let Shown::Share { within } = shown {
         let by: Vec<&str> = within.iter().map(|at| layer.dim(*at)).collect();
         let by = if by.is_empty() { String::new() } else { format!("PARTITION BY {}", by.join(", ")) };
-        return Ok(quotient(work.dialect, sql, &format!("SUM({sql}) OVER ({by})")));
+        return Ok(work.dialect.quotient(sql, &format!("SUM({sql}) OVER ({by})")));
     }
     let Some(time) = time_dimension(work) else {
         return Err(CompileError::Unsupported("a course over time needs a time to group by".into()));
@@ -61,10 +60,10 @@ fn shown_as(work: &Work<'_>, layer: &Layer, shown: &Shown, sql: &str) -> Result<
     let along = format!("{by}ORDER BY {}", layer.dim(time));
     Ok(match shown {
         Shown::Cumulative => format!("SUM({sql}) OVER ({along} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"),
-        Shown::Change => format!("({sql} - LAG({sql}) OVER ({along}))"),
+        Shown::Change => format!("({sql} - {})", work.dialect.before(sql, &along)),
         Shown::ChangePercent => {
-            let before = format!("LAG({sql}) OVER ({along})");
-            quotient(work.dialect, &format!("({sql} - {before})"), &before)
+            let before = work.dialect.before(sql, &along);
+            work.dialect.quotient(&format!("({sql} - {before})"), &before)
         }
         Shown::MovingAverage { rows } => {
             let before = rows.saturating_sub(1);

@@ -1,12 +1,13 @@
 //! Groups that are the rows of a dataset, also those without any row of a number.
 
 use crate::engine::ontology::graph::Steps;
+use crate::engine::render::nouns::plural;
 use crate::model::plan::{Condition, Dimension};
 
 use super::condition;
 use super::error::CompileError;
 use super::layout::{clause, list};
-use super::names::{Names, plural};
+use super::names::Names;
 use super::rows::{self, Dim};
 use super::scope::Scope;
 use super::work::Work;

@@ -1,12 +1,13 @@
 use super::*;
-use crate::engine::agent::explainer::Column;
+use crate::engine::render::column::{Column, Role};
 use crate::engine::render::number::Style;
 use crate::model::lineage::ColumnPair;
 use crate::model::ontology::{Aggregation, Confidence, DataType, Entity, Field, Metric, Relationship};
 use crate::model::plan::{
-    Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Shown, TimeFilter, Value,
-    Window,
+    Comparator, Comparison, Condition, Dimension, FieldRef, Grain, Limit, Literal, Measure, Pattern, Shown, TimeFilter,
+    Value, Window,
 };
+use crate::model::source::CLICKHOUSE_SETTINGS;
 
 fn field(name: &str, datatype: DataType) -> Field {
     Field { name: name.into(), expression: name.into(), datatype, ..Field::default() }
@@ -202,9 +203,121 @@ fn refusals_name_the_thing_and_what_to_do() {
         let error = made(&plan).unwrap_err().to_string();
         assert!(error.contains(says), "{says}: {error}");
     }
-    let ontology = ontology();
-    let refused = compile(&count(&[]), &ontology, &Graph::new(&ontology), Dialect::ClickHouse, 1).unwrap_err();
-    assert!(refused.to_string().contains("ClickHouse's SQL with dragoman_sql"), "{refused}");
+}
+
+/// A plan's statement for ClickHouse, without its settings.
+fn there(plan: &Plan, ontology: &Ontology) -> String {
+    let made = compile(plan, ontology, &Graph::new(ontology), Dialect::ClickHouse, 100).unwrap();
+    for sql in [Some(&made.sql), made.count_sql.as_ref(), made.checks_sql.as_ref()].into_iter().flatten() {
+        assert!(sql.ends_with(CLICKHOUSE_SETTINGS) && sql.matches("SETTINGS").count() == 1, "{sql}");
+    }
+    made.sql.trim_end_matches(CLICKHOUSE_SETTINGS).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn clickhouse_is_told_in_its_own_words() {
+    let mut ontology = ontology();
+    ontology.datasets[0].fields[3].datatype = DataType::DateTimeTz;
+    ontology.calendar.timezone = "Asia/Tokyo".into();
+    let filtered = |condition: Condition| there(&Plan { filters: vec![condition], ..count(&[]) }, &ontology);
+    let says = [
+        (
+            is("flights", "origin", Comparator::Equal, Literal::Text(r"'\ OR 1=1".into())),
+            r#"WHERE "flights"."origin" = '''\\ OR 1=1'"#,
+        ),
+        (
+            Condition::Like {
+                field: FieldRef::new("flights", "origin"),
+                pattern: Pattern::Contains,
+                text: r"a_\".into(),
+                negated: false,
+            },
+            r#"WHERE toString("flights"."origin") ILIKE '%a\\_\\\\%'"#,
+        ),
+        (
+            is("flights", "day", Comparator::Less, Literal::Text("2024-01-01".into())),
+            r#"WHERE "flights"."day" < toDateTime('2023-12-31 15:00:00', 'UTC')"#,
+        ),
+        (
+            Condition::In {
+                field: FieldRef::new("flights", "miles"),
+                values: vec![Literal::Number(1.into()), Literal::Text("2.5".into())],
+                negated: false,
+            },
+            r#"WHERE ("flights"."miles" = 1 OR "flights"."miles" = 2.5)"#,
+        ),
+        (
+            Condition::Exists {
+                of: "airports".into(),
+                dataset: "flights".into(),
+                via: vec!["from".into()],
+                filters: vec![],
+                negated: true,
+            },
+            "",
+        ),
+    ];
+    for (condition, expected) in says {
+        if expected.is_empty() {
+            let plan = Plan {
+                measures: vec![Measure::of(Value::Count("airports".into()))],
+                filters: vec![condition],
+                ..Plan::default()
+            };
+            let sql = there(&plan, &ontology);
+            let lacking = r#"NOT COALESCE(("airports"."code") IN ( SELECT "flights"."origin" FROM "flights" AS "flights" ), FALSE)"#;
+            assert!(sql.contains(lacking), "{sql}");
+            continue;
+        }
+        let sql = filtered(condition);
+        assert!(sql.contains(expected), "{expected}: {sql}");
+    }
+    let mut plan = count(&[("flights", "day", &[])]);
+    plan.dimensions[0].grain = Some(Grain::Month);
+    plan.measures.push(Measure::of(Value::Count("airports".into())));
+    plan.measures[0].shown_as = Some(Shown::Change);
+    let grouped = there(&count(&[("airports", "city", &["from"])]), &ontology);
+    assert!(!grouped.contains("UNION") && grouped.contains(" GROUP BY 1"), "{grouped}");
+    let by_month = there(&Plan { measures: vec![plan.measures[0].clone()], ..plan.clone() }, &ontology);
+    let month = r#"toDate32(date_trunc('month', toDate32(addSeconds(toTimeZone("flights"."day", 'UTC'), timezoneOffset(toTimeZone("flights"."day", 'Asia/Tokyo'))))))"#;
+    assert!(by_month.contains(month) && by_month.contains("LAG(toNullable("), "{by_month}");
+    let of = |function| Measure::of(Value::Aggregate { function, field: FieldRef::new("flights", "miles") });
+    let spread =
+        there(&Plan { measures: vec![of(Aggregation::Median), of(Aggregation::Stddev)], ..Plan::default() }, &ontology);
+    for part in [
+        r#"quantileExactInclusive(0.5)(1.0 * ("flights"."miles"))"#,
+        r#"if(COUNT("flights"."miles") > 1, stddev_samp("flights"."miles"), NULL)"#,
+    ] {
+        assert!(spread.contains(part), "{part}: {spread}");
+    }
+}
+
+#[test]
+fn numbers_of_several_datasets_meet_without_a_union_in_clickhouse() {
+    let groups = Dialect::ClickHouse.all_groups(&["a".into(), "b".into()], &["x", "y", "z"]);
+    let expected = [
+        r#"SELECT COALESCE("x"."a", "y"."a", "z"."a") AS "a", COALESCE("x"."b", "y"."b", "z"."b") AS "b""#,
+        r#"FROM "x""#,
+        r#"FULL JOIN "y" ON isNotDistinctFrom("x"."a", "y"."a") AND isNotDistinctFrom("x"."b", "y"."b")"#,
+        r#"FULL JOIN "z" ON isNotDistinctFrom(COALESCE("x"."a", "y"."a"), "z"."a") AND isNotDistinctFrom(COALESCE("x"."b", "y"."b"), "z"."b")"#,
+    ];
+    assert_eq!(groups, expected.join("\n"));
+}
+
+#[test]
+fn what_clickhouse_has_no_words_for_is_refused_with_what_to_do_instead() {
+    let mut ontology = ontology();
+    let at = Field { expression: "CAST(day AS TIME)".into(), ..field("at", DataType::Time) };
+    let since = Field { expression: "age(day, day)".into(), ..field("since", DataType::Opaque) };
+    ontology.datasets[0].fields.extend([at, since]);
+    for (name, says) in [("at", "compare hours: EXTRACT(hour FROM …)"), ("since", "write DATE_DIFF('day', from, to)")]
+    {
+        let refused =
+            |dialect| compile(&count(&[("flights", name, &[])]), &ontology, &Graph::new(&ontology), dialect, 9);
+        let refused =
+            [Dialect::DuckDb, Dialect::ClickHouse].map(|dialect| refused(dialect).map_err(|it| it.to_string()));
+        assert!(refused[0].is_ok() && refused[1].as_ref().unwrap_err().contains(says), "{refused:?}");
+    }
 }
 
 #[test]

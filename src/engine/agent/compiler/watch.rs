@@ -1,12 +1,12 @@
 //! Checks of a part of the statement: rows that its joins cannot place, and totals by a statement of another shape.
 
+use crate::engine::render::nouns::plural;
 use crate::model::plan::{Comparator, Condition, Grain, Node};
 
 use super::check::{Check, CheckKind, Total, column_name};
 use super::error::CompileError;
 use super::layout::clause;
 use super::leaf::{Leaf, Rows};
-use super::names::plural;
 use super::rows::{self, Inner};
 use super::scope::Scope;
 use super::work::Work;

@@ -4,9 +4,8 @@ use crate::model::ontology::{Aggregation, Entity, Field, in_words};
 use crate::model::plan::{FieldRef, Measure, Value};
 
 use super::days;
-use super::names::plural;
 use super::work::Work;
-use crate::engine::render::nouns::capital;
+use crate::engine::render::nouns::{capital, plural};
 
 /// What people call a measure.
 pub(super) fn words(work: &Work<'_>, measure: &Measure) -> String {
@@ -23,9 +22,7 @@ pub(super) fn words(work: &Work<'_>, measure: &Measure) -> String {
         Value::Days { function, from, to } => {
             format!("{} {}", aggregate_words(*function), days::words(work, from, to))
         }
-        Value::Ratio { numerator, denominator }
-            if numerator.value == denominator.value && numerator.filters.len() > denominator.filters.len() =>
-        {
+        Value::Ratio { numerator, denominator } if numerator.is_part_of(denominator) => {
             format!("share of {}", words(work, denominator).trim_start_matches("Number of ").to_lowercase())
         }
         Value::Ratio { numerator, denominator } => {

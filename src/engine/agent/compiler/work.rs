@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::engine::ontology::graph::{Graph, NoWay, Step, Steps, Way};
-use crate::model::ontology::{DataType, Entity, Field, Metric, Ontology, Relationship, in_words};
+use crate::model::ontology::{Entity, Field, Metric, Ontology, Relationship, in_words};
 use crate::model::plan::{FieldRef, Measure, Plan};
 use crate::model::source::Dialect;
 
@@ -131,11 +131,6 @@ impl<'a> Work<'a> {
     /// The time zone in which days begin.
     pub(super) fn zone_name(&self) -> &'a str {
         &self.ontology.calendar.timezone
-    }
-
-    /// The type of a field of the ontology, where it is known.
-    pub(super) fn datatype(&self, dataset: Option<&str>, name: &str) -> Option<DataType> {
-        self.ontology.field(dataset?, name).map(|field| field.datatype)
     }
 
     /// The dataset that a name in `what` of the ontology stands behind.

@@ -6,7 +6,7 @@ use super::reword::{names_personal, reword};
 use super::{Body, Made, Open, Questions, Refused, Steps};
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, NoteKind, OutputColumn, compile, with_way};
-use crate::engine::agent::explainer::{Column, Facts, Told, tell, unsupported_numbers};
+use crate::engine::agent::explainer::{Facts, Told, tell, unsupported_numbers};
 use crate::engine::agent::lineage;
 use crate::engine::agent::near::unstored;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
@@ -15,6 +15,7 @@ use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxatio
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
 use crate::engine::job::Job;
+use crate::engine::render::column::Column;
 use crate::engine::render::nouns::capital;
 use crate::engine::render::number::Style;
 use crate::model::error::Result;
@@ -94,12 +95,17 @@ impl Questions {
         job.says(0.5, "Running the query");
         let mut ran = self.sql.query(job, &compiled.sql).await?;
         cut(&mut ran.table, job.budget.ask_rows);
+        // Whatever the engine lets them be called.
+        for (column, made) in ran.table.columns.iter_mut().zip(&compiled.columns) {
+            column.name.clone_from(&made.heading);
+        }
         let total = match &compiled.count_sql {
             Some(sql) if ran.table.truncated => only_count(&self.sql.query(job, sql).await?.table),
             _ => None,
         };
         steps.trace.row_count = Some(ran.table.rows.len());
         steps.done("run", format!("{} rows", ran.table.rows.len()));
+        steps.record.add_json("run", &ran.table);
 
         job.says(0.7, "Checking the result");
         let verdict = self.checked(job, prepared, compiled, &reading.plan, &ran.table).await?;
@@ -112,9 +118,10 @@ impl Questions {
         let found = verdict.findings.into_iter();
         steps.trace.checks = found.map(|it| CheckFound { name: it.check, passed: it.passed, says: it.says }).collect();
         if is_empty(&reading.plan, &ran.table) {
-            let relaxed = self.relaxed(job, prepared, &reading.plan).await?;
-            let why = prepared.outside(&reading.plan).into_iter().chain(relaxed);
-            caveats.extend(why.map(|says| CaveatKind::Empty.says(says)));
+            let mut why: Vec<String> = prepared.outside(&reading.plan).into_iter().collect();
+            why.extend(self.relaxed(job, prepared, &reading.plan).await?);
+            steps.record.add("relax", || why.join("\n"));
+            caveats.extend(why.into_iter().map(|says| CaveatKind::Empty.says(says)));
             steps.done("relax", "which condition leaves nothing");
         }
 
@@ -136,11 +143,13 @@ impl Questions {
             verified: passed,
         };
         let told = tell(&facts);
+        steps.record.add("narrative", || told.narrative.clone());
         let charts = choose(&reading.plan, &columns, &ran.table, &told.read_as);
         let svg = charts.iter().map(|chart| draw::svg(chart, Theme::Auto)).collect();
+        steps.record.add_json("chart", &charts);
         let lineage = lineage::of(&reading.plan, compiled, &prepared.ontology, ran.table.rows.len());
+        steps.record.add_json("lineage", &lineage);
         steps.done("tell", format!("{} characters", told.narrative.len()));
-        steps.record.add("narrative", || told.narrative.clone());
         let narrative = match question.is_empty() || names_personal(&reading.plan, &prepared.ontology) {
             true => told.narrative.clone(),
             false => self.reworded(job, question, &told, &ran.table, &columns, steps).await,
@@ -231,21 +240,21 @@ impl Questions {
     ) -> String {
         let narrative = told.narrative.as_str();
         let Ok(model) = self.models.open(job).await else { return narrative.to_owned() };
-        match reword(question, narrative, &model).await {
-            Ok(Some(better)) if unsupported_numbers(&better, table, columns, &[narrative]).is_empty() => {
-                steps.done("reword", "by a language model");
-                better
+        let note = match reword(question, narrative, &model).await {
+            Ok(None) => return narrative.to_owned(),
+            Ok(Some(better)) => {
+                steps.record.add("reworded", || better.clone());
+                if unsupported_numbers(&better, table, columns, &[narrative]).is_empty() {
+                    steps.done("reword", "by a language model");
+                    return better;
+                }
+                "The language model's words had other numbers, and were not used.".to_owned()
             }
-            Ok(None) => narrative.to_owned(),
-            Ok(Some(_)) => {
-                steps.trace.notes.push("The language model's words had other numbers, and were not used.".into());
-                narrative.to_owned()
-            }
-            Err(error) => {
-                steps.trace.notes.push(format!("The language model found no better words: {error}."));
-                narrative.to_owned()
-            }
-        }
+            Err(error) => format!("The language model found no better words: {error}."),
+        };
+        steps.record.add("reworded", || note.clone());
+        steps.trace.notes.push(note);
+        narrative.to_owned()
     }
 }
 

@@ -163,7 +163,7 @@ fn read(
     let narrows_rows = some.is_some();
     let question = some.unwrap_or(question);
     let again = |plan: Plan| {
-        context.record.add("dialogue", || json(&plan));
+        context.record.add_json("dialogue", &plan);
         Outcome::Plan(Box::new(Reading { plan, follows: true, ..Reading::default() }))
     };
     if let Some(plan) = last.and_then(|plan| variations::told(&question, plan, ontology)) {
@@ -335,7 +335,7 @@ fn read(
             builder.assumptions.push(said);
         }
     }
-    context.record.add("plan", || json(&builder.plan));
+    context.record.add_json("plan", &builder.plan);
     if let Some(reason) = nonsense(&builder.plan, ontology).into_iter().next() {
         context.record.add("validation", || reason.clone());
         return cannot(reason, Vec::new(), Vec::new());
@@ -406,10 +406,6 @@ fn unknown(words: &[String]) -> Option<Vec<String>> {
 /// What only means something after another question.
 fn goes_on() -> Outcome {
     cannot("The question goes on from another one, and there is none before it.".into(), Vec::new(), Vec::new())
-}
-
-fn json(plan: &Plan) -> String {
-    serde_json::to_string_pretty(plan).unwrap_or_default()
 }
 
 fn cannot(reason: String, unknown: Vec<String>, instead: Vec<String>) -> Outcome {

@@ -1,11 +1,11 @@
 //! A plan as one sentence: what will be, or was, computed.
 
 use super::window::describe;
-use crate::model::ontology::{Aggregation, DataType, Ontology, in_words};
-use crate::model::plan::{Bound, By, Condition, Dimension, Grain, Having, Limit, Measure, Order, Plan, Shown, Value};
+use crate::model::ontology::{DataType, Ontology};
+use crate::model::plan::{Bound, By, Condition, Grain, Having, Limit, Measure, Order, Plan, Shown, Value};
 
-use super::conditions::{all, comparator};
 use super::names::{aggregation, dimension, field, is_default_time, listed, noun, nouns};
+use super::phrases::{all, comparator, measure, value};
 use crate::engine::render::nouns::capital;
 use crate::engine::render::nouns::plural;
 
@@ -76,53 +76,13 @@ fn shown(of: &Measure, along: Option<Grain>, dimensions: &[String], ontology: &O
     }
 }
 
-/// A measure as a noun phrase, with its own conditions.
-pub fn measure(of: &Measure, ontology: &Ontology) -> String {
-    let name = value(&of.value, ontology);
-    match of.filters.is_empty() {
-        true => name,
-        false => format!("{name} (only where {})", all(&of.filters, ontology)),
-    }
-}
-
-fn value(of: &Value, ontology: &Ontology) -> String {
-    match of {
-        Value::Metric(name) => in_words(name),
-        Value::Count(dataset) => format!("number of {}", nouns(dataset, ontology)),
-        Value::Aggregate { function, field: at } => {
-            let datatype = ontology.field(&at.dataset, &at.field).map(|field| field.datatype).unwrap_or_default();
-            match function {
-                Aggregation::CountDistinct => format!("number of distinct {}", plural(&field(at, ontology))),
-                Aggregation::Count => {
-                    format!("number of {} with {}", nouns(&at.dataset, ontology), field(at, ontology))
-                }
-                function => format!("{} {}", aggregation(*function, datatype), field(at, ontology)),
-            }
-        }
-        Value::Days { function, from, to } => format!(
-            "{} days from {} to {}",
-            aggregation(*function, DataType::Integer),
-            field(from, ontology),
-            field(to, ontology)
-        ),
-        Value::Ratio { numerator, denominator } => ratio(numerator, denominator, ontology),
-        Value::Sum(parts) => {
-            let parts: Vec<String> = parts.iter().map(|part| operand(part, ontology)).collect();
-            parts.join(" plus ")
-        }
-        Value::Difference(left, right) => format!("{} minus {}", operand(left, ontology), operand(right, ontology)),
-        Value::Over { function, measure: of, by } => over(*function, of, by, ontology),
-        Value::Number(number) => number.to_string(),
-    }
-}
-
 /// What a share is of: "among flights where origin is JFK". `None` when the plan asks for other numbers, too.
 fn whole(plan: &Plan, ontology: &Ontology) -> Option<String> {
     let mut of: Option<&Measure> = None;
     for measure in &plan.measures {
         let Value::Ratio { numerator, denominator } = &measure.value else { return None };
         let same = of.is_none_or(|of| of == &**denominator);
-        if !is_part(numerator, denominator) || !denominator.filters.is_empty() || !same {
+        if !numerator.is_part_of(denominator) || !denominator.filters.is_empty() || !same {
             return None;
         }
         of = Some(denominator);
@@ -138,54 +98,6 @@ fn whole(plan: &Plan, ontology: &Ontology) -> Option<String> {
         (true, false) => format!("among {rows}{each}"),
         (false, _) => format!("among {rows}{each} where {}", all(&plan.filters, ontology)),
     })
-}
-
-/// Whether a ratio is the part of something for which more conditions hold.
-fn is_part(numerator: &Measure, denominator: &Measure) -> bool {
-    numerator.value == denominator.value
-        && numerator.filters.len() > denominator.filters.len()
-        && denominator.filters.iter().all(|filter| numerator.filters.contains(filter))
-}
-
-/// A share when both are the same but for conditions; "per claim" when it is divided by a plain count of claims.
-fn ratio(numerator: &Measure, denominator: &Measure, ontology: &Ontology) -> String {
-    if is_part(numerator, denominator) {
-        let extra: Vec<Condition> =
-            numerator.filters.iter().filter(|filter| !denominator.filters.contains(filter)).cloned().collect();
-        let base = match (&denominator.value, denominator.filters.is_empty()) {
-            (Value::Count(dataset), true) => nouns(dataset, ontology),
-            _ => operand(denominator, ontology),
-        };
-        return format!("share of {base} where {}", all(&extra, ontology));
-    }
-    match &denominator.value {
-        Value::Count(dataset) if denominator.filters.is_empty() => {
-            format!("{} per {}", operand(numerator, ontology), noun(dataset, ontology))
-        }
-        _ => format!("{} divided by {}", operand(numerator, ontology), operand(denominator, ontology)),
-    }
-}
-
-/// In brackets where it is made of several.
-fn operand(of: &Measure, ontology: &Ontology) -> String {
-    let text = measure(of, ontology);
-    match (&of.value, of.filters.is_empty()) {
-        (Value::Ratio { .. } | Value::Difference(..) | Value::Over { .. } | Value::Sum(_), true) => format!("({text})"),
-        _ => text,
-    }
-}
-
-fn over(function: Aggregation, of: &Measure, by: &[Dimension], ontology: &Ontology) -> String {
-    let each: Vec<String> = by.iter().map(|each| dimension(each, ontology)).collect();
-    let each = listed(&each, "and");
-    let name = measure(of, ontology);
-    match function {
-        Aggregation::Count => format!("number of distinct {} with {name}", plural(&each)),
-        Aggregation::CountDistinct | Aggregation::Stddev => {
-            format!("{} the {name} of each {each}", aggregation(function, DataType::Float))
-        }
-        _ => format!("{} of the {name} of each {each}", aggregation(function, DataType::Float)),
-    }
 }
 
 /// The window of the answer. An answer that no time applies to says nothing of it.

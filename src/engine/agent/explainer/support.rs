@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::column::Column;
+use crate::engine::render::column::Column;
 use crate::engine::render::digits::Digits;
 use crate::engine::render::spelled::small;
 use crate::model::table::Table;

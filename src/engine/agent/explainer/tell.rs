@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::column::{Column, Role};
 use super::names::{nouns, sentence_case};
 use super::restate::restate;
 use super::ways::preferred;
+use crate::engine::render::column::{Column, Role};
 use crate::engine::render::digits::Digits;
 use crate::engine::render::markdown::{escaped, table};
 use crate::engine::render::nouns::capital;

@@ -16,11 +16,10 @@ use jiff::civil::DateTime;
 use self::lines::{BRIEF, Detail, FULL, NAMES, Sight, one_line};
 use self::pick::{Item, Picked, Thing};
 use crate::base::json;
-use crate::engine::agent::compiler::unwritten;
 use crate::engine::agent::near::{Found, Sought, find, names_of, open_terms, texts_of};
 use crate::engine::agent::prepared::{Prepared, has_statement};
 use crate::engine::ontology::graph::Graph;
-use crate::engine::render::nouns::capital;
+use crate::engine::render::number::{DAYS, MONTHS};
 use crate::model::guide::{Described, Guide};
 use crate::model::ontology::{Ontology, Relationship, in_words};
 use crate::model::personal::is_personal;
@@ -37,22 +36,6 @@ const MOST_VERIFIED: usize = 2;
 
 /// Sentences on values that are not known.
 const MOST_UNKNOWN: usize = 2;
-
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// What is asked for.
 pub(super) struct Wish<'a> {
@@ -283,9 +266,6 @@ fn size(guide: &Guide) -> usize {
 fn notes(sight: &Sight<'_>, now: DateTime, terms: &[(String, String)]) -> Vec<String> {
     let ontology = sight.ontology;
     let mut notes = Vec::new();
-    if let Some(why) = unwritten(sight.dialect) {
-        notes.push(format!("{}. The definitions here hold there too.", capital(why)));
-    }
     for text in [&ontology.description, &ontology.ai.instructions] {
         if !text.trim().is_empty() {
             notes.push(one_line(text, NOTES));
@@ -294,7 +274,7 @@ fn notes(sight: &Sight<'_>, now: DateTime, terms: &[(String, String)]) -> Vec<St
     let calendar = &ontology.calendar;
     let at = |names: &[&'static str], number: u8| names.get(usize::from(number).saturating_sub(1)).copied();
     let mut time = format!("Now it is {} in {}", now.strftime("%Y-%m-%d %H:%M, %A"), calendar.timezone);
-    if let Some(day) = at(&WEEKDAYS, calendar.week_start) {
+    if let Some(day) = at(&DAYS, calendar.week_start) {
         time += &format!("; weeks begin on {day}");
     }
     if let Some(month) = at(&MONTHS, calendar.fiscal_year_start).filter(|_| calendar.fiscal_year_start != 1) {

@@ -127,17 +127,6 @@ fn all_that_may_be_named_is_told_with_what_it_takes_to_name_it() {
 }
 
 #[test]
-fn what_no_query_reaches_is_said_before_anybody_writes_one() {
-    for dialect in [Dialect::DuckDb, Dialect::PostgreSql] {
-        let guide = told_in(dialect, &ontology(0), None, ROOM);
-        assert!(!guide.notes.iter().any(|note| note.contains("dragoman_sql")), "{:?}", guide.notes);
-    }
-    let guide = told_in(Dialect::ClickHouse, &ontology(0), None, ROOM);
-    assert!(guide.notes[0].starts_with("Tables in ClickHouse are asked in SQL alone: "), "{:?}", guide.notes);
-    assert!(guide.notes[0].contains("ClickHouse's SQL with dragoman_sql"), "{:?}", guide.notes);
-}
-
-#[test]
 fn examples_show_each_form_over_things_that_are_there() {
     let guide = told(&ontology(0), None, ROOM);
     let examples: Vec<String> = guide.examples.iter().map(|it| serde_json::to_string(it).unwrap()).collect();

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::Context;
 use super::ground::{Grounds, Said, ground};
+use super::meant::{Meant, choice, occurs};
 use super::veil::Veil;
 use crate::engine::agent::plan::validate::validate;
 use crate::model::ontology::{Ontology, in_words};
@@ -35,16 +36,6 @@ struct Unclear {
     words: String,
     /// What they could be, the likeliest first; 2 to 5.
     options: Vec<Meant>,
-}
-
-/// A thing of the ontology by its name.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Meant {
-    Metric(String),
-    Dataset(String),
-    Segment(String),
-    Field { dataset: String, field: String },
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -139,29 +130,6 @@ fn clarify(
     if problems.is_empty() { Ok(Outcome::Clarify(asked)) } else { Err(problems) }
 }
 
-pub(super) fn choice(meant: &Meant, ontology: &Ontology) -> Option<Choice> {
-    Some(match meant {
-        Meant::Metric(name) => {
-            let name = &ontology.metric(name)?.name;
-            Choice { label: in_words(name), value: format!("metric {name}") }
-        }
-        Meant::Dataset(name) => {
-            let name = &ontology.entity(name).filter(|entity| !entity.hidden)?.name;
-            Choice { label: format!("the number of {}", in_words(name)), value: format!("dataset {name}") }
-        }
-        Meant::Segment(name) => {
-            let name = &ontology.segment(name)?.name;
-            Choice { label: in_words(name), value: format!("segment {name}") }
-        }
-        Meant::Field { dataset, field } => {
-            let entity = ontology.entity(dataset).filter(|entity| !entity.hidden)?;
-            let field = entity.field(field).filter(|field| !field.hidden)?;
-            let label = format!("{} of {}", field.words(), in_words(&entity.name));
-            Choice { label, value: format!("field {}.{}", entity.name, field.name) }
-        }
-    })
-}
-
 /// The model's reasons are its own words: only which words it did not find is believed.
 fn cannot(unknown: Vec<String>, question: &str, ontology: &Ontology) -> Cannot {
     let mut named: Vec<String> = Vec::new();
@@ -178,11 +146,4 @@ fn cannot(unknown: Vec<String>, question: &str, ontology: &Ontology) -> Cannot {
     let metrics = ontology.metrics.iter().map(|metric| in_words(&metric.name));
     let datasets = ontology.datasets.iter().filter(|entity| !entity.hidden).map(|entity| in_words(&entity.name));
     Cannot { reason, unknown: named, instead: metrics.chain(datasets).take(MAX_NAMED).collect() }
-}
-
-/// Whether words stand in the question, without regard to case and to how they are spaced.
-pub(super) fn occurs(words: &str, question: &str) -> bool {
-    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let words = plain(words);
-    !words.is_empty() && words.chars().any(char::is_alphanumeric) && plain(question).contains(&words)
 }

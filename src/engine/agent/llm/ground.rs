@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::plan_things::{Part, parts};
-use super::answer::Meant;
+use super::meant::{Meant, occurs};
 use crate::engine::agent::plan::values::{Met, each_value};
 use crate::model::ontology::Ontology;
 use crate::model::plan::{Literal, Plan};
@@ -63,7 +63,7 @@ pub(super) fn ground(
     let (mut meant, mut covered) = (BTreeSet::new(), BTreeSet::new());
     for (at, Said { words, means }) in said.iter().enumerate() {
         let at = format!("phrases[{at}]");
-        if !super::answer::occurs(words, question) {
+        if !occurs(words, question) {
             problems.push(format!("{at}.words: they do not stand in the question"));
             continue;
         }

@@ -5,7 +5,9 @@
 //! descriptions, it can at worst lead to another plan that is valid, and the answer says which plan that was.
 
 mod answer;
+mod fence;
 mod ground;
+mod meant;
 mod prompt;
 mod select;
 mod veil;
@@ -139,7 +141,7 @@ pub async fn plan<M: Model>(
         Err(problems) => problems,
     };
     tracing::debug!(problems = problems.len(), "the plan of a language model is sent back");
-    let quoted = prompt::clipped(reply.json(), QUOTED);
+    let quoted = fence::clipped(reply.json(), QUOTED);
     let quoted = if quoted.is_empty() { "{}".to_owned() } else { quoted };
     request.messages.push(Message { from: Speaker::Model, text: quoted });
     request.messages.push(Message { from: Speaker::User, text: prompt::repair(&problems) });

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::prompt;
+use super::fence::{clipped, fenced};
 use crate::engine::agent::planner::FieldValues;
 use crate::engine::render::nouns::singular;
 use crate::model::ontology::{AiContext, Entity, Field, FieldRole, Metric, Ontology, in_words};
@@ -63,7 +63,7 @@ pub(super) fn lines(
 fn every_line(ontology: &Ontology, words: &BTreeSet<String>, values: Option<&[FieldValues]>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut add = |score: usize, head: Option<usize>, thing: Map<String, Value>| {
-        lines.push(Line { score, text: prompt::fenced(&Value::Object(thing)), head });
+        lines.push(Line { score, text: fenced(&Value::Object(thing)), head });
         lines.len() - 1
     };
     for metric in &ontology.metrics {
@@ -200,7 +200,7 @@ fn is_of_names(text: &str, ontology: &Ontology) -> bool {
 }
 
 fn clip(text: &str, chars: usize) -> Value {
-    prompt::clipped(text, chars).into()
+    clipped(text, chars).into()
 }
 
 /// Members that are not empty.

@@ -43,7 +43,7 @@ pub(in crate::engine::agent) fn relative(
     let named = |end: DateTime| before.into_iter().filter_map(move |(count, unit)| unit.add(end, count));
     let names: Vec<Date> = [first.0, first.1].into_iter().flatten().flat_map(named).map(DateTime::date).collect();
     let mut ends = vec![(at, first)];
-    for time in later(at, &names) {
+    for time in probes(at, &names) {
         ends.push((time, ends_of(&read(time)?)?));
     }
     if ends.iter().all(|(_, it)| *it == first) {
@@ -69,7 +69,7 @@ pub(in crate::engine::agent) fn relative(
 }
 
 /// Times after that of asking at which the words are read too, among them those around the names.
-fn later(at: DateTime, names: &[Date]) -> Vec<DateTime> {
+fn probes(at: DateTime, names: &[Date]) -> Vec<DateTime> {
     let mut found: Vec<DateTime> = LATER.iter().filter_map(|days| Unit::Day.add(at, *days)).collect();
     found.extend(Unit::Hour.add(at, 1));
     for name in names {

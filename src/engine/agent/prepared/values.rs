@@ -12,7 +12,7 @@ use crate::model::error::Result;
 use crate::model::ontology::{DataType, Entity, Field, FieldRole};
 use crate::model::personal::{self, Content};
 use crate::model::plan::{Dimension, FieldRef, Plan};
-use crate::model::source::Dialect;
+use crate::model::source::{Dialect, quoted};
 use crate::model::table::Table;
 
 /// Most values of one field that can be recognised in questions; a field with more is known to have others.
@@ -129,22 +129,22 @@ fn wanted<'a>(on: &On<'a>, read: &mut Read) -> Vec<Wanted<'a>> {
         };
         let rows = u32::try_from(MOST_VALUES).unwrap_or(u32::MAX);
         let compiled = compile(&plan, on.ontology, on.graph, on.dialect, rows).ok()?;
-        Some(Wanted { entity, field, why, sql: shortened(compiled, field) })
+        Some(Wanted { entity, field, why, sql: shortened(compiled, field, on.dialect) })
     });
     compiled.collect()
 }
 
 /// Long texts stay where they are: one alone could fill all of an answer. A second column says where one was.
-fn shortened(compiled: Compiled, field: &Field) -> String {
-    let heading = compiled.columns.first().map(|column| column.heading.replace('"', "\"\"")).unwrap_or_default();
+fn shortened(compiled: Compiled, field: &Field, dialect: Dialect) -> String {
+    let heading = compiled.columns.first().map(|column| dialect.alias(&column.heading)).unwrap_or_default();
     if field.datatype != DataType::String {
         return compiled.sql;
     }
-    let value = format!("\"{heading}\"");
+    let (value, ending) = (quoted(&heading), dialect.ending());
     let long = format!("length({value}) > {}", MOST_OF_A_VALUE);
     format!(
-        "SELECT CASE WHEN {long} THEN NULL ELSE {value} END AS \"value\", {long} AS \"long\"\nFROM (\n{}\n) AS \"v\"",
-        compiled.sql
+        "SELECT CASE WHEN {long} THEN NULL ELSE {value} END AS \"value\", {long} AS \"long\"\nFROM (\n{}\n) AS \"v\"{ending}",
+        compiled.sql.strip_suffix(ending).unwrap_or(&compiled.sql)
     )
 }
 

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use crate::engine::agent::compiler::{Check, CheckKind, Compiled, OutputColumn, Role};
+use crate::engine::agent::compiler::{Check, CheckKind, Compiled, OutputColumn};
+use crate::engine::render::column::Role;
 use crate::model::ontology::{Aggregation, DataType, Ontology};
 use crate::model::plan::{Plan, Shown, Value};
 use crate::model::table::Table;

@@ -21,7 +21,7 @@
 mod grouped;
 mod timeline;
 
-use crate::engine::agent::explainer::{Column, Role};
+use crate::engine::render::column::{Column, Role};
 use crate::engine::render::markdown::one_line;
 use crate::engine::render::number::heading;
 use crate::model::chart::{ChartSpec, ChartType, Layout, Point, Series, Slice};

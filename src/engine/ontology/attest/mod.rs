@@ -14,6 +14,7 @@ pub use judge::Judge;
 pub use plan::plan;
 
 use crate::model::ontology::Finding;
+use crate::model::source::Dialect;
 
 /// What there is to ask.
 #[derive(Debug, Default)]
@@ -28,6 +29,8 @@ pub struct Plan {
 pub struct Group {
     /// What is read, from `FROM` on; empty where nothing is.
     pub from: String,
+    /// What its engine speaks.
+    pub dialect: Dialect,
     /// The tables of the service itself in it, as a FROM reads them.
     pub local: Vec<String>,
     pub parts: Vec<Part>,
@@ -94,6 +97,6 @@ impl Group {
             .enumerate()
             .map(|(at, expression)| format!("{expression} AS c{}", at + 1))
             .collect();
-        format!("SELECT {}{}", columns.join(", "), self.from)
+        format!("SELECT {}{}{}", columns.join(", "), self.from, self.dialect.ending())
     }
 }

@@ -1,4 +1,4 @@
-//! Names of an ontology as SQL.
+//! Names of an ontology as SQL. Days are those of the ontology's time zone, as in the statements of answers.
 
 use crate::engine::ontology::expression::{Aggregate, Call, Scalar};
 use crate::engine::ontology::graph::{Graph, Steps, column};
@@ -28,8 +28,15 @@ impl<'a> Names<'a> {
         let (table, dialect) = found.ok_or_else(|| format!("There is no table `{source}` that may be read."))?;
         let Some(policy) = &entity.row_policy else { return Ok((table, dialect)) };
         let policy = Scalar::parse(policy).map_err(|problem| format!("The row policy cannot be read: {problem}."))?;
+        let policy = policy.settled_in(self.ontology, entity, None);
         let holds = policy.write(dialect, &mut |_, part| self.field(entity, part, dialect))?;
         Ok((format!("(SELECT * FROM {table} AS {} WHERE {holds})", quoted(&entity.name)), dialect))
+    }
+
+    /// What the engine of its tables speaks: an ontology is of one.
+    pub(super) fn dialect(&self) -> Dialect {
+        let mut known = self.ontology.datasets.iter().filter_map(|entity| self.table(entity).ok());
+        known.next().map_or(Dialect::DuckDb, |(_, dialect)| dialect)
     }
 
     /// A column, by its own name or that of a field which is nothing else.
@@ -61,6 +68,7 @@ impl<'a> Names<'a> {
             return Ok(bare(own));
         }
         let scalar = Scalar::parse(&field.expression).map_err(|problem| format!("{problem}."))?;
+        let scalar = scalar.settled_in(self.ontology, entity, Some(&lower));
         inside.push(lower);
         let written = scalar.write(dialect, &mut |_, part| self.nested(entity, part, dialect, inside))?;
         inside.pop();
@@ -76,10 +84,6 @@ impl<'a> Names<'a> {
         inside.push(lower);
         let aggregate = Aggregate::parse(&metric.expression).map_err(|problem| format!("{problem}."))?;
         let calls = aggregate.calls();
-        // What is outside of the sub-queries is written for the engine of the first of them.
-        let first = calls.iter().flat_map(Call::refs).find_map(|reference| reference.dataset.as_deref());
-        let first = first.and_then(|name| self.ontology.entity(name));
-        let dialect = first.map_or(Ok(Dialect::DuckDb), |entity| self.table(entity).map(|(_, dialect)| dialect))?;
         let mut used = Vec::new();
         for name in aggregate.metrics() {
             let of = self.ontology.metric(name).ok_or_else(|| format!("There is no metric `{name}`."))?;
@@ -94,7 +98,7 @@ impl<'a> Names<'a> {
             let written = used.iter().find(|(known, _)| known == name).map(|(_, sql)| format!("({sql})"));
             written.ok_or_else(|| format!("There is no metric `{name}`."))
         };
-        limited(aggregate.write(dialect, &mut call, &mut known)?)
+        limited(aggregate.write(self.dialect(), &mut call, &mut known)?)
     }
 
     /// One aggregate as a sub-query over the dataset whose rows it counts, with those that each row meets once.
@@ -131,10 +135,10 @@ impl<'a> Names<'a> {
             let entity = dataset.and_then(|dataset| self.ontology.entity(dataset));
             self.field(entity.ok_or_else(|| format!("`{name}` has no dataset."))?, name, dialect)
         };
-        let written = call.write(dialect, &mut name)?;
+        let written = call.settled(self.ontology, &entity.name).write(dialect, &mut name)?;
         let mut conditions = Vec::new();
         for filter in &filters {
-            conditions.push(format!("({})", filter.write(dialect, &mut name)?));
+            conditions.push(format!("({})", filter.settled(self.ontology).write(dialect, &mut name)?));
         }
         let condition =
             if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };

@@ -5,7 +5,7 @@ use super::names::Names;
 use super::{Group, Part, Plan};
 use crate::engine::ontology::graph::Graph;
 use crate::model::dataset::Dataset;
-use crate::model::ontology::{Cardinality, Entity, Field, Ontology, Relationship, Severity};
+use crate::model::ontology::{Cardinality, DataType, Entity, Field, Ontology, Relationship, Severity};
 use crate::model::source::Dialect;
 use crate::model::source::quoted;
 
@@ -39,6 +39,7 @@ pub fn plan(ontology: &Ontology, tables: &[Dataset]) -> Plan {
         match names.metric(metric, &mut Vec::new()) {
             Ok(sql) => plan.groups.push(Group {
                 from: String::new(),
+                dialect: names.dialect(),
                 local: Vec::new(),
                 parts: vec![Part {
                     what,
@@ -60,11 +61,11 @@ impl Plan {
         let mut parts = Vec::new();
         if !entity.primary_key.is_empty() {
             let primary = Judge::Key { is_primary: true };
-            parts.push(key(format!("{path}.primary_key"), entity, &entity.primary_key, primary));
+            parts.push(key(format!("{path}.primary_key"), entity, &entity.primary_key, primary, dialect));
         }
         for (at, columns) in entity.unique_keys.iter().enumerate() {
             let unique = Judge::Key { is_primary: false };
-            parts.push(key(format!("{path}.unique_keys[{at}]"), entity, columns, unique));
+            parts.push(key(format!("{path}.unique_keys[{at}]"), entity, columns, unique, dialect));
         }
         let mut types = Vec::new();
         for (at, field) in entity.fields.iter().enumerate() {
@@ -81,7 +82,10 @@ impl Plan {
             types.push(Part {
                 what: format!("{what}.datatype"),
                 name: name.clone(),
-                select: vec![sql.clone()],
+                select: vec![match field.datatype {
+                    DataType::Boolean => dialect.shown(&sql, DataType::Boolean),
+                    _ => sql.clone(),
+                }],
                 judge: Judge::Type { declared: field.datatype },
             });
             if field.is_enum {
@@ -89,11 +93,11 @@ impl Plan {
                 let part =
                     Part { what, name, select: vec![format!("DISTINCT {sql}")], judge: Judge::Values { declared } };
                 let limit = format!("{from} WHERE {sql} IS NOT NULL LIMIT {}", MAX_VALUES + 1);
-                self.groups.push(Group { from: limit, local: local.clone(), parts: vec![part] });
+                self.groups.push(Group { from: limit, dialect, local: local.clone(), parts: vec![part] });
             }
         }
-        self.groups.push(Group { from: from.clone(), local: local.clone(), parts });
-        self.groups.push(Group { from: format!("{from} LIMIT 1"), local, parts: types });
+        self.groups.push(Group { from: from.clone(), dialect, local: local.clone(), parts });
+        self.groups.push(Group { from: format!("{from} LIMIT 1"), dialect, local, parts: types });
         self.groups.retain(|group| !group.parts.is_empty());
     }
 }
@@ -108,20 +112,10 @@ fn all_filled(columns: &[String]) -> String {
     columns.iter().map(|column| format!("{column} IS NOT NULL")).collect::<Vec<_>>().join(" AND ")
 }
 
-/// Several columns are counted as one row value.
-fn distinct(columns: &[String]) -> String {
-    match columns {
-        [column] => format!("COUNT(DISTINCT {column})"),
-        columns => {
-            format!("COUNT(DISTINCT CASE WHEN {} THEN ({}) END)", all_filled(columns), columns.join(", "))
-        }
-    }
-}
-
-fn key(what: String, entity: &Entity, key: &[String], judge: Judge) -> Part {
+fn key(what: String, entity: &Entity, key: &[String], judge: Judge, dialect: Dialect) -> Part {
     let columns: Vec<String> = key.iter().map(|name| Names::column(entity, name)).collect();
     let filled = format!("COUNT(CASE WHEN {} THEN 1 END)", all_filled(&columns));
-    let select = vec!["COUNT(*)".into(), filled, distinct(&columns)];
+    let select = vec!["COUNT(*)".into(), filled, dialect.distinct(&columns, &all_filled(&columns))];
     Part { what, name: format!("{}.{}", entity.name, key.join(", ")), select, judge }
 }
 
@@ -169,10 +163,10 @@ fn group(
     if relationship.cardinality == Cardinality::ManyToMany {
         let columns: Vec<String> = relationship.to_columns.iter().map(|name| Names::column(to, name)).collect();
         let filled = format!("COUNT(CASE WHEN {} THEN 1 END)", all_filled(&columns));
-        let select = vec![filled, distinct(&columns)];
+        let select = vec![filled, dialect.distinct(&columns, &all_filled(&columns))];
         let judge = Judge::Unkeyed { to: to.name.clone(), columns: relationship.to_columns.join(", ") };
         let from = format!(" FROM {right} AS {}", quoted(&to.name));
-        return Ok(Group { from, local, parts: vec![Part { what, name, select, judge }] });
+        return Ok(Group { from, dialect, local, parts: vec![Part { what, name, select, judge }] });
     }
     // The partners are named `l` and `r`: both sides may be the same dataset.
     let side = |entity: &Entity, alias: &str, columns: &[String]| -> Vec<String> {
@@ -197,5 +191,5 @@ fn group(
         on.join(" AND ")
     );
     let judge = Judge::Partners { is_optional: relationship.optional, to: to.name.clone() };
-    Ok(Group { from, local, parts: vec![Part { what, name, select, judge }] })
+    Ok(Group { from, dialect, local, parts: vec![Part { what, name, select, judge }] })
 }

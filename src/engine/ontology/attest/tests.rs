@@ -102,6 +102,31 @@ fn every_kind_of_question_is_written() {
 }
 
 #[test]
+fn days_are_those_of_the_ontology_s_time_zone() {
+    let mut ontology = insurance();
+    ontology.calendar.timezone = "Asia/Tokyo".into();
+    let claim = &mut ontology.datasets[0];
+    for (name, expression, datatype) in
+        [("filed_at", "filed_at", DataType::DateTimeTz), ("filed_on", "CAST(filed_at AS DATE)", DataType::Date)]
+    {
+        let (name, expression) = (name.into(), expression.into());
+        claim.fields.push(Field { name, expression, datatype, ..Field::default() });
+    }
+    claim.row_policy = Some("filed_at < '2024-01-01'".into());
+    let metric = &mut ontology.metrics[1];
+    metric.expression = "COUNT(DISTINCT CAST(claim.filed_at AS DATE))".into();
+    metric.filters = vec!["claim.filed_at >= '2023-01-01'".into()];
+    let plan = plan(&ontology, &[table("claim"), table("claim_amount")]);
+    assert_eq!(plan.findings, []);
+    let there = "(\"claim\".\"filed_at\" AT TIME ZONE 'Asia/Tokyo')";
+    let (field, metric) = (sql(&plan, "datasets[0].fields[6].expression"), sql(&plan, "metrics[1].expression"));
+    let held = format!("WHERE {there} < '2024-01-01') AS \"claim\"");
+    assert!(field.contains(&format!("(CAST({there} AS DATE))")) && field.contains(&held), "{field}");
+    let counted = format!("SELECT COUNT(DISTINCT CAST({there} AS DATE)) FROM");
+    assert!(metric.contains(&counted) && metric.contains(&format!("({there} >= '2023-01-01')")), "{metric}");
+}
+
+#[test]
 fn several_columns_are_counted_as_one_value() {
     let mut ontology = insurance();
     ontology.datasets[1].primary_key = vec!["claim_identifier".into(), "kind".into()];

@@ -57,11 +57,7 @@ fn look<'a>(at: usize, table: &'a DraftTable, vocabulary: &Vocabulary) -> Seen<'
     let initial = all.first().and_then(|words| words.first()).is_some_and(|first| first.len() <= 2);
     let skip = if initial { common_prefix(&words, &all) } else { 0 };
     let column = |((at, info), words): ((usize, &'a ColumnInfo), Vec<String>)| {
-        let figures = table.figures(&info.name);
-        let range = figures.and_then(range);
-        let words: Vec<String> = words.into_iter().skip(skip).collect();
-        let marks = Marks::telling(&words);
-        Column { info, at, words, kind: kind(info, range), figures, range, marks, lengths: lengths(info) }
+        Column::of(info, at, table.figures(&info.name), words.into_iter().skip(skip).collect())
     };
     let columns = table.columns.iter().enumerate().zip(all).map(column).collect();
     let marks = Marks::of(&words);
@@ -130,6 +126,15 @@ impl Seen<'_> {
     /// Columns that may be asked for as a key of it.
     pub(super) fn candidate(&self, columns: &[String]) -> KeyCandidate {
         KeyCandidate { table: self.table.name.clone(), columns: columns.to_vec() }
+    }
+}
+
+impl<'a> Column<'a> {
+    /// A column by the words of its name.
+    pub(super) fn of(info: &'a ColumnInfo, at: usize, figures: Option<&'a ColumnProfile>, words: Vec<String>) -> Self {
+        let range = figures.and_then(range);
+        let marks = Marks::telling(&words);
+        Self { info, at, words, kind: kind(info, range), figures, range, marks, lengths: lengths(info) }
     }
 }
 

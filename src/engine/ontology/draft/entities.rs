@@ -5,7 +5,7 @@ use crate::engine::ontology::draft::fields::{self, About};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds::is_audit;
 use crate::engine::ontology::draft::labels;
-use crate::engine::ontology::draft::metrics;
+use crate::engine::ontology::draft::measured::head_of;
 use crate::engine::ontology::draft::names::{ends_with, key_stem, noun, plural, same, spelt_out};
 use crate::engine::ontology::draft::sales::many;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
@@ -88,7 +88,7 @@ fn entity(
 /// Lines of an order happened when the order did, unless a time of their own is called so; `sure` says how well each
 /// dataset's time is called. What is then a dataset's time can be called its date.
 pub(super) fn settle_times(ontology: &mut Ontology, sure: &[u8]) {
-    let weak = |(entity, sure): (&Entity, &u8)| *sure < 2 && metrics::head_of(entity, ontology).is_some();
+    let weak = |(entity, sure): (&Entity, &u8)| *sure < 2 && head_of(entity, ontology).is_some();
     let lines: Vec<bool> = ontology.datasets.iter().zip(sure).map(weak).collect();
     for (entity, line) in ontology.datasets.iter_mut().zip(lines) {
         if line {

@@ -1,9 +1,10 @@
 //! Fields made of columns.
 
+use crate::engine::ontology::draft::columns::Column;
 use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier, personal};
-use crate::engine::ontology::draft::{columns, kinds};
+use crate::engine::ontology::draft::{amounts, kinds};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{Aggregation, AiContext, DataType, Field, FieldRole};
@@ -151,12 +152,10 @@ fn role(
             let one = figures.is_some_and(|figures| figures.distinct == 1) && rows > 1 && !kinds::is_amount(words);
             if kinds::is_place(words) || kinds::is_ratio(words) || one {
                 FieldRole::Attribute
-            } else if kinds::is_naming(words) && !(kinds::is_number(words) && is_fractional(column, figures))
-                || is_year(words, figures)
+            } else if is_year(words, figures)
                 || is_switch(figures)
                 || is_clock(words, column, figures)
-                || tells_apart(words, rows, figures)
-                || datatype == DataType::Integer && (kinds::is_coded(words) || is_run(words, figures))
+                || amounts::weigh(&Column::of(column, 0, figures, words.to_vec()), rows) <= 0.0
             {
                 FieldRole::Dimension
             } else {
@@ -206,31 +205,6 @@ pub(super) fn is_empty(figures: &ColumnProfile) -> bool {
 /// Whether hardly any row has a value: what they add up to says nothing of the rows.
 pub(super) fn is_rare(table: &DraftTable, figures: &ColumnProfile) -> bool {
     figures.nulls.saturating_mul(20) > table.rows().saturating_mul(19)
-}
-
-/// Long whole numbers of which no two rows have the same: whoever wrote them numbered the rows.
-fn tells_apart(words: &[String], rows: i64, figures: Option<&ColumnProfile>) -> bool {
-    const LONG: f64 = 1e7;
-    let least = |figures: &ColumnProfile| figures.min.as_ref().and_then(|least| least.parse::<f64>().ok());
-    let apart = |figures: &ColumnProfile| figures.distinct == rows && least(figures).is_some_and(|least| least >= LONG);
-    rows > 2 && !kinds::is_amount(words) && figures.is_some_and(apart)
-}
-
-/// Large whole numbers that lie close together: somebody counted on from where the first was set.
-fn is_run(words: &[String], figures: Option<&ColumnProfile>) -> bool {
-    let bound = |value: &Option<String>| value.as_ref().and_then(|value| value.parse::<f64>().ok());
-    let run = |figures: &ColumnProfile| {
-        let (least, most) = (bound(&figures.min)?, bound(&figures.max)?);
-        Some(columns::is_run(least, most) && figures.distinct > 2)
-    };
-    !kinds::is_amount(words) && figures.and_then(run) == Some(true)
-}
-
-/// Numbers with a part behind the point number nothing.
-fn is_fractional(column: &ColumnInfo, figures: Option<&ColumnProfile>) -> bool {
-    let bounds = figures.into_iter().flat_map(|figures| [&figures.min, &figures.max]).flatten();
-    let values = column.sample_values.iter().chain(bounds).filter_map(|value| value.parse::<f64>().ok());
-    values.into_iter().any(|value| value.fract() != 0.0)
 }
 
 /// 0 and 1 for no and yes.

@@ -1,7 +1,7 @@
 //! Named conditions: flags that are 0 or 1, and times that are filled when something was done.
 
 use crate::engine::ontology::draft::fields;
-use crate::engine::ontology::draft::metrics::reference;
+use crate::engine::ontology::draft::measured::reference;
 use crate::engine::ontology::draft::sales::many;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, kinds};

@@ -80,6 +80,20 @@ const NAMING: &[&str] = &[
     "strand",
     "phase",
     "difficulty",
+    "episode",
+    "season",
+    "chapter",
+    "page",
+    "revision",
+    "seed",
+    "lft",
+    "rgt",
+    "anyo",
+    "ano",
+    "annee",
+    "jahr",
+    "mes",
+    "cuatrimestre",
 ];
 
 /// Of places on the earth and of directions: no sum or mean of them says anything.
@@ -345,8 +359,13 @@ pub(super) fn is_amount(words: &[String]) -> bool {
     any(words, SUMMED) || any(words, AVERAGED)
 }
 
+/// Whether it is called as several are: "goals", "penalties against".
+pub(super) fn is_many(words: &[String]) -> bool {
+    words.iter().any(|word| names::singular(word) != *word)
+}
+
 /// "Number of orders", not "number".
-fn starts_as_count(words: &[String]) -> bool {
+pub(super) fn starts_as_count(words: &[String]) -> bool {
     matches!(words, [first, _, ..] if matches!(first.as_str(), "num" | "no" | "number" | "count"))
 }
 
@@ -455,9 +474,10 @@ pub(super) fn unit(words: &[String], description: &str) -> Option<String> {
         (&["milliseconds", "ms", "millis", "msec"], "milliseconds"),
         (&["seconds", "secs", "sec"], "seconds"),
         (&["minutes", "mins"], "minutes"),
-        (&["hours", "hrs"], "hours"),
+        (&["hours", "hrs", "hr"], "hours"),
         (&["days"], "days"),
         (&["months"], "months"),
+        (&["years", "yrs"], "years"),
         (&["miles"], "miles"),
         (&["km", "kilometers", "kilometres"], "kilometers"),
         (&["meters", "metres"], "meters"),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::base::id::Id;
 use crate::engine::job::{Job, Progress};
 use crate::engine::ontology::draft::declared::Declared;
 use crate::engine::ontology::draft::{
-    Candidate, Draft, DraftTable, Facts, KeyCandidate, Overlap, SAMPLE, Wanted, draft, key_candidates,
+    Candidate, Draft, DraftTable, Facts, KeyCandidate, Overlap, Rows, SAMPLE, Wanted, draft, key_candidates,
     relationship_candidates, time_candidates,
 };
 use crate::engine::sql::SqlEngine;
@@ -49,17 +50,16 @@ pub async fn measured(
 ) -> Result<Draft> {
     let datasets: Vec<&Dataset> =
         datasets.iter().filter(|dataset| dataset.kind == Kind::Table && dataset.is_ready()).collect();
-    let mut unmeasured: Vec<String> = Vec::new();
+    let mut measure = Measure { sql, job, left: STATEMENTS, whole: job.time_left(), unmeasured: Vec::new() };
     let mut tables = Vec::new();
     for (at, dataset) in datasets.iter().enumerate() {
         report(job, "Reading tables", at, datasets.len(), 0.0);
-        tables.push(table(sql, job, dataset, declared.get(&dataset.id), &mut unmeasured).await?);
+        tables.push(measure.table(dataset, declared.get(&dataset.id)).await?);
     }
-    let mut left = STATEMENTS;
     let open = time_candidates(&tables);
     let questions: Vec<Question> =
         open.iter().map(|it| Question::of(&tables, [&it.table], it.sql(), it.said(), 1)).collect();
-    let found = ask(sql, job, ("Looking for times", 0.3), &questions, &mut left, &mut unmeasured).await?;
+    let found = measure.ask(("Looking for times", 0.3), 2, &questions).await?;
     for (candidate, row) in open.into_iter().zip(found) {
         let table = tables.iter_mut().find(|table| table.name == candidate.table);
         if let (Some(table), Some([0])) = (table, row.as_deref()) {
@@ -74,7 +74,7 @@ pub async fn measured(
         (Arc::new(tables), missing)
     })
     .await?;
-    unmeasured.extend(missing);
+    measure.unmeasured.extend(missing);
     let mut facts = Facts::default();
     for _ in 0..ROUNDS {
         let of = tables.clone();
@@ -84,16 +84,16 @@ pub async fn measured(
             break;
         }
         let (huge, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|it| parts(&tables, it) > 1);
-        let question = |it: &KeyCandidate| Question::of(&tables, [&it.table], it.sql(None), it.said(), 1);
+        let question = |it: &KeyCandidate| Question::of(&tables, [&it.table], it.sql(Rows::All), it.said(), 1);
         let questions: Vec<Question> = open.iter().map(question).collect();
-        let found = ask(sql, job, ("Looking for keys", 0.4), &questions, &mut left, &mut unmeasured).await?;
+        let found = measure.ask(("Looking for keys", 0.4), 2, &questions).await?;
         let mut known: Vec<(KeyCandidate, Option<bool>)> = Vec::new();
         for (candidate, row) in open.into_iter().zip(found) {
             let is_key = row.and_then(|row| row.first().map(|against| *against == 0));
             known.push((candidate, is_key));
         }
         for candidate in huge {
-            let is_key = in_parts(sql, job, &tables, &candidate, &mut left, &mut unmeasured).await?;
+            let is_key = measure.in_parts(&tables, &candidate).await?;
             known.push((candidate, is_key));
         }
         for (candidate, is_key) in known {
@@ -106,11 +106,11 @@ pub async fn measured(
     let of = tables.clone();
     let (open, mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
     let question = |it: &Candidate| {
-        let huge = tables.iter().any(|table| table.name == it.from && is_huge(table));
-        Question::of(&tables, [&it.from, &it.to], it.sql(huge), it.said(), 2)
+        let huge = |name: &String| tables.iter().any(|table| table.name == *name && is_huge(table));
+        Question::of(&tables, [&it.from, &it.to], it.sql(huge(&it.from), huge(&it.to)), it.said(), 2)
     };
     let questions: Vec<Question> = open.iter().map(question).collect();
-    let found = ask(sql, job, ("Looking for relationships", 0.7), &questions, &mut left, &mut unmeasured).await?;
+    let found = measure.ask(("Looking for relationships", 0.7), 8, &questions).await?;
     for (candidate, row) in open.into_iter().zip(found) {
         if let Some([values, found]) = row.as_deref() {
             facts.overlaps.insert(candidate, Overlap { values: *values, found: *found });
@@ -118,13 +118,14 @@ pub async fn measured(
     }
     let compared = |table: &&DraftTable| facts.overlaps.keys().any(|it| it.from == table.name);
     for table in tables.iter().filter(|table| is_huge(table)).filter(compared) {
-        let name = &table.name;
-        unmeasured
-            .push(format!("What {name} refers to was measured on {SAMPLE} of its rows, drawn at random, not on all."));
+        measure.unmeasured.push(format!(
+            "What {} refers to was measured on {SAMPLE} of its rows, drawn at random, not on all.",
+            table.name
+        ));
     }
     let wanted = wanted.clone();
     let mut made = aside(job, move || draft(&wanted, &tables, &facts)).await?;
-    made.notes.extend(unmeasured);
+    made.notes.extend(measure.unmeasured);
     Ok(made)
 }
 
@@ -136,33 +137,6 @@ fn is_huge(table: &DraftTable) -> bool {
 fn parts(tables: &[DraftTable], candidate: &KeyCandidate) -> i64 {
     let table = tables.iter().find(|table| table.name == candidate.table);
     table.filter(|table| is_huge(table)).map_or(1, |table| table.rows() / AT_ONCE + 1)
-}
-
-/// Whether columns are a key of a huge table; `None` where it could not be measured, which is noted. The first part in
-/// which two rows agree ends it.
-async fn in_parts(
-    sql: &SqlEngine,
-    job: &Job<'_>,
-    tables: &[DraftTable],
-    candidate: &KeyCandidate,
-    left: &mut usize,
-    unmeasured: &mut Vec<String>,
-) -> Result<Option<bool>> {
-    let of = parts(tables, candidate);
-    for at in 0..of {
-        report(job, "Looking for keys", usize::try_from(at).unwrap_or(0), usize::try_from(of).unwrap_or(1), 0.4);
-        if *left == 0 {
-            return Ok(None);
-        }
-        *left -= 1;
-        let question = Question::of(tables, [&candidate.table], candidate.sql(Some((at, of))), candidate.said(), 1);
-        match one_row(sql, job, &question, unmeasured).await?.as_deref() {
-            Some([0]) => {}
-            Some([_]) => return Ok(Some(false)),
-            _ => return Ok(None),
-        }
-    }
-    Ok(Some(true))
 }
 
 /// What takes long where there are many tables is done where nobody else waits for the thread.
@@ -180,41 +154,6 @@ fn report(job: &Job<'_>, message: &str, at: usize, of: usize, from: f64) {
         let part = at as f64 / of.max(1) as f64;
         receive(Progress { fraction: Some(from + part * 0.3), message: message.to_owned() });
     }
-}
-
-async fn table(
-    sql: &SqlEngine,
-    job: &Job<'_>,
-    dataset: &Dataset,
-    declared: Option<&Declared>,
-    unmeasured: &mut Vec<String>,
-) -> Result<DraftTable> {
-    job.check()?;
-    let profile = if dataset.remote.is_some() {
-        None
-    } else {
-        match sql.profile(job, dataset).await {
-            Ok(profile) => Some(Arc::unwrap_or_clone(profile)),
-            Err(error) => {
-                job.check()?;
-                unmeasured.push(format!("{} has no profile: {}", dataset.name, error.message));
-                None
-            }
-        }
-    };
-    let mut table = DraftTable {
-        name: dataset.name.clone(),
-        description: dataset.description.clone(),
-        columns: dataset.columns.clone(),
-        profile,
-        row_count: dataset.row_count,
-        place: dataset.remote.as_ref().map(|remote| remote.source_name.clone()),
-        ..DraftTable::default()
-    };
-    if let Some(declared) = declared {
-        declared.clone().tell(&mut table);
-    }
-    Ok(table)
 }
 
 /// A statement with one row of counts.
@@ -244,86 +183,159 @@ impl Question {
     }
 }
 
-/// The row of each question; `None` where it could not be asked, which is noted. Several small ones are asked at once.
-async fn ask(
-    sql: &SqlEngine,
-    job: &Job<'_>,
-    (says, from): (&str, f64),
-    questions: &[Question],
-    left: &mut usize,
-    unmeasured: &mut Vec<String>,
-) -> Result<Vec<Option<Vec<i64>>>> {
-    let mut rows: Vec<Option<Vec<i64>>> = Vec::new();
-    while let Some(first) = questions.get(rows.len()) {
-        report(job, says, rows.len(), questions.len(), from);
-        if *left == 0 {
-            let open = questions.len() - rows.len();
-            unmeasured.push(format!("{open} possible keys and relationships were not measured: there are too many."));
-            rows.resize(questions.len(), None);
-            break;
-        }
-        let rest = questions.get(rows.len()..).unwrap_or_default();
-        let mut length = 0;
-        let fits = |question: &&Question| {
-            length += question.sql.len() + TOGETHER;
-            !question.alone && question.place == first.place && length < job.budget.sql_chars
+/// What a draft is measured with, and what of it is left.
+struct Measure<'a> {
+    sql: &'a SqlEngine,
+    job: &'a Job<'a>,
+    /// Statements.
+    left: usize,
+    /// The time that the draft began with.
+    whole: Duration,
+    /// What was not measured, in words.
+    unmeasured: Vec<String>,
+}
+
+impl Measure<'_> {
+    /// A table with its profile.
+    async fn table(&mut self, dataset: &Dataset, declared: Option<&Declared>) -> Result<DraftTable> {
+        self.job.check()?;
+        let profile = if dataset.remote.is_some() {
+            None
+        } else {
+            match self.sql.profile(self.job, dataset).await {
+                Ok(profile) => Some(Arc::unwrap_or_clone(profile)),
+                Err(error) => {
+                    self.job.check()?;
+                    self.unmeasured.push(format!("{} has no profile: {}", dataset.name, error.message));
+                    None
+                }
+            }
         };
-        let many: Vec<&Question> = rest.iter().take(TOGETHER).take_while(fits).collect();
-        let together = if many.len() > 1 { at_once(sql, job, &many).await? } else { None };
-        *left -= 1;
-        match together {
-            Some(found) => rows.extend(found.into_iter().map(Some)),
-            None => {
-                for question in if many.is_empty() { vec![first] } else { many } {
-                    *left = left.saturating_sub(1);
-                    rows.push(one_row(sql, job, question, unmeasured).await?);
+        let mut table = DraftTable {
+            name: dataset.name.clone(),
+            description: dataset.description.clone(),
+            columns: dataset.columns.clone(),
+            profile,
+            row_count: dataset.row_count,
+            place: dataset.remote.as_ref().map(|remote| remote.source_name.clone()),
+            ..DraftTable::default()
+        };
+        if let Some(declared) = declared {
+            declared.clone().tell(&mut table);
+        }
+        Ok(table)
+    }
+
+    /// Whether another statement may be run, as long as one part of `of` of the time is left: what comes after needs
+    /// some.
+    fn may_ask(&self, of: u32) -> bool {
+        self.left > 0 && self.job.time_left() > self.whole / of
+    }
+
+    /// Whether columns are a key of a huge table; `None` where it could not be measured, which is noted. Two rows of a
+    /// sample that agree are enough to say no; that none do is seen in parts, of which the first in which two rows agree
+    /// ends it.
+    async fn in_parts(&mut self, tables: &[DraftTable], candidate: &KeyCandidate) -> Result<Option<bool>> {
+        let of = parts(tables, candidate);
+        for rows in std::iter::once(Rows::Sample).chain((0..of).map(|at| Rows::Part { at, of })) {
+            if let Rows::Part { at, of } = rows {
+                report(self.job, "Looking for keys", count_of(at), count_of(of).max(1), 0.4);
+            }
+            if !self.may_ask(2) {
+                self.unmeasured.push(format!("Not measured, because there was no time: {}.", candidate.said()));
+                return Ok(None);
+            }
+            self.left -= 1;
+            let question = Question::of(tables, [&candidate.table], candidate.sql(rows), candidate.said(), 1);
+            match self.one_row(&question).await?.as_deref() {
+                Some([0]) => {}
+                Some([_]) => return Ok(Some(false)),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// The row of each question; `None` where it could not be asked, which is noted. Several small ones are asked at
+    /// once, as long as one part of `reserve` of the time is left.
+    async fn ask(
+        &mut self,
+        (says, from): (&str, f64),
+        reserve: u32,
+        questions: &[Question],
+    ) -> Result<Vec<Option<Vec<i64>>>> {
+        let mut rows: Vec<Option<Vec<i64>>> = Vec::new();
+        while let Some(first) = questions.get(rows.len()) {
+            report(self.job, says, rows.len(), questions.len(), from);
+            if !self.may_ask(reserve) {
+                let open = questions.len() - rows.len();
+                let why = if self.left == 0 { "there are too many" } else { "there was no time" };
+                self.unmeasured.push(format!("{open} possible keys and relationships were not measured: {why}."));
+                rows.resize(questions.len(), None);
+                break;
+            }
+            let rest = questions.get(rows.len()..).unwrap_or_default();
+            let mut length = 0;
+            let fits = |question: &&Question| {
+                length += question.sql.len() + TOGETHER;
+                !question.alone && question.place == first.place && length < self.job.budget.sql_chars
+            };
+            let many: Vec<&Question> = rest.iter().take(TOGETHER).take_while(fits).collect();
+            let together = if many.len() > 1 { self.at_once(&many).await? } else { None };
+            self.left -= 1;
+            match together {
+                Some(found) => rows.extend(found.into_iter().map(Some)),
+                None => {
+                    for question in if many.is_empty() { vec![first] } else { many } {
+                        self.left = self.left.saturating_sub(1);
+                        rows.push(self.one_row(question).await?);
+                    }
                 }
             }
         }
+        Ok(rows)
     }
-    Ok(rows)
-}
 
-/// The rows of several questions in one statement; `None` when it cannot be run as one.
-async fn at_once(sql: &SqlEngine, job: &Job<'_>, questions: &[&Question]) -> Result<Option<Vec<Vec<i64>>>> {
-    job.check()?;
-    let parts: Vec<String> =
-        questions.iter().enumerate().map(|(at, question)| format!("({}) AS q{at}", question.sql)).collect();
-    let statement = format!("SELECT * FROM {}", parts.join(", "));
-    let Ok(answer) = sql.query(job, &statement).await else {
-        job.check()?;
-        return Ok(None);
-    };
-    let row: Option<Vec<i64>> = answer.table.rows.first().and_then(|row| row.iter().map(count).collect());
-    let Some(mut row) = row.filter(|row| row.len() == questions.iter().map(|it| it.columns).sum::<usize>()) else {
-        return Ok(None);
-    };
-    Ok(Some(questions.iter().map(|question| row.drain(..question.columns).collect()).collect()))
-}
+    /// The rows of several questions in one statement; `None` when it cannot be run as one.
+    async fn at_once(&self, questions: &[&Question]) -> Result<Option<Vec<Vec<i64>>>> {
+        self.job.check()?;
+        let parts: Vec<String> =
+            questions.iter().enumerate().map(|(at, question)| format!("({}) AS q{at}", question.sql)).collect();
+        let statement = format!("SELECT * FROM {}", parts.join(", "));
+        let Ok(answer) = self.sql.query(self.job, &statement).await else {
+            self.job.check()?;
+            return Ok(None);
+        };
+        let row: Option<Vec<i64>> = answer.table.rows.first().and_then(|row| row.iter().map(count).collect());
+        let Some(mut row) = row.filter(|row| row.len() == questions.iter().map(|it| it.columns).sum::<usize>()) else {
+            return Ok(None);
+        };
+        Ok(Some(questions.iter().map(|question| row.drain(..question.columns).collect()).collect()))
+    }
 
-/// The counts of a statement's only row; `None` when it cannot be run, which is noted.
-async fn one_row(
-    sql: &SqlEngine,
-    job: &Job<'_>,
-    question: &Question,
-    unmeasured: &mut Vec<String>,
-) -> Result<Option<Vec<i64>>> {
-    job.check()?;
-    match sql.query(job, &question.sql).await {
-        Ok(answer) => Ok(answer.table.rows.first().and_then(|row| row.iter().map(count).collect())),
-        Err(error) => {
-            // The whole is over only when the job is.
-            job.check()?;
-            let why = match error.code {
-                Code::QueryTimeout => "it takes too long",
-                Code::LimitExceeded => "it takes too much memory",
-                _ => "the engine could not",
-            };
-            tracing::debug!(%error, sql = question.sql, "a draft could not measure");
-            unmeasured.push(format!("Not measured, because {why}: {}.", question.about));
-            Ok(None)
+    /// The counts of a statement's only row; `None` when it cannot be run, which is noted.
+    async fn one_row(&mut self, question: &Question) -> Result<Option<Vec<i64>>> {
+        self.job.check()?;
+        match self.sql.query(self.job, &question.sql).await {
+            Ok(answer) => Ok(answer.table.rows.first().and_then(|row| row.iter().map(count).collect())),
+            Err(error) => {
+                // The whole is over only when the job is.
+                self.job.check()?;
+                let why = match error.code {
+                    Code::QueryTimeout => "it takes too long",
+                    Code::LimitExceeded => "it takes too much memory",
+                    _ => "the engine could not",
+                };
+                tracing::debug!(%error, sql = question.sql, "a draft could not measure");
+                self.unmeasured.push(format!("Not measured, because {why}: {}.", question.about));
+                Ok(None)
+            }
         }
     }
+}
+
+fn count_of(parts: i64) -> usize {
+    usize::try_from(parts).unwrap_or(0)
 }
 
 fn count(value: &Value) -> Option<i64> {

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::engine::ontology::draft::DraftTable;
 use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::kinds;
+use crate::engine::ontology::draft::measured::{head_of, reference, synonyms};
 use crate::engine::ontology::draft::names::plural;
 use crate::engine::ontology::draft::sales::{self, Sold};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
-use crate::engine::ontology::draft::{DraftTable, identifier};
 use crate::engine::ontology::read::MAX_METRICS;
-use crate::model::ontology::{
-    Additivity, Aggregation, AiContext, DataType, Entity, Field, FieldRole, Metric, Ontology,
-};
+use crate::model::ontology::{Additivity, Aggregation, DataType, Entity, Field, FieldRole, Metric, Ontology};
 
 pub(super) fn metrics(
     tables: &[DraftTable],
@@ -76,7 +75,6 @@ pub(super) fn metrics(
     made
 }
 
-/// Adds a metric under a name that is free, and says where.
 /// Leaves out what an ontology has no room for: averages first, then sums, of the last tables first.
 pub(super) fn fit(metrics: &mut Vec<Metric>, notes: &mut Vec<String>) {
     let over = metrics.len().saturating_sub(MAX_METRICS);
@@ -100,6 +98,7 @@ pub(super) fn fit(metrics: &mut Vec<Metric>, notes: &mut Vec<String>) {
     ));
 }
 
+/// Adds a metric under a name that is free, and says where.
 pub(super) fn push(made: &mut Vec<Metric>, mut metric: Metric) -> usize {
     let taken = |name: &str| made.iter().any(|other| other.name.eq_ignore_ascii_case(name));
     while taken(&metric.name) {
@@ -109,10 +108,6 @@ pub(super) fn push(made: &mut Vec<Metric>, mut metric: Metric) -> usize {
     made.len() - 1
 }
 
-pub(super) fn reference(entity: &Entity, field: &str) -> String {
-    format!("{}.{}", identifier(&entity.name), identifier(field))
-}
-
 /// When the rows of a dataset happened: its own time, or that of what they are lines of.
 pub(super) fn time_of(entity: &Entity, ontology: &Ontology) -> Option<String> {
     if let Some(field) = &entity.default_time_field {
@@ -120,18 +115,6 @@ pub(super) fn time_of(entity: &Entity, ontology: &Ontology) -> Option<String> {
     }
     let head = head_of(entity, ontology)?;
     head.default_time_field.as_ref().map(|field| format!("{}.{field}", head.name))
-}
-
-/// What the rows of a dataset are lines or parts of: an order with its time, for lines of it.
-pub(super) fn head_of<'a>(entity: &Entity, ontology: &'a Ontology) -> Option<&'a Entity> {
-    let refers = ontology.relationships.iter().filter(|relationship| relationship.from == entity.name);
-    let mut heads = refers.filter_map(|relationship| {
-        let head = ontology.entity(&relationship.to)?;
-        let in_key = |column: &String| entity.primary_key.len() > 1 && entity.primary_key.contains(column);
-        let line = entity.noun().starts_with(&head.noun()) || relationship.from_columns.iter().all(in_key);
-        (line && head.default_time_field.is_some()).then_some(head)
-    });
-    heads.next().filter(|_| heads.next().is_none())
 }
 
 fn count(entity: &Entity, time: Option<&String>) -> Option<Metric> {
@@ -152,10 +135,6 @@ fn count(entity: &Entity, time: Option<&String>) -> Option<Metric> {
         format: Some("#,##0".into()),
         ..Metric::default()
     })
-}
-
-pub(super) fn synonyms(synonyms: Vec<String>) -> AiContext {
-    AiContext { synonyms, ..AiContext::default() }
 }
 
 /// The other names of a field, with its dataset's where its label has that.

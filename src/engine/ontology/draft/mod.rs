@@ -5,6 +5,7 @@
 //! [`relationship_candidates`], runs their SQL, and gives the results back as [`Facts`]; then [`draft`] decides. What
 //! was not measured is decided by names alone and said in the notes.
 
+mod amounts;
 mod answers;
 mod called;
 mod choose;
@@ -21,6 +22,7 @@ mod labels;
 mod made;
 mod marks;
 pub mod measure;
+mod measured;
 mod metrics;
 mod names;
 mod personal;
@@ -122,6 +124,20 @@ pub struct Overlap {
 /// Rows of a huge table that are looked at for what it refers to.
 pub(crate) const SAMPLE: usize = 1_000_000;
 
+/// Which rows of a table are looked at for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    All,
+    /// Those whose values hash to one of several parts, where all would take too much memory at once: equal values are
+    /// in one part.
+    Part {
+        at: i64,
+        of: i64,
+    },
+    /// [`SAMPLE`] rows, drawn at random: enough to refute a key, and never to confirm one.
+    Sample,
+}
+
 /// What was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -205,19 +221,27 @@ impl KeyCandidate {
         format!("whether {} tells the rows of {} apart", self.columns.join(", "), self.table)
     }
 
-    /// How many rows speak against the key: 0 when it is one. Of a part of the values only, where all would take too
-    /// much memory at once: `(2, 10)` is the third of ten parts, and equal values are in one part.
-    pub fn sql(&self, part: Option<(i64, i64)>) -> String {
+    /// How many rows speak against the key: 0 when it is one, as far as those rows go that are looked at.
+    pub fn sql(&self, rows: Rows) -> String {
         let table = quoted(&self.table);
         let columns = self.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>();
         let nulls = columns.iter().map(|name| format!("{name} IS NULL")).collect::<Vec<_>>().join(" OR ");
         let columns = columns.join(", ");
-        let part = part.map(|(at, of)| format!("WHERE hash({columns}) % {of} = {at} ")).unwrap_or_default();
+        let from = match rows {
+            Rows::All => table.clone(),
+            Rows::Part { at, of } => format!("{table} WHERE hash({columns}) % {of} = {at}"),
+            Rows::Sample => sampled(&table, &columns),
+        };
         format!(
-            "SELECT (SELECT count(*) FROM {table} WHERE {nulls}) + (SELECT count(*) FROM (SELECT 1 AS one FROM {table} \
-             {part}GROUP BY {columns} HAVING count(*) > 1 LIMIT 1) AS twice) AS against"
+            "SELECT (SELECT count(*) FROM {table} WHERE {nulls}) + (SELECT count(*) FROM (SELECT 1 AS one FROM {from} \
+             GROUP BY {columns} HAVING count(*) > 1 LIMIT 1) AS twice) AS against"
         )
     }
+}
+
+/// [`SAMPLE`] rows of a table, drawn at random.
+fn sampled(table: &str, columns: &str) -> String {
+    format!("(SELECT {columns} FROM {table} USING SAMPLE reservoir({SAMPLE} ROWS)) AS sampled")
 }
 
 impl Candidate {
@@ -243,31 +267,39 @@ impl Candidate {
     }
 
     /// How many different values there are, and how many of them are keys of the other table; of [`SAMPLE`] rows, drawn
-    /// at random, where they are `huge`.
-    pub fn sql(&self, huge: bool) -> String {
+    /// at random, where the table is huge. Of a huge other table only those keys are held that were asked for.
+    pub fn sql(&self, huge: bool, huge_to: bool) -> String {
         let names = |columns: &[String], prefix: &str| {
             let named = columns.iter().enumerate().map(|(at, name)| format!("{} AS {prefix}{at}", quoted(name)));
             named.collect::<Vec<_>>().join(", ")
         };
+        let listed = |columns: &[String]| columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
         let given = self.from_columns.iter().map(|name| format!("{} IS NOT NULL", quoted(name))).collect::<Vec<_>>();
-        let from = match (quoted(&self.from), huge) {
-            (from, false) => from,
-            (from, true) => format!("(SELECT * FROM {from} USING SAMPLE reservoir({SAMPLE} ROWS)) AS sampled"),
+        let from = match quoted(&self.from) {
+            from if huge => sampled(&from, &listed(&self.from_columns)),
+            from => from,
         };
         // 0 and -1 stand for none where there is no such key.
         let values = match self.from_columns.len() {
             1 => "coalesce(sum(CASE WHEN b0 IS NULL AND CAST(a0 AS VARCHAR) IN ('0', '-1', '') THEN 0 ELSE 1 END), 0)",
             _ => "count(*)",
         };
-        let joined = (0..self.from_columns.len()).map(|at| format!("a{at} = b{at}")).collect::<Vec<_>>();
+        let numbered =
+            |prefix: &str| (0..self.from_columns.len()).map(|at| format!("{prefix}{at}")).collect::<Vec<_>>();
+        let (mine, theirs) = (numbered("a"), numbered("b"));
+        let joined = mine.iter().zip(&theirs).map(|(a, b)| format!("{a} = {b}")).collect::<Vec<_>>().join(" AND ");
+        let asked =
+            format!("SELECT DISTINCT {} FROM {from} WHERE {}", names(&self.from_columns, "a"), given.join(" AND "));
+        let keys = format!("SELECT DISTINCT {} FROM {}", names(&self.to_columns, "b"), quoted(&self.to));
+        if huge_to {
+            let among = format!("({}) IN (SELECT {} FROM a)", listed(&self.to_columns), mine.join(", "));
+            return format!(
+                "WITH a AS ({asked}), b AS ({keys} WHERE {among}) SELECT {values} AS values_there, count(b0) AS found \
+                 FROM a LEFT JOIN b ON {joined}"
+            );
+        }
         format!(
-            "SELECT {values} AS values_there, count(b0) AS found FROM (SELECT DISTINCT {} FROM {from} WHERE {}) AS a \
-             LEFT JOIN (SELECT DISTINCT {} FROM {}) AS b ON {}",
-            names(&self.from_columns, "a"),
-            given.join(" AND "),
-            names(&self.to_columns, "b"),
-            quoted(&self.to),
-            joined.join(" AND "),
+            "SELECT {values} AS values_there, count(b0) AS found FROM ({asked}) AS a LEFT JOIN ({keys}) AS b ON {joined}"
         )
     }
 }

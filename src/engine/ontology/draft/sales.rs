@@ -1,7 +1,7 @@
 //! What was sold: its value, revenue, what an order is worth, how many units.
 
 use crate::engine::ontology::draft::kinds;
-use crate::engine::ontology::draft::metrics::{head_of, reference, synonyms};
+use crate::engine::ontology::draft::measured::{head_of, reference, synonyms};
 use crate::engine::ontology::draft::names::plural;
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, fields};

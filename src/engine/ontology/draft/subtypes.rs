@@ -1,7 +1,8 @@
 //! Tables that hold nothing but keys of another table: they mark some of its rows, as `premium` marks amounts of
 //! policies. Nobody asks for the marks; people ask for the amounts of the rows that are marked.
 
-use crate::engine::ontology::draft::metrics::{push, reference, synonyms, time_of};
+use crate::engine::ontology::draft::measured::{reference, synonyms};
+use crate::engine::ontology::draft::metrics::{push, time_of};
 use crate::engine::ontology::draft::sales::many;
 use crate::engine::ontology::draft::{DraftTable, fields};
 use crate::model::ontology::{

@@ -567,13 +567,13 @@ fn every_expression_is_one_that_ontologies_may_hold() {
 fn statements_are_short_and_quote_names() {
     let key = KeyCandidate { table: "or\"ders".into(), columns: vec!["a b".into()] };
     assert!(
-        key.sql(None).contains("FROM \"or\"\"ders\"") && key.sql(None).contains("\"a b\" IS NULL"),
+        key.sql(Rows::All).contains("FROM \"or\"\"ders\"") && key.sql(Rows::All).contains("\"a b\" IS NULL"),
         "{}",
-        key.sql(None)
+        key.sql(Rows::All)
     );
     let tables = shop();
     for candidate in relationship_candidates(&tables, &facts(&tables)) {
-        assert!(candidate.sql(true).len() < 450, "{}", candidate.sql(true));
+        assert!(candidate.sql(true, false).len() < 450, "{}", candidate.sql(true, false));
     }
 }
 
@@ -909,8 +909,12 @@ fn nought_stands_for_none_and_a_column_without_values_for_nothing() {
         to: "b".into(),
         to_columns: vec!["id".into()],
     };
-    assert!(candidate.sql(false).contains("IN ('0', '-1', '')"), "{}", candidate.sql(false));
-    assert!(candidate.sql(true).contains(&format!("reservoir({SAMPLE} ROWS)")), "{}", candidate.sql(true));
+    assert!(candidate.sql(false, false).contains("IN ('0', '-1', '')"), "{}", candidate.sql(false, false));
+    assert!(
+        candidate.sql(true, false).contains(&format!("reservoir({SAMPLE} ROWS)")),
+        "{}",
+        candidate.sql(true, false)
+    );
     let id = |name, distinct| Column(name, "BIGINT", distinct, 0, ["1", "20"], &["1"]);
     let tables = vec![
         table("shelf", 20, &[id("shelf_id", 20)]),
@@ -1041,7 +1045,7 @@ fn values_of_people_are_never_indexed_and_the_evidence_says_why() {
 #[test]
 fn odd_tables_end_well() {
     let none = Column("c1", "VARCHAR", 0, 10, NONE, &[]);
-    let mut wide = table("wide", 10, &[Column("c", "BIGINT", 2, 0, ["0", "5"], &["5"])]);
+    let mut wide = table("wide", 10, &[Column("c", "BIGINT", 10, 0, ["0", "5000"], &["500", "1000", "250"])]);
     let (column, figures) = (wide.columns[0].clone(), wide.profile.as_ref().unwrap().columns[0].clone());
     let name = |at: usize| format!("c{at}");
     wide.columns = (0..3_000).map(|at| ColumnInfo { name: name(at), ..column.clone() }).collect();
@@ -1123,4 +1127,29 @@ fn a_table_that_begins_with_the_key_of_another_is_told_apart_by_it_and_not_by_it
     let tables = club();
     let made = draft(&wanted("club"), &tables, &measured_by(&tables, &[]));
     assert_eq!(made.ontology.entity("member_notes").unwrap().primary_key, ["member_id"]);
+}
+
+/// A number is measured when its name or its values say so; what somebody gave out is not, whatever it is called.
+#[test]
+fn numbers_that_stand_for_something_are_no_measures() {
+    let columns = [
+        // Nothing in these names says anything: the values do.
+        Column("wipact", "BIGINT", 5, 0, ["1", "5"], &["1", "2", "3"]),
+        Column("debtorno", "BIGINT", 40, 0, ["1", "40"], &["1", "2", "3"]),
+        Column("serial", "BIGINT", 400, 0, ["20000001", "29999999"], &["20000001", "21345678"]),
+        Column("counted_on", "BIGINT", 200, 0, ["10001", "10200"], &["10001", "10002"]),
+        Column("horsepower", "BIGINT", 60, 0, ["46", "230"], &["110", "150", "90"]),
+        Column("bonus", "BIGINT", 30, 0, ["0", "9000"], &["500", "1000", "250"]),
+        Column("drift", "BIGINT", 90, 0, ["-40", "55"], &["-3", "12", "7"]),
+        Column("emission", "DOUBLE", 90, 0, ["0.2", "55.1"], &["0.7", "12.5"]),
+        // Here the name does.
+        Column("goals", "BIGINT", 7, 0, ["0", "6"], &["0", "1", "2"]),
+        Column("years_at_company", "BIGINT", 20, 0, ["0", "19"], &["0", "1", "2"]),
+        Column("order_number", "BIGINT", 400, 0, ["-5", "90000"], &["100", "200", "300"]),
+    ];
+    let made = draft(&wanted("numbers"), &[table("things", 400, &columns)], &Facts::default());
+    let fields = &made.ontology.datasets[0].fields;
+    let measured: Vec<&str> =
+        fields.iter().filter(|it| it.role == FieldRole::Measure).map(|it| it.name.as_str()).collect();
+    assert_eq!(measured, ["horsepower", "bonus", "drift", "emission", "goals", "years_at_company"]);
 }

@@ -1,6 +1,8 @@
 //! The functions that expressions may use: those that DuckDB and PostgreSQL both have under one name and with one
 //! meaning, or that are written for each.
 
+use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
+
 /// Computed from one row.
 const SCALAR: &[&str] = &[
     "abs",
@@ -141,4 +143,19 @@ pub(super) fn instead(name: &str) -> String {
         Some((_, known)) => format!("did you mean {}?", known.to_ascii_uppercase()),
         None => "use the functions that DuckDB and PostgreSQL share".to_owned(),
     }
+}
+
+/// The arguments of a call, where each is an expression.
+pub(super) fn arguments(function: &Function) -> Vec<&Expr> {
+    let FunctionArguments::List(list) = &function.args else { return Vec::new() };
+    let each = list.args.iter().filter_map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+        _ => None,
+    });
+    each.collect()
+}
+
+/// The FILTER of a call, as it is written behind it.
+pub(super) fn filter(function: &Function) -> String {
+    function.filter.as_ref().map(|filter| format!(" FILTER (WHERE {filter})")).unwrap_or_default()
 }

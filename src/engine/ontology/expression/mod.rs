@@ -3,6 +3,7 @@
 //! A [`Scalar`] is computed from one row (fields, conditions); an [`Aggregate`] from many (metrics). Both are portable:
 //! what the engines write differently is written for each, and a division by 0 is NULL everywhere.
 
+mod clickhouse;
 mod functions;
 mod limits;
 mod write;
@@ -17,7 +18,8 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-use crate::model::ontology::DataType;
+use super::dialect::Unwritten;
+use crate::model::ontology::{DataType, Entity, Field, Ontology};
 use crate::model::source::Dialect;
 
 /// The greatest length of an expression, in characters.
@@ -87,14 +89,25 @@ impl Scalar {
         matches!(self.expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)).then(|| self.refs.first()).flatten()
     }
 
-    /// The same in every session: days and hours of instants are those of an IANA time zone, whatever the session's is.
+    /// An expression over `dataset.field` that is the same in every session: days and hours of instants are those of the
+    /// ontology's time zone, whatever the session's is.
+    pub fn settled(&self, ontology: &Ontology) -> Self {
+        self.in_zone(&ontology.calendar.timezone, &|dataset, name| datatype(ontology, dataset, name))
+    }
+
+    /// The same for the expression of a field or a row policy of one dataset; `inside` of a field its own name means the
+    /// column.
+    pub fn settled_in(&self, ontology: &Ontology, entity: &Entity, inside: Option<&str>) -> Self {
+        self.in_zone(&ontology.calendar.timezone, &|_, name| own_datatype(entity, name, inside))
+    }
+
     /// `of` says what is known of a name's type.
-    pub fn in_zone(&self, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Self {
+    fn in_zone(&self, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Self {
         Self { expr: zone::settled(&self.expr, zone, of), refs: self.refs.clone() }
     }
 
     /// As SQL; `name` says what stands for a name, and is asked again each time that it occurs.
-    pub fn write<E>(
+    pub fn write<E: From<Unwritten>>(
         &self,
         dialect: Dialect,
         name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,
@@ -165,7 +178,7 @@ impl Aggregate {
 
     /// As SQL over finished numbers: `call` says what stands for a call (its position in [`Self::calls`]), `metric`
     /// what stands for a metric.
-    pub fn write<E>(
+    pub fn write<E: From<Unwritten>>(
         &self,
         dialect: Dialect,
         call: &mut impl FnMut(usize) -> Result<String, E>,
@@ -198,13 +211,18 @@ impl Call {
         !self.distinct && matches!(self.function.as_str(), "count" | "sum")
     }
 
-    /// As [`Scalar::in_zone`].
-    pub fn in_zone(&self, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Self {
+    /// As [`Scalar::settled`]; a name without a dataset is one of `own`.
+    pub fn settled(&self, ontology: &Ontology, own: &str) -> Self {
+        let zone = &ontology.calendar.timezone;
+        self.in_zone(zone, &|dataset, name| datatype(ontology, dataset.or(Some(own)), name))
+    }
+
+    fn in_zone(&self, zone: &str, of: &dyn Fn(Option<&str>, &str) -> Option<DataType>) -> Self {
         Self { expr: zone::settled(&self.expr, zone, of), ..self.clone() }
     }
 
     /// As [`Scalar::write`].
-    pub fn write<E>(
+    pub fn write<E: From<Unwritten>>(
         &self,
         dialect: Dialect,
         name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,
@@ -236,6 +254,19 @@ pub fn renamed(text: &str, name: &mut impl FnMut(&str, &str) -> Option<(String, 
         ControlFlow::Continue(()) if changed => Some(expr.to_string()),
         ControlFlow::Continue(()) => Some(text.to_owned()),
     }
+}
+
+/// The type of a field, where the ontology tells it.
+fn datatype(ontology: &Ontology, dataset: Option<&str>, name: &str) -> Option<DataType> {
+    ontology.field(dataset?, name).map(|field| field.datatype)
+}
+
+/// The type of a field, or of a column that a field is nothing but.
+fn own_datatype(entity: &Entity, name: &str, inside: Option<&str>) -> Option<DataType> {
+    let itself = inside.is_some_and(|field| field.eq_ignore_ascii_case(name));
+    let field = entity.field(name).filter(|_| !itself);
+    let is_column = |field: &&Field| field.expression.trim().eq_ignore_ascii_case(name);
+    field.or_else(|| entity.fields.iter().find(is_column)).map(|field| field.datatype)
 }
 
 /// A name that cannot be written in an expression.

@@ -2,12 +2,12 @@ use super::*;
 
 fn scalar(text: &str, dialect: Dialect) -> String {
     let name =
-        &mut |dataset: Option<&str>, name: &str| Ok::<_, ()>(format!("\"{}\".\"{name}\"", dataset.unwrap_or("t")));
+        &mut |dataset: Option<&str>, name: &str| Ok::<_, String>(format!("\"{}\".\"{name}\"", dataset.unwrap_or("t")));
     Scalar::parse(text).unwrap().write(dialect, name).unwrap()
 }
 
 fn calls(text: &str, dialect: Dialect) -> Vec<String> {
-    let name = &mut |dataset: Option<&str>, name: &str| Ok::<_, ()>(format!("{}.{name}", dataset.unwrap_or("t")));
+    let name = &mut |dataset: Option<&str>, name: &str| Ok::<_, String>(format!("{}.{name}", dataset.unwrap_or("t")));
     let aggregate = Aggregate::parse(text).unwrap();
     aggregate.calls().iter().map(|call| call.write(dialect, name).unwrap()).collect()
 }
@@ -37,8 +37,8 @@ fn a_metric_falls_into_calls_and_metrics() {
     let refs: Vec<String> =
         metric.refs().iter().map(|r| format!("{}.{}", r.dataset.as_deref().unwrap_or("-"), r.name)).collect();
     assert_eq!(refs, ["premium.amount", "policy.policy_number"]);
-    let call = &mut |position: usize| Ok::<_, ()>(format!("c{position}"));
-    let other = &mut |name: &str| Ok::<_, ()>(format!("<{name}>"));
+    let call = &mut |position: usize| Ok::<_, String>(format!("c{position}"));
+    let other = &mut |name: &str| Ok::<_, String>(format!("<{name}>"));
     assert_eq!(metric.write(Dialect::DuckDb, call, other).unwrap(), "c0 / NULLIF(c1, 0) * <fee_rate>");
     assert!(metric.calls()[0].adds_up() && !metric.calls()[1].adds_up());
     assert!(metric.calls()[1].ignores_repetition() && !metric.calls()[0].ignores_repetition());
@@ -120,4 +120,49 @@ fn nothing_makes_the_parser_fall() {
     assert!(Scalar::parse(&deep).is_err());
     assert!(Scalar::parse(&"a + ".repeat(2_000)).unwrap_err().message.contains("at most 4096"));
     assert!(Aggregate::parse("\u{0}0").is_err());
+}
+
+#[test]
+fn clickhouse_means_what_the_others_do() {
+    for (text, expected) in [
+        ("length(a)", r#"lengthUTF8("t"."a")"#),
+        (r"a = 'it''s \'", r#""t"."a" = 'it''s \\'"#),
+        ("a / b", r#"1.0 * "t"."a" / NULLIF("t"."b", 0)"#),
+        ("a % 0", r#""t"."a" % NULLIF(0, 0)"#),
+        ("a IN (1.5, b)", r#"("t"."a" = 1.5 OR "t"."a" = "t"."b")"#),
+        ("a NOT IN ('x')", r#"NOT ("t"."a" IN ('x'))"#),
+        ("substr(a, 2, 3)", r#"substringUTF8("t"."a", 2, 3)"#),
+        ("position('x' IN a)", r#"positionUTF8("t"."a", 'x')"#),
+        ("EXTRACT(isodow FROM a)", r#"toDayOfWeek("t"."a")"#),
+        ("EXTRACT(epoch FROM (b - a)) / 60", r#"1.0 * date_diff('second', "t"."a", "t"."b") / 60"#),
+        ("date_diff('day', a, b)", r#"date_diff('day', toDate32("t"."a"), toDate32("t"."b"))"#),
+        ("DATE '2024-02-01' - CAST(a AS DATE)", r#"date_diff('day', toDate32("t"."a"), toDate32('2024-02-01'))"#),
+        ("CAST(a AS BIGINT)", r#"CAST(round(toDecimal128("t"."a", 9)) AS BIGINT)"#),
+        ("DATE '2024-01-31'", "toDate32('2024-01-31')"),
+        (
+            "CAST(a AT TIME ZONE 'Asia/Tokyo' AS DATE)",
+            r#"toDate32(addSeconds(toTimeZone("t"."a", 'UTC'), timezoneOffset(toTimeZone("t"."a", 'Asia/Tokyo'))))"#,
+        ),
+        (
+            "CAST(a AS TIMESTAMP) AT TIME ZONE 'Asia/Tokyo'",
+            r#"toDateTime64(toString(toDateTime64("t"."a", 6, 'UTC')), 6, 'Asia/Tokyo')"#,
+        ),
+    ] {
+        assert_eq!(scalar(text, Dialect::ClickHouse), expected, "{text}");
+    }
+    assert_eq!(
+        calls("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY a.b DESC)", Dialect::ClickHouse),
+        ["quantileExactInclusive(1 - 0.9)(1.0 * (a.b))"]
+    );
+    assert_eq!(
+        calls("VARIANCE(a.b) FILTER (WHERE a.c > 1)", Dialect::ClickHouse),
+        ["if(COUNT(a.b) FILTER (WHERE a.c > 1) > 1, var_samp(a.b) FILTER (WHERE a.c > 1), NULL)"]
+    );
+    let name = &mut |_: Option<&str>, name: &str| Ok::<_, String>(name.to_owned());
+    for (text, instead) in
+        [("chr(65)", "as a text"), ("concat_ws(',', a, b)", "a || ', ' || b"), ("age(a, b)", "DATE_DIFF")]
+    {
+        let refused = Scalar::parse(text).unwrap().write(Dialect::ClickHouse, name).unwrap_err();
+        assert!(refused.contains("ClickHouse") && refused.contains(instead), "{refused}");
+    }
 }

@@ -2,45 +2,31 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    BinaryOperator, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    Value, visit_expressions_mut,
-};
+use sqlparser::ast::{BinaryOperator, DataType, ExactNumberInfo, Expr, Function, Ident, Value, visit_expressions_mut};
 
+use super::clickhouse;
+use super::functions::{arguments, filter};
+use crate::engine::ontology::dialect::Unwritten;
 use crate::model::source::Dialect;
 
 /// Children come before their parents, so that what was written for an engine is put into the next as it is.
-pub(super) fn expression<E>(
+pub(super) fn expression<E: From<Unwritten>>(
     expr: &Expr,
     dialect: Dialect,
     name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,
 ) -> Result<String, E> {
     let mut expr = expr.clone();
-    let wrong = visit_expressions_mut(&mut expr, |expr| {
-        let written = match expr {
-            Expr::Identifier(ident) => match name(None, &ident.value) {
-                Ok(sql) => Some(sql),
-                Err(error) => return ControlFlow::Break(error),
-            },
-            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [dataset, field] => match name(Some(&dataset.value), &field.value) {
-                    Ok(sql) => Some(sql),
-                    Err(error) => return ControlFlow::Break(error),
-                },
-                _ => None,
-            },
-            Expr::BinaryOp { left, op: BinaryOperator::Divide, right } => Some(quotient(left, right, dialect)),
-            Expr::Function(function) => call(function, dialect),
-            Expr::Cast { data_type: data_type @ DataType::Double(ExactNumberInfo::None), .. } => {
-                *data_type = DataType::DoublePrecision;
-                None
+    if dialect == Dialect::ClickHouse {
+        clickhouse::told_apart(&mut expr);
+    }
+    let wrong = visit_expressions_mut(&mut expr, |expr| match written(expr, dialect, name) {
+        Ok(sql) => {
+            if let Some(sql) = sql {
+                *expr = raw(sql);
             }
-            _ => None,
-        };
-        if let Some(sql) = written {
-            *expr = raw(sql);
+            ControlFlow::Continue(())
         }
-        ControlFlow::Continue(())
+        Err(error) => ControlFlow::Break(error),
     });
     match wrong {
         ControlFlow::Break(error) => Err(error),
@@ -48,48 +34,70 @@ pub(super) fn expression<E>(
     }
 }
 
+/// What the engine writes otherwise than expressions do; `None` for what stays as it is.
+fn written<E: From<Unwritten>>(
+    expr: &mut Expr,
+    dialect: Dialect,
+    name: &mut impl FnMut(Option<&str>, &str) -> Result<String, E>,
+) -> Result<Option<String>, E> {
+    match expr {
+        Expr::Identifier(ident) => return name(None, &ident.value).map(Some),
+        Expr::CompoundIdentifier(parts) => {
+            if let [dataset, field] = parts.as_slice() {
+                return name(Some(&dataset.value), &field.value).map(Some);
+            }
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::Divide, right } => return Ok(Some(quotient(left, right, dialect))),
+        Expr::Cast { data_type: data_type @ DataType::Double(ExactNumberInfo::None), .. } => {
+            *data_type = DataType::DoublePrecision;
+        }
+        _ => {}
+    }
+    if dialect == Dialect::ClickHouse
+        && let Some(sql) = clickhouse::written(expr)?
+    {
+        return Ok(Some(sql));
+    }
+    Ok(match expr {
+        Expr::Function(function) => call(function, dialect),
+        _ => None,
+    })
+}
+
 /// SQL as it is: a name without quotes is written as it stands.
 fn raw(sql: String) -> Expr {
     Expr::Identifier(Ident { quote_style: None, ..Ident::new(sql) })
 }
 
-/// Exact in both engines: PostgreSQL would cut quotients of whole numbers, and both fail or give infinity at 0.
+/// Exact in each engine: PostgreSQL would cut quotients of whole numbers, ClickHouse those of decimal ones, and all fail
+/// or give infinity at 0.
 fn quotient(left: &Expr, right: &Expr, dialect: Dialect) -> String {
     let divisor = match right {
         Expr::Value(value) if matches!(&value.value, Value::Number(number, _) if number != "0") => right.to_string(),
         _ => format!("NULLIF({right}, 0)"),
     };
     match dialect {
-        Dialect::PostgreSql => format!("1.0 * {left} / {divisor}"),
-        _ => format!("{left} / {divisor}"),
+        Dialect::DuckDb => format!("{left} / {divisor}"),
+        Dialect::PostgreSql | Dialect::ClickHouse => format!("1.0 * {left} / {divisor}"),
     }
 }
 
 /// What the engines write differently.
 fn call(function: &Function, dialect: Dialect) -> Option<String> {
     let name = function.name.to_string().to_ascii_lowercase();
-    let FunctionArguments::List(list) = &function.args else { return None };
-    let arguments: Vec<&Expr> = list
-        .args
-        .iter()
-        .filter_map(|argument| match argument {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
-            _ => None,
-        })
-        .collect();
-    let filter = || function.filter.as_ref().map(|filter| format!(" FILTER (WHERE {filter})")).unwrap_or_default();
-    match (name.as_str(), arguments.as_slice()) {
+    match (name.as_str(), arguments(function).as_slice()) {
         ("year" | "quarter" | "month" | "day" | "hour" | "minute" | "second", [time]) => {
-            Some(format!("EXTRACT({name} FROM {time})"))
+            Some(dialect.part(&name, &time.to_string()))
         }
         ("date_diff", [part, from, to]) if part.to_string().eq_ignore_ascii_case("'day'") => {
-            Some(format!("(CAST({to} AS DATE) - CAST({from} AS DATE))"))
+            let day = |at: &Expr| dialect.day(&at.to_string());
+            Some(dialect.days(&day(from), &day(to)))
         }
-        ("median", [of]) if dialect == Dialect::PostgreSql => {
-            Some(format!("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {of}){}", filter()))
-        }
-        ("quantile_cont", [of, part]) if dialect == Dialect::PostgreSql => {
-            Some(format!("PERCENTILE_CONT({part}) WITHIN GROUP (ORDER BY {of}){}", filter()))
+        ("median", [of]) => dialect.quantile("0.5", &of.to_string(), &filter(function)),
+        ("quantile_cont", [of, part]) => dialect.quantile(&part.to_string(), &of.to_string(), &filter(function)),
+        ("stddev" | "stddev_samp" | "variance" | "var_samp", [of]) => {
+            let of_sample = if name.starts_with("std") { "stddev_samp" } else { "var_samp" };
+            dialect.spread(of_sample, &of.to_string(), &filter(function))
         }
         _ => None,
     }

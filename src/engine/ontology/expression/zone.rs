@@ -303,7 +303,7 @@ mod tests {
 
     fn written(text: &str) -> String {
         let scalar = Scalar::parse(text).unwrap().in_zone("Asia/Tokyo", &of);
-        scalar.write(Dialect::PostgreSql, &mut |_, name| Ok::<_, ()>(name.to_owned())).unwrap()
+        scalar.write(Dialect::PostgreSql, &mut |_, name| Ok::<_, String>(name.to_owned())).unwrap()
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
     fn what_an_aggregate_reads_is_settled_too() {
         let metric = Aggregate::parse("COUNT(DISTINCT CAST(t.at AS DATE))").unwrap();
         let call = metric.calls()[0].in_zone("Asia/Tokyo", &of);
-        let sql = call.write(Dialect::DuckDb, &mut |_, name| Ok::<_, ()>(name.to_owned())).unwrap();
+        let sql = call.write(Dialect::DuckDb, &mut |_, name| Ok::<_, String>(name.to_owned())).unwrap();
         assert_eq!(sql, "COUNT(DISTINCT CAST((at AT TIME ZONE 'Asia/Tokyo') AS DATE))");
     }
 }

@@ -1,9 +1,9 @@
 //! Texts that are saved, as new ontologies and as next versions of old ones, and ontologies that go.
 
-use super::Library;
+use super::{Library, tables};
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::engine::ontology::tables::{self, Covered};
+use crate::engine::ontology::covered::Covered;
 use crate::engine::ontology::{check, read};
 use crate::model::access::Pass;
 use crate::model::error::{Code, Error, Result};
@@ -150,7 +150,7 @@ fn count(number: usize) -> i64 {
 }
 
 /// One problem stands for all in a status line. One of the whole text has no path; its line says where then.
-pub(in crate::engine::ontology) fn summed(first: &Problem, all: usize) -> String {
+pub(super) fn summed(first: &Problem, all: usize) -> String {
     let place = match (first.path.as_str(), first.line) {
         ("", None) => String::new(),
         ("", Some(line)) => format!("line {line}: "),
@@ -160,7 +160,7 @@ pub(in crate::engine::ontology) fn summed(first: &Problem, all: usize) -> String
     format!("{place}{}{more}", first.message)
 }
 
-pub(in crate::engine::ontology) fn outdated(newest: i64) -> Error {
+pub(super) fn outdated(newest: i64) -> Error {
     let message = format!("Somebody saved version {newest} meanwhile. Load it, and put your changes on top of it.");
     Error::invalid("version", message)
 }

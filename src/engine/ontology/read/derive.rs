@@ -34,6 +34,8 @@ pub fn datatype_of(native: &str) -> DataType {
         "TIMESTAMPTZ" | "TIMESTAMP WITH TIME ZONE" | "TIMESTAMP_TZ" | "TIMESTAMP_LTZ" | "DATETIMEOFFSET" => {
             DataType::DateTimeTz
         }
+        // ClickHouse's, shown by clocks of a place.
+        "DATETIME" | "DATETIME64" if parameters.contains('\'') && !parameters.contains("UTC") => DataType::DateTimeTz,
         "TIMESTAMP" if zoned => DataType::DateTimeTz,
         "DATETIME"
         | "DATETIME2"

@@ -7,7 +7,7 @@
 mod derive;
 mod extension;
 mod node;
-mod parts;
+mod objects;
 mod settle;
 #[cfg(test)]
 mod tests;
@@ -16,11 +16,11 @@ mod walk;
 pub use derive::{additivity, cardinality, datatype_of, is_time, role};
 pub use extension::{COMMON_KEY, VENDOR};
 pub use node::{MAX_BYTES, MAX_DEPTH, MAX_NODES, Mark, Node, parse};
-pub use parts::{MAX_DATASETS, MAX_FIELDS, MAX_METRICS, MAX_RELATIONSHIPS};
+pub use objects::{MAX_DATASETS, MAX_FIELDS, MAX_METRICS, MAX_RELATIONSHIPS};
 pub use settle::name as cardinality_name;
 pub use walk::{MAX_NAME, MAX_TEXT, nearest};
 
-use parts::Manner;
+use objects::Manner;
 use walk::{Part, Walk};
 
 use crate::model::ontology::{Ontology, Problem};
@@ -118,15 +118,15 @@ fn document(walk: &mut Walk, root: Node) -> Option<(Ontology, Node)> {
             }
             return None;
         };
-        let ontology = parts::model(walk, &Part { path: String::new(), node: model.node }, Manner::Wrapped);
+        let ontology = objects::model(walk, &Part { path: String::new(), node: model.node }, Manner::Wrapped);
         let model = model.node.clone();
         return Some((ontology, model));
     }
     let ontology = if root.get("fields").is_some() && root.get("datasets").is_none() && version.is_none() {
-        parts::lone_dataset(walk, &part)
+        objects::lone_dataset(walk, &part)
     } else {
         let manner = if version.is_some() { Manner::Strict } else { Manner::Lenient };
-        parts::model(walk, &part, manner)
+        objects::model(walk, &part, manner)
     };
     Some((ontology, root))
 }

@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 
 use tokenizers::{Encoding, Tokenizer};
+use tokio_util::sync::CancellationToken;
 
 use super::bert::{Bert, tokenizer_of};
 use super::int8::{HIDDEN, Model, in_floats};
@@ -51,7 +52,7 @@ impl Embed for Builtin {
         32
     }
 
-    fn encode(&self, texts: &[String], _: Purpose) -> Result<Vec<Vec<f32>>> {
+    fn encode(&self, texts: &[String], _: Purpose, _: &CancellationToken) -> Result<Vec<Vec<f32>>> {
         static LOADED: OnceLock<Result<Loaded, String>> = OnceLock::new();
         let loaded = LOADED.get_or_init(Loaded::new).as_ref().map_err(Error::internal)?;
         match loaded {
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn vectors_of_indexes_of_before_are_still_comparable() {
         let texts = ["The flight was postponed.", "Boundary layer δ of a slender wing at Mach 2.5"].map(str::to_owned);
-        let made = Builtin.encode(&texts, Purpose::Passage).unwrap();
+        let made = Builtin.encode(&texts, Purpose::Passage, &CancellationToken::new()).unwrap();
         for (vector, first) in made.iter().zip([
             [0.094_548_35_f32, -0.023_515_001, -0.089_588_046, -0.074_021_05, 0.038_424_81, -0.027_220_42],
             [0.012_215_154, 0.054_700_89, 0.043_323_565, 0.018_564_55, 0.036_993_08, -0.022_568_457],

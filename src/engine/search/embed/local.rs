@@ -11,6 +11,7 @@ use candle_core::Device;
 use candle_transformers::models::bert::Config;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
 
 use super::bert::{Bert, Pooling};
 use super::{Embed, Purpose};
@@ -105,7 +106,7 @@ impl Embed for Local {
         BATCH
     }
 
-    fn encode(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+    fn encode(&self, texts: &[String], purpose: Purpose, _: &CancellationToken) -> Result<Vec<Vec<f32>>> {
         let model = self.model()?;
         let prompt = match purpose {
             Purpose::Query => &model.prompts.query,
@@ -249,7 +250,13 @@ pub(in crate::engine::search) mod tests {
     }
 
     fn encode(model: &Local, texts: &[&str], purpose: Purpose) -> Vec<Vec<f32>> {
-        model.encode(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), purpose).unwrap()
+        model
+            .encode(
+                &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(),
+                purpose,
+                &CancellationToken::new(),
+            )
+            .unwrap()
     }
 
     fn near(a: &[f32], b: &[f32]) -> bool {

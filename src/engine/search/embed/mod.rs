@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lru::LruCache;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use crate::base::id::Id;
 use crate::config::{Embedding, EmbeddingServer};
@@ -66,11 +67,12 @@ pub(super) trait Embed: Send + Sync {
     /// Texts that are best encoded together: some tenths of a second of work.
     fn batch(&self) -> usize;
 
-    /// One vector a text, in order. What a text has beyond the model's reach is not read.
+    /// One vector a text, in order. What a text has beyond the model's reach is not read. When `gone` is cancelled, a
+    /// server is not waited for any longer.
     ///
     /// # Errors
     /// `internal_error` when the model fails, or a text is blank.
-    fn encode(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>>;
+    fn encode(&self, texts: &[String], purpose: Purpose, gone: &CancellationToken) -> Result<Vec<Vec<f32>>>;
 }
 
 /// The encoders of this installation; clones share them, and their turns.
@@ -236,9 +238,12 @@ impl Encoder {
         }
         let turn = self.queries.clone().acquire_owned().await.map_err(Error::internal)?;
         let (model, texts) = (self.model.clone(), [text.to_owned()]);
+        // Whoever drops the search lets go of the server, and of the turn.
+        let gone = CancellationToken::new();
+        let _dropped = gone.clone().drop_guard();
         let work = move || {
             let _turn = turn;
-            vectors(model.as_ref(), &texts, Purpose::Query)
+            vectors(model.as_ref(), &texts, Purpose::Query, &gone)
         };
         let made = tokio::task::spawn_blocking(work).await.map_err(Error::internal)??;
         let vector = made.into_iter().next().ok_or_else(|| Error::internal("the encoder made no vector"))?;
@@ -251,17 +256,17 @@ impl Encoder {
     /// # Errors
     /// As [`Embed::encode`].
     pub(super) fn passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
-        vectors(self.model.as_ref(), texts, Purpose::Passage)
+        vectors(self.model.as_ref(), texts, Purpose::Passage, &CancellationToken::new())
     }
 }
 
 /// What the model makes of the texts, if all of it is sound; of length one.
-fn vectors(model: &dyn Embed, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+fn vectors(model: &dyn Embed, texts: &[String], purpose: Purpose, gone: &CancellationToken) -> Result<Vec<Vec<f32>>> {
     if texts.iter().any(|text| text.trim().is_empty()) {
         return Err(Error::internal("a blank text has no vector"));
     }
     let dimension = model.dimension()?;
-    let made = model.encode(texts, purpose)?;
+    let made = model.encode(texts, purpose, gone)?;
     if made.len() != texts.len() {
         return Err(Error::internal(format!("{} vectors for {} texts", made.len(), texts.len())));
     }

@@ -9,12 +9,13 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, 
 use serde::Deserialize;
 use serde_json::json;
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{Embed, Purpose};
 use crate::base::outbound::{self, is_inside};
 use crate::config::EmbeddingServer;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 
 /// Queries that a server is asked at the same time.
 pub(super) const AT_ONCE: usize = 16;
@@ -175,10 +176,11 @@ impl Embed for Remote {
         BATCH
     }
 
-    fn encode(&self, texts: &[String], _: Purpose) -> Result<Vec<Vec<f32>>> {
+    fn encode(&self, texts: &[String], _: Purpose, gone: &CancellationToken) -> Result<Vec<Vec<f32>>> {
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
-            vectors.extend(Handle::current().block_on(self.ask(batch))?);
+            let asked = Handle::current().block_on(gone.run_until_cancelled(self.ask(batch)));
+            vectors.extend(asked.ok_or_else(|| Error::new(Code::QueryTimeout, "The call was cancelled."))??);
         }
         Ok(vectors)
     }
@@ -273,7 +275,7 @@ mod tests {
         assert!(remote.is_inside().await.unwrap());
         let work = move || {
             let texts: Vec<String> = (1..=BATCH + 3).map(|length| "x".repeat(length)).collect();
-            (remote.identity().unwrap(), remote.encode(&texts, Purpose::Passage).unwrap())
+            (remote.identity().unwrap(), remote.encode(&texts, Purpose::Passage, &CancellationToken::new()).unwrap())
         };
         let (identity, vectors) = tokio::task::spawn_blocking(work).await.unwrap();
         let identity: Value = serde_json::from_str(&identity).unwrap();

@@ -13,10 +13,9 @@
 //! 2. A folder here: guard, client, login check, problems, values. Its variant of [`server::Server`], also in
 //!    `address`.
 //! 3. [`route`]: strings, comments and quoted names of the dialect, where they are others.
-//! 4. Questions: `is_written` in `engine/agent/compiler/dialect.rs`.
-//!    Where it is `true`, nothing reminds of the other `_` and `==` in `dialect.rs` and
-//!    `engine/ontology/expression/write.rs`, by which an unnamed dialect writes as DuckDB, nor of the functions and
-//!    casts that all dialects have to share.
+//! 4. Questions: what it writes differently, in `engine/ontology/dialect.rs`, and the functions and casts of expressions
+//!    that it has under other names, beside `engine/ontology/expression/clickhouse.rs`. `tests/clickhouse/plans.rs` holds
+//!    its answers against DuckDB's.
 //! 5. `engine/ontology/read/derive.rs`: the names of its types.
 //! 6. What people read: `ops/sources.rs`, `ops/sql.rs`, `cli/admin.rs` and `cli/admin/source.rs`,
 //!    `templates/sources.html`, `DRAGOMAN_SOURCE_PRIVATE_HOSTS` in `config/variables.rs`, `docs/sources.md`.

@@ -8,6 +8,7 @@ use super::*;
 use crate::model::access::{Action, Catalogue, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
 use crate::model::dataset::Kind;
+use crate::model::error::Code;
 use crate::model::table::Table;
 
 const SQL: &str = "SELECT * FROM t";

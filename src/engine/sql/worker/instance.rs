@@ -13,8 +13,8 @@ use duckdb::{ArrowStream, Config, Connection, InterruptHandle};
 use serde_json::json;
 
 use super::ready::{Ready, Statements};
-use super::render::Shape;
 use super::{carried, edit, pivot, problem, qualified, sandbox, zones};
+use crate::engine::sql::render::Shape;
 use crate::engine::sql::rows::too_wide;
 use crate::engine::sql::wire::{Confinement, Outcome, Rows, TableFile, Tables, TaskLimits};
 use crate::engine::sql::{estimate, guard};
@@ -97,7 +97,7 @@ impl Instance {
     /// names and those in `also`.
     pub(super) fn query(&mut self, sql: &str, also: &[String], limits: &TaskLimits) -> Result<(Outcome, Vec<u8>)> {
         let started = Instant::now();
-        if let Some(answer) = self.again(sql, limits)? {
+        if let Some(answer) = self.run_prepared(sql, limits)? {
             return Ok(answer);
         }
         let (statement, pivots) = self.understood(sql)?;
@@ -142,7 +142,7 @@ impl Instance {
 
     /// Runs a statement that ran before, as it was judged and prepared then; nothing when there is none, or when it would
     /// no longer give the same columns.
-    fn again(&mut self, sql: &str, limits: &TaskLimits) -> Result<Option<(Outcome, Vec<u8>)>> {
+    fn run_prepared(&mut self, sql: &str, limits: &TaskLimits) -> Result<Option<(Outcome, Vec<u8>)>> {
         let started = Instant::now();
         let Some(ready) = self.ready.take(sql, limits) else { return Ok(None) };
         let ran = {
@@ -380,7 +380,7 @@ fn written(stream: ArrowStream<'_>, schema: &SchemaRef, limits: &TaskLimits) -> 
         values += values_in(&kept);
         if kept.num_rows() < batch.num_rows() {
             if count == 0 && fitting > 0 {
-                return Err(too_wide(limits.bytes));
+                return Err(too_wide(None, limits.bytes));
             }
             truncated = true;
             break;

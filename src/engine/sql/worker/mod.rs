@@ -18,7 +18,6 @@ mod problem;
 mod profile;
 mod qualified;
 mod ready;
-pub(super) mod render;
 mod said;
 mod sandbox;
 mod sheet;

@@ -139,6 +139,9 @@ fn speakable(message: &str) -> Option<String> {
 /// What the person who uploaded a file is told.
 pub(super) fn of_import(problem: &duckdb::Error) -> Error {
     let Report { class, message, .. } = report(problem);
+    if Error::is_disk_full(&message) {
+        return Error { message, ..Error::new(Code::InternalError, "") };
+    }
     if class == "Out of Memory" {
         return Error::new(Code::LimitExceeded, "The file needs more memory to read than allowed.");
     }

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use duckdb::Connection;
 use duckdb::arrow::datatypes::SchemaRef;
 
+use crate::engine::sql::render::Shape;
 use crate::engine::sql::wire::TaskLimits;
-use crate::engine::sql::worker::render::Shape;
 
 /// Most statements that are kept: each has a connection of its own.
 const MOST: usize = 8;

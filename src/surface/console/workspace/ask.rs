@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::ontologies::{self, picture};
 use super::table::Shown;
-use super::{Console, Room, Slug, parsed};
+use super::{CSV, Console, Room, Slug, parsed};
 use crate::base::id::Id;
 use crate::model::access::{Action, denied};
 use crate::model::dataset::{Kind, name_from_file};
@@ -30,7 +30,6 @@ use crate::surface::html::{self, filters};
 
 const PAGE: &str = "/ask";
 const HISTORY: &str = "/ask/history";
-pub(super) const CSV: &str = "/ask/csv";
 
 /// Ontologies whose questions the history shows, and questions of each.
 const ONTOLOGIES: usize = 5;
@@ -306,9 +305,9 @@ async fn lately(room: &Room<'_>) -> Result<Response> {
     Ok(html::page(StatusCode::OK, &page))
 }
 
-/// `POST /ask/csv`: the rows of a statement as a file.
+/// `POST /ask/csv`: the rows of a statement as a file; those of an answer by the statement that it was made with.
 pub async fn csv(State(console): State<Console>, door: Door, path: Slug, request: Request) -> Response {
-    let (room, params) = match Room::submit(&console, door, path, CSV, request).await {
+    let (room, params) = match Room::submit_document(&console, door, path, CSV, request).await {
         Ok(found) => found,
         Err(response) => return response,
     };
@@ -316,8 +315,11 @@ pub async fn csv(State(console): State<Console>, door: Door, path: Slug, request
     match room.ask(ExportSql { sql }).await {
         Ok(file) => {
             let name = params.get("name").map_or_else(|| "answer".to_owned(), name_from_file);
-            // Who opens the file has to know that it is not all.
-            let name = if file.truncated { format!("{name}-first-{}-rows", file.row_count) } else { name };
+            // Who opens the file has to know that it is not all. The statement of an answer asks for one row more than an
+            // answer has.
+            let most = room.console.web.config.limits.budgets.ask_rows;
+            let is_cut = file.truncated || (params.get("of") == Some("answer") && file.row_count > most);
+            let name = if is_cut { format!("{name}-first-{}-rows", file.row_count) } else { name };
             let mut response = file.csv.into_response();
             let headers = response.headers_mut();
             let mut put = |name: HeaderName, value: &'static str| headers.insert(name, HeaderValue::from_static(value));

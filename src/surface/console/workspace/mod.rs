@@ -7,6 +7,7 @@ pub mod check;
 pub mod clients;
 pub mod connect;
 pub mod dataset;
+pub mod demo;
 pub mod document;
 pub mod figures;
 pub mod import;
@@ -39,6 +40,9 @@ use crate::surface::console::frame::{Frame, Place};
 use crate::surface::form::{Params, Size};
 use crate::surface::html;
 use crate::surface::web::Web;
+
+/// Where the rows of a statement become a file.
+const CSV: &str = "/ask/csv";
 
 /// The state of the handlers here.
 #[derive(Clone)]

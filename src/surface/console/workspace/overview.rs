@@ -5,12 +5,12 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{Console, Room, Slug, check, import};
+use super::{Console, Room, Slug, check, demo, import};
 use crate::model::access::{Action, Role};
 use crate::model::error::Result;
 use crate::ops::grants::ListGrants;
 use crate::ops::list_datasets::{ListDatasets, Reply};
-use crate::ops::tokens::ListTokens;
+use crate::ops::tokens::{ListTokens, Token};
 use crate::ops::uploads::{ListUploads, Shown};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
@@ -21,14 +21,13 @@ use crate::surface::html;
 struct Steps {
     has_data: bool,
     is_published: bool,
-    /// `None` for those who cannot see it.
-    is_connected: Option<bool>,
+    is_connected: bool,
 }
 
 impl Steps {
     /// Nothing is left to do that is known of.
     fn are_done(&self) -> bool {
-        self.has_data && self.is_published && self.is_connected != Some(false)
+        self.has_data && self.is_published && self.is_connected
     }
 }
 
@@ -49,6 +48,7 @@ struct OverviewPage {
     waiting: Vec<Shown>,
     upload_csrf: String,
     check_csrf: String,
+    demo_csrf: String,
     /// Bytes of an upload.
     upload_most: u64,
     /// Files make datasets of their own here.
@@ -85,6 +85,7 @@ async fn page(room: &Room<'_>, cursor: Option<String>) -> Result<Response> {
         waiting,
         upload_csrf: room.csrf_at(import::PAGE),
         check_csrf: room.csrf_at(check::PAGE),
+        demo_csrf: room.csrf_at(demo::PAGE),
         upload_most: room.console.web.config.limits.budgets.upload_bytes,
         replaced: None,
         is_table: true,
@@ -97,15 +98,21 @@ async fn steps(room: &Room<'_>, found: &Reply, later: bool) -> Result<Steps> {
     let is_large = later || found.next_cursor.is_some();
     let has_data = is_large || !found.datasets.is_empty();
     let is_published = is_large || found.datasets.iter().any(|dataset| dataset.published);
-    let is_connected = match has_data && is_published && room.caller.rights.allow(Action::Administer) {
-        true => Some(is_connected(room).await?),
-        false => None,
-    };
+    let is_connected = has_data && is_published && is_connected(room).await?;
     Ok(Steps { has_data, is_published, is_connected })
 }
 
-/// Whether a person has approved a client, or there is a token for a program.
+/// Whether this person has approved a client here; to admins also whether anybody has, or a program has a token.
 async fn is_connected(room: &Room<'_>) -> Result<bool> {
-    let clients = room.ask(ListGrants { cursor: None }).await?;
-    Ok(!clients.grants.is_empty() || !room.ask(ListTokens {}).await?.tokens.is_empty())
+    let (identity, org) = (&room.console.web.identity, &room.membership.org);
+    let own = identity.connections(room.visit.person.user.id).await?;
+    if own.iter().any(|client| client.org == org.id) {
+        return Ok(true);
+    }
+    if !room.caller.rights.allow(Action::Administer) {
+        return Ok(false);
+    }
+    let is_in_force = |token: &Token| token.state == "active";
+    Ok(!room.ask(ListGrants { cursor: None }).await?.grants.is_empty()
+        || room.ask(ListTokens {}).await?.tokens.iter().any(is_in_force))
 }

@@ -8,7 +8,7 @@ use url::form_urlencoded::Serializer;
 
 use super::dataset::{Head, id};
 use super::table::Shown;
-use super::{Console, Room, Slug, ask};
+use super::{CSV, Console, Room, Slug};
 use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::error::{Code, Result};
@@ -135,7 +135,7 @@ async fn page(room: &Room<'_>, dataset_id: Id<Dataset>, wish: Wish) -> Result<Re
         before: None,
         after: None,
         sql: String::new(),
-        csv_csrf: room.csrf_at(ask::CSV),
+        csv_csrf: room.csrf_at(CSV),
         problem: String::new(),
         here: here.clone(),
         wish,

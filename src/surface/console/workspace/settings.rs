@@ -11,7 +11,7 @@ use axum::response::Response;
 use super::{Console, Room, Slug};
 use crate::model::error::Result;
 use crate::model::org::Egress;
-use crate::ops::settings::{GetSettings, Settings, UpdateSettings};
+use crate::ops::workspace_settings::{GetSettings, Settings, UpdateSettings};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::form::Params;

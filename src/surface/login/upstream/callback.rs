@@ -16,7 +16,8 @@ use crate::surface::browser::{cookies, csrf, return_to};
 use crate::surface::context::Context;
 use crate::surface::form::Params;
 use crate::surface::html;
-use crate::surface::login::{log_in, two_step};
+use crate::surface::login::form::{PURPOSE, form};
+use crate::surface::login::two_step;
 use crate::surface::web::{AuditEvent, Web};
 
 /// Parameters that must not be repeated.
@@ -149,7 +150,7 @@ async fn declined(
         true => "You cancelled the sign-in there. You can sign in in another way.",
         false => "The provider could not sign you in. You can try again, or sign in in another way.",
     };
-    Ok(log_in::form(web, back.headers, StatusCode::OK, &params, problem))
+    Ok(form(web, back.headers, StatusCode::OK, &params, problem))
 }
 
 async fn sign_in(
@@ -198,7 +199,7 @@ async fn sign_in(
 /// Never silently: an equal address proves nothing (B19). The form is the log-in page's own; it leads to the page that
 /// asks whether to link.
 fn sign_in_first(web: &Web, back: &Return<'_>, foreigner: &Foreigner, email: &str, to: &str) -> Result<Response, Stop> {
-    let (csrf, fresh) = csrf::guest_token(web, back.headers, log_in::PURPOSE);
+    let (csrf, fresh) = csrf::guest_token(web, back.headers, PURPOSE);
     let page = SignInFirstPage {
         provider: web.identity.provider(back.provider).map_or("", |provider| provider.name.as_str()),
         email,

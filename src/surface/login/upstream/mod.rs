@@ -10,23 +10,3 @@
 
 pub mod callback;
 pub mod depart;
-
-use crate::surface::browser::return_to;
-use crate::surface::web::Web;
-
-/// A provider to choose on the log-in page.
-#[derive(Clone, Debug)]
-pub struct Way {
-    pub name: String,
-    pub href: String,
-}
-
-/// Every configured provider, with where to go after signing in there.
-pub fn ways(web: &Web, back: Option<&str>) -> Vec<Way> {
-    let encoded: String = url::form_urlencoded::byte_serialize(return_to::safe(back).as_bytes()).collect();
-    let way = |provider: &crate::config::Provider| Way {
-        name: provider.name.clone(),
-        href: format!("/login/{}?return_to={encoded}", provider.id),
-    };
-    web.config.providers.iter().map(way).collect()
-}

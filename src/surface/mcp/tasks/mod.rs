@@ -16,9 +16,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::{
-    CallToolResult, CreateTaskResult, ElicitResult, ErrorCode, GetTaskResult, InputResponses, JsonObject,
-};
+use rmcp::model::{CreateTaskResult, ElicitResult, ErrorCode, GetTaskResult, InputResponses, JsonObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
@@ -30,6 +28,7 @@ use super::Shared;
 use super::asking::{FORM, resumed, shows_forms};
 use super::compat::is_modern;
 use super::resources::protocol_error;
+use super::written::Written;
 use crate::base::secret::random_token;
 use crate::gateway::operation::Operation as _;
 use crate::model::caller::Caller;
@@ -55,7 +54,7 @@ pub(super) struct Tasks {
 
 /// What became of a call within [`WAIT`].
 pub(super) enum Begun {
-    Over(CallToolResult),
+    Over(Written),
     Task(CreateTaskResult),
 }
 

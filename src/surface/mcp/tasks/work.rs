@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rmcp::RoleServer;
-use rmcp::model::{CallToolResult, ElicitRequest, InputRequest, JsonObject};
+use rmcp::model::{ElicitRequest, InputRequest, JsonObject};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -18,7 +18,8 @@ use crate::model::task::{Status, Task};
 use crate::surface::mcp::Shared;
 use crate::surface::mcp::asking::{FORM, form};
 use crate::surface::mcp::progress::{Said, outliving};
-use crate::surface::mcp::tools::{CALL, failure};
+use crate::surface::mcp::tools::CALL;
+use crate::surface::mcp::written::Written;
 
 /// Said of a task whose process is told to end.
 const STOPPED: &str = "The service was stopped before this was done, and nothing of it was kept. Call the tool again.";
@@ -41,7 +42,7 @@ pub(super) struct Call {
 /// A call that runs.
 pub(super) struct Work {
     call: Call,
-    running: JoinHandle<CallToolResult>,
+    running: JoinHandle<Written>,
     /// Stops it.
     pub cancel: CancellationToken,
     /// What it says of its progress.
@@ -57,20 +58,20 @@ impl Work {
             let request_id = caller.request_id.clone();
             match all.tools.get(&tool) {
                 Some(entry) => entry.call(all.gateway.clone(), caller, answered.unwrap_or(arguments), via).await,
-                None => failure(&Error::not_found("tool"), &request_id),
+                None => Written::failure(&Error::not_found("tool"), &request_id),
             }
         });
         Self { call, running, cancel, said }
     }
 
     /// What the call came to.
-    async fn over(&mut self) -> CallToolResult {
+    async fn over(&mut self) -> Written {
         let ended = (&mut self.running).await;
-        ended.unwrap_or_else(|broken| failure(&Error::internal(broken), &self.call.caller.request_id))
+        ended.unwrap_or_else(|broken| Written::failure(&Error::internal(broken), &self.call.caller.request_id))
     }
 
     /// What the call came to, or what it comes to when whoever waits for it has left.
-    pub(super) async fn over_or_left(&mut self, left: &CancellationToken) -> CallToolResult {
+    pub(super) async fn over_or_left(&mut self, left: &CancellationToken) -> Written {
         let cancel = self.cancel.clone();
         tokio::select! {
             over = self.over() => return over,
@@ -111,7 +112,7 @@ async fn ended(shared: &Shared, caller: &Caller, task: &Task, became: (Status, S
 }
 
 /// Waits for the end of the work, and ends it when it may not go on: then with the reason.
-async fn looked_after(shared: &Shared, work: &mut Work, task: &mut Task) -> (CallToolResult, Option<Error>) {
+async fn looked_after(shared: &Shared, work: &mut Work, task: &mut Task) -> (Written, Option<Error>) {
     let mut stopped = None;
     loop {
         let cancel = work.cancel.clone();
@@ -143,13 +144,13 @@ async fn refused(shared: &Shared, call: &Call) -> Option<Error> {
 }
 
 /// What became of a task: its status, what is told of it, and what is kept.
-fn ending(work: &Work, over: &CallToolResult, stopped: Option<Error>) -> (Status, String, Option<Outcome>) {
-    let (call, is_failure) = (&work.call, over.is_error == Some(true));
+fn ending(work: &Work, over: &Written, stopped: Option<Error>) -> (Status, String, Option<Outcome>) {
+    let (call, is_failure) = (&work.call, over.is_error);
     if let Some(reason) = stopped {
         let error = wire::error(&reason, &call.caller.request_id);
         return (Status::Failed, reason.message, Some(Outcome::Error(error)));
     }
-    let asked = form(over).filter(|_| call.forms);
+    let asked = over.asks.as_ref().filter(|_| call.forms).and_then(form);
     // Whoever cancels may come too late: then there is a result.
     if work.cancel.is_cancelled() && (is_failure || asked.is_some()) {
         return (Status::Cancelled, CANCELLED.into(), None);

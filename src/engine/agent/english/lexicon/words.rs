@@ -92,7 +92,7 @@ const SINGULAR: &[&str] = &[
 ];
 
 /// The one form under which a noun is kept: its singular.
-pub(crate) fn singular(word: &str) -> String {
+pub(in crate::engine::agent::english) fn singular(word: &str) -> String {
     if let Some((_, one)) = PLURALS.iter().find(|(many, _)| *many == word) {
         return (*one).into();
     }

@@ -1,6 +1,7 @@
 use serde_json::json;
 
-use super::super::{Column, Role, unsupported_numbers};
+use super::super::unsupported_numbers;
+use crate::engine::render::column::{Column, Role};
 use crate::engine::render::number::Style;
 use crate::model::ontology::DataType;
 use crate::model::plan::*;

@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
-use super::super::{Column, Facts, Role, tell, unsupported_numbers};
+use super::super::{Facts, tell, unsupported_numbers};
 use super::restating::ontology;
+use crate::engine::render::column::{Column, Role};
 use crate::engine::render::number::Style;
 use crate::model::lineage::JoinUse;
 use crate::model::ontology::DataType;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::words::stems;
-use crate::engine::agent::llm::answer::Meant;
+use crate::engine::agent::llm::meant::{Meant, choice};
 use crate::model::ontology::{DataType, Entity, Field, Metric, Ontology, Segment, in_words};
 use crate::model::plan::{Condition, Dimension, FieldRef, Node, Plan, Value};
 
@@ -80,7 +80,7 @@ fn field(named: &FieldRef) -> Part {
 impl Part {
     /// What a model means, where it is there.
     pub(super) fn of(meant: &Meant, ontology: &Ontology) -> Option<Self> {
-        super::super::answer::choice(meant, ontology)?;
+        choice(meant, ontology)?;
         Some(match meant {
             Meant::Metric(name) => Self::Metric(name.to_lowercase()),
             Meant::Dataset(name) => Self::Dataset(name.to_lowercase()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use crate::engine::agent::llm::answer::occurs;
+use crate::engine::agent::llm::meant::occurs;
 use crate::model::plan::Plan;
 use crate::model::reading::Turn;
 

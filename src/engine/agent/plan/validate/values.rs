@@ -49,13 +49,12 @@ fn of_measure(measure: &Measure, held: &[Allowed<'_>], plan: &Plan, ontology: &O
 }
 
 fn together<'a>(conditions: &'a [Condition], plan: &Plan, ontology: &Ontology, held: &mut Vec<Allowed<'a>>) {
-    for condition in conditions {
+    for condition in conditions.iter().flat_map(Condition::together) {
         match condition {
             Condition::Compare { field, op: Comparator::Equal, value } => held.push((field, vec![folded(value)])),
             Condition::In { field, values, negated: false } => {
                 held.push((field, values.iter().map(folded).collect()));
             }
-            Condition::All(parts) => together(parts, plan, ontology, held),
             // What each row has one of is on the row itself.
             Condition::Exists { of, dataset, via, filters, negated: false }
                 if via.is_empty() && is_of(of, plan) && is_one(of, dataset, ontology) =>

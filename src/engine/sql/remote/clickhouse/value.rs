@@ -62,6 +62,15 @@ pub(super) fn render(r#type: &str, value: Value) -> Value {
             let of = |index: usize| types.get(index).copied().unwrap_or_default();
             list.into_iter().enumerate().map(|(index, value)| render(of(index), value)).collect::<Vec<_>>().into()
         }
+        // A fraction of nothing is left out, as in other engines' results.
+        ("DateTime64", Value::String(text)) => match text.strip_suffix('Z').unwrap_or(&text).split_once('.') {
+            Some((whole, fraction)) => {
+                let fraction = fraction.trim_end_matches('0');
+                let point = if fraction.is_empty() { "" } else { "." };
+                Value::from(format!("{whole}{point}{fraction}{}", if text.ends_with('Z') { "Z" } else { "" }))
+            }
+            None => Value::String(text),
+        },
         (_, value) => value,
     }
 }
@@ -125,6 +134,8 @@ mod tests {
             ),
             ("Tuple(Int64, String)", json!(["1", "2"]), json!([1, "2"])),
             ("DateTime", json!("2020-06-01T08:00:00Z"), json!("2020-06-01T08:00:00Z")),
+            ("DateTime64(6, 'UTC')", json!("2020-06-01T08:00:00.000000Z"), json!("2020-06-01T08:00:00Z")),
+            ("DateTime64(3)", json!("2020-06-01T08:00:00.250Z"), json!("2020-06-01T08:00:00.25Z")),
             ("Bool", json!(true), json!(true)),
         ] {
             assert_eq!(render(r#type, value), rendered, "{type}");

@@ -8,21 +8,20 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 
-use super::document::Document;
 use super::narrative::{Span, ticked};
-use super::{EXPORT, Head, ONE, id, picture, standing};
+use super::{EXPORT, Head, ONE, filters, id, picture, standing};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::access::Action;
 use crate::model::error::{Error, Result};
-use crate::model::ontology::{Attestation, Finding, Status, StoredOntology};
-use crate::ops::ontologies::{GetOntology, GetOntologyDataset, Ontology, Schema};
+use crate::model::ontology::{Attestation, Calendar, Finding, Ontology, Status, StoredOntology};
+use crate::ops::ontologies::{GetOntology, GetOntologyDataset, Ontology as Short, Schema};
 use crate::ops::ontology_texts::{CheckOntology, DeleteOntology, Format, GetOntologyText, Standing, Text};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug, parsed};
 use crate::surface::form::Params;
-use crate::surface::html::{self, filters};
+use crate::surface::html;
 
 #[derive(Template)]
 #[template(path = "ontology.html", config = "src/surface/askama.toml")]
@@ -32,7 +31,9 @@ struct AboutPage {
     here: String,
     csrf: String,
     standing: Standing,
-    document: Option<Document>,
+    document: Option<Ontology>,
+    /// What holds for every question over it, by name.
+    settings: Vec<(&'static str, String)>,
     check: Option<Check>,
     graph: String,
     may_ask: bool,
@@ -65,7 +66,7 @@ struct ReadPage {
     frame: Frame,
     head: Head,
     here: String,
-    short: Ontology,
+    short: Short,
     /// The dataset that is looked at.
     described: Option<Schema>,
 }
@@ -147,9 +148,8 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -
     let mut problem = problem.to_owned();
     let op = GetOntologyText { ontology_id, version: None, format: Format::OssieJson };
     let (standing, document, check, graph) = match room.ask(op).await {
-        Ok(Text { ontology, text, attestation, graph_svg }) => {
-            let document = serde_json::from_str(&text).map_err(Error::internal)?;
-            (ontology, Some(document), attestation.map(Check::of), graph_svg)
+        Ok(Text { ontology, parsed, attestation, graph_svg, .. }) => {
+            (ontology, parsed, attestation.map(Check::of), graph_svg)
         }
         // The rest of the page is there without what it says: it is too large to be shown.
         Err(error) if Room::is_correctable(&error) => {
@@ -165,6 +165,7 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -
         here: room.here(),
         csrf: room.csrf(),
         standing,
+        settings: document.as_ref().map(settings).unwrap_or_default(),
         document,
         check,
         graph: if graph.is_empty() { graph } else { picture(&graph) },
@@ -173,6 +174,17 @@ async fn page(room: &Room<'_>, ontology_id: Id<StoredOntology>, problem: &str) -
         problem,
     };
     Ok(html::page_with_script(status, &page))
+}
+
+/// What is as everywhere is not said.
+fn settings(document: &Ontology) -> Vec<(&'static str, String)> {
+    let zone = Some(&document.calendar.timezone).filter(|zone| **zone != Calendar::default().timezone);
+    let all = [
+        ("Time zone", zone),
+        ("Currency", document.currency.as_ref()),
+        ("When no time is named", document.default_time_window.as_ref()),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?.clone()))).collect()
 }
 
 async fn read_page(room: &Room<'_>, ontology_id: Id<StoredOntology>, dataset: Option<&str>) -> Result<Response> {

@@ -9,16 +9,17 @@ use serde_json::Value;
 use super::narrative::{self, Block};
 use super::{ASK, Head, id, picture, standing};
 use crate::base::id::Id;
+use crate::gateway::operation::Question;
 use crate::model::chart::ChartSpec;
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::{Status, StoredOntology};
 use crate::model::run::{Ending, Memory, Run};
-use crate::ops::ask_question::{AskQuestion, Question, Reply, Shown};
+use crate::ops::ask_question::{AskQuestion, Reply, Shown};
 use crate::ops::ontology_texts::Standing;
 use crate::ops::questions::ListQuestions;
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
-use crate::surface::console::workspace::{Console, Room, Slug};
+use crate::surface::console::workspace::{CSV, Console, Room, Slug};
 use crate::surface::form::Params;
 use crate::surface::html;
 
@@ -48,6 +49,8 @@ struct Answer {
     /// What is asked back.
     open: Vec<Question>,
     rest: Option<Rest>,
+    /// The form of its rows as a file.
+    csv_csrf: String,
 }
 
 /// The rows of an answer whose narrative does not show them all.
@@ -103,6 +106,7 @@ impl Answer {
             charts: charts.collect(),
             told: narrative::read(&reply.narrative),
             trace_csrf: room.csrf_at(&place),
+            csv_csrf: room.csrf_at(CSV),
             trace: format!("/w/{}{place}", room.membership.org.slug),
             open: reply.clarification_request.take().map(|asked| asked.questions).unwrap_or_default(),
             rest: reply.table.take().filter(|table| table.row_count > TOLD_ROWS).map(Rest::of),

@@ -3,8 +3,8 @@
 
 pub mod about;
 pub mod ask;
-mod document;
 pub mod edit;
+pub mod filters;
 pub mod history;
 mod inquiry;
 pub mod list;

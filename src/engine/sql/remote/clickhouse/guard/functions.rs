@@ -14,7 +14,7 @@ const AGGREGATES: &str = include_str!("aggregates.txt");
 const COMBINATORS: [&str; 8] = ["if", "array", "map", "ornull", "ordefault", "distinct", "foreach", "resample"];
 
 /// Keywords that a bracket may follow, and functions that stand in the place of a table.
-const KEYWORDS: [&str; 41] = [
+const KEYWORDS: [&str; 42] = [
     "all",
     "and",
     "as",
@@ -27,6 +27,7 @@ const KEYWORDS: [&str; 41] = [
     "except",
     "exists",
     "extract",
+    "filter",
     "from",
     "group",
     "having",

@@ -21,6 +21,7 @@ use crate::engine::sql::guard::{Refusal, Verdict, too_many};
 use crate::engine::sql::remote::Permitted;
 use crate::engine::sql::text;
 use crate::model::error::Result;
+use crate::model::source::CLICKHOUSE_SETTINGS;
 
 const TOKENS: usize = 20_000;
 
@@ -91,6 +92,10 @@ pub fn wrapped(sql: &str, permitted: &[Permitted]) -> Result<String> {
 }
 
 fn judge_and_frame(sql: &str, permitted: &[Permitted]) -> Verdict<String> {
+    // Nobody sets anything, but for the settings of our own statements, which may be run again as they were shown.
+    if let Some(sql) = sql.trim_end().strip_suffix(CLICKHOUSE_SETTINGS) {
+        return Ok(judge_and_frame(sql, permitted)? + CLICKHOUSE_SETTINGS);
+    }
     let mut tokens = tokens(sql)?;
     let end = tokens.len() - tokens.iter().rev().take_while(|token| token.is_sign(';')).count();
     let length = tokens.get(end).map_or(sql.len(), |token| token.at);

@@ -81,3 +81,23 @@ fn quotation_marks_comments_and_escapes_end_where_the_server_ends_them() {
         assert_eq!(rule(sql), expected, "{sql}");
     }
 }
+
+#[test]
+fn the_settings_of_our_own_statements_may_stand_at_the_end_and_nowhere_else() {
+    let wrapped = |sql: &str| wrapped(sql, &tables());
+    let plain = wrapped("SELECT count() FROM flights").unwrap();
+    for end in ["", "\n"] {
+        let ours = wrapped(&format!("SELECT count() FROM flights{CLICKHOUSE_SETTINGS}{end}")).unwrap();
+        assert_eq!(ours, format!("{plain}{CLICKHOUSE_SETTINGS}"));
+    }
+    let other = CLICKHOUSE_SETTINGS.replace("join_use_nulls", "readonly");
+    for sql in [
+        format!("SELECT count() FROM flights{other}"),
+        format!("SELECT count() FROM flights{CLICKHOUSE_SETTINGS}, readonly = 0"),
+        format!("SELECT count() FROM (SELECT 1 FROM flights{CLICKHOUSE_SETTINGS})"),
+        format!("SELECT 'text{CLICKHOUSE_SETTINGS}"),
+        format!("SELECT count() FROM secret{CLICKHOUSE_SETTINGS}"),
+    ] {
+        assert!(wrapped(&sql).is_err(), "{sql}");
+    }
+}

@@ -1,6 +1,6 @@
-//! MCP clients that run in a browser on a page of another origin (the Inspector's, for one). Those that
-//! `DRAGOMAN_ALLOWED_ORIGINS` names may call and read the answers, refusals and their challenge included; a preflight
-//! carries no credential and is answered before the guard. No cookie is ever asked for.
+//! Clients that run in a browser on a page of another origin (the MCP Inspector's, for one). Those that the settings name may
+//! call and read the answers, refusals and their challenge included; a preflight carries no credential and is answered
+//! before the guard. No cookie is ever asked for.
 
 use std::sync::Arc;
 
@@ -16,20 +16,45 @@ use url::Url;
 
 use crate::config::Config;
 
-const METHODS: &str = "GET, POST, DELETE";
-const SENT: &str = "authorization, content-type, accept, last-event-id, mcp-session-id, mcp-protocol-version, \
-                    mcp-method, mcp-name";
-const READ: &str = "mcp-session-id, www-authenticate, mcp-protocol-version, retry-after, x-request-id";
+/// What pages of other origins may do at some addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Cors {
+    /// How those addresses begin.
+    below: &'static str,
+    origins: fn(&Config) -> &[String],
+    methods: &'static str,
+    sent: &'static str,
+    read: &'static str,
+}
 
-/// The middleware; the outermost of `/mcp`.
-pub async fn cors(State(config): State<Arc<Config>>, request: Request, next: Next) -> Response {
-    let Some(origin) = allowed(&config.allowed_origins, request.headers()) else { return next.run(request).await };
+pub const MCP: Cors = Cors {
+    below: "/",
+    origins: |config| &config.allowed_origins,
+    methods: "GET, POST, DELETE",
+    sent: "authorization, content-type, accept, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+    read: "mcp-session-id, www-authenticate, mcp-protocol-version, retry-after, x-request-id",
+};
+
+pub const PROGRAMS: Cors = Cors {
+    below: "/api/v1/ext/",
+    origins: |config| &config.ext_allowed_origins,
+    methods: "GET, POST",
+    sent: "authorization, content-type, accept",
+    read: "www-authenticate, retry-after, x-request-id",
+};
+
+/// The middleware; the outermost of these addresses.
+pub async fn cors(State((cors, config)): State<(Cors, Arc<Config>)>, request: Request, next: Next) -> Response {
+    let is_here = request.uri().path().starts_with(cors.below);
+    let Some(origin) = is_here.then(|| allowed((cors.origins)(&config), request.headers())).flatten() else {
+        return next.run(request).await;
+    };
     let preflight =
         request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = if preflight {
         let headers = [
-            (ACCESS_CONTROL_ALLOW_METHODS, METHODS),
-            (ACCESS_CONTROL_ALLOW_HEADERS, SENT),
+            (ACCESS_CONTROL_ALLOW_METHODS, cors.methods),
+            (ACCESS_CONTROL_ALLOW_HEADERS, cors.sent),
             (ACCESS_CONTROL_MAX_AGE, "7200"),
         ];
         (StatusCode::NO_CONTENT, headers).into_response()
@@ -38,7 +63,7 @@ pub async fn cors(State(config): State<Arc<Config>>, request: Request, next: Nex
     };
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(cors.read));
     headers.append(VARY, HeaderValue::from_static("origin"));
     response
 }

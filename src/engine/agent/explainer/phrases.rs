@@ -1,11 +1,11 @@
-//! Conditions in words.
+//! Conditions and measures in words: each may hold the other.
 
 use super::window::describe;
-use crate::model::ontology::{DataType, Ontology};
-use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Pattern};
+use crate::model::ontology::{Aggregation, DataType, Ontology, in_words};
+use crate::model::plan::{Comparator, Condition, Dimension, FieldRef, Literal, Measure, Pattern, Value};
 
-use super::names::{aggregation, field, listed, noun, roles};
-use super::restate::measure;
+use super::names::{aggregation, dimension, field, listed, noun, nouns, roles};
+use crate::engine::render::nouns::plural;
 
 /// Conditions that hold together: "origin is JFK and arrival delay is over 15 minutes".
 pub(super) fn all(conditions: &[Condition], ontology: &Ontology) -> String {
@@ -192,4 +192,85 @@ fn is_key(at: &FieldRef, ontology: &Ontology) -> bool {
     let Some(field) = entity.field(&at.field).filter(|field| field.hidden) else { return false };
     let is = |key: &String| key.eq_ignore_ascii_case(&field.name) || key.eq_ignore_ascii_case(&field.expression);
     matches!(entity.primary_key.as_slice(), [key] if is(key))
+}
+
+/// A measure as a noun phrase, with its own conditions.
+pub fn measure(of: &Measure, ontology: &Ontology) -> String {
+    let name = value(&of.value, ontology);
+    match of.filters.is_empty() {
+        true => name,
+        false => format!("{name} (only where {})", all(&of.filters, ontology)),
+    }
+}
+
+pub(super) fn value(of: &Value, ontology: &Ontology) -> String {
+    match of {
+        Value::Metric(name) => in_words(name),
+        Value::Count(dataset) => format!("number of {}", nouns(dataset, ontology)),
+        Value::Aggregate { function, field: at } => {
+            let datatype = ontology.field(&at.dataset, &at.field).map(|field| field.datatype).unwrap_or_default();
+            match function {
+                Aggregation::CountDistinct => format!("number of distinct {}", plural(&field(at, ontology))),
+                Aggregation::Count => {
+                    format!("number of {} with {}", nouns(&at.dataset, ontology), field(at, ontology))
+                }
+                function => format!("{} {}", aggregation(*function, datatype), field(at, ontology)),
+            }
+        }
+        Value::Days { function, from, to } => format!(
+            "{} days from {} to {}",
+            aggregation(*function, DataType::Integer),
+            field(from, ontology),
+            field(to, ontology)
+        ),
+        Value::Ratio { numerator, denominator } => ratio(numerator, denominator, ontology),
+        Value::Sum(parts) => {
+            let parts: Vec<String> = parts.iter().map(|part| operand(part, ontology)).collect();
+            parts.join(" plus ")
+        }
+        Value::Difference(left, right) => format!("{} minus {}", operand(left, ontology), operand(right, ontology)),
+        Value::Over { function, measure: of, by } => over(*function, of, by, ontology),
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+/// A share when both are the same but for conditions; "per claim" when it is divided by a plain count of claims.
+fn ratio(numerator: &Measure, denominator: &Measure, ontology: &Ontology) -> String {
+    if numerator.is_part_of(denominator) {
+        let extra: Vec<Condition> =
+            numerator.filters.iter().filter(|filter| !denominator.filters.contains(filter)).cloned().collect();
+        let base = match (&denominator.value, denominator.filters.is_empty()) {
+            (Value::Count(dataset), true) => nouns(dataset, ontology),
+            _ => operand(denominator, ontology),
+        };
+        return format!("share of {base} where {}", all(&extra, ontology));
+    }
+    match &denominator.value {
+        Value::Count(dataset) if denominator.filters.is_empty() => {
+            format!("{} per {}", operand(numerator, ontology), noun(dataset, ontology))
+        }
+        _ => format!("{} divided by {}", operand(numerator, ontology), operand(denominator, ontology)),
+    }
+}
+
+/// In brackets where it is made of several.
+fn operand(of: &Measure, ontology: &Ontology) -> String {
+    let text = measure(of, ontology);
+    match (&of.value, of.filters.is_empty()) {
+        (Value::Ratio { .. } | Value::Difference(..) | Value::Over { .. } | Value::Sum(_), true) => format!("({text})"),
+        _ => text,
+    }
+}
+
+fn over(function: Aggregation, of: &Measure, by: &[Dimension], ontology: &Ontology) -> String {
+    let each: Vec<String> = by.iter().map(|each| dimension(each, ontology)).collect();
+    let each = listed(&each, "and");
+    let name = measure(of, ontology);
+    match function {
+        Aggregation::Count => format!("number of distinct {} with {name}", plural(&each)),
+        Aggregation::CountDistinct | Aggregation::Stddev => {
+            format!("{} the {name} of each {each}", aggregation(function, DataType::Float))
+        }
+        _ => format!("{} of the {name} of each {each}", aggregation(function, DataType::Float)),
+    }
 }

@@ -2,11 +2,29 @@
 
 use serde_json::Value;
 
-pub use crate::engine::agent::compiler::Role;
-use crate::engine::render::digits::Digits;
-use crate::engine::render::number::{self, Style};
+use super::digits::Digits;
+use super::number::{self, Style};
 use crate::model::ontology::{Aggregation, DataType};
 use crate::model::plan::{Grain, Plan, Shown, Value as Computed};
+
+/// What a column of the result is of the plan. Positions are those of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    Dimension(usize),
+    Measure(usize),
+    /// The measure at the comparison's time.
+    Other(usize),
+    /// The measure less the other.
+    Difference(usize),
+    /// The difference as a part of the other.
+    Change(usize),
+}
+
+impl Role {
+    pub fn is_dimension(self) -> bool {
+        matches!(self, Role::Dimension(_))
+    }
+}
 
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,11 +89,7 @@ fn is_part(plan: &Plan, at: usize) -> bool {
     let Some(measure) = plan.measures.get(at) else { return false };
     match (&measure.shown_as, &measure.value) {
         (Some(Shown::Share { .. } | Shown::ChangePercent), _) => true,
-        (_, Computed::Ratio { numerator, denominator }) => {
-            numerator.value == denominator.value
-                && numerator.filters.len() > denominator.filters.len()
-                && denominator.filters.iter().all(|filter| numerator.filters.contains(filter))
-        }
+        (_, Computed::Ratio { numerator, denominator }) => numerator.is_part_of(denominator),
         _ => false,
     }
 }

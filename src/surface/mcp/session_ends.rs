@@ -16,6 +16,15 @@ pub(super) const TERMINATED: &str = "mcp.session.terminated";
 const AT_ONCE: usize = 256;
 
 impl Mcp {
+    /// Ends the sessions, on the record, that a process left which was killed; due before any begins.
+    pub async fn take_over(&self) {
+        match self.shared.gateway.end_left(TERMINATED, Why::Killed.name()).await {
+            Ok(0) => {}
+            Ok(left) => tracing::info!(left, "sessions ended that a process left which was killed"),
+            Err(problem) => tracing::error!(%problem, "the ends of sessions that a process left are not on the record"),
+        }
+    }
+
     /// Ends idle sessions, those whose owner's credential is no more, and tasks that nobody works on any more; due from time
     /// to time.
     pub async fn sweep(&self) {
@@ -58,7 +67,7 @@ impl Mcp {
     /// Ends a session that is forgotten already; on the record.
     pub(super) async fn end(&self, ended: Ended, why: Why) -> Result<(), Error> {
         self.close(&ended.id).await;
-        self.shared.gateway.record(&ended.owner, TERMINATED, why.name()).await
+        self.shared.gateway.end(&ended.owner, TERMINATED, why.name()).await
     }
 
     async fn close(&self, id: &str) {

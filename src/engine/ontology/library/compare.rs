@@ -9,13 +9,13 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::attest_run::attest;
-use super::check;
-use super::library::{Asked, Library, UNREADABLE, digest, is_whole, outdated, summed};
+use super::{Asked, Library, UNREADABLE, digest, is_whole, outdated, summed};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::config::Budgets;
 use crate::engine::job::Job;
+use crate::engine::ontology::attest_run::attest;
+use crate::engine::ontology::check;
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::{Attestation, Finding, Problem, Status, StoredOntology};
 use crate::model::org::Org;
@@ -44,7 +44,7 @@ type Landing = Option<Result<()>>;
 
 /// The comparisons of this process.
 #[derive(Clone, Default)]
-pub(super) struct Flights(Arc<Mutex<Inner>>);
+pub(in crate::engine::ontology) struct Flights(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
