@@ -307,6 +307,7 @@ fn tls_ready() {
 
 #[expect(clippy::disallowed_methods, reason = "this is the door that the ban points to")]
 fn client(host: &str, vetted: &[SocketAddr]) -> ClientBuilder {
+    tls_ready();
     Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()

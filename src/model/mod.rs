@@ -5,6 +5,7 @@ pub mod acr;
 pub mod audit;
 pub mod caller;
 pub mod chart;
+pub mod chunk_id;
 pub mod column_change;
 pub mod dataset;
 pub mod document;

@@ -41,6 +41,7 @@ pub mod ontologies;
 pub mod ontology_guide;
 pub mod ontology_texts;
 pub mod own_queries;
+mod parts;
 pub mod plot_columns;
 pub mod preview_rows;
 pub mod profile_dataset;
@@ -65,8 +66,8 @@ use serde::Serialize;
 use crate::base::json;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Operation, Parts};
+use crate::model::chunk_id::ChunkId;
 use crate::model::dataset::ColumnInfo;
-use crate::model::document::ChunkId;
 use crate::model::error::{Error, Result};
 
 /// Something that wants to see every operation with its types.

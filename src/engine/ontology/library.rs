@@ -48,8 +48,7 @@ const LEAST: usize = 1 << 10;
 const EARLIER: usize = 20;
 
 /// Why a text that was once saved cannot be used: its format has become stricter since.
-const UNREADABLE: &str =
-    "Its text can no longer be read. Load the text, check it with the editor, and save it anew.";
+const UNREADABLE: &str = "Its text can no longer be read. Load the text, check it with the editor, and save it anew.";
 
 type Key = (Id<Org>, Id<StoredOntology>, i64);
 

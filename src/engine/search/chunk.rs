@@ -23,9 +23,6 @@ use crate::model::error::{Error, Result};
 
 use units::Unit;
 
-/// Names the way that texts are cut: raised when it changes, so that indexes of before are cut anew.
-pub(super) const IDENTITY: &str = "structure 1";
-
 /// Word pieces of a chunk with its headings: the encoder reads 128, of which two are marks of its own.
 const BUDGET: usize = 126;
 /// A chunk keeps at least this much room, however long its headings are.

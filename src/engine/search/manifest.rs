@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Id;
-use crate::engine::search::chunk;
 use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 
 const FILE: &str = "manifest.json";
 /// Raised when a shard of the past can no longer be read.
 const FORMAT: u32 = 2;
+
+/// Names the way that texts are cut (`chunk.rs`): another when that changes, so that indexes of before are cut anew.
+const CUTTER: &str = "structure 1";
 
 /// The dataset that a shard holds, and the tenant that the dataset belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,7 +50,7 @@ struct Manifest {
     encoder: String,
     /// [`crate::engine::search::analysis::IDENTITY`].
     terms: String,
-    /// [`crate::engine::search::chunk::IDENTITY`]; empty in those of before.
+    /// [`CUTTER`]; empty in those of before.
     #[serde(default)]
     cutter: String,
     points: u64,
@@ -68,7 +70,7 @@ pub(super) fn seal(folder: &Path, owner: Owner, encoder: &str, terms: &str, poin
         let name = name.to_str().ok_or_else(|| Fault::Damaged("a file's name is not UTF-8".into()))?;
         listed.push((name.to_owned(), fs::metadata(path)?.len()));
     }
-    let (encoder, terms, cutter) = (encoder.into(), terms.into(), chunk::IDENTITY.into());
+    let (encoder, terms, cutter) = (encoder.into(), terms.into(), CUTTER.into());
     let manifest = Manifest { format: FORMAT, owner, encoder, terms, cutter, points, files: listed };
     let text = serde_json::to_vec(&manifest).map_err(io::Error::from)?;
     let place = folder.join(FILE);
@@ -91,7 +93,7 @@ pub(super) fn encoder(folder: &Path) -> Result<String, Fault> {
 
 /// Whether the texts of a folder are cut as they are cut now.
 pub(super) fn is_cut_so(folder: &Path) -> Result<bool, Fault> {
-    Ok(read(folder)?.cutter == chunk::IDENTITY)
+    Ok(read(folder)?.cutter == CUTTER)
 }
 
 fn read(folder: &Path) -> Result<Manifest, Fault> {

@@ -21,8 +21,9 @@ use crate::engine::search::words::Words;
 use crate::engine::search::{
     FETCHES, READS, SEARCHES, SearchEngine, WITHOUT_MEANING, collected, keys, said, unsearched,
 };
+use crate::model::chunk_id::ChunkId;
 use crate::model::dataset::Dataset;
-use crate::model::document::{ChunkId, Document, Spot};
+use crate::model::document::{Document, Spot};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 

@@ -13,12 +13,13 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
 use crate::model::access::{Action, Want};
+use crate::model::chunk_id::ChunkId;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind};
-use crate::model::document::ChunkId;
 use crate::model::error::{Code, Error, Result};
 use crate::model::ontology::StoredOntology;
 use crate::model::table::RowText;
-use crate::ops::get_document::{GetDocument, cut};
+use crate::ops::get_document::GetDocument;
+use crate::ops::parts::cut;
 
 /// Rows of a table, and characters of one of their values.
 const ROWS: usize = 5;

@@ -212,7 +212,7 @@ async fn of_document<'d>(on: &Parts, job: &Job<'d>, document: &Document) -> Resu
     });
     Ok(row.ok_or_else(|| {
         let message = format!(
-            "This document came from {}, and has no row in a table that you may see. Read it with rag_get_docs.",
+            "This document was imported from {}, and has no row in a table that you may see. Read it with rag_get_docs.",
             document.source_file
         );
         Error::invalid("doc_ids", message)

@@ -15,8 +15,9 @@ use crate::engine::search::retrieve::Chunk;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::Want;
 use crate::model::audit::clip;
+use crate::model::chunk_id::ChunkId;
 use crate::model::dataset::Dataset;
-use crate::model::document::{ChunkId, Document};
+use crate::model::document::Document;
 use crate::model::error::Result;
 
 /// Arguments.

@@ -21,7 +21,7 @@ use crate::model::dataset::Dataset;
 use crate::model::document::Document;
 use crate::model::error::{Code, Error, Result};
 use crate::model::sync::{self, DocumentSync};
-use crate::ops::get_document::cut;
+use crate::ops::parts::cut;
 
 /// The least room that a text is begun in.
 const LEAST: usize = 1_000;

@@ -14,7 +14,7 @@ use crate::engine::search::retrieve::{Fusion, Meaning, REACH, Retrieval};
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::Want;
 use crate::model::audit::clip;
-use crate::model::document::ChunkId;
+use crate::model::chunk_id::ChunkId;
 use crate::model::error::{Error, Result};
 
 /// Arguments.

@@ -91,6 +91,8 @@ fn pieces(document: &Reply) -> Vec<Piece> {
         });
     }
     pieces.extend(text(&document.text, at..document.text.len(), passage.as_ref()));
+    // Pages end in their mark, the last one too.
+    let _empty = pieces.pop_if(|last| matches!(last, Piece::Page(_)));
     pieces
 }
 
