@@ -67,6 +67,9 @@ impl<'a> Names<'a> {
             return Ok(bare(own));
         }
         let scalar = Scalar::parse(&field.expression).map_err(|problem| format!("{problem}."))?;
+        let scalar = scalar.in_zone(&self.ontology.calendar.timezone, &|_, part| {
+            entity.field(part).filter(|field| !field.name.eq_ignore_ascii_case(&lower)).map(|field| field.datatype)
+        });
         inside.push(lower);
         let written = scalar.write(dialect, &mut |_, part| self.nested(entity, part, dialect, inside))?;
         inside.pop();
