@@ -76,7 +76,7 @@ async fn plans_give_the_same_rows_in_both_engines() {
         // A part of them, of every kind: all take half an hour.
         let step = made.len().div_ceil(PLANS);
         let made = made.into_iter().enumerate().step_by(step).map(|(at, plan)| (format!("{set} {at}"), plan));
-        let (mut same, mut refused) = (0, 0);
+        let (mut same, mut refused, mut too_many) = (0, 0, 0);
         for (name, plan) in written.into_iter().chain(made) {
             let made = |dialect| compile(&plan, &ontology, &graph, dialect, ROWS);
             let (here, there) = match (made(Dialect::DuckDb), made(Dialect::ClickHouse)) {
@@ -94,10 +94,12 @@ async fn plans_give_the_same_rows_in_both_engines() {
             assert_eq!((&here.reads, &here.grain, &here.checks), (&there.reads, &there.grain, &there.checks), "{name}");
             match both.compare(&here, &there).await {
                 Ok(()) => same += 1,
+                // As with PostgreSQL.
+                Err(why) if why.contains("too many tables in FROM") => too_many += 1,
                 Err(why) => wrong.push(format!("{name}: {why}\n{}\n", there.sql)),
             }
         }
-        println!("{set}: {same} the same, {refused} refused by both");
+        println!("{set}: {same} the same, {refused} refused by both, {too_many} of too many tables");
         assert!(same > 100, "{set}: {same}");
     }
     assert!(wrong.is_empty(), "{} are not the same:\n{}", wrong.len(), wrong.join("\n"));
@@ -123,13 +125,18 @@ impl<'a> Both<'a> {
             let table = file.file_stem().unwrap().to_str().unwrap();
             let copy = folder.path().join(format!("{table}.parquet"));
             let (from, to) = (file.display(), copy.display());
-            duckdb
-                .execute_batch(&format!("CREATE TABLE \"{table}\" AS FROM '{from}'; COPY \"{table}\" TO '{to}'"))
-                .unwrap();
-            let columns: Vec<String> = {
+            duckdb.execute_batch(&format!("CREATE TABLE \"{table}\" AS FROM '{from}'")).unwrap();
+            let mut columns: Vec<String> = {
                 let mut shown = duckdb.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();
                 shown.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
             };
+            // As an import names them.
+            for column in columns.iter_mut().filter(|column| column.contains(' ')) {
+                let plain = column.to_lowercase().replace(' ', "_");
+                duckdb.execute_batch(&format!("ALTER TABLE \"{table}\" RENAME \"{column}\" TO {plain}")).unwrap();
+                *column = plain;
+            }
+            duckdb.execute_batch(&format!("COPY \"{table}\" TO '{to}'")).unwrap();
             run(
                 address,
                 &format!(
@@ -234,8 +241,11 @@ fn of_all_kinds(ontology: &Ontology) -> Vec<Plan> {
             }
             let aggregate = |function| Measure::of(Value::Aggregate { function, field: reference.clone() });
             if field.datatype.is_number() {
-                plans.push(Plan { measures: FUNCTIONS.map(aggregate).to_vec(), ..Plan::default() });
-                plans.extend(FUNCTIONS.map(|function| Plan {
+                // The median of decimal numbers is cut to their digits by DuckDB.
+                let exact = |it: &Aggregation| *it != Aggregation::Median || field.datatype != DataType::Decimal;
+                let functions = FUNCTIONS.into_iter().filter(exact);
+                plans.push(Plan { measures: functions.clone().map(aggregate).collect(), ..Plan::default() });
+                plans.extend(functions.map(|function| Plan {
                     filters: vec![Condition::AgainstOverall {
                         field: reference.clone(),
                         op: Comparator::Greater,

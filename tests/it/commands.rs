@@ -93,7 +93,7 @@ fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
     assert_eq!((&of("chart")[0]["type"], &of("lineage")["rowCount"]), (&"bar".into(), &2.into()), "{answered}");
 
     // Why there is nothing.
-    let nothing = explain("How many sales with amount over 100 are there in region south?");
+    let nothing = explain("How many sales in region south with sale id over 100 are there?");
     assert_eq!(nothing["outcome"], "answer", "{nothing}");
     assert!(made(&nothing, "relax").contains("there are 2 rows"), "{nothing}");
 

@@ -16,7 +16,6 @@ use std::vec::IntoIter;
 use crate::base::id::Id;
 use crate::engine::extract::PAGE_BREAK;
 use crate::engine::search::markdown::{self, Block, Kind};
-use crate::engine::search::shard::Stored;
 use crate::engine::search::tokens;
 use crate::model::document::{Chunk, Document, ParsedDocument, Spot};
 use crate::model::error::{Error, Result};
@@ -245,16 +244,13 @@ impl Cutter {
 
 /// What the two legs index and embed: the chunk below its headings, or below the document's title where it has none.
 pub(super) fn searchable(chunk: &Chunk, document: &ParsedDocument) -> String {
-    format!("{}\n{}", context(&chunk.heading, &document.title), chunk.text)
+    beneath(&chunk.heading, &document.title, &chunk.text)
 }
 
-/// The same of a chunk that is indexed.
-pub(super) fn searchable_of(stored: &Stored) -> String {
-    format!("{}\n{}", context(&stored.heading, &stored.title), stored.text)
-}
-
-fn context<'a>(heading: &'a str, title: &'a str) -> &'a str {
-    if heading.is_empty() { title } else { heading }
+/// The same of its parts.
+pub(super) fn beneath(heading: &str, title: &str, text: &str) -> String {
+    let context = if heading.is_empty() { title } else { heading };
+    format!("{context}\n{text}")
 }
 
 /// Where a chunk begins whose first own unit is `unit`: a little before it, so that what the border cuts is whole in one

@@ -263,7 +263,7 @@ impl Build {
         let points = match is_encoded {
             true => chunks.into_iter().map(|(stored, (dense, sparse))| (stored, dense, sparse)).collect(),
             false => {
-                let texts: Vec<String> = chunks.iter().map(|(stored, _)| chunk::searchable_of(stored)).collect();
+                let texts: Vec<String> = chunks.iter().map(|(stored, _)| stored.searchable()).collect();
                 let vectors = self.encoder.passages(&texts)?;
                 let encoded = chunks.into_iter().zip(vectors);
                 encoded.map(|((stored, (_, sparse)), dense)| (stored, dense, sparse)).collect()

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use crate::base::id::Id;
 use crate::engine::search::SearchEngine;
 use crate::engine::search::backend::{Index as _, Key};
-use crate::engine::search::chunk;
 use crate::engine::search::embed::Encoder;
 use crate::engine::search::index::blocking;
 use crate::engine::search::manifest::Owner;
@@ -172,7 +171,7 @@ impl SearchEngine {
             let encoder = encoder.clone();
             builder = blocking(move || {
                 let _turn = turn;
-                let texts: Vec<String> = stored.iter().map(|(_, stored)| chunk::searchable_of(stored)).collect();
+                let texts: Vec<String> = stored.iter().map(|(_, stored)| stored.searchable()).collect();
                 let vectors = encoder.passages(&texts)?;
                 let points = stored.into_iter().zip(vectors).zip(pairs);
                 let points = points.map(|(((_, stored), dense), (_, sparse))| (stored, dense, sparse)).collect();

@@ -23,6 +23,7 @@ use crate::base::json::put;
 use crate::engine::files::room_for;
 use crate::engine::search::about::About;
 use crate::engine::search::analysis;
+use crate::engine::search::chunk;
 use crate::engine::search::filter::{path, understood};
 use crate::engine::search::manifest::{self, Fault, Owner};
 use crate::engine::search::words::said;
@@ -62,6 +63,13 @@ pub(super) struct Stored {
     /// Chunks of shards of before have none.
     #[serde(default)]
     pub spot: Spot,
+}
+
+impl Stored {
+    /// What the two legs index and embed.
+    pub(super) fn searchable(&self) -> String {
+        chunk::beneath(&self.heading, &self.title, &self.text)
+    }
 }
 
 /// A chunk's place, without its text.

@@ -6,7 +6,7 @@
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
 use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, inflected, key_stem, last, same};
 use crate::engine::ontology::draft::reading::{
-    Names, Reading, are_others, begins, is_about, is_people, is_staff, is_switch_or_count,
+    Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
 };
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::words::{BARE_KEYS, GENERIC, OWN_ROLES, SHORT_KEYS, any};
@@ -65,7 +65,7 @@ impl Names<'_> {
     /// People, whatever a column calls them: the "user id" where there are only customers.
     fn people(&self, pair: &Pair<'_>) -> Option<Called> {
         let role = pair.reading.role;
-        if !(pair.reading.people || role) || !is_people(&pair.to.words) || are_others(pair.stem, &pair.to.words) {
+        if !(pair.reading.people || role) || !is_people(&pair.to.words) {
             return None;
         }
         let score = match (role, is_staff(&pair.to.words)) {
@@ -194,10 +194,6 @@ impl Pair<'_> {
     fn same_name(&self) -> Option<Called> {
         let (words, key, telling) = (self.words, &self.key.words, self.telling());
         let alike = same(words, key) && !self.itself;
-        // "code" of the texts of a status
-        if alike && self.repeats() && self.primary && is_lesser(self.from, self.to) {
-            return Some(Called::of(75, Says::SameName));
-        }
         // An "id" that is no key of its own table is another's.
         if alike && key_stem(key).is_some_and(<[String]>::is_empty) && self.repeats() {
             return Some(Called::of(20, Says::SomeId));
@@ -219,28 +215,10 @@ impl Pair<'_> {
             };
             return Some(Called::of(score, says));
         }
-        if let Some(called) = self.stem_of_key() {
-            return Some(called);
-        }
         let first = key.len() > 1 && words.get(..key.len()).is_some_and(|first| first == key);
         let around = words.len() > key.len() && (first || ends_with(words, key));
         let with_role = telling && around && (key.len() > 1 || self.own >= 70);
         with_role.then_some(Called::of(70, Says::SameNameWithRole))
-    }
-
-    /// What the key is a key of, where that is not how its table is called: the "type" and the "return type" of what has
-    /// a "type id" elsewhere.
-    fn stem_of_key(&self) -> Option<Called> {
-        let theirs = key_stem(&self.key.words).filter(|stem| !stem.is_empty() && !same(stem, &self.from.words))?;
-        if self.itself || !self.primary || !self.bare || self.reading.many {
-            return None;
-        }
-        let role = self.stem.len() > theirs.len() && last(self.stem, theirs.len()).is_some_and(|it| same(it, theirs));
-        match (same(self.stem, theirs), role) {
-            (true, _) => Some(Called::of(60, Says::SameName)),
-            (_, true) => Some(Called::of(50, Says::SameNameWithRole)),
-            _ => None,
-        }
     }
 
     /// What is called like another table, or identifies the rows of its own.
@@ -276,10 +254,8 @@ impl Pair<'_> {
         {
             return Some(Called::of(if self.bare { 40 } else { 65 }, Says::ShortForm));
         }
-        // "type" of system types
         if self.bare {
-            let ends = table.len() > stem.len() && ends_with(table, stem) && self.primary && !self.others;
-            return ends.then_some(Called::of(40, Says::PartOfTable));
+            return None;
         }
         if let ([only], [table]) = (stem, table.as_slice())
             && inflected(only, table)

@@ -6,7 +6,7 @@
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::names::{abbreviates, ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
-use crate::engine::ontology::draft::words::{CODES, GENERIC, SHORT_KEYS, any};
+use crate::engine::ontology::draft::words::SHORT_KEYS;
 use crate::engine::ontology::draft::{DraftTable, Facts, ForeignKey, KeyCandidate, kinds};
 use crate::engine::ontology::read::datatype_of;
 
@@ -121,16 +121,11 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
         // What one column tells apart needs no second.
         let least = |columns: &Vec<String>| !singles.iter().any(|(_, single)| columns.contains(single));
         let several = || {
-            let best = |count| {
-                let mut sets = sets(table, count, vocabulary);
-                sets.retain(|columns| least(columns) && is_key(table, columns, facts) == Some(true));
-                sets.into_iter().min_by_key(|columns| unlike_keys(table, columns, vocabulary))
-            };
-            (2..=MOST_PARTS).find_map(best).map(|columns| whole(table, columns, vocabulary))
+            let mut all = (2..=MOST_PARTS).flat_map(|count| sets(table, count, vocabulary));
+            let found = all.find(|columns| least(columns) && is_key(table, columns, facts) == Some(true));
+            found.map(|columns| whole(table, columns, vocabulary))
         };
-        // In a few rows much is unique by chance: there is a key if others have a column that is called like the table.
-        let enough = table.table.rows() >= FEW || vocabulary.has_column(&table.words);
-        let only = singles.first().filter(|_| enough).map(|(_, name)| vec![name.clone()]);
+        let only = singles.first().filter(|_| table.table.rows() >= FEW).map(|(_, name)| vec![name.clone()]);
         let led = || led().filter(|_| table.table.rows() >= FEW);
         keys.primary = bridge.or(best).or_else(led).or_else(several).or(only).unwrap_or_default();
     }
@@ -209,12 +204,28 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
         return 0;
     }
     let (words, nouns) = (&column.words, &table.words);
-    // The number of the row, which others are told by: "from bus" of a line is the index of a bus.
-    if matches!(words.as_slice(), [only] if only == "index") && column.kind == Kind::Whole && column.at == 0 {
-        return 90;
-    }
+    let id = |word: &str| matches!(word, "id" | "key" | "sk" | "pk" | "identifier" | "uuid" | "guid" | "oid" | "rowid");
+    let last_is_id = words.last().is_some_and(|last| id(last));
     if let Some(stem) = key_stem(words) {
-        return with_key_word(table, column, stem, vocabulary);
+        // "company claim number" of a claim, and "detail id" of a coverage detail
+        let own = ends_with(stem, nouns) || noun(nouns).ends_with(&stem.join(" "));
+        // The row of another table that this one goes on from has its key.
+        if words.iter().any(|word| word == "ptr") {
+            return 60;
+        }
+        if !stem.is_empty() && vocabulary.names_another(stem, nouns) {
+            // A table of nothing else is a kind of the other.
+            return if table.columns.len() == 1 { 60 } else { FOREIGN };
+        }
+        return match (stem.is_empty(), own, last_is_id) {
+            (true, _, true) => 100,
+            (_, true, true) => 95,
+            (true, _, false) => 80,
+            (_, true, false) => 75,
+            _ if stem.len() == 1 && stem.first().is_some_and(|stem| abbreviates(stem, nouns)) => 85,
+            _ if table.columns.len() > 1 && column.at > 0 => 20,
+            _ => 60,
+        };
     }
     if column.kind == Kind::Day {
         return if column.at == 0 { ENOUGH } else { 0 };
@@ -232,7 +243,7 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
         }
         // "ssn", where others have an "essn" and a "super ssn"
         let plain = !kinds::is_amount(words) && !kinds::is_prose(words);
-        if only.len() >= 3 && plain && !any(words, GENERIC) && vocabulary.ends_others(only) {
+        if only.len() >= 3 && plain && vocabulary.ends_others(only) {
             return 72;
         }
         // "com" of communes
@@ -252,6 +263,30 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
         let amount = kinds::is_amount(words);
         return if column.at == 0 && column.kind == Kind::Whole && !amount { 45 } else { 0 };
     }
+    const CODES: &[&str] = &[
+        "code",
+        "abbr",
+        "abbrev",
+        "abbreviation",
+        "symbol",
+        "iso",
+        "iso2",
+        "iso3",
+        "iata",
+        "icao",
+        "slug",
+        "sku",
+        "isbn",
+        "issn",
+        "ticker",
+        "callsign",
+        "acronym",
+        "short",
+        "handle",
+        "username",
+        "login",
+        "vin",
+    ];
     let ends = |list: &[&str]| words.last().is_some_and(|last| list.contains(&last.as_str()));
     if ends(CODES) {
         return 65;
@@ -270,33 +305,6 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
     if column.at == 0 { 50 } else { REFERRED }
 }
 
-/// The same of a column that says that it is a key: what is before that word is of this table, of another, or of
-/// nothing.
-fn with_key_word(table: &Seen<'_>, column: &Column<'_>, stem: &[String], vocabulary: &Vocabulary) -> u8 {
-    let (words, nouns) = (&column.words, &table.words);
-    let id = |word: &str| matches!(word, "id" | "key" | "sk" | "pk" | "identifier" | "uuid" | "guid" | "oid" | "rowid");
-    let last_is_id = words.last().is_some_and(|last| id(last));
-    // "company claim number" of a claim, and "detail id" of a coverage detail
-    let own = ends_with(stem, nouns) || noun(nouns).ends_with(&stem.join(" "));
-    // The row of another table that this one goes on from has its key.
-    if words.iter().any(|word| word == "ptr") {
-        return 60;
-    }
-    if !stem.is_empty() && vocabulary.names_another(stem, nouns) {
-        // A table of nothing else is a kind of the other.
-        return if table.columns.len() == 1 { 60 } else { FOREIGN };
-    }
-    match (stem.is_empty(), own, last_is_id) {
-        (true, _, true) => 100,
-        (_, true, true) => 95,
-        (true, _, false) => 80,
-        (_, true, false) => 75,
-        _ if stem.len() == 1 && stem.first().is_some_and(|stem| abbreviates(stem, nouns)) => 85,
-        _ if table.columns.len() > 1 && column.at > 0 => 20,
-        _ => 60,
-    }
-}
-
 /// Texts that nobody would refer by.
 fn long(column: &Column<'_>) -> bool {
     const LONGEST: usize = 60;
@@ -312,17 +320,6 @@ fn bridge(table: &Seen<'_>, vocabulary: &Vocabulary) -> Option<Vec<String>> {
     let (keys, rest): (Vec<&Column<'_>>, Vec<&Column<'_>>) = table.columns.iter().partition(foreign);
     let audit = rest.iter().all(|column| kinds::is_audit(&column.words));
     (keys.len() == 2 && audit).then(|| keys.iter().map(|column| column.info.name.clone()).collect())
-}
-
-/// How little columns are parts of a key: those that no other table has, by which none can refer to it, and names. A season and
-/// the name of a player tell rows apart as the season and the id of the player do, and the id does it for good.
-fn unlike_keys(table: &Seen<'_>, columns: &[String], vocabulary: &Vocabulary) -> u32 {
-    let unlike = |column: &Column<'_>| {
-        let name = &column.info.name;
-        let own = if vocabulary.is_shared(name) { 0 } else { 4 };
-        own + if is_a_name(table, name) { 3 } else { u32::from(key_stem(&column.words).is_none()) }
-    };
-    columns.iter().filter_map(|name| table.column(name)).map(unlike).sum()
 }
 
 /// A key with the columns between its own that are called like other tables: a town is told by its name and province,

@@ -83,11 +83,8 @@ const SHORT: &[(&str, &str)] = &[
 pub(super) fn key_stem(words: &[String]) -> Option<&[String]> {
     let (last, stem) = words.split_last()?;
     if KEY_WORDS.contains(&last.as_str()) {
-        // "page ptr id", "currency code code"
-        return Some(match stem {
-            [before @ .., mark] if mark == "ptr" || mark == last && !before.is_empty() => before,
-            stem => stem,
-        });
+        // "page ptr id"
+        return Some(stem.strip_suffix(&["ptr".to_owned()]).unwrap_or(stem));
     }
     // "id cliente", "codigo cliente"
     const KINDS: &[&str] = &["type", "card", "status", "proof", "document", "name", "postal"];
@@ -213,11 +210,6 @@ pub(super) fn spelt_out(words: &[String]) -> Option<String> {
     (spelt != words).then(|| spelt.join(" "))
 }
 
-/// Whether a word is short for another.
-pub(super) fn is_short(word: &str) -> bool {
-    word.len() > 2 && SHORT.iter().any(|(short, _)| *short == word)
-}
-
 /// One word with its short form spelt out, in the singular.
 pub(super) fn canonical(word: &str) -> String {
     let long = SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, long)| long);
@@ -266,18 +258,9 @@ pub(super) fn abbreviates(short: &str, noun: &[String]) -> bool {
     !short.is_empty() && short.len() < 6 && (short == initials || noun.first().is_some_and(of_word))
 }
 
-/// Words without the digits that tell several of a kind apart: "sea 1" and "sea2" are a "sea", "loser2 id" is a
-/// "loser id".
+/// Words without the digits that tell several of a kind apart: "sea 1" and "sea2" are a "sea".
 pub(super) fn without_number(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
-    if let [.., of, mark] = words.as_mut_slice()
-        && KEY_WORDS.contains(&mark.as_str())
-    {
-        let kept = of.trim_end_matches(|c: char| c.is_ascii_digit());
-        if kept.len() > 2 {
-            *of = kept.to_owned();
-        }
-    }
     if let Some(last) = words.last_mut() {
         let kept = last.trim_end_matches(|c: char| c.is_ascii_digit());
         match kept.is_empty() {

@@ -32,8 +32,6 @@ pub(super) struct Names<'a> {
 /// A table as its name is held against those of columns.
 struct Table {
     people: bool,
-    /// Columns that tell its rows apart.
-    keys: Vec<String>,
     /// Its only word.
     only: Option<String>,
     /// The letters that its first word and that all of its words begin with.
@@ -90,14 +88,13 @@ impl<'a> Names<'a> {
             [only] => Some(canonical(only)),
             _ => None,
         });
-        let table = |(table, keys): (&Seen<'_>, &Keys)| Table {
+        let table = |table: &Seen<'_>| Table {
             people: is_people(&table.words),
-            keys: keys.singles.iter().map(|(_, name)| name.clone()).collect(),
             only: matches!(table.words.as_slice(), [_]).then(|| canonical(&table.words.concat())),
             first: letters(table.words.iter().take(1)),
             letters: letters(table.words.iter()),
         };
-        let tables: Vec<Table> = seen.iter().zip(keys).map(table).collect();
+        let tables: Vec<Table> = seen.iter().map(table).collect();
         Self {
             seen,
             called,
@@ -135,9 +132,7 @@ impl<'a> Names<'a> {
         let whole = column.kind == Kind::Whole;
         // "up votes" are counted.
         let many = bare && whole && words.last().is_some_and(|it| singular(it) != *it);
-        // What several rows have is no key of theirs: the "player id" of the players of a season.
-        let is_key = self.tables.get(from.at).is_some_and(|table| table.keys.contains(&column.info.name));
-        let called_so = !bare && !any(own, OWN_ROLES) && same(own, &from.words) && is_key;
+        let called_so = !bare && !any(own, OWN_ROLES) && same(own, &from.words);
         let rest = left(&words, bare, whole);
         let amount = is_switch_or_count(column, &words, bare) || many;
         let apart = match (amount, named || called_so) {
@@ -236,23 +231,6 @@ pub(super) fn is_about(stem: &[String], table: &Seen<'_>) -> bool {
 
 pub(super) fn is_people(words: &[String]) -> bool {
     words.last().is_some_and(|last| PEOPLE.contains(&canonical(last).as_str()))
-}
-
-/// Whether a name is about people of one kind, and a table holds those of another: a customer is no employee.
-pub(super) fn are_others(stem: &[String], table: &[String]) -> bool {
-    const KINDS: &[&[&str]] = &[
-        &["customer", "client", "guest"],
-        &["employee", "staff", "worker"],
-        &["student"],
-        &["patient"],
-        &["player"],
-        &["author"],
-        &["actor"],
-    ];
-    let kind = |words: &[String]| {
-        KINDS.iter().position(|kind| words.last().is_some_and(|last| kind.contains(&canonical(last).as_str())))
-    };
-    kind(stem).zip(kind(table)).is_some_and(|(one, other)| one != other)
 }
 
 pub(super) fn is_staff(words: &[String]) -> bool {

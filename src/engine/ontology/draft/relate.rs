@@ -202,7 +202,6 @@ fn single<'a>(
         // The row of the table that a kind of it goes on from.
         column.words.iter().any(|word| word == "ptr")
             || called.says == Says::Table && !same(&column.words, &from.words)
-            || called.says == Says::ShortForm && called.score >= 60 && !of.called
             || key_stem(&column.words).is_some_and(|stem| is_about(stem, to) && !is_about(stem, from))
     };
     let same_name = matches!(called.says, Says::SameName | Says::SameNameWithRole);

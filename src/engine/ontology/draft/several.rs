@@ -1,25 +1,19 @@
 //! References by several columns at once.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
-
 use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::names::{key_stem, same, stem_of};
-use crate::engine::ontology::draft::reading::is_about;
 use crate::engine::ontology::draft::{Candidate, kinds};
 
 /// References by several columns at once, with how surely they are called so, 0 to 100: each column of a table's key
 /// is there under the same name, or under the table's.
 pub(super) fn several(seen: &[Seen<'_>], keys: &[Keys]) -> Vec<(Candidate, i16)> {
     let mut found = Vec::new();
-    let several: Vec<(&Seen<'_>, &Keys)> = seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() > 1).collect();
-    for (to, to_keys) in several.iter().copied() {
-        let aside =
-            is_bridge(to, to_keys, seen) || is_crossing(to, to_keys, &several) || is_second(to, to_keys, &several);
+    for (to, to_keys) in seen.iter().zip(keys).filter(|(_, keys)| keys.primary.len() > 1) {
         for (from, from_keys) in seen.iter().zip(keys) {
-            if from.is(to) || from.table.place != to.table.place || aside && !is_lesser(from, to) {
+            if from.is(to) || from.table.place != to.table.place || is_bridge(to, to_keys, seen) && !is_lesser(from, to)
+            {
                 continue;
             }
             found.extend(together(from, from_keys, to, to_keys));
@@ -38,30 +32,6 @@ fn is_bridge(table: &Seen<'_>, keys: &Keys, seen: &[Seen<'_>]) -> bool {
     };
     let only = |column: &Column<'_>| keys.primary.contains(&column.info.name) || kinds::is_audit(&column.words);
     table.columns.iter().all(only) && table.columns.iter().filter(named).count() > 1
-}
-
-/// The words of the columns of a key.
-fn words<'a>(table: &'a Seen<'_>, keys: &Keys) -> BTreeSet<&'a [String]> {
-    keys.primary.iter().filter_map(|name| table.column(name)).map(|column| column.words.as_slice()).collect()
-}
-
-/// Whether a table says something of rows of others that meet: of an episode of a season, and of somebody in that season.
-/// Whoever has its key refers to those.
-fn is_crossing(table: &Seen<'_>, keys: &Keys, several: &[(&Seen<'_>, &Keys)]) -> bool {
-    let own = words(table, keys);
-    let others: Vec<_> = several.iter().map(|(other, keys)| words(other, keys)).collect();
-    let mut parts = others.iter().filter(|other| other.len() < own.len() && other.is_subset(&own));
-    let Some(first) = parts.clone().min_by_key(|part| part.len()) else { return false };
-    parts.any(|part| !part.is_superset(first))
-}
-
-/// Whether other tables with a key of the same names are referred to instead: one that a part of the key is called like.
-fn is_second(table: &Seen<'_>, keys: &Keys, several: &[(&Seen<'_>, &Keys)]) -> bool {
-    let own = words(table, keys);
-    let about = |it: &&Seen<'_>| own.iter().any(|words| is_about(stem_of(words), it));
-    let alike = several.iter().filter(|(other, keys)| words(other, keys) == own).map(|(other, _)| *other);
-    let rank = |it: &&Seen<'_>| (Reverse(it.words.len()), it.table.rows(), Reverse(it.at));
-    alike.filter(about).max_by_key(rank).is_some_and(|first| !first.is(table))
 }
 
 fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) -> Option<(Candidate, i16)> {

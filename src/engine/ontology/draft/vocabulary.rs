@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::ontology::draft::DraftTable;
-use crate::engine::ontology::draft::names::{forms, is_short, same, singular};
+use crate::engine::ontology::draft::names::{forms, same, singular};
 use crate::model::ontology::in_words;
 
 /// Words of business names that are found run together (`retailprice`). Table names are added to them.
@@ -68,7 +68,6 @@ const PARTS: &[&str] = &[
     "department",
     "description",
     "dest",
-    "detail",
     "device",
     "discount",
     "doctor",
@@ -93,11 +92,8 @@ const PARTS: &[&str] = &[
     "full",
     "game",
     "gross",
-    "group",
     "head",
-    "header",
     "hire",
-    "history",
     "hospital",
     "hotel",
     "hours",
@@ -117,7 +113,6 @@ const PARTS: &[&str] = &[
     "margin",
     "marital",
     "market",
-    "master",
     "member",
     "merchant",
     "message",
@@ -190,13 +185,11 @@ const PARTS: &[&str] = &[
     "shipping",
     "size",
     "song",
-    "sort",
     "standard",
     "start",
     "state",
     "station",
     "status",
-    "stock",
     "store",
     "street",
     "sub",
@@ -209,7 +202,6 @@ const PARTS: &[&str] = &[
     "tax",
     "teacher",
     "team",
-    "term",
     "ticket",
     "time",
     "title",
@@ -236,49 +228,7 @@ const PARTS: &[&str] = &[
 ];
 
 /// Words that are no two, though they could be parted.
-const WHOLE: &[&str] = &[
-    "timestamp",
-    "datetime",
-    "subtype",
-    "postage",
-    "timeline",
-    "valid",
-    "invalid",
-    "solid",
-    "rapid",
-    "hybrid",
-    "humid",
-    "liquid",
-    "fluid",
-    "avoid",
-    "android",
-    "centroid",
-    "asteroid",
-    "mermaid",
-    "orchid",
-    "pyramid",
-    "prepaid",
-    "unpaid",
-    "piano",
-    "casino",
-    "domino",
-    "volcano",
-    "techno",
-    "kimono",
-    "inferno",
-    "surname",
-    "rename",
-    "decode",
-    "encode",
-    "barcode",
-];
-
-/// What names of columns end with that begin alike: "taxcatid" and "taxcatname", "currcode" and "currabrev".
-const ENDINGS: &[&str] = &["id", "no", "num", "nr", "code", "name", "type", "desc", "key", "abbrev", "abrev", "number"];
-/// Letters that the word before such an ending has at least.
-const LEAST_STEM: usize = 3;
-/// Letters of what a key is of, for other words to be parted by it.
-const LEAST_KEY: usize = 6;
+const WHOLE: &[&str] = &["timestamp", "datetime", "subtype", "postage", "timeline"];
 
 /// What a table is for, in front of its name.
 const TABLE_MARKS: &[&str] = &["dim", "fact", "fct", "tbl", "stg", "tb", "raw", "src", "mart", "t", "vw"];
@@ -289,10 +239,6 @@ pub(super) struct Vocabulary {
     /// What tables are called, as [`forms`] writes it.
     nouns: BTreeSet<String>,
     of_columns: BTreeSet<String>,
-    /// What columns begin with before one of [`ENDINGS`], where others or a table begin so too.
-    stems: BTreeSet<String>,
-    /// What columns of one word are keys of: "satisfaction", where there is a "satisfactionid".
-    key_stems: BTreeSet<String>,
     /// Of all columns, in lower case, with how many tables have one.
     names: BTreeMap<String, usize>,
     common: Common,
@@ -361,7 +307,6 @@ impl Vocabulary {
                 of_columns.extend(name.split(' ').filter(|word| word.len() > 3).map(str::to_owned));
             }
         }
-        let stems = stems(tables.clone());
         let mut names = BTreeMap::new();
         for name in tables.clone().flat_map(|(_, columns)| columns) {
             *names.entry(name.to_lowercase()).or_default() += 1;
@@ -370,38 +315,14 @@ impl Vocabulary {
         let common = Common::of(&tables);
         tables.iter_mut().for_each(|table| common.drop_from(table));
         let nouns = tables.iter().flat_map(|table| forms(table)).collect();
-        let key_stems = names.keys().filter_map(|name| name.strip_suffix("id")).map(str::to_owned).collect();
-        Self { words_of_tables: words, nouns, of_columns, stems, key_stems, names, common }
+        Self { words_of_tables: words, nouns, of_columns, names, common }
     }
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
     /// a table, so that `custkey` is "cust key" and `valid` stays one.
     pub(super) fn words(&self, name: &str) -> Vec<String> {
         let known = |word: &str| is_part(word) || self.words_of_tables.contains(word);
-        let by_ending =
-            |word: String| match ended(&word).filter(|(stem, _)| !known(&word) && self.stems.contains(*stem)) {
-                Some((stem, ending)) => {
-                    let known = |word: &str| known(word) || is_short(word);
-                    parted(stem, known).into_iter().chain([ending.to_owned()]).collect()
-                }
-                None => self.by_key(word),
-            };
-        let words = in_words(name);
-        let words = words.split(' ').filter(|word| !word.is_empty()).flat_map(|word| match parted(word, known) {
-            one if one.len() == 1 => one.into_iter().flat_map(by_ending).collect(),
-            several => several,
-        });
-        words.collect()
-    }
-
-    /// A word that ends with what another column is the key of, in two: "selfrating", where there is a "ratingid".
-    fn by_key(&self, word: String) -> Vec<String> {
-        let ends =
-            |stem: &&String| stem.len() >= LEAST_KEY && word.len() > stem.len() + 2 && word.ends_with(stem.as_str());
-        match self.key_stems.iter().filter(ends).max_by_key(|stem| stem.len()) {
-            Some(stem) => vec![word.strip_suffix(stem.as_str()).unwrap_or_default().to_owned(), stem.clone()],
-            None => vec![word],
-        }
+        in_words(name).split(' ').filter(|word| !word.is_empty()).flat_map(|word| parted(word, known)).collect()
     }
 
     /// The words of a table's name without what it is for: `dim_customers` is "customers".
@@ -419,13 +340,6 @@ impl Vocabulary {
     /// Whether more than one table has a column of this name.
     pub(super) fn is_shared(&self, column: &str) -> bool {
         self.names.get(&column.to_lowercase()).is_some_and(|tables| *tables > 1)
-    }
-
-    /// Whether a column is called like a table, by its name alone.
-    pub(super) fn has_column(&self, table: &[String]) -> bool {
-        [table.concat(), table.join("_")]
-            .iter()
-            .any(|name| self.names.contains_key(name) || self.names.contains_key(&singular(name)))
     }
 
     /// Whether words are the name of a table other than this.
@@ -446,34 +360,7 @@ fn of_table(name: &str, of_columns: &BTreeSet<String>) -> Vec<String> {
 }
 
 fn is_part(word: &str) -> bool {
-    let is = |word: &str| PARTS.binary_search(&word).is_ok();
-    is(word) || word.len() >= 5 && is(&singular(word))
-}
-
-/// A word that is run together with one of [`ENDINGS`], the longest.
-fn ended(word: &str) -> Option<(&str, &'static str)> {
-    let parts = |ending: &&'static str| Some((word.strip_suffix(*ending)?, *ending));
-    let found = ENDINGS.iter().filter_map(parts).filter(|(stem, _)| stem.len() >= LEAST_STEM && stem.is_ascii());
-    found.filter(|_| !WHOLE.contains(&word)).max_by_key(|(_, ending)| ending.len())
-}
-
-/// What columns begin with before different endings, before one where a table begins so, and before "code", with which few
-/// other words end.
-fn stems<'a>(tables: impl Iterator<Item = (&'a str, Vec<&'a str>)> + Clone) -> BTreeSet<String> {
-    let mut endings: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
-    for name in tables.clone().flat_map(|(_, columns)| columns).map(in_words) {
-        for (stem, ending) in name.split(' ').filter_map(ended) {
-            endings.entry(stem.to_owned()).or_default().insert(ending);
-        }
-    }
-    let nouns: BTreeSet<String> =
-        tables.flat_map(|(table, _)| in_words(table).split(' ').map(str::to_owned).collect::<Vec<_>>()).collect();
-    let begins = |stem: &String| nouns.range(stem.clone()..).next().is_some_and(|noun| noun.starts_with(stem.as_str()));
-    endings
-        .into_iter()
-        .filter(|(stem, endings)| endings.len() > 1 || endings.contains("code") || begins(stem))
-        .map(|(stem, _)| stem)
-        .collect()
+    PARTS.binary_search(&word).is_ok()
 }
 
 /// A word in two or three, when all of them are known and it is not.
@@ -516,8 +403,7 @@ mod tests {
 
     #[test]
     fn run_together_names_are_parted_only_into_known_words() {
-        let columns = vec!["taxcatid", "taxcatname", "natcode", "gtcode", "validid"];
-        let vocabulary = Vocabulary::of([("parcels", columns), ("nation", vec![]), ("values", vec![])].into_iter());
+        let vocabulary = Vocabulary::of([("parcels", vec![]), ("nation", vec![])].into_iter());
         for (name, expected) in [
             ("l_extendedprice", "l extended price"),
             ("custkey", "cust key"),
@@ -526,11 +412,6 @@ mod tests {
             ("availqty", "avail qty"),
             ("parcelid", "parcel id"),
             ("nationkey", "nation key"),
-            ("natcode", "nat code"),
-            ("barcode", "barcode"),
-            ("taxcatid", "tax cat id"),
-            ("taxcatname", "tax cat name"),
-            ("gtcode", "gtcode"),
             ("AlbumId", "album id"),
             ("valid", "valid"),
             ("acid", "acid"),

@@ -22,10 +22,7 @@ pub(super) fn weigh(single: &Single<'_>, overlap: Option<Overlap>) -> f64 {
         (false, _) => -1.0,
     };
     let values = overlap.map_or(0.0, |overlap| of_values(single, overlap));
-    // Every table has columns that others' values are among by chance.
-    let part = overlap.and_then(Overlap::part);
-    let doubtful = if !single.primary && part.is_some_and(|part| part < 0.95) { -2.0 } else { 0.0 };
-    of_names(single.called) + values + key + doubtful
+    of_names(single.called) + values + key
 }
 
 /// What the names say.

@@ -176,27 +176,11 @@ pub(super) const GENERIC: &[&str] = &[
     "pk",
     "sk",
     "ref",
-    "index",
 ];
 
 /// Keys, and names, that go without another word.
-pub(super) const BARE_KEYS: &[&str] = &[
-    "id",
-    "key",
-    "identifier",
-    "uuid",
-    "guid",
-    "number",
-    "no",
-    "code",
-    "name",
-    "title",
-    "rowid",
-    "pk",
-    "sk",
-    "ref",
-    "index",
-];
+pub(super) const BARE_KEYS: &[&str] =
+    &["id", "key", "identifier", "uuid", "guid", "number", "no", "code", "name", "title", "rowid", "pk", "sk", "ref"];
 
 /// Endings of one word that say that it is a key.
 pub(super) const SHORT_KEYS: &[&str] = &["number", "num", "code", "key", "id", "no", "nr"];
@@ -210,30 +194,3 @@ pub(super) fn is_done_by(words: &[String]) -> bool {
 pub(super) fn any(words: &[String], list: &[&str]) -> bool {
     words.iter().any(|word| list.contains(&word.as_str()))
 }
-
-/// Endings of names whose texts others refer by.
-pub(super) const CODES: &[&str] = &[
-    "code",
-    "abbr",
-    "abbrev",
-    "abrev",
-    "abbreviation",
-    "symbol",
-    "iso",
-    "iso2",
-    "iso3",
-    "iata",
-    "icao",
-    "slug",
-    "sku",
-    "isbn",
-    "issn",
-    "ticker",
-    "callsign",
-    "acronym",
-    "short",
-    "handle",
-    "username",
-    "login",
-    "vin",
-];

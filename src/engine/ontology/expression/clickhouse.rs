@@ -158,13 +158,17 @@ fn call(function: &Function) -> Result<Option<String>, Unwritten> {
     Ok(Some(match (name.as_str(), given.as_slice()) {
         ("age", _) => return Err(not_in_clickhouse("AGE")),
         ("chr", _) => return Err(not_in_clickhouse("CHR")),
-        ("concat_ws", _) => return Err(not_in_clickhouse("CONCAT_WS")),
         ("bit_length", [of]) => format!("(8 * length({of}))"),
         ("btrim", [of, what]) => format!("trim(BOTH {what} FROM {of})"),
         // NULL is as an empty text.
         ("concat", parts) => {
             let parts: Vec<String> = parts.iter().map(|part| format!("COALESCE(toString({part}), '')")).collect();
             format!("concat({})", parts.join(", "))
+        }
+        // What is NULL is left out, by the function itself.
+        ("concat_ws", [by, parts @ ..]) => {
+            let parts: Vec<String> = parts.iter().map(|part| format!("toString({part})")).collect();
+            format!("arrayStringConcat([{}], {by})", parts.join(", "))
         }
         ("cot", [of]) => format!("(1 / tan({of}))"),
         ("log", [of]) => format!("log10({of})"),

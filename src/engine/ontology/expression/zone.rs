@@ -9,8 +9,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, DataType as SqlType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Interval,
-    TimezoneInfo, Value, visit_expressions_mut,
+    BinaryOperator, CastKind, DataType as SqlType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Interval, TimezoneInfo, Value, visit_expressions_mut,
 };
 
 use crate::model::ontology::DataType;
@@ -140,10 +140,28 @@ impl Clock<'_> {
                 // A day is not always 24 hours.
                 (_, Expr::Interval(length)) if has_days(length) => self.shift(left),
                 (Expr::Interval(length), _) if has_days(length) => self.shift(right),
+                (from, to) if *op == Minus && self.is_named_day(from) && self.is_named_day(to) => {
+                    day(left);
+                    day(right);
+                    false
+                }
                 _ => self.compare(left, right),
             },
             _ => false,
         }
+    }
+
+    /// Whether it is the name of a day: that it is one is written, for engines that have several types of days.
+    fn is_named_day(&self, expr: &Expr) -> bool {
+        let known = match expr {
+            Expr::Identifier(name) => (self.of)(None, &name.value),
+            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [dataset, name] => (self.of)(Some(&dataset.value), &name.value),
+                _ => None,
+            },
+            _ => None,
+        };
+        known == Some(DataType::Date)
     }
 
     /// An instant that days are added to: they are days of the calendar, and then it is an instant again.
@@ -223,6 +241,13 @@ impl Clock<'_> {
             other => self.time(other) == Some(Time::Civil),
         }
     }
+}
+
+/// As a day.
+fn day(expr: &mut Expr) {
+    let inner = std::mem::replace(expr, Expr::Value(Value::Null.with_empty_span()));
+    let (kind, data_type) = (CastKind::Cast, SqlType::Date);
+    *expr = Expr::Cast { kind, expr: Box::new(inner), data_type, format: None };
 }
 
 /// What an operator can be written beside.
