@@ -249,8 +249,11 @@ pub(super) fn searchable(chunk: &Chunk, document: &ParsedDocument) -> String {
 
 /// The same of its parts.
 pub(super) fn beneath(heading: &str, title: &str, text: &str) -> String {
-    let context = if heading.is_empty() { title } else { heading };
-    format!("{context}\n{text}")
+    format!("{}\n{text}", context(heading, title))
+}
+
+fn context<'a>(heading: &'a str, title: &'a str) -> &'a str {
+    if heading.is_empty() { title } else { heading }
 }
 
 /// Where a chunk begins whose first own unit is `unit`: a little before it, so that what the border cuts is whole in one
