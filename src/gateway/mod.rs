@@ -367,12 +367,11 @@ impl Gateway {
             reply = run => reply.unwrap_or_else(|_| Err(late()))?,
             () = self.shut::<O>(caller) => return Err(closed()),
         };
-        self.written::<O, W>(reply, most, &caller.request_id, write)
+        Self::written::<O, W>(reply, most, &caller.request_id, write)
     }
 
     /// What is sent of a reply, when it is no more than a reply may be.
     fn written<O: Operation, W>(
-        &self,
         reply: O::Reply,
         most: usize,
         request_id: &str,

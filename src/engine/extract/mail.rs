@@ -71,7 +71,7 @@ fn one(message: &Message<'_>, name: &str, budget: &Budget, found: &mut Found) ->
     head.extend(message.date().map(|date| format!("Date: {}", date.to_rfc3339())));
     text.paragraph(&head.join("\n"))?;
     body(message, &mut text)?;
-    let mut facts = super::facts([("created", message.date().map(|date| date.to_rfc3339()))]);
+    let mut facts = super::facts([("created", message.date().map(mail_parser::DateTime::to_rfc3339))]);
     let people = [("author", message.from()), ("to", message.to())];
     facts.extend(people.into_iter().filter_map(|(name, people)| Some((name.to_owned(), known_by(people?)))));
     found.documents.push(Extracted::new(name, subject.map(str::to_owned), text, facts));

@@ -129,9 +129,8 @@ fn times(plan: &Plan, ontology: &Ontology, said: &mut Vec<String>) {
 /// The windows among conditions that all hold.
 fn together<'a>(conditions: &'a [Condition], held: &mut Vec<(Option<&'a FieldRef>, &'a Window, bool)>) {
     for condition in conditions.iter().flat_map(Condition::together) {
-        match condition {
-            Condition::Within { field, window, negated } => held.push((Some(field), window, *negated)),
-            _ => {}
+        if let Condition::Within { field, window, negated } = condition {
+            held.push((Some(field), window, *negated));
         }
     }
 }
