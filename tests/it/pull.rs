@@ -1,5 +1,6 @@
 //! `dragoman model pull` with the real program: from a server whose stream breaks, from a folder, and what is no model.
 
+use futures_util::StreamExt as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -97,8 +98,12 @@ fn answered(files: &Files, asked: &Mutex<Vec<String>>, path: &str, headers: &Hea
         return (StatusCode::PARTIAL_CONTENT, [("content-range", of)], bytes[from..].to_vec()).into_response();
     }
     if path.ends_with("safetensors") && asked.lock().unwrap().is_empty() {
-        let half = Ok(bytes[..bytes.len() / 2].to_vec());
-        let broken = futures_util::stream::iter([half, Err(std::io::Error::other("the line is cut"))]);
+        let half = futures_util::stream::iter([Ok(bytes[..bytes.len() / 2].to_vec())]);
+        // What is there is sent when there is nothing more for now.
+        let broken = half.chain(futures_util::stream::once(async {
+            tokio::task::yield_now().await;
+            Err(std::io::Error::other("the line is cut"))
+        }));
         return Response::builder()
             .header("etag", tag)
             .header("content-length", bytes.len())
