@@ -80,20 +80,6 @@ const NAMING: &[&str] = &[
     "strand",
     "phase",
     "difficulty",
-    "episode",
-    "season",
-    "chapter",
-    "page",
-    "revision",
-    "seed",
-    "lft",
-    "rgt",
-    "anyo",
-    "ano",
-    "annee",
-    "jahr",
-    "mes",
-    "cuatrimestre",
 ];
 
 /// Of places on the earth and of directions: no sum or mean of them says anything.
