@@ -45,7 +45,7 @@ use crate::engine::job::Job;
 use crate::model::chunk_id::ChunkId;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Spot;
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::store::Db;
 
@@ -183,7 +183,7 @@ impl SearchEngine {
         let query = Query { dense, sparse: analysis::of_query(text), near: limit, equal: limit, ..Query::default() };
         let answers = self.find(&keys, &query, Some(text)).await;
         job.check()?;
-        let hits = collected(answers, &datasets, &mut degraded);
+        let hits = collected(answers, &datasets, &mut degraded)?;
         let mut ranked = rank::rank(hits, weight);
         let best: Vec<(usize, u64)> = ranked.iter().map(|ranked| (ranked.dataset, ranked.point)).collect();
         if let Some(hits) = self.wider(&keys, &query, text, &best).await {
@@ -292,7 +292,7 @@ impl SearchEngine {
             }
             match self.index.read(key, wanted).await {
                 Ok(read) => all.extend(read.into_iter().map(|(point, stored)| ((at, point), stored))),
-                Err(_logged) => degraded.push(unsearched(dataset)),
+                Err(error) => degraded.push(unsearched(dataset, &error)),
             }
         }
         all
@@ -311,12 +311,15 @@ fn keys<'p>(job: &Job<'p>, wanted: impl Fn(&Dataset) -> bool) -> (Vec<&'p Datase
 }
 
 /// The hits of each dataset, by its position; what failed is told in sentences.
+///
+/// # Errors
+/// The service can open no index for now, and none was searched.
 fn collected(
     answers: Vec<Result<Answer>>,
     datasets: &[&Dataset],
     degraded: &mut Vec<String>,
-) -> Vec<(usize, Vec<Hit>)> {
-    let mut hits = Vec::new();
+) -> Result<Vec<(usize, Vec<Hit>)>> {
+    let (mut hits, mut unavailable) = (Vec::new(), None);
     for (at, (answer, dataset)) in answers.into_iter().zip(datasets).enumerate() {
         match answer {
             Ok(Answer { hits: found, failed, is_outdated }) => {
@@ -329,18 +332,28 @@ fn collected(
                 degraded.extend(failed.iter().map(|leg| format!("Search by {leg} failed in {}.", dataset.name)));
                 hits.push((at, found));
             }
-            Err(_logged) => degraded.push(unsearched(dataset)),
+            Err(error) => {
+                degraded.push(unsearched(dataset, &error));
+                unavailable = Some(error).filter(|error| error.code == Code::ServiceUnavailable).or(unavailable);
+            }
         }
     }
-    hits
+    match unavailable {
+        Some(error) if hits.is_empty() => Err(error),
+        _ => Ok(hits),
+    }
 }
 
 fn said(degraded: Vec<String>) -> Option<String> {
     (!degraded.is_empty()).then(|| degraded.join(" "))
 }
 
-fn unsearched(dataset: &Dataset) -> String {
-    format!("{} could not be searched: its index is damaged or outdated, and is made anew of its texts.", dataset.name)
+fn unsearched(dataset: &Dataset, error: &Error) -> String {
+    let why = match error.code {
+        Code::ServiceUnavailable => error.message.as_str(),
+        _ => "its index is damaged or outdated, and is made anew of its texts.",
+    };
+    format!("{} could not be searched: {why}", dataset.name)
 }
 
 /// A match, and whether its text was cut.

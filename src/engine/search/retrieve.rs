@@ -160,7 +160,7 @@ impl SearchEngine {
             Fusion::Meaning if query.dense.is_none() => Fusion::Words,
             fusion => fusion,
         };
-        let mut all = fuse(collected(answers, &datasets, &mut degraded), fusion, weight);
+        let mut all = fuse(collected(answers, &datasets, &mut degraded)?, fusion, weight);
         if fusion == Fusion::Scores(None)
             && let (Some(words), Some(Meaning::Text(_))) = (&words, &ask.meaning)
         {
@@ -253,7 +253,7 @@ impl SearchEngine {
             }
             match self.index.places(key, points).await {
                 Ok(found) => places.extend(found.into_iter().map(|(point, place)| ((at, point), place))),
-                Err(_logged) => degraded.push(unsearched(dataset)),
+                Err(error) => degraded.push(unsearched(dataset, &error)),
             }
         }
         let mut counts: HashMap<Id<Document>, usize> = HashMap::new();

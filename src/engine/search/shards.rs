@@ -19,7 +19,7 @@ use crate::engine::search::backend::{Answer, Index, Key, Query};
 use crate::engine::search::manifest::{self, Fault};
 use crate::engine::search::open::OpenShards;
 use crate::engine::search::shard::{Among, Hit, Place, Shard, Stored};
-use crate::model::error::{Error, Result};
+use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 
 /// Shards that one search asks at the same time.
@@ -131,9 +131,13 @@ impl Shards {
             Ok(Err(fault)) => fault.to_string(),
             Err(panic) => panic.to_string(),
         };
-        self.failing().insert(key.clone());
-        self.failing.1.notify_one();
-        Err(Error::internal(format!("dataset {} of workspace {}: {failed}", key.owner.dataset, key.owner.org)))
+        let error = Error::internal(format!("dataset {} of workspace {}: {failed}", key.owner.dataset, key.owner.org));
+        // A full disk has damaged nothing, and leaves no room to make anything anew.
+        if error.code == Code::InternalError {
+            self.failing().insert(key.clone());
+            self.failing.1.notify_one();
+        }
+        Err(error)
     }
 }
 
