@@ -27,7 +27,7 @@ const SETS: [(&str, &str, &str); 5] = [
     ("chinook", "tests/data/chinook", "tests/bench/questions/chinook/ontology.yaml"),
     ("sakila", "tests/data/sakila", "tests/bench/questions/sakila/ontology.yaml"),
     ("tpch", "tests/data/tpch", "tests/bench/questions/tpch/ontology.yaml"),
-    ("flights", "src/cli/demo", "src/cli/demo/ontology.yaml"),
+    ("flights", "src/ops/demo", "src/ops/demo/ontology.yaml"),
 ];
 const FUNCTIONS: [Aggregation; 8] = [
     Aggregation::Sum,
