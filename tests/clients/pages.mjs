@@ -22,12 +22,17 @@ const wrong = [];
 /** A page of a browser whose complaints are collected under the name of what it shows. */
 const watched = async (context, name) => {
   const page = await context.newPage();
+  page.setDefaultTimeout(120_000);
   page.on('console', (message) => {
     // The status of a page is what it is looked at for.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) wrong.push(`${name()}: the browser says: ${message.text()}`);
   });
   page.on('pageerror', (error) => wrong.push(`${name()}: a script failed: ${error}`));
-  page.on('requestfailed', (request) => wrong.push(`${name()}: ${request.url()} did not arrive`));
+  page.on('requestfailed', (request) => {
+    // What a page asks again and again is given up when it is left.
+    if (request.resourceType() === 'fetch' && request.failure()?.errorText === 'net::ERR_ABORTED') return;
+    wrong.push(`${name()}: ${request.url()} did not arrive`);
+  });
   page.on('request', (request) => {
     if (!request.url().startsWith(`${base}/`) && !/^(data|blob):/.test(request.url())) wrong.push(`${name()}: asks elsewhere: ${request.url()}`);
   });
@@ -106,6 +111,8 @@ const byKeyboard = async (context) => {
   const page = await watched(context, () => 'by the keyboard');
   const reach = async (locator) => {
     await locator.first().waitFor();
+    // A script that comes last may put another control where one was.
+    await page.waitForLoadState();
     for (let pressed = 0; pressed < 150; pressed += 1) {
       if (await locator.first().evaluate((it) => it === document.activeElement)) return;
       await page.keyboard.press('Tab');

@@ -14,7 +14,7 @@ async fn walk(way: &str) {
         .current_dir(clients())
         .kill_on_drop(true)
         .output();
-    let output = tokio::time::timeout(Duration::from_secs(240), output).await.expect("in time").unwrap();
+    let output = tokio::time::timeout(Duration::from_secs(600), output).await.expect("in time").unwrap();
     let (said, problems) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}{problems}");
     eprintln!("{said}");

@@ -136,7 +136,7 @@ async fn every_page_is_for_everybody_by_day_and_night_on_every_screen_and_by_the
         .current_dir(clients())
         .kill_on_drop(true)
         .output();
-    let output = tokio::time::timeout(Duration::from_secs(400), output).await.expect("in time").unwrap();
+    let output = tokio::time::timeout(Duration::from_secs(900), output).await.expect("in time").unwrap();
     let (said, problems) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}\n{problems}");
     eprintln!("{problems}");

@@ -289,7 +289,7 @@ async fn errors_speak_of_the_query_and_help() {
 /// In Arrow a boolean is one bit; as JSON, and in the server's memory, it is very much more.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_of_very_many_small_values_is_refused_before_it_leaves_the_worker() {
-    let house = House::new(|_| {}).await;
+    let house = House::new(|budgets| budgets.sql_time = Duration::from_secs(60)).await;
     for sql in [
         "SELECT list({'a': true}) FROM range(1200000)",
         "SELECT list(true) FROM range(1200000)",
