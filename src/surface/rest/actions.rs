@@ -1,6 +1,7 @@
 //! The OpenAPI document as GPT Actions take it (developers.openai.com, actions: production notes, authentication): an
 //! absolute address, descriptions of at most 300 characters (700 of a parameter), an operation id and an example for each
-//! operation, OAuth on the same host, and every operation marked as one that changes nothing.
+//! operation, and every operation marked as one that changes nothing. It offers a token as the key and no sign-in: Actions
+//! send no challenge of PKCE, without which nobody gets a code (OAuth 2.1, 7.5.1).
 
 use std::sync::Arc;
 
@@ -12,7 +13,6 @@ use super::openapi;
 use crate::base::json::put;
 use crate::config::Config;
 use crate::gateway::operation::{Operation, Surface, Toolset};
-use crate::model::access::Scope;
 use crate::ops;
 
 /// Characters of a description: of an operation, and of anything in its arguments.
@@ -50,20 +50,6 @@ pub fn document(config: &Config) -> Value {
     }
     put(&mut document, "paths", paths);
     put(&mut document, "servers", json!([{ "url": config.url(openapi::base(Surface::Tool)) }]));
-    let granted = [Scope::DataRead, Scope::DataWrite, Scope::OntologiesRead];
-    put(&mut document, "security", json!([{ "oauth": granted.map(Scope::name) }]));
-    let scopes: Map<String, Value> =
-        granted.iter().map(|scope| (scope.name().to_owned(), scope.meaning().into())).collect();
-    let flow = json!({
-        "authorizationUrl": config.url("/api/oauth/authorize"),
-        "tokenUrl": config.url("/api/oauth/token"),
-        "refreshUrl": config.url("/api/oauth/token"),
-        "scopes": scopes,
-    });
-    let oauth = json!({ "type": "oauth2", "flows": { "authorizationCode": flow } });
-    if let Some(components) = document.get_mut("components") {
-        put(components, "securitySchemes", json!({ "oauth": oauth }));
-    }
     if let Some(info) = document.get_mut("info") {
         put(info, "title", "Dragoman");
         put(info, "description", "Answers from the organisation's own data: datasets, SQL, documents, ontologies.");
