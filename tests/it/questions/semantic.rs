@@ -182,6 +182,11 @@ async fn a_reply_says_what_a_model_would_stumble_over() {
     assert!(narrative(&reply).starts_with("**There are no shops** that meet the conditions."), "{reply}");
     let stored = bakery.query(json!({ "measures": ["revenue"], "filters": ["shop.town = 'Ghent'"] })).await;
     assert!(!caveats(&stored).contains("No shop.town"), "{stored}");
+    let small = bakery.query(json!({ "measures": ["pieces_sold"], "filters": ["sale.product = 'bun'"] })).await;
+    assert!(
+        caveats(&small).contains("With “product contains bun”, which leaves capitals aside, there are "),
+        "{small}"
+    );
 
     let compared = |with: &str| json!({ "measures": ["revenue"], "time": "2025-02", "compare_to": with });
     let reply = bakery.query(compared("2019-02")).await;

@@ -107,19 +107,25 @@ fn of_measure(work: &Work<'_>, measure: &Measure, at: usize, counts: bool) -> Ou
         }
         Value::Sum(parts) => parts.first().map(of_part).unwrap_or_default(),
         Value::Difference(left, _) => of_part(left),
-        Value::Over { measure, .. } => {
+        Value::Over { function, measure, .. } => {
             let (_, unit, format) = of_part(measure);
-            (DataType::Float, unit, format)
+            let same = matches!(function, Aggregation::Sum | Aggregation::Min | Aggregation::Max);
+            (DataType::Float, unit, format.filter(|format| same || has_parts(format)))
         }
         Value::Ratio { .. } | Value::Number(_) => (DataType::Float, None, None),
     };
     let (datatype, unit, format) = match &measure.shown_as {
         Some(Shown::Share { .. } | Shown::ChangePercent) => (DataType::Float, None, Some("0.0%".to_owned())),
-        Some(Shown::MovingAverage { .. }) => (DataType::Float, unit, format),
+        Some(Shown::MovingAverage { .. }) => (DataType::Float, unit, format.filter(|format| has_parts(format))),
         _ => (datatype, unit, format),
     };
     let nullable = !counts || measure.shown_as.is_some();
     OutputColumn { heading: String::new(), role: Role::Measure(at), datatype, unit, format, nullable }
+}
+
+/// Whether a format has room for parts of one, as means of whole numbers have.
+fn has_parts(format: &str) -> bool {
+    format.contains(['.', '%'])
 }
 
 /// How values of a field are written. Years are no amounts: their thousands are not told apart.

@@ -572,6 +572,24 @@ fn years_are_no_amounts() {
 }
 
 #[test]
+fn a_mean_of_whole_numbers_is_not_written_as_one() {
+    let mut ontology = ontology();
+    ontology.metrics[0].format = Some("#,##0".into());
+    let over = |function: Aggregation| {
+        let by = vec![Dimension::of(FieldRef::new("flights", "origin"))];
+        Measure::of(Value::Over { function, measure: Box::new(Measure::metric("flights")), by })
+    };
+    let mut moving = Measure::metric("flights");
+    moving.shown_as = Some(Shown::MovingAverage { rows: 3 });
+    let mut plan = count(&[("flights", "day", &[])]);
+    plan.dimensions[0].grain = Some(Grain::Month);
+    plan.measures = vec![over(Aggregation::Avg), over(Aggregation::Max), moving];
+    let compiled = compile(&plan, &ontology, &Graph::new(&ontology), Dialect::DuckDb, 100).unwrap();
+    let formats: Vec<Option<&str>> = compiled.columns[1..].iter().map(|column| column.format.as_deref()).collect();
+    assert_eq!(formats, [None, Some("#,##0"), None]);
+}
+
+#[test]
 fn equal_plans_have_equal_statements() {
     let plan = count(&[("airports", "city", &["from"]), ("flights", "day", &[])]);
     let first = made(&plan).unwrap();

@@ -11,7 +11,7 @@ use crate::engine::agent::lineage;
 use crate::engine::agent::near::unstored;
 use crate::engine::agent::prepared::{MAX_CHARS, Prepared};
 use crate::engine::agent::query::write;
-use crate::engine::agent::verifier::{Finding, Verdict, contradictions, relaxations, verify};
+use crate::engine::agent::verifier::{Finding, Verdict, contradictions, loosened, relaxations, verify};
 use crate::engine::chart::choose::choose;
 use crate::engine::chart::draw::{self, Theme};
 use crate::engine::job::Job;
@@ -193,9 +193,16 @@ impl Questions {
         Ok(verify(compiled, plan, &prepared.ontology, result, looked_up.as_ref(), &prepared.bounds))
     }
 
-    /// Which condition it is that leaves nothing: how many rows there would be without each, or without two of them.
+    /// Which condition it is that leaves nothing: how many rows there would be if a text were less exact, without each,
+    /// or without two of them.
     async fn relaxed(&self, job: &Job<'_>, prepared: &Prepared, plan: &Plan) -> Result<Vec<String>> {
         let mut said = Vec::new();
+        for (condition, loose) in loosened(plan, &prepared.ontology).into_iter().take(MOST_RELAXED) {
+            let count = self.count(job, prepared, &loose).await?;
+            if count > 0 {
+                said.push(format!("With “{condition}”, which leaves capitals aside, there are {count} rows."));
+            }
+        }
         for (condition, without) in relaxations(plan, &prepared.ontology).into_iter().take(MOST_RELAXED) {
             let count = self.count(job, prepared, &without).await?;
             if count > 0 {

@@ -115,9 +115,18 @@ fn not_compiled(problem: &CompileError, ontology: &Ontology) -> Error {
         let message = format!("This query cannot be answered: {}.", capital(&problem.to_string()));
         return Error::invalid("query", message);
     };
-    let choices: Vec<String> =
-        options.iter().take(MOST_WAYS).map(|way| by_way(&own(way, options), to, ontology)).collect();
-    let told: Vec<String> = choices.iter().zip(labels).map(|(way, label)| format!("`{way}.…` ({label})")).collect();
+    // What has nothing of its own cannot be named, and several may be named alike.
+    let mut choices: Vec<(String, &String)> = Vec::new();
+    for (way, label) in options.iter().zip(labels) {
+        let own = own(way, options);
+        let name = by_way(&own, to, ontology);
+        if !own.is_empty() && choices.iter().all(|(other, _)| *other != name) {
+            choices.push((name, label));
+        }
+    }
+    choices.truncate(MOST_WAYS);
+    let told: Vec<String> = choices.iter().map(|(way, label)| format!("`{way}.…` ({label})")).collect();
+    let choices: Vec<String> = choices.into_iter().map(|(way, _)| way).collect();
     let message = format!(
         "{from} and {to} are connected in several ways. Say which is meant, before the name of the dataset: {}.",
         told.join(", ")

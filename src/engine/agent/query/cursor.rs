@@ -175,6 +175,9 @@ impl<'a> Reader<'a> {
     fn end(&self) -> Read<()> {
         match self.is_end() {
             true => Ok(()),
+            false if self.is(0, &["per"]) => Err(self.wrong_here(
+                "`per` belongs within an aggregate of the number for each of them: `avg(count(order) per order.city)`",
+            )),
             false => Err(self.wrong_here(format!("{} is more than can be read here", self.what()))),
         }
     }

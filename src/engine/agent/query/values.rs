@@ -16,7 +16,7 @@ use crate::model::plan::{Measure, Shown, Value};
 const LOOKS: [&str; 4] = ["round", "cast", "ifnull", "coalesce"];
 
 const NO_PRODUCT: &str = "numbers are divided, added and subtracted, not multiplied: a ratio and a share are parts of 1 as they \
-                          are, without `* 100`; what a row's fields multiply to is a metric or a field of the ontology";
+                          are, without `* 100`; what a row's fields multiply to is a metric or a field of the ontology, or SQL for dragoman_sql";
 
 impl Reader<'_> {
     /// A number with its conditions and its heading.

@@ -6,7 +6,7 @@ mod relax;
 #[cfg(test)]
 mod tests;
 
-pub use relax::{contradictions, relaxations};
+pub use relax::{contradictions, loosened, relaxations};
 
 use std::collections::BTreeSet;
 

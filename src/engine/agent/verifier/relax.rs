@@ -1,7 +1,8 @@
-//! What an empty result would be without one of its conditions, or two that exclude each other.
+//! What an empty result would be without one of its conditions, or two that exclude each other, or if a text were only a
+//! part of the value, whatever its capitals.
 
 use crate::engine::ontology::expression::Aggregate;
-use crate::model::ontology::{Field, Ontology, in_words};
+use crate::model::ontology::{DataType, Field, Ontology, in_words};
 use crate::model::plan::{Comparator, Condition, FieldRef, Literal, Measure, Pattern, Plan, TimeFilter, Value};
 
 /// Most plans without two conditions.
@@ -23,6 +24,25 @@ pub fn contradictions(plan: &Plan, ontology: &Ontology) -> Vec<((String, String)
     pairs
         .map(|(one, other)| ((all.words(one, ontology), all.words(other, ontology)), all.without(&[one, other])))
         .collect()
+}
+
+/// Plans that count the rows which there would be if a text that is looked for were only a part of the stored one, and
+/// capitals did not count, with that condition in words: "Kilmer" where 'KILMER' is stored. One for each such condition.
+pub fn loosened(plan: &Plan, ontology: &Ontology) -> Vec<(String, Plan)> {
+    let Some(all) = Conditions::of(plan, ontology) else { return Vec::new() };
+    let loose = all.filters.iter().enumerate().filter_map(|(at, condition)| {
+        let Condition::Compare { field, op: Comparator::Equal, value: Literal::Text(text) } = condition else {
+            return None;
+        };
+        let is_text = ontology.field(&field.dataset, &field.field)?.datatype == DataType::String;
+        let field = field.clone();
+        let loose = Condition::Like { field, pattern: Pattern::Contains, text: text.clone(), negated: false };
+        let mut plan = all.without(&[at]);
+        let said = words(&loose, ontology);
+        plan.filters.push(loose);
+        is_text.then_some((said, plan))
+    });
+    loose.collect()
 }
 
 /// What can be left out of a plan.

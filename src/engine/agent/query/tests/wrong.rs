@@ -12,6 +12,8 @@ const WRONG: &[(&str, &str, usize, &str, &str)] = &[
     (r#"{"measures": ["order.status"]}"#, "measures[0]", 0, "say how they come together", ""),
     (r#"{"measures": ["count(odrer)"]}"#, "measures[0]", 6, "no dataset", "order"),
     (r#"{"measures": ["revenue * 100"]}"#, "measures[0]", 8, "not multiplied", ""),
+    (r#"{"measures": ["revenue * 2"]}"#, "measures[0]", 8, "dragoman_sql", ""),
+    (r#"{"measures": ["count(order) per order.city"]}"#, "measures[0]", 13, "within an aggregate", ""),
     (r#"{"measures": ["sum(order.total"]}"#, "measures[0]", 15, "`)` is missing", ""),
     (r#"{"measures": ["sum(secret.salary)"]}"#, "measures[0]", 4, "no dataset", ""),
     (r#"{"measures": ["customer"]}"#, "measures[0]", 0, "count(customer)", ""),
