@@ -135,6 +135,15 @@ pub(super) fn referred(
     notes: &mut Vec<String>,
 ) {
     for (keys, table) in keys.iter_mut().zip(seen) {
+        let here = || references.iter().filter(|it| it.candidate.to == table.table.name);
+        // Of several keys, the one that is referred to.
+        let meant = here().map(|it| &it.candidate.to_columns).find(|columns| keys.unique.contains(columns)).cloned();
+        if let Some(meant) =
+            meant.filter(|_| keys.primary.len() == 1 && here().all(|it| it.candidate.to_columns != keys.primary))
+        {
+            keys.unique.retain(|key| *key != meant);
+            keys.unique.push(std::mem::replace(&mut keys.primary, meant));
+        }
         for reference in references.iter().filter(|it| it.candidate.to == table.table.name) {
             let columns = &reference.candidate.to_columns;
             if keys.primary == *columns || keys.unique.contains(columns) {

@@ -40,11 +40,10 @@ fn entity(
         .chain(incoming().flat_map(|relationship| relationship.to_columns.clone()))
         .collect();
     let single = outgoing().filter_map(|relationship| match relationship.from_columns.as_slice() {
-        [column] => Some((column.clone(), !relationship.optional)),
+        [column] => Some(column.clone()),
         _ => None,
     });
-    // Of a text that is not always there the rest is still worth to be seen.
-    let refers: Vec<(String, bool)> = single.collect();
+    let refers: Vec<String> = single.collect();
     if keys.primary.is_empty() {
         notes.push(format!("{} has no key that was found: nothing can refer to its rows.", table.name));
     }

@@ -13,6 +13,8 @@ use crate::model::profile::ColumnProfile;
 /// Different values of a closed set, and of one that is looked up in questions.
 const CLOSED_VALUES: i64 = 50;
 const INDEXED_VALUES: i64 = 20_000;
+/// Rows of which it is no chance that they have one amount.
+const MANY_ROWS: i64 = 50;
 /// Characters of a value that people would say.
 const SPOKEN: usize = 80;
 
@@ -27,8 +29,8 @@ pub(super) fn words(table: &DraftTable, vocabulary: &Vocabulary) -> Vec<Vec<Stri
 pub(super) struct About<'a> {
     /// Columns that relationships use.
     pub joins: &'a [String],
-    /// Columns that by themselves refer to another table, and whether all of their values are there.
-    pub refers: &'a [(String, bool)],
+    /// Columns that by themselves refer to another table.
+    pub refers: &'a [String],
     pub key: &'a [String],
     /// Whether others refer to it.
     pub referred: bool,
@@ -117,18 +119,20 @@ fn field(
         && (field.is_enum && datatype == DataType::String || is_looked_up(column, figures, words, datatype));
     if values.is_some() {
         field.expression = format!("CAST({} AS VARCHAR)", identifier(&column.name));
-        (field.is_enum, field.index_values) = (field.pii.is_none(), field.pii.is_none());
+        (field.is_enum, field.index_values) = (pii.is_none(), pii.is_none());
     }
     // What it refers to has the values and the names: "JFK" is an airport, whatever refers to it.
-    let refers = about.refers.iter().find(|(name, _)| *name == column.name);
-    if refers.is_some() {
+    let refers = about.refers.contains(&column.name);
+    if refers {
         (field.is_enum, field.index_values) = (false, false);
     }
-    let own = about.key.contains(&column.name);
-    let elsewhere = refers.is_some_and(|(_, all)| !own && (*all || datatype != DataType::String));
+    // A number that refers says nothing; a code is what people say, and what models look for where the table has it.
+    let elsewhere = refers && !about.key.contains(&column.name) && datatype != DataType::String;
     // When a row was written is not asked for, and must not be taken for when it happened.
     let written = datatype.is_calendar() && kinds::is_audit(words);
-    field.hidden = datatype == DataType::Opaque || written || elsewhere || rare || figures.is_some_and(is_empty);
+    let secret = pii.as_deref() == Some("credential");
+    let nothing = rare || figures.is_some_and(is_empty);
+    field.hidden = datatype == DataType::Opaque || written || elsewhere || nothing || secret;
     field.pii = pii;
     field
 }
@@ -148,9 +152,11 @@ fn role(
     }
     match datatype {
         DataType::Integer | DataType::Decimal | DataType::Float => {
-            // Nothing is learnt from what all rows have, but amounts will differ one day.
-            let one = figures.is_some_and(|figures| figures.distinct == 1) && rows > 1 && !kinds::is_amount(words);
-            if kinds::is_place(words) || kinds::is_ratio(words) || one {
+            // Nothing is learnt from what all rows have, but amounts of a few rows will differ one day.
+            let one = figures.is_some_and(|figures| figures.distinct == 1)
+                && rows > 1
+                && (rows >= MANY_ROWS || !kinds::is_amount(words));
+            if kinds::is_place(words) || kinds::is_ratio(words) || kinds::is_moment(words) || one {
                 FieldRole::Attribute
             } else if is_year(words, figures)
                 || is_switch(figures)

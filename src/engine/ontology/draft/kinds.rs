@@ -199,7 +199,22 @@ const STOCKS: &[&str] = &["balance", "bal", "stock", "inventory", "headcount", "
 const PROSE: &[&str] = &[
     "description",
     "desc",
+    "descripcion",
+    "descricao",
+    "descrizione",
+    "beschreibung",
     "comment",
+    "comentario",
+    "comentarios",
+    "commentaire",
+    "commentaires",
+    "kommentar",
+    "bemerkung",
+    "bemerkungen",
+    "observacion",
+    "observaciones",
+    "texto",
+    "texte",
     "comments",
     "note",
     "notes",
@@ -391,6 +406,11 @@ pub(super) fn is_closed(words: &[String]) -> bool {
 
 pub(super) fn is_stock(words: &[String]) -> bool {
     any(words, STOCKS)
+}
+
+/// Whether it says when, also where it is counted in days from something: the "date of registration", -20.
+pub(super) fn is_moment(words: &[String]) -> bool {
+    matches!(words, [first, ..] if first == "date") || last_is(words, &["date"])
 }
 
 /// Whether a time is not when the row happened.

@@ -41,7 +41,7 @@ pub(super) fn label_field(
     keys: &Keys,
 ) -> Option<String> {
     let made = fields.iter().skip(words.len()).find(|field| field.label == "full name");
-    let texts = || fields.iter().zip(words).filter(|(field, _)| field.datatype == DataType::String);
+    let texts = || fields.iter().zip(words).filter(|(field, _)| field.datatype == DataType::String && !field.hidden);
     let own = noun(nouns);
     let exact =
         |wanted: &[String]| texts().find(|(_, words)| wanted.contains(&words.join(" "))).map(|(field, _)| field);
@@ -80,7 +80,14 @@ fn telling(table: &DraftTable, fields: &[Field], words: &[Vec<String>]) -> Optio
         let id = key_stem(words).is_some() && words.last().is_none_or(|last| last != "identifier");
         let contact =
             words.iter().any(|word| matches!(word.as_str(), "email" | "mail" | "phone" | "address" | "street"));
-        let fits = field.datatype == DataType::String && short && readable && apart && !prose && !id && !contact;
+        let fits = field.datatype == DataType::String
+            && !field.hidden
+            && short
+            && readable
+            && apart
+            && !prose
+            && !id
+            && !contact;
         let score = i64::from(field.role != FieldRole::Key) + i64::from(!described);
         if fits && table.rows() > 1 && best.is_none_or(|(most, _)| score > most) {
             best = Some((score, field));

@@ -166,7 +166,8 @@ fn total(entity: &Entity, field: &Field, words: &[String], label: &str, time: Op
 }
 
 fn average(entity: &Entity, field: &Field, label: &str, time: Option<&String>) -> Metric {
-    let rest = label.strip_prefix("average ").unwrap_or(label);
+    let said = |word| label.strip_prefix(word);
+    let rest = said("average ").or_else(|| said("avg ")).or_else(|| said("mean ")).unwrap_or(label);
     let mut names = vec![format!("mean {rest}"), format!("avg {rest}")];
     names.extend(others(entity, field, label).map(|other| format!("average {other}")));
     Metric {

@@ -117,7 +117,14 @@ impl<'a> Names<'a> {
         };
         let own = words.get(stem.clone()).unwrap_or_default();
         let of_tables = || forms(own).into_iter().filter_map(|form| self.called.get(&form)).flatten();
-        let named = of_tables().filter_map(|at| self.seen.get(*at)).any(|it| !it.is(from) && same(own, &it.words));
+        // A table whose own column of this name repeats refers by it itself: the campaigns of households, by campaign.
+        let repeats = |it: &Seen<'_>| {
+            let mut same = it.columns.iter().filter(|other| other.words == words);
+            same.any(|other| other.is_unique(it.table.rows()) == Some(false))
+        };
+        let named = of_tables()
+            .filter_map(|at| self.seen.get(*at))
+            .any(|it| !it.is(from) && same(own, &it.words) && !repeats(it));
         let keyed = own.first().and_then(|first| self.keyed.get(&canonical(first)));
         let parts = || keyed.into_iter().flatten().filter(|table| !table.is(from) && is_about(own, table));
         let there = parts().any(|table| table.columns.iter().any(|other| other.words == words));
@@ -132,7 +139,7 @@ impl<'a> Names<'a> {
         let whole = column.kind == Kind::Whole;
         // "up votes" are counted.
         let many = bare && whole && words.last().is_some_and(|it| singular(it) != *it);
-        let called_so = !bare && !any(own, OWN_ROLES) && same(own, &from.words);
+        let called_so = !bare && !any(own, OWN_ROLES) && same(own, &from.words) && !repeats(from);
         let rest = left(&words, bare, whole);
         let amount = is_switch_or_count(column, &words, bare) || many;
         let apart = match (amount, named || called_so) {

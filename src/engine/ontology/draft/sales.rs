@@ -25,7 +25,33 @@ const SALES: &[&str] = &[
     "purchases",
     "booking",
     "bookings",
+    "pedido",
+    "pedidos",
+    "venta",
+    "ventas",
+    "venda",
+    "vendas",
+    "factura",
+    "facturas",
+    "commande",
+    "commandes",
+    "vente",
+    "ventes",
+    "facture",
+    "factures",
+    "bestellung",
+    "bestellungen",
+    "auftrag",
+    "rechnung",
+    "rechnungen",
+    "ordine",
+    "ordini",
 ];
+
+/// Words for a price, for one piece, and for how many pieces.
+const PRICE: &[&str] = &["price", "precio", "preco", "prix", "preis", "prezzo", "einzelpreis", "stueckpreis"];
+const UNIT: &[&str] = &["unit", "sale", "sales", "unidad", "unitario", "unitaire", "vente", "venta", "unidade"];
+const QUANTITY: &[&str] = &["quantity", "qty", "cantidad", "quantidade", "quantite", "menge", "anzahl", "quantita"];
 
 /// A metric of what was sold.
 pub(super) struct Sold {
@@ -69,11 +95,8 @@ fn find<'a>(entity: &'a Entity, words: &[Vec<String>], holds: impl Fn(&[String])
 /// What lines of a sale are worth, where they have a price and a quantity and no amount of their own.
 pub(super) fn price_times_quantity(entity: &Entity, words: &[Vec<String>], time: Option<&String>) -> Option<Metric> {
     let has = |words: &[String], list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let price = find(entity, words, |words| {
-        words.last().is_some_and(|word| word == "price") && (words.len() == 1 || has(words, &["unit", "sale", "sales"]))
-    })?;
-    let quantity =
-        find(entity, words, |words| has(words, &["quantity", "qty"]) && !has(words, &["stock", "avail", "available"]))?;
+    let price = find(entity, words, |words| has(words, PRICE) && (words.len() == 1 || has(words, UNIT)))?;
+    let quantity = find(entity, words, |words| has(words, QUANTITY) && !has(words, &["stock", "avail", "available"]))?;
     let whole = find(entity, words, |words| {
         has(words, &["amount", "amt", "total", "extended", "revenue", "value", "net", "gross"])
     });

@@ -1,5 +1,7 @@
 //! References by several columns at once.
 
+use std::cmp::Reverse;
+
 use crate::engine::ontology::draft::called::is_lesser;
 use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
@@ -49,10 +51,18 @@ fn together(from: &Seen<'_>, from_keys: &Keys, to: &Seen<'_>, to_keys: &Keys) ->
         named |= by_table.is_some();
         columns.push(column.info.name.clone());
     }
-    // Both have the same key: neither is said to be the other's, unless one is called after the other.
+    // Both have the same key: neither is said to be the other's, unless one is called after the other, or the key says of
+    // what it is one and this table comes first.
     let has = |key: &[String]| !key.is_empty() && key.iter().all(|name| columns.contains(name));
     let same_key = has(&from_keys.primary) || from_keys.singles.iter().any(|(_, name)| columns.contains(name));
-    if same_key && !named && !is_lesser(from, to) {
+    let tells =
+        |name: &String| to.column(name).and_then(|key| key_stem(&key.words)).is_some_and(|stem| !stem.is_empty());
+    let rank = |it: &Seen<'_>| (it.table.rows(), Reverse(it.words.len()), Reverse(it.at));
+    let twins = from_keys.primary.len() == columns.len()
+        && has(&from_keys.primary)
+        && to_keys.primary.iter().any(tells)
+        && rank(to) > rank(from);
+    if same_key && !named && !twins && !is_lesser(from, to) {
         return None;
     }
     let candidate = Candidate {

@@ -793,7 +793,11 @@ fn a_code_is_called_by_what_it_stands_for_and_a_list_by_what_it_lists() {
     let firms = made.entity("firms").unwrap();
     assert!(firms.ai.synonyms.contains(&"brand".to_owned()), "{:?}", firms.ai.synonyms);
     assert_eq!(firms.field("firm_code").unwrap().expression, "brand");
-    assert!(made.field("cars", "brand").unwrap().hidden && !made.field("cars", "brand").unwrap().index_values);
+    let refers = made.field("cars", "brand").unwrap();
+    assert!(
+        !refers.hidden && !refers.index_values,
+        "a code can be asked for where it refers, and its values are elsewhere"
+    );
     let list = made.entity("car_extra").unwrap();
     assert_eq!((list.source.as_str(), list.grain.as_deref()), ("extra", Some("car extra")));
     assert_eq!(made.relationships.iter().filter(|it| it.from == "car_extra").count(), 1);

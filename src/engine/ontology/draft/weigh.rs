@@ -12,6 +12,9 @@ use crate::engine::ontology::draft::says::{Called, Says};
 pub(super) const ENOUGH: f64 = 1.5;
 pub(super) const SURE: f64 = 4.0;
 
+/// That a key describes a part of the rows which have its name.
+const DESCRIBED: f64 = 2.0;
+
 /// Weighs a reference of one column.
 pub(super) fn weigh(single: &Single<'_>, overlap: Option<Overlap>) -> f64 {
     let key = match (single.primary, single.own) {
@@ -47,9 +50,18 @@ fn of_values(single: &Single<'_>, overlap: Overlap) -> f64 {
     };
     // Where no name says it, every value must.
     let silent = if single.called.score < 30 { missing } else { 0.0 };
-    // What is found beside much that is not may be chance all the same.
+    // What is found beside much that is not may be chance all the same; but a key of the same name of which nearly all
+    // values occur here describes some of these rows: those households that said how old they are.
     let trust = ((part - 0.5) * 2.0).max(0.0);
-    missing + silent + trust * not_by_chance(single, overlap)
+    let keys = single.key.distinct().unwrap_or(0);
+    let same_name = single.called.says == Says::SameName && single.called.score >= 85;
+    let described = part >= 0.2
+        && part < 0.9
+        && single.primary
+        && same_name
+        && keys >= MANY_KEYS
+        && overlap.found.saturating_mul(10) >= keys.saturating_mul(9);
+    missing + silent + trust * not_by_chance(single, overlap) + if described { DESCRIBED } else { 0.0 }
 }
 
 /// How little it is chance that so many values are keys there.
