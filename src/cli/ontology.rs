@@ -255,7 +255,10 @@ impl Room<'_> {
             Some(name) => all.iter().find(|one| one.name == name),
             None => all.first().filter(|_| all.len() == 1),
         };
-        let found = found.with_context(|| format!("name an ontology with --ontology: {}", names.join(", ")))?;
+        let found = found.with_context(|| match names.as_slice() {
+            [] => "there is no ontology here: `dragoman ontology draft` makes one of the tables, `dragoman ontology save` keeps it".to_owned(),
+            names => format!("name one of the ontologies with --ontology: {}", names.join(", ")),
+        })?;
         Ok(found.ontology_id)
     }
 

@@ -77,7 +77,13 @@ pub struct Reply {
     /// Present when there are more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// Why there is nothing, where there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
 }
+
+const NOTHING: &str = "Nothing is published to you yet. A person who may write publishes a dataset on its page in the console, or \
+                       with `dragoman import --publish`.";
 
 impl Operation for ListDatasets {
     const INFO: Info = Info {
@@ -129,7 +135,8 @@ impl Operation for ListDatasets {
             room = room.saturating_sub(size);
             datasets.push(next);
         }
-        Ok(Reply { count: datasets.len(), datasets, next_cursor })
+        let note = (datasets.is_empty() && after.is_none()).then_some(NOTHING);
+        Ok(Reply { count: datasets.len(), datasets, next_cursor, note })
     }
 }
 

@@ -33,7 +33,7 @@ fn command(words: &[&str]) -> String {
 
 /// A request whose token comes by a pipe.
 fn request(words: &[&str]) -> String {
-    let curl = command(&[&["curl", "-fsS", "-H", "@-"], words].concat());
+    let curl = command(&[&["curl", "-sS", "--fail-with-body", "-H", "@-"], words].concat());
     format!("printf 'Authorization: Bearer %s' \"$DRAGOMAN_TOKEN\" | {curl}")
 }
 

@@ -15,6 +15,12 @@ const element = (name, text, className) => {
   return made;
 };
 
+// What is typed of a dataset and not saved yet is kept when it is published.
+document.querySelector('form.switch')?.addEventListener('formdata', ({ formData }) => {
+  const words = document.querySelector('form.words');
+  for (const [name, value] of words ? new FormData(words) : []) if (!formData.has(name)) formData.append(name, value);
+});
+
 // What else is on the page and speaks of what there is, as it is now.
 const renew = async () => {
   const answer = await fetch(location.href).catch(() => null);

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::changes;
 use super::columns::{PROBLEMS, columns_of, csv, more, plain_names, reserved, type_of};
 use super::instance::{self, internal};
-use super::{problem, profile, said, sheet, source};
+use super::{problem, profile, said, sheet, source, unclosed};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::column_change::ColumnChange;
@@ -133,6 +133,9 @@ pub(super) fn run(
         no_rejects(&connection)?;
     }
     let named = columns_of(&connection, "made", "data").map_err(|cause| internal(&cause))?;
+    if format == TableFormat::Csv {
+        unclosed::refuse(&readable.path, &named, readable.dialect.quote)?;
+    }
     name_columns(&connection, &reserved)?;
     let mut said = match format {
         TableFormat::Parquet => said::of_table(&connection, from, &named),

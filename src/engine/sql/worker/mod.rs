@@ -23,6 +23,7 @@ mod sandbox;
 mod sheet;
 mod source;
 mod syscalls;
+mod unclosed;
 mod zones;
 
 use std::fs::File;

@@ -47,9 +47,10 @@ impl Mode {
     const ALL: [(Mode, &'static str, &'static str); 3] =
         [(Mode::Sql, "sql", "SQL"), (Mode::Question, "question", "Question"), (Mode::Query, "query", "Query")];
 
-    fn of(params: &Params) -> Self {
-        let named = params.get("mode");
-        Self::ALL.iter().find(|(_, name, _)| Some(*name) == named).map_or(Mode::Sql, |(mode, ..)| *mode)
+    /// The one that is named; of a statement that comes alone SQL.
+    fn of(params: &Params) -> Option<Self> {
+        let named = params.get("mode").or_else(|| params.get("sql").map(|_| "sql"));
+        Self::ALL.iter().find(|(_, name, _)| Some(*name) == named).map(|(mode, ..)| *mode)
     }
 }
 
@@ -164,7 +165,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         Ok(found) => found,
         Err(response) => return response,
     };
-    let answered = match Mode::of(&params) {
+    let answered = match Mode::of(&params).unwrap_or(Mode::Sql) {
         Mode::Sql => {
             let sql = params.get("sql").unwrap_or("").to_owned();
             let ran = room.ask(RunSql { sql }).await.and_then(Ran::of);
@@ -244,17 +245,19 @@ async fn page(room: &Room<'_>, params: &Params, ran: Option<Result<Ran>>) -> Res
     if !room.caller.rights.allow(Action::RunSql) {
         return Err(denied(&room.caller, Action::RunSql));
     }
-    let mode = Mode::of(params);
+    let named = Mode::of(params);
+    let ontologies = match named {
+        Some(Mode::Sql) => Vec::new(),
+        Some(Mode::Question | Mode::Query) | None => room.ask(ListOntologies {}).await?.ontologies,
+    };
+    // Plain words first, where something understands them.
+    let mode = named.unwrap_or(if ontologies.is_empty() { Mode::Sql } else { Mode::Question });
     let text = |name: &str| params.get(name).unwrap_or("").replace("\r\n", "\n");
     let (ran, problem) = match ran {
         None => (None, String::new()),
         Some(Ok(ran)) => (Some(ran), String::new()),
         Some(Err(error)) if is_told_elsewhere(&error) => return Err(error),
         Some(Err(error)) => (None, error.message),
-    };
-    let ontologies = match mode {
-        Mode::Sql => Vec::new(),
-        Mode::Question | Mode::Query => room.ask(ListOntologies {}).await?.ontologies,
     };
     let tables = match mode {
         Mode::Sql => room.ask(ListDatasets::default()).await?.datasets,

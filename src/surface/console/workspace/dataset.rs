@@ -135,26 +135,35 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
     page.await.unwrap_or_else(|error| room.refusal(&error))
 }
 
+/// Keeps what a form says the data are, and which columns are hidden.
+async fn describe(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Result<()> {
+    let text = |name: &str| Some(params.get(name).unwrap_or("").replace("\r\n", "\n"));
+    // An empty field takes back what was written.
+    let column = |(name, text): (&str, &str)| Some((name.strip_prefix(COLUMN)?.to_owned(), text.to_owned()));
+    let columns = params.pairs().filter_map(column).collect();
+    // A box that is not ticked is not sent: the form says which columns it has boxes for.
+    let boxed = params.pairs().filter_map(|(name, _)| name.strip_prefix(BOX));
+    let hidden = boxed.map(|name| (name.to_owned(), params.get(&format!("{HIDDEN}{name}")).is_some())).collect();
+    let (title, description) = (text("title"), text("description"));
+    let op = UpdateDataset { dataset_id, title, description, columns, hidden };
+    room.ask(op).await?;
+    Ok(())
+}
+
 /// Does what a form says; gives the page that follows.
 async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Result<String> {
     match params.get("do") {
         Some("publish") => {
             let externally_queryable = params.get("published") == Some("1");
+            // What was typed on the page and not saved yet comes along.
+            if params.get("title").is_some() {
+                describe(room, dataset_id, params).await?;
+            }
             room.ask(Publish { dataset_id, externally_queryable }).await?;
             Ok(room.here())
         }
         Some("describe") => {
-            let text = |name: &str| Some(params.get(name).unwrap_or("").replace("\r\n", "\n"));
-            // An empty field takes back what was written.
-            let column = |(name, text): (&str, &str)| Some((name.strip_prefix(COLUMN)?.to_owned(), text.to_owned()));
-            let columns = params.pairs().filter_map(column).collect();
-            // A box that is not ticked is not sent: the form says which columns it has boxes for.
-            let boxed = params.pairs().filter_map(|(name, _)| name.strip_prefix(BOX));
-            let hidden =
-                boxed.map(|name| (name.to_owned(), params.get(&format!("{HIDDEN}{name}")).is_some())).collect();
-            let (title, description) = (text("title"), text("description"));
-            let op = UpdateDataset { dataset_id, title, description, columns, hidden };
-            room.ask(op).await?;
+            describe(room, dataset_id, params).await?;
             Ok(format!("{}?saved=1", room.here()))
         }
         Some("restore") => {

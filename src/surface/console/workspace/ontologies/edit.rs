@@ -13,7 +13,7 @@ use crate::model::error::{Error, Result};
 use crate::model::ontology::{Problem, StoredOntology};
 use crate::ops::draft_ontology::{DraftOntology, Evidence};
 use crate::ops::list_datasets::Listed;
-use crate::ops::ontology_texts::{Format, GetOntologyText, Saved, Standing, Text, UpdateOntology};
+use crate::ops::ontology_texts::{CheckOntology, Format, GetOntologyText, Saved, Standing, Text, UpdateOntology};
 use crate::surface::browser::visit::Door;
 use crate::surface::console::frame::Frame;
 use crate::surface::console::workspace::{Console, Room, Slug};
@@ -190,6 +190,8 @@ async fn save(room: &Room<'_>, ontology_id: Id<StoredOntology>, params: &Params)
 pub(super) async fn done(room: &Room<'_>, saved: Saved, sheet: Sheet) -> Result<Response> {
     let Saved { ontology, problems } = saved;
     if problems.is_empty() {
+        // What cannot be compared now is, by the button there.
+        let _ = room.ask(CheckOntology { ontology_id: ontology.ontology_id }).await;
         return Ok(html::see_other(&Head::of(room, &ontology).at));
     }
     let errors = problems.iter().any(Problem::is_error);
