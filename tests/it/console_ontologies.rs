@@ -157,7 +157,7 @@ async fn texts_are_saved_refused_with_their_places_and_brought_back() {
     let made = send(&ann, "/w/acme/ontologies/new", "create", &[("text", TEXT), ("summary", "Mine")]).await;
     let about = location(&made);
     let edit = format!("{about}/edit");
-    assert!(text(&ann, &about).await.contains(">draft<"));
+    assert!(text(&ann, &about).await.contains(">ready<"), "what is saved is compared with the data at once");
 
     // What cannot be read is not saved; the text stays, and each problem says its line.
     let broken = TEXT.replace("relationships:", "relations:");

@@ -12,6 +12,8 @@ const ENOUGH_ROWS: i64 = 8;
 const FEW: i64 = 12;
 /// What is numbered beyond here was counted on by a machine.
 const LONG: f64 = 1e7;
+/// Nothing that is measured begins as far away as here: rows are told apart by it, here or elsewhere.
+const FAR: f64 = 1e10;
 
 /// Logarithm of the odds that a column of numbers is measured: above 0 it is an amount.
 pub(super) fn weigh(column: &Column<'_>, rows: i64) -> f64 {
@@ -57,7 +59,7 @@ fn of_whole(column: &Column<'_>, rows: i64) -> f64 {
     let unique = column.is_unique(rows) == Some(true);
     let density = column.density().unwrap_or(0.0);
     let mut odds = bare;
-    if unique && least >= LONG {
+    if unique && least >= LONG || least >= FAR {
         odds -= 5.0;
     }
     if is_run(least, most) && distinct > 2 {
