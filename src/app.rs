@@ -137,6 +137,7 @@ impl App {
         let folder = FolderLock::take(&config.data_dir)?;
         let office = Office::open(config, clock).await?;
         let engines = Engines::new(&office.config, &office.db, &office.clock, worker, office.sources())?;
+        engines.search.begin_work().await;
         engines.datasets.sweep().await?;
         let cursors = Cursors::new(office.secret_for("cursors"));
         let (identity, record) = (office.identity.clone(), Record::new(office.db.clone()));

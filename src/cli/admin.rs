@@ -4,6 +4,7 @@
 mod audit;
 mod client;
 mod dataset;
+mod index;
 mod key;
 mod repair;
 mod show;
@@ -28,6 +29,7 @@ use crate::model::access::{ExtScope, Role};
 use crate::model::org::Org;
 use crate::model::user::User;
 pub use dataset::Dataset;
+pub use index::Index;
 pub use repair::Indexes;
 use show::{
     Said, member_facts, person_facts, scope_names, standing, state, table, token_facts, with_password, with_state,

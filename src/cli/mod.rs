@@ -64,6 +64,9 @@ enum Admin {
     /// Datasets of a workspace
     #[command(subcommand)]
     Dataset(admin::Dataset),
+    /// Where the indexes of documents are kept
+    #[command(subcommand)]
+    Index(admin::Index),
 }
 
 impl Cli {
@@ -105,6 +108,13 @@ impl Cli {
                 done
             }
             Command::Admin(Admin::Dataset(command)) => {
+                start_logging(&config, true)?;
+                let house = House::open(config).await?;
+                let done = command.run(&house, self.json).await;
+                house.close().await;
+                done
+            }
+            Command::Admin(Admin::Index(command)) => {
                 start_logging(&config, true)?;
                 let house = House::open(config).await?;
                 let done = command.run(&house, self.json).await;

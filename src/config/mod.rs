@@ -3,6 +3,7 @@
 mod embedding;
 mod limits;
 mod llm;
+mod qdrant;
 mod read;
 mod reader;
 mod shown;
@@ -19,6 +20,7 @@ use crate::base::telemetry::LogFormat;
 pub use embedding::{Embedding, EmbeddingServer};
 pub use limits::{Budgets, CallRates, Keep, Lifetimes, Limits, Rates};
 pub use llm::{Llm, LlmProvider};
+pub use qdrant::Qdrant;
 pub use reader::Problems;
 pub use shown::{Setting, Settings};
 pub use variables::{VARIABLES, Variable};
@@ -57,6 +59,8 @@ pub struct Config {
     pub llm: Option<Llm>,
     /// What makes vectors of texts.
     pub embedding: Embedding,
+    /// Where indexes of documents are kept; in the data folder when absent.
+    pub qdrant: Option<Qdrant>,
     /// What `dragoman stdio` presents.
     pub token: Option<Secret>,
     /// Log filter in `tracing` syntax.

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::embedding::embedding;
 use super::llm::llm;
+use super::qdrant::qdrant;
 use super::reader::{Problems, Reader};
 use super::{Config, Limits, Mail, Provider};
 use crate::base::outbound::Trusted;
@@ -43,6 +44,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
             .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
         llm: llm(&mut read),
         embedding: embedding(&mut read),
+        qdrant: qdrant(&mut read),
         token: read.text("DRAGOMAN_TOKEN").map(Secret::new),
         log: read.text("DRAGOMAN_LOG").unwrap_or_default(),
         log_format: match read.text("DRAGOMAN_LOG_FORMAT").as_deref() {

@@ -6,7 +6,7 @@ use super::variables::VARIABLES;
 use crate::base::secret::Secret;
 
 /// Variables whose values are secret, or have a secret in them.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 9] = [
     "DATABASE_URL",
     "DRAGOMAN_MASTER_KEY",
     "DRAGOMAN_SMTP_URL",
@@ -14,6 +14,7 @@ const SECRET: [&str; 8] = [
     "DRAGOMAN_OIDC_CLIENT_SECRET",
     "DRAGOMAN_LLM_API_KEY",
     "DRAGOMAN_EMBEDDING_API_KEY",
+    "QDRANT_API_KEY",
     "DRAGOMAN_TOKEN",
 ];
 

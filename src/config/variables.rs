@@ -50,6 +50,8 @@ variables! {
     "DRAGOMAN_EMBEDDING_MODEL" = "": "name of the model, as that server calls it";
     "DRAGOMAN_EMBEDDING_API_KEY" = "": "key of that server; empty for one that asks for none";
     "DRAGOMAN_EMBEDDING_TIMEOUT" = "30": "seconds that the server may take for one batch of texts, with everything that is tried again";
+    "QDRANT_URL" = "": "gRPC address of a Qdrant server (1.19 or later) that keeps the indexes of documents, such as http://127.0.0.1:6334; in the data folder when empty. What is there already is moved by `dragoman admin index move`";
+    "QDRANT_API_KEY" = "": "key of that server; empty for one that asks for none";
     "DRAGOMAN_TOKEN" = "": "token that `dragoman stdio` presents, for clients that start it; the service itself reads none";
     "DRAGOMAN_LOG" = "info,qdrant_edge=error": "log filter, such as info,dragoman=debug; of libraries only warnings and errors are written, because their other lines hold requests";
     "DRAGOMAN_LOG_FORMAT" = "text": "text or json";

@@ -6,7 +6,7 @@
 mod versions;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::Mutex;
@@ -18,7 +18,7 @@ use crate::engine::agent::conversation::Questions;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::engine::readers::{Readers, Reading};
-use crate::engine::search::SearchEngine;
+use crate::engine::search::{Sealed, SearchEngine};
 use crate::engine::sql::{Results, SqlEngine};
 use crate::model::dataset::{COLUMN_DESCRIPTION, ColumnInfo, DESCRIPTION, Dataset, Kind, TITLE, readable};
 use crate::model::document::{Document, DocumentRow};
@@ -67,10 +67,16 @@ pub struct NewVersion<'a> {
     pub is_described: bool,
     /// Whether external clients may see it at once. `false` leaves an existing publication as it is.
     pub publish: bool,
-    /// Its finished file or shard.
-    pub staged: &'a Path,
     /// What the files that it came from are known by.
     pub digest: &'a str,
+}
+
+/// What a version's data are before it is published.
+pub enum Staged<'a> {
+    /// The finished file of a table.
+    Table(&'a Path),
+    /// The index of documents.
+    Index(Sealed),
 }
 
 /// What people write of a dataset; what is absent stays.
@@ -105,17 +111,22 @@ impl Datasets {
     /// # Errors
     /// `invalid_argument` when another dataset has the name by now, or the one that the work began on was deleted, and
     /// then it stays so; `query_timeout` when the caller has left before.
-    pub async fn put(&self, job: &Job<'_>, new: NewVersion<'_>) -> Result<()> {
+    pub async fn put(&self, job: &Job<'_>, new: NewVersion<'_>, staged: Staged<'_>) -> Result<()> {
         let _turn = job.wait(self.turn.lock()).await?;
         // The last look at who waits: from here on it is published, or fails by itself.
         job.check()?;
-        let place = self.place(new.dataset);
-        self.files.publish(new.staged, &place).map_err(Error::internal)?;
+        let (org, id, version) = (new.dataset.org, new.dataset.id, new.dataset.version.as_deref().unwrap_or_default());
+        match staged {
+            Staged::Table(file) => {
+                self.files.publish(file, &self.files.table(org, id, version)).map_err(Error::internal)?;
+            }
+            Staged::Index(sealed) => self.dependents.search.put(org, id, version, sealed).await?,
+        }
         let by = job.pass.user().map(|user| user.to_string());
         match self.write(&new, by).await {
-            Ok((before, gone)) => self.retire(new.dataset, before, gone),
+            Ok((before, gone)) => self.retire(new.dataset, before, gone).await,
             Err(problem) => {
-                self.files.remove(&place).map_err(Error::internal)?;
+                self.take_away(new.dataset).await?;
                 return Err(problem);
             }
         }
@@ -252,10 +263,12 @@ impl Datasets {
     /// import of it that is under way does not bring it back ([`Datasets::put`]).
     ///
     /// # Errors
-    /// `dataset_not_found`; `invalid_argument` for another name.
+    /// `dataset_not_found`; `invalid_argument` for another name; `service_unavailable` where a server has something of the
+    /// workspace's and does not answer: nothing is erased then.
     pub async fn delete(&self, job: &Job<'_>, id: Id<Dataset>, name: &str) -> Result<Dataset> {
         let org = job.pass.org();
         self.dependents.questions.before_erasing(org).await?;
+        self.dependents.search.is_ready(org).await?;
         let _turn = self.turn.lock().await;
         let mut tx = self.db.tenant(org).await?;
         let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
@@ -268,6 +281,7 @@ impl Datasets {
         tx.commit().await?;
         self.forget(&found);
         self.files.erase(org, id).map_err(Error::internal)?;
+        self.dependents.search.erase(org, id).await?;
         let earlier = self.readers.now();
         if !earlier.are_gone() {
             let (this, gone) = (self.clone(), found.clone());
@@ -310,12 +324,12 @@ impl Datasets {
         questions.let_go(of);
     }
 
-    /// Where the dataset's current version lives.
-    fn place(&self, dataset: &Dataset) -> PathBuf {
-        let version = dataset.version.as_deref().unwrap_or_default();
+    /// Removes the data of a dataset's version; absent is fine.
+    async fn take_away(&self, dataset: &Dataset) -> Result<()> {
+        let (org, id, version) = (dataset.org, dataset.id, dataset.version.as_deref().unwrap_or_default());
         match dataset.kind {
-            Kind::Table => self.files.table(dataset.org, dataset.id, version),
-            Kind::Documents => self.files.vectors(dataset.org, dataset.id, version),
+            Kind::Table => self.files.remove(&self.files.table(org, id, version)).map_err(Error::internal),
+            Kind::Documents => self.dependents.search.remove(org, id, version).await,
         }
     }
 }

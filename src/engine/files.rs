@@ -101,15 +101,28 @@ impl Files {
         Ok(())
     }
 
-    /// Every version in place, with its workspace.
-    pub fn versions(&self) -> io::Result<Vec<(Id<Org>, PathBuf)>> {
+    /// Every version of a table in place.
+    pub fn all_tables(&self) -> io::Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
+        let all = self.versions("tables")?.into_iter();
+        let version = |name: &str| Some(name.strip_suffix(".duckdb")?.to_owned());
+        Ok(all.filter_map(|(org, dataset, name)| Some((org, dataset, version(&name)?))).collect())
+    }
+
+    /// Every vector shard in place.
+    pub fn all_vectors(&self) -> io::Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
+        self.versions("vectors")
+    }
+
+    /// What is in place of a kind, by its name.
+    fn versions(&self, kind: &str) -> io::Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
+        let named = |place: &Path| place.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         let mut found = Vec::new();
         for org in entries(&self.root)? {
-            let Some(id) = org.file_name().and_then(|name| name.to_str()?.parse().ok()) else { continue };
-            for kind in ["tables", "vectors"] {
-                for dataset in entries(&org.join(kind))? {
-                    found.extend(entries(&dataset)?.into_iter().map(|version| (id, version)));
-                }
+            let Some(id) = named(&org).and_then(|name| name.parse().ok()) else { continue };
+            for folder in entries(&org.join(kind))? {
+                let Some(dataset) = named(&folder).and_then(|name| name.parse().ok()) else { continue };
+                let versions = entries(&folder)?.into_iter().filter_map(|version| named(&version));
+                found.extend(versions.map(|version| (id, dataset, version)));
             }
         }
         Ok(found)

@@ -66,6 +66,7 @@ impl Engines {
         let sql = sql::SqlEngine::new(worker, files.clone(), config.limits.budgets.clone());
         let sql = sql.with_sources(sources.clone());
         let search = search::SearchEngine::new(files.clone()).with_embedding(&config.embedding, db);
+        let search = search.with_cluster(config.qdrant.as_ref(), db, clock)?;
         let models = llm::Models::new(config, db.clone(), clock.clone());
         let (results, readers) = (sql::Results::new(clock.clone()), readers::Readers::default());
         let library = ontology::library::Library::new(db.clone(), clock.clone(), sql.clone(), readers.clone());

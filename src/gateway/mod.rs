@@ -25,6 +25,7 @@ use crate::base::shares::Share;
 use crate::config::Budgets;
 use crate::engine::job::Job;
 pub use crate::engine::job::{OnProgress, Progress};
+pub use crate::engine::search::moving::Moved;
 pub use crate::engine::search::renew::Renewed;
 use crate::engine::uploads::{Upload, Writer};
 use crate::gateway::audit::AuditLog;
@@ -36,6 +37,7 @@ use crate::gateway::switch::{Open, Switches};
 use crate::model::access::{Action, Catalogue, Pass, Want, authorize, closed, denied};
 use crate::model::audit::{Entry, clip};
 use crate::model::caller::{Caller, Proof};
+use crate::model::cluster_index::Home;
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::store::freshness::{self, Fresh};
@@ -322,6 +324,14 @@ impl Gateway {
     /// The metadata cannot be read.
     pub async fn renew_once(&self) -> Result<Renewed> {
         self.parts.engines.search.renew_once(&self.db).await
+    }
+
+    /// Moves the indexes of a workspace's documents; `tell` hears of each that is in its new place.
+    ///
+    /// # Errors
+    /// As [`crate::engine::search::SearchEngine::move_indexes`].
+    pub async fn move_indexes(&self, org: Id<Org>, to: Home, tell: impl Fn(&str)) -> Result<Moved> {
+        self.parts.engines.search.move_indexes(&self.db, org, to, tell).await
     }
 
     /// Until it is told to stop: makes indexes anew that are no good, and vectors that are of another encoder than their

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod caller;
 pub mod chart;
 pub mod chunk_id;
+pub mod cluster_index;
 pub mod column_change;
 pub mod dataset;
 pub mod document;

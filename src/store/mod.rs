@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod client_blocks;
 pub mod clients;
+pub mod cluster_indexes;
 pub mod connected;
 pub mod consents;
 pub mod dataset_versions;
@@ -79,6 +80,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (19, "freshness", include_str!("../../migrations/0019_freshness.sql")),
     (20, "documents from tables", include_str!("../../migrations/0020_document_syncs.sql")),
     (24, "what documents say of themselves", include_str!("../../migrations/0024_document_facts.sql")),
+    (25, "indexes on a Qdrant server", include_str!("../../migrations/0025_cluster_indexes.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.
@@ -95,6 +97,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1007, "row level security of versions", include_str!("../../migrations/postgres/1007_dataset_versions.sql")),
     (1009, "what counts as a change", include_str!("../../migrations/postgres/1009_freshness.sql")),
     (1010, "row level security of syncs", include_str!("../../migrations/postgres/1010_document_syncs.sql")),
+    (1011, "row level security of indexes", include_str!("../../migrations/postgres/1011_cluster_indexes.sql")),
 ];
 
 /// Connections of SQLite in the pool besides that of the writer. More of them only take turns.

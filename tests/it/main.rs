@@ -15,6 +15,7 @@ mod catalogue;
 mod chatgpt;
 mod client_documents;
 mod clients;
+mod cluster;
 mod commands;
 mod conformance;
 mod connect;

@@ -13,7 +13,7 @@ use dragoman::config::{Budgets, Limits};
 use dragoman::engine::files::Files;
 use dragoman::engine::ingest::text;
 use dragoman::engine::job::{Job, OnProgress, Progress};
-use dragoman::engine::search::{Found, Indexed, SearchEngine};
+use dragoman::engine::search::{Found, Sealed, SearchEngine};
 use dragoman::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use dragoman::model::caller::{Caller, Client, Proof};
 use dragoman::model::dataset::{Dataset, Kind};
@@ -73,23 +73,27 @@ impl Tenant {
         files.iter().map(|(name, body)| (Id::new(&self.clock), text::parse(name, body.as_bytes()).unwrap())).collect()
     }
 
-    async fn publish(&self, name: &str, files: &[(&str, &str)]) -> (Dataset, Indexed) {
+    /// A dataset, and how many chunks and bytes it has.
+    async fn publish(&self, name: &str, files: &[(&str, &str)]) -> (Dataset, (i64, i64)) {
         self.publish_documents(name, &self.documents(files)).await
     }
 
-    async fn publish_documents(&self, name: &str, documents: &[(Id<Document>, ParsedDocument)]) -> (Dataset, Indexed) {
+    async fn publish_documents(
+        &self,
+        name: &str,
+        documents: &[(Id<Document>, ParsedDocument)],
+    ) -> (Dataset, (i64, i64)) {
         let dataset = self.dataset(Id::new(&self.clock), name);
-        let staging = self.files.staging(self.org.id).unwrap();
-        let folder = staging.path().join("shard");
-        let indexed = self.index(dataset.id, documents, &folder).await;
-        self.files.publish(&folder, &self.place(dataset.id)).unwrap();
-        (dataset, indexed)
+        let sealed = self.index(dataset.id, documents).await;
+        let counted = (sealed.chunks().unwrap(), sealed.bytes().unwrap());
+        self.engine.put(self.org.id, dataset.id, "v1", sealed).await.unwrap();
+        (dataset, counted)
     }
 
-    async fn index(&self, id: Id<Dataset>, documents: &[(Id<Document>, ParsedDocument)], folder: &Path) -> Indexed {
+    async fn index(&self, id: Id<Dataset>, documents: &[(Id<Document>, ParsedDocument)]) -> Sealed {
         let pass = self.pass(&[]);
         let job = Job::new(&pass, &self.budget, Duration::from_secs(600), CancellationToken::new(), None);
-        self.engine.index(&job, id, &shared(documents), folder).await.unwrap()
+        self.engine.index(&job, (id, "v1"), &shared(documents)).await.unwrap()
     }
 
     fn place(&self, dataset: Id<Dataset>) -> PathBuf {
@@ -145,9 +149,9 @@ const HANDBOOK: &[(&str, &str)] = &[
 async fn a_question_finds_its_answer_without_a_common_word() {
     let (_data, files) = home();
     let tenant = Tenant::new(&files);
-    let (dataset, indexed) = tenant.publish("handbook", HANDBOOK).await;
-    assert_eq!(indexed.chunks, 5);
-    assert!(indexed.bytes > 0);
+    let (dataset, (chunks, bytes)) = tenant.publish("handbook", HANDBOOK).await;
+    assert_eq!(chunks, 5);
+    assert!(bytes > 0);
     for (question, file) in [
         ("Can I get a refund?", "returns.md"),
         ("delayed aircraft and bad weather", "flights.txt"),
@@ -317,19 +321,17 @@ async fn progress_rises_to_the_end_and_an_empty_import_is_an_empty_shard() {
     let tenant = Tenant::new(&files);
     let seen = Arc::new(Mutex::new(Vec::<Progress>::new()));
     let sink = seen.clone();
-    let staging = files.staging(tenant.org.id).unwrap();
     let documents = shared(&tenant.documents(HANDBOOK));
     let on_progress: OnProgress = Arc::new(move |progress| sink.lock().unwrap().push(progress));
-    let folder = staging.path().join("shard");
     let (pass, time) = (tenant.pass(&[]), Duration::from_secs(600));
     let job = Job::new(&pass, &tenant.budget, time, CancellationToken::new(), Some(on_progress));
-    tenant.engine.index(&job, Id::new(&tenant.clock), &documents, &folder).await.unwrap();
+    tenant.engine.index(&job, (Id::new(&tenant.clock), "v1"), &documents).await.unwrap();
     let fractions: Vec<f64> = seen.lock().unwrap().iter().map(|progress| progress.fraction.unwrap()).collect();
     assert_eq!(fractions.len(), 5);
     assert!(fractions.is_sorted() && fractions[4] == 1.0);
 
-    let (empty, indexed) = tenant.publish_documents("empty", &[]).await;
-    assert_eq!(indexed.chunks, 0);
+    let (empty, (chunks, _)) = tenant.publish_documents("empty", &[]).await;
+    assert_eq!(chunks, 0);
     let found = tenant.find(&[&empty], "bread").await;
     assert_eq!((found.matches.len(), found.degraded), (0, None));
 }
@@ -345,10 +347,8 @@ async fn an_import_that_is_dropped_half_way_leaves_nothing_published() {
     let (pass, time) = (tenant.pass(&[]), Duration::from_secs(600));
     let job = Job::new(&pass, &tenant.budget, time, CancellationToken::new(), Some(on_progress));
     {
-        let staging = files.staging(tenant.org.id).unwrap();
         let documents = shared(&tenant.documents(HANDBOOK));
-        let folder = staging.path().join("shard");
-        let import = tenant.engine.index(&job, dataset, &documents, &folder);
+        let import = tenant.engine.index(&job, (dataset, "v1"), &documents);
         tokio::select! {
             biased;
             _ = started.notified() => {}
@@ -356,6 +356,12 @@ async fn an_import_that_is_dropped_half_way_leaves_nothing_published() {
         }
     }
     assert!(!tenant.place(dataset).exists());
+}
+
+/// How much is in the staging folder.
+fn staged(files: &Files, org: &Org) -> usize {
+    let folder = files.uploads(org.id).with_file_name("staging");
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
 /// One document that makes about so many chunks.
@@ -368,7 +374,6 @@ fn long(tenant: &Tenant, chunks: usize) -> Vec<(Id<Document>, Arc<ParsedDocument
 async fn an_import_whose_caller_leaves_ends_with_the_batch_that_runs_and_the_next_one_goes_on_at_once() {
     let (_data, files) = home();
     let tenant = Tenant::new(&files);
-    let staging = files.staging(tenant.org.id).unwrap();
     let gone = CancellationToken::new();
     let (seen, leaves) = (Arc::new(Mutex::new(Vec::new())), gone.clone());
     let sink = seen.clone();
@@ -378,36 +383,32 @@ async fn an_import_whose_caller_leaves_ends_with_the_batch_that_runs_and_the_nex
     });
     let pass = tenant.pass(&[]);
     let job = Job::new(&pass, &tenant.budget, Duration::from_secs(600), gone, Some(on_progress));
-    let folder = staging.path().join("shard");
-    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 600), &folder).await;
-    assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
+    let ended = tenant.engine.index(&job, (Id::new(&tenant.clock), "v1"), &long(&tenant, 600)).await;
+    assert_eq!(ended.err().unwrap().code, Code::QueryTimeout);
     let seen = seen.lock().unwrap().clone();
     assert!(seen.len() == 1 && seen[0] < 0.1, "no batch after it left: {seen:?}");
-    staging.close().expect("nothing writes to the folder any more");
-    assert_eq!(tenant.publish("next", HANDBOOK).await.1.chunks, 5);
+    assert_eq!(staged(&files, &tenant.org), 0, "nothing of it is left");
+    assert_eq!(tenant.publish("next", HANDBOOK).await.1.0, 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_whose_time_is_over_ends_amid_its_work() {
     let (_data, files) = home();
     let tenant = Tenant::new(&files);
-    let staging = files.staging(tenant.org.id).unwrap();
     let pass = tenant.pass(&[]);
     let job = Job::new(&pass, &tenant.budget, Duration::from_millis(20), CancellationToken::new(), None);
-    let folder = staging.path().join("shard");
-    let ended = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 2_000), &folder).await;
-    assert_eq!(ended.unwrap_err().code, Code::QueryTimeout);
+    let ended = tenant.engine.index(&job, (Id::new(&tenant.clock), "v1"), &long(&tenant, 2_000)).await;
+    assert_eq!(ended.err().unwrap().code, Code::QueryTimeout);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn texts_for_which_the_time_cannot_suffice_are_refused_long_before_it_is_over() {
     let (_data, files) = home();
     let tenant = Tenant::new(&files);
-    let staging = files.staging(tenant.org.id).unwrap();
     let pass = tenant.pass(&[]);
     let job = Job::new(&pass, &tenant.budget, Duration::from_secs(60), CancellationToken::new(), None);
-    let folder = staging.path().join("shard");
-    let refused = tenant.engine.index(&job, Id::new(&tenant.clock), &long(&tenant, 20_000), &folder).await.unwrap_err();
+    let refused = tenant.engine.index(&job, (Id::new(&tenant.clock), "v1"), &long(&tenant, 20_000)).await;
+    let refused = refused.err().unwrap();
     assert_eq!((refused.code, &refused.details["limit"]), (Code::LimitExceeded, &serde_json::json!("time")));
     assert!(refused.message.contains("parts or more"), "{refused}");
     let chunks = refused.details["chunks"].as_u64().unwrap();
@@ -423,23 +424,21 @@ async fn a_search_is_answered_and_a_workspace_with_one_import_goes_on_beside_one
     let single = Tenant { engine: many.engine.clone(), ..single };
     let (handbook, _) = many.publish("handbook", HANDBOOK).await;
     let pass = many.pass(&[]);
-    let (staging, stop) = (files.staging(many.org.id).unwrap(), CancellationToken::new());
+    let stop = CancellationToken::new();
     let jobs: Vec<Job<'_>> =
         (0..3).map(|_| Job::new(&pass, &many.budget, Duration::from_secs(600), stop.clone(), None)).collect();
-    let (texts, folders): (_, Vec<_>) =
-        (long(&many, 4_000), (0..3).map(|n| staging.path().join(n.to_string())).collect());
-    let imports =
-        (jobs.iter().zip(&folders)).map(|(job, folder)| many.engine.index(job, Id::new(&many.clock), &texts, folder));
+    let texts = long(&many, 4_000);
+    let imports = jobs.iter().map(|job| many.engine.index(job, (Id::new(&many.clock), "v1"), &texts));
     let imports = futures_util::future::join_all(imports);
     let others = async {
-        let (_, indexed) = single.publish("notes", HANDBOOK).await;
-        assert_eq!(indexed.chunks, 5, "it does not wait for the end of theirs");
+        let (_, (chunks, _)) = single.publish("notes", HANDBOOK).await;
+        assert_eq!(chunks, 5, "it does not wait for the end of theirs");
         let found = many.find(&[&handbook], "spare part of the pump").await;
         assert_eq!((found.matches[0].source_file.as_str(), found.degraded), ("parts.txt", None));
         stop.cancel();
     };
     let (ended, ()) = tokio::join!(imports, others);
-    assert!(ended.iter().all(|ended| ended.as_ref().is_err_and(|error| error.code == Code::QueryTimeout)), "{ended:?}");
+    assert!(ended.iter().all(|ended| ended.as_ref().is_err_and(|error| error.code == Code::QueryTimeout)));
 }
 
 /// Set for the process that is to be killed.
@@ -452,8 +451,7 @@ async fn work_until_killed() -> ! {
     let (published, _) = tenant.publish("published", HANDBOOK).await;
     assert_eq!(tenant.find(&[&published], "pump").await.matches.len(), 5, "its shard is open from here on");
     let unpublished: Id<Dataset> = Id::new(&tenant.clock);
-    let staging = files.staging(tenant.org.id).unwrap();
-    tenant.index(unpublished, &tenant.documents(HANDBOOK), &staging.path().join("shard")).await;
+    let _staged = tenant.index(unpublished, &tenant.documents(HANDBOOK)).await;
     println!("\nREADY {} {} {unpublished}", tenant.org.id, published.id);
     std::future::pending().await
 }

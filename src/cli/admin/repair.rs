@@ -40,10 +40,12 @@ impl Indexes {
             Self::Elsewhere => {
                 "The running service makes indexes of documents anew by itself where they need it.".into()
             }
-            Self::Here(Renewed { encoded: 0, rebuilt: 0, failed: 0 }) => "Every index of documents is sound.".into(),
-            Self::Here(Renewed { encoded, rebuilt, failed }) => format!(
-                "Indexes of documents: {rebuilt} made anew of their texts, {encoded} got new vectors, {failed} could not be \
-                 mended{}",
+            Self::Here(Renewed { encoded: 0, rebuilt: 0, failed: 0, removed: 0 }) => {
+                "Every index of documents is sound.".into()
+            }
+            Self::Here(Renewed { encoded, rebuilt, failed, removed }) => format!(
+                "Indexes of documents: {rebuilt} made anew of their texts, {encoded} got new vectors, {removed} of no version \
+                 removed, {failed} could not be mended{}",
                 if failed == 0 { "." } else { ": see above." }
             ),
         }
@@ -67,8 +69,9 @@ pub(super) async fn repair(identity: &Identity, indexes: Option<Indexes>) -> Res
     if let Some(indexes) = indexes {
         text = format!("{text}\n{}", indexes.text());
     }
-    if let Some(Indexes::Here(Renewed { encoded, rebuilt, failed })) = indexes {
-        put(&mut facts, "indexes", json!({ "encoded": encoded, "rebuilt": rebuilt, "failed": failed }));
+    if let Some(Indexes::Here(Renewed { encoded, rebuilt, failed, removed })) = indexes {
+        let counts = json!({ "encoded": encoded, "rebuilt": rebuilt, "removed": removed, "failed": failed });
+        put(&mut facts, "indexes", counts);
     }
     Ok(Said { facts, text })
 }

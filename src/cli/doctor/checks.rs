@@ -260,6 +260,7 @@ async fn answers(config: &Config) -> Vec<Finding> {
         let mut own = config.clone();
         own.data_dir = folder.path().join("data");
         (own.database_url, own.master_key, own.admin_listen) = (None, None, None);
+        own.qdrant = None;
         let app = App::open(own, Clock::system()).await?;
         let org = app.office.identity.create_org("doctor", "doctor").await?;
         let door = Door::of(&app, &org);

@@ -10,7 +10,8 @@ use url::Url;
 
 use super::Finding;
 use crate::base::outbound;
-use crate::config::Config;
+use crate::config::{Config, Qdrant};
+use crate::engine::search::reach;
 
 /// How long one thing may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,10 +28,26 @@ pub(super) async fn all(config: &Config, runs: bool) -> Vec<Finding> {
     if let Some(mail) = &config.mail.server {
         findings.push(server("mail server", "DRAGOMAN_SMTP_URL", Url::parse(mail.expose()).ok()).await);
     }
+    if let Some(chosen) = &config.qdrant {
+        findings.push(qdrant(chosen).await);
+    }
     for provider in &config.providers {
         findings.push(server("sign-in provider", "DRAGOMAN_OIDC_ISSUER", Url::parse(&provider.issuer).ok()).await);
     }
     findings
+}
+
+async fn qdrant(chosen: &Qdrant) -> Finding {
+    const WHAT: &str = "Qdrant server";
+    match reach(chosen).await {
+        Ok(version) => Finding::good(WHAT, format!("Qdrant {version} answers")),
+        Err(problem) => Finding::wrong(
+            WHAT,
+            problem,
+            "Is it running, does QDRANT_URL lead to its gRPC port (6334), and is QDRANT_API_KEY its key? Documents that are \
+             on it are not found until it answers.",
+        ),
+    }
 }
 
 async fn port(what: &'static str, setting: &str, address: Option<SocketAddr>, runs: bool) -> Finding {

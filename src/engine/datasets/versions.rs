@@ -5,12 +5,11 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 
 use super::Datasets;
 use crate::base::id::Id;
 use crate::engine::job::Job;
-use crate::model::dataset::Dataset;
+use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
 use crate::model::version::{Version, beyond};
@@ -58,7 +57,11 @@ impl Datasets {
             updated_at: now,
             ..before.clone()
         };
-        if !self.place(&dataset).exists() {
+        let is_there = match dataset.kind {
+            Kind::Table => self.files.table(org, id, version).exists(),
+            Kind::Documents => self.dependents.search.holds(org, id, version).await?,
+        };
+        if !is_there {
             let missing = format!("version {version} of dataset {id} is in the metadata and not in the folder");
             return Err(Error::internal(missing));
         }
@@ -68,7 +71,7 @@ impl Datasets {
         let restored = Version { current_since: now, current_by: by, ..wanted };
         let gone = self.follows(&mut tx, restored.clone(), Some(&before)).await?;
         tx.commit().await?;
-        self.retire(&dataset, Some(before), gone);
+        self.retire(&dataset, Some(before), gone).await;
         Ok((dataset, restored))
     }
 
@@ -92,7 +95,7 @@ impl Datasets {
         tx.commit().await?;
         let gone = Dataset { version: Some(version.to_owned()), ..dataset };
         self.forget(&gone);
-        self.files.remove(&self.place(&gone)).map_err(Error::internal)?;
+        self.take_away(&gone).await?;
         if !self.db.scrub().await? {
             tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
         }
@@ -127,28 +130,28 @@ impl Datasets {
     /// After another version took the place of `before`: what keeps something of it lets go, and the versions that are
     /// kept no longer are removed, at once when no call can be about to read one, otherwise when the last such call has
     /// ended.
-    pub(super) fn retire(&self, of: &Dataset, before: Option<Dataset>, gone: Vec<String>) {
+    pub(super) async fn retire(&self, of: &Dataset, before: Option<Dataset>, gone: Vec<String>) {
         let Some(before) = before else { return };
         let gone: Vec<Dataset> =
             gone.into_iter().map(|version| Dataset { version: Some(version), ..of.clone() }).collect();
         let earlier = self.readers.now();
         if earlier.are_gone() {
-            return self.remove(&before, &gone);
+            return self.remove(&before, &gone).await;
         }
         self.forget_rows(&before);
         let this = self.clone();
         tokio::spawn(async move {
             earlier.gone().await;
-            this.remove(&before, &gone);
+            this.remove(&before, &gone).await;
         });
     }
 
-    fn remove(&self, before: &Dataset, gone: &[Dataset]) {
+    async fn remove(&self, before: &Dataset, gone: &[Dataset]) {
         self.forget(before);
         for version in gone {
             self.forget(version);
             // Should it fail, the next start tries again.
-            if let Err(problem) = self.files.remove(&self.place(version)) {
+            if let Err(problem) = self.take_away(version).await {
                 tracing::warn!(dataset = %version.id, %problem, "an old version could not be removed");
             }
         }
@@ -162,31 +165,44 @@ impl Datasets {
     /// The data folder or the metadata cannot be read.
     pub async fn sweep(&self) -> Result<()> {
         self.files.sweep_staging().map_err(Error::internal)?;
-        let mut kept: HashMap<Id<Org>, HashSet<PathBuf>> = HashMap::new();
-        for (org, place) in self.files.versions().map_err(Error::internal)? {
-            let kept = match kept.entry(org) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => new.insert(self.kept(org).await?),
-            };
-            if !kept.contains(&place) {
-                tracing::info!(path = %place.display(), "removing a version that no dataset keeps");
-                self.files.remove(&place).map_err(Error::internal)?;
+        let mut kept = HashMap::new();
+        for (org, dataset, version) in self.files.all_tables().map_err(Error::internal)? {
+            if !self.keeps(&mut kept, org, dataset, &version).await? {
+                tracing::info!(%dataset, version, "removing a version that no dataset keeps");
+                self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
+            }
+        }
+        for (org, dataset, version) in self.dependents.search.placed().await? {
+            if self.keeps(&mut kept, org, dataset, &version).await? {
+                continue;
+            }
+            tracing::info!(%dataset, version, "removing an index that no dataset keeps");
+            if let Err(problem) = self.dependents.search.remove(org, dataset, &version).await {
+                tracing::warn!(%dataset, version, %problem, "it stays until the next start");
             }
         }
         Ok(())
     }
 
-    /// Where the versions of a workspace are, after those that are too many have left the metadata.
-    async fn kept(&self, org: Id<Org>) -> Result<HashSet<PathBuf>> {
+    async fn keeps(&self, known: &mut Kept, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<bool> {
+        let kept = match known.entry(org) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(self.kept(org).await?),
+        };
+        Ok(kept.contains(&(dataset, version.to_owned())))
+    }
+
+    /// The versions of a workspace, after those that are too many have left the metadata.
+    async fn kept(&self, org: Id<Org>) -> Result<HashSet<(Id<Dataset>, String)>> {
         let mut tx = self.db.tenant(org).await?;
         let datasets = store::datasets::outlines(&mut tx, org).await?;
         let mut earlier: HashMap<Id<Dataset>, Vec<Version>> = HashMap::new();
         for version in store::dataset_versions::all(&mut tx, org).await? {
             earlier.entry(version.dataset).or_default().push(version);
         }
-        let mut places = HashSet::new();
+        let mut kept = HashSet::new();
         for dataset in datasets {
-            places.insert(self.place(&dataset));
+            kept.insert((dataset.id, dataset.version.clone().unwrap_or_default()));
             let mut earlier = earlier.remove(&dataset.id).unwrap_or_default();
             earlier.retain(|version| Some(&version.version) != dataset.version.as_ref());
             let gone = beyond(self.keep.versions, self.keep.bytes, &earlier);
@@ -195,13 +211,16 @@ impl Datasets {
             }
             let left = earlier.len() - gone.len();
             for version in earlier.into_iter().take(left) {
-                places.insert(self.place(&Dataset { version: Some(version.version), ..dataset.clone() }));
+                kept.insert((dataset.id, version.version));
             }
         }
         tx.commit().await?;
-        Ok(places)
+        Ok(kept)
     }
 }
+
+/// The versions that workspaces keep, as far as they are known.
+type Kept = HashMap<Id<Org>, HashSet<(Id<Dataset>, String)>>;
 
 /// A dataset of the workspace whose data the service holds itself.
 async fn own(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<Dataset> {

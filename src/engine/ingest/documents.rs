@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::merge::{Merged, merge, replace};
 use super::{FileKind, Import, Ingest, READY, Request, SourceFile, Texts, kind_of, text};
 use crate::base::id::Id;
+use crate::engine::datasets::Staged;
 use crate::engine::extract::Extracted;
 use crate::engine::job::Job;
 use crate::engine::search::Carried;
@@ -91,15 +92,13 @@ impl Ingest {
             return Ok((dataset, changes));
         }
         let dataset = &mut import.dataset;
-        let staging = self.staging(dataset.org)?;
-        let staged = staging.path().join("vectors");
         let stay: HashSet<Id<Document>> = kept.iter().map(|(id, _)| *id).collect();
         let carried = import.earlier.as_deref().map(|version| Carried { version, documents: &stay });
         let indexing = job.part(READ..READY);
-        let indexed = self.search.index_over(&indexing, dataset.id, carried, &fresh, &staged).await?;
-        dataset.row_count = indexed.chunks;
-        dataset.bytes = indexed.bytes;
         let version = dataset.version.clone().unwrap_or_default();
+        let indexed = self.search.index_over(&indexing, (dataset.id, &version), carried, &fresh).await?;
+        dataset.row_count = indexed.chunks()?;
+        dataset.bytes = indexed.bytes()?;
         let rows = fresh.into_iter().map(|(id, parsed)| {
             let ParsedDocument { title, text, source_file, markup, facts } = Arc::unwrap_or_clone(parsed);
             Document {
@@ -118,7 +117,8 @@ impl Ingest {
         });
         let fresh: Vec<Document> = rows.collect();
         let shared: Vec<Id<DocumentRow>> = kept.iter().map(|(_, row)| *row).collect();
-        let dataset = self.publish(job, import, Texts { fresh: &fresh, shared: &shared }, &staged).await?;
+        let dataset =
+            self.publish(job, import, Texts { fresh: &fresh, shared: &shared }, Staged::Index(indexed)).await?;
         Ok((dataset, changes))
     }
 

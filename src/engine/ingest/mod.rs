@@ -19,7 +19,7 @@ pub use documents::Edit;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::secret::{sha256_hex, sha256_of};
-use crate::engine::datasets::{Datasets, NewVersion};
+use crate::engine::datasets::{Datasets, NewVersion, Staged};
 use crate::engine::extract::sheets::Sheet;
 use crate::engine::files::Files;
 use crate::engine::job::Job;
@@ -258,7 +258,7 @@ impl Ingest {
         import.dataset.row_count = made.row_count;
         import.dataset.bytes = made.bytes;
         import.dataset.columns = made.columns;
-        self.publish(job, import, Texts::default(), &staged).await
+        self.publish(job, import, Texts::default(), Staged::Table(&staged)).await
     }
 
     /// The table that the file makes, with the rows before it where it adds to them.
@@ -282,7 +282,7 @@ impl Ingest {
         }
     }
 
-    async fn publish(&self, job: &Job<'_>, import: Import, texts: Texts<'_>, staged: &Path) -> Result<Dataset> {
+    async fn publish(&self, job: &Job<'_>, import: Import, texts: Texts<'_>, staged: Staged<'_>) -> Result<Dataset> {
         job.says(READY, "Publishing");
         let Import { dataset, over, earlier, how, digest, request, .. } = import;
         let Texts { fresh: documents, shared } = texts;
@@ -297,10 +297,9 @@ impl Ingest {
             earlier,
             is_described,
             publish,
-            staged,
             digest: &digest,
         };
-        self.datasets.put(job, new).await?;
+        self.datasets.put(job, new, staged).await?;
         Ok(dataset)
     }
 }

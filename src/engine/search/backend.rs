@@ -1,15 +1,23 @@
-//! Where chunks are kept, whatever it is: what search asks of it. It answers for versions of datasets, many at a time, so
-//! that one that keeps them together can ask once. The tenant and the dataset are in every question.
+//! Where chunks are kept, whatever it is: what search asks of it, and how versions come into it and leave it. It answers
+//! for versions of datasets, many at a time. The tenant and the dataset are in every question.
+//!
+//! A version is written as a [`Draft`], which nobody sees. Sealed, it is whole and survives a crash; [`Index::put`] gives it
+//! its place, before the metadata name it. What a crash leaves between these steps is found by [`Index::tidy`] and
+//! [`Index::placed`].
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use qdrant_edge::SparseVector;
 use serde_json::Value;
 
+use crate::base::id::Id;
 use crate::engine::search::manifest::Owner;
 use crate::engine::search::shard::{Hit, Place, Stored};
-use crate::model::error::Result;
+use crate::model::cluster_index::Build;
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
 
 /// A dataset version of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +64,86 @@ pub(super) struct Answer {
 /// The dense and the sparse vector of a chunk.
 pub(super) type Pair = (Vec<f32>, SparseVector);
 
+/// A chunk with what the legs compare.
+pub(super) type Point = (Stored, Vec<f32>, SparseVector);
+
+/// A version that is being written. All calls block.
+pub(super) trait Draft: Send {
+    /// Adds chunks. They are numbered in the order of the calls, which later breaks ties.
+    ///
+    /// # Errors
+    /// A vector of another length or with a coordinate that is not finite, a chunk of another owner, no room, or a server
+    /// that does not answer. The draft is of no use then.
+    fn add(&mut self, chunks: Vec<Point>) -> Result<()>;
+
+    /// Ends it: what was added is there, counted, and survives a crash.
+    ///
+    /// # Errors
+    /// As [`Draft::add`]; not all of it is there.
+    fn seal(self: Box<Self>) -> Result<Sealed>;
+}
+
+/// A version that is written and has no place yet. Dropped without one, it is removed, or by the next start.
+pub struct Sealed {
+    pub(super) chunks: u64,
+    /// Bytes on disk, as far as they can be told.
+    pub(super) bytes: u64,
+    pub(super) what: What,
+}
+
+impl Sealed {
+    /// How many chunks it has.
+    ///
+    /// # Errors
+    /// More than can be counted.
+    pub fn chunks(&self) -> Result<i64> {
+        i64::try_from(self.chunks).map_err(Error::internal)
+    }
+
+    /// Bytes on disk, as far as they can be told.
+    ///
+    /// # Errors
+    /// As [`Sealed::chunks`].
+    pub fn bytes(&self) -> Result<i64> {
+        i64::try_from(self.bytes).map_err(Error::internal)
+    }
+}
+
+/// Where a sealed version waits.
+pub(super) enum What {
+    Folder {
+        path: PathBuf,
+        /// Removes the folder around it.
+        _staging: tempfile::TempDir,
+    },
+    Points {
+        build: Id<Build>,
+        /// Removes the points, unless it is told that they stay.
+        unless_placed: Undo,
+    },
+}
+
+/// Runs something when it is dropped, unless it was taken back.
+pub(super) struct Undo(Option<Box<dyn FnOnce() + Send + Sync>>);
+
+impl Undo {
+    pub(super) fn new(undo: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(undo)))
+    }
+
+    pub(super) fn take_back(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        if let Some(undo) = self.0.take() {
+            undo();
+        }
+    }
+}
+
 /// See the module. What goes wrong is logged where it happens, once, with the dataset.
 pub(super) trait Index: Send + Sync {
     /// The candidates of each, in the order of the keys. One that fails does not spoil the others.
@@ -87,6 +175,51 @@ pub(super) trait Index: Send + Sync {
 
     /// Whether the vectors of a version are of this encoder.
     fn is_of<'a>(&'a self, key: &'a Key, encoder: String) -> BoxFuture<'a, Result<bool>>;
+
+    /// The numbers of all chunks of a version, in order.
+    fn numbers<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Vec<u64>>>;
+
+    /// What made the vectors of a version (see `Embed::identity`); `None` where it has to be made anew of its texts: it is
+    /// damaged, not whole or of another format, or is cut otherwise than texts are cut now.
+    ///
+    /// # Errors
+    /// It cannot be told now.
+    fn encoder<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<String>>>;
+
+    /// Which of these versions are in place.
+    fn holds<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Vec<bool>>>;
+
+    /// All versions in place.
+    fn placed(&self) -> BoxFuture<'_, Result<Vec<Key>>>;
+
+    /// Whether something of a workspace could be removed now.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    fn is_ready(&self, org: Id<Org>) -> BoxFuture<'_, Result<()>>;
+
+    /// Begins to write a version, for vectors of an encoder with so many coordinates.
+    fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>>;
+
+    /// The chunks of these numbers of a sealed version of this key, with their vectors.
+    fn written<'a>(&'a self, key: &'a Key, sealed: &'a Sealed, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Point>>>;
+
+    /// Gives a sealed version its place. What was there before goes, in one step: at every moment, and after a crash too,
+    /// one of them is there whole.
+    ///
+    /// # Errors
+    /// It has no place; what was there is there still.
+    fn put<'a>(&'a self, key: &'a Key, sealed: Sealed) -> BoxFuture<'a, Result<()>>;
+
+    /// Removes a version; absent is fine.
+    fn remove<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>>;
+
+    /// Removes all versions of a dataset; absent is fine.
+    fn erase(&self, owner: Owner) -> BoxFuture<'_, Result<()>>;
+
+    /// Removes what was written and has no place, and will get none; how many versions that were. At the start of the
+    /// process nobody is writing.
+    fn tidy(&self, is_start: bool) -> BoxFuture<'_, Result<usize>>;
 
     /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
     fn forget(&self, key: &Key);

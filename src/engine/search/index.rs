@@ -1,8 +1,7 @@
-//! A shard out of documents, a batch at a time. Each batch is a turn of the workspace's: between two of them others
+//! An index out of documents, a batch at a time. Each batch is a turn of the workspace's: between two of them others
 //! come to theirs, and an import that nobody wants any more, or that cannot end in its time, ends.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,14 +9,15 @@ use serde_json::json;
 
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::search::SearchEngine;
 use crate::engine::search::about::About;
 use crate::engine::search::analysis::{self, Language};
-use crate::engine::search::backend::{Key, Pair};
+use crate::engine::search::backend::{Draft, Key, Pair, Sealed};
 use crate::engine::search::chunk::{self, Cutter};
 use crate::engine::search::embed::Encoder;
 use crate::engine::search::manifest::Owner;
-use crate::engine::search::shard::{Builder, Stored};
-use crate::engine::search::{Indexed, SearchEngine};
+use crate::engine::search::shard::Stored;
+use crate::engine::search::shards::blocking;
 use crate::model::dataset::Dataset;
 use crate::model::document::{Chunk, Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
@@ -38,21 +38,21 @@ const SAMPLE: usize = 64;
 const HOPE: f64 = 1.5;
 
 impl SearchEngine {
-    /// Builds the shard of a dataset version in `destination`, an empty or absent folder, which may then be moved to
-    /// its place: when this returns, the shard is closed, sealed and synced.
+    /// Builds the index of a dataset version, which may then get its place ([`SearchEngine::put`]): when this returns, it is
+    /// sealed.
     ///
     /// # Errors
     /// `query_timeout` within a batch of the caller's leaving or of the deadline; `limit_exceeded` as soon as it shows
-    /// that the time cannot suffice; `internal_error`. The folder's content is then useless, and nobody writes to it
-    /// any more. The same when the future is dropped, but for the batch that is being written.
+    /// that the time cannot suffice; `service_unavailable` where a server is to keep it that does not answer;
+    /// `internal_error`. Nothing of it is left then. The same when the future is dropped, but for the batch that is being
+    /// written.
     pub async fn index(
         &self,
         job: &Job<'_>,
-        dataset: Id<Dataset>,
+        (dataset, version): (Id<Dataset>, &str),
         documents: &[(Id<Document>, Arc<ParsedDocument>)],
-        destination: &Path,
-    ) -> Result<Indexed> {
-        self.index_over(job, dataset, None, documents, destination).await
+    ) -> Result<Sealed> {
+        self.index_over(job, (dataset, version), None, documents).await
     }
 
     /// As [`SearchEngine::index`], with the chunks of documents that stay. They are encoded anew only where the
@@ -63,24 +63,22 @@ impl SearchEngine {
     pub async fn index_over(
         &self,
         job: &Job<'_>,
-        dataset: Id<Dataset>,
+        (dataset, version): (Id<Dataset>, &str),
         carried: Option<Carried<'_>>,
         documents: &[(Id<Document>, Arc<ParsedDocument>)],
-        destination: &Path,
-    ) -> Result<Indexed> {
-        let owner = Owner { org: job.pass.org(), dataset };
-        let (documents, folder) = (documents.to_vec(), destination.to_owned());
-        let encoder = self.encoders.of_workspace(owner.org).await?;
-        let mut build = blocking(move || Build::begin(&folder, owner, documents, encoder)).await?;
+    ) -> Result<Sealed> {
+        let key = Key { owner: Owner { org: job.pass.org(), dataset }, version: version.to_owned() };
+        let encoder = self.encoders.of_workspace(key.owner.org).await?;
+        let mut build = self.begin(&key, encoder, documents.to_vec()).await?;
         if let Some(carried) = carried {
             build = self.carry(job, build, carried).await?;
         }
         let mut is_whole = build.is_whole();
         while !is_whole {
-            let turn = job.wait(self.encoders.import_turn(owner.org)).await;
+            let turn = job.wait(self.encoders.import_turn(key.owner.org)).await;
             let left = job.time_left();
             (build, is_whole) = blocking(move || {
-                // Here ends who was to end while it waited: closing the shard blocks.
+                // Here ends who was to end while it waited: closing what is written blocks.
                 let _turn = turn??;
                 build.batch()?;
                 build.pace.suffices(build.fraction(), left)?;
@@ -93,29 +91,32 @@ impl SearchEngine {
             }
         }
         let still_wanted = job.check();
-        let finish = move || {
+        blocking(move || {
             still_wanted?;
             build.finish()
-        };
-        let (chunks, bytes) = blocking(finish).await?;
-        Ok(Indexed {
-            chunks: i64::try_from(chunks).map_err(Error::internal)?,
-            bytes: i64::try_from(bytes).map_err(Error::internal)?,
         })
+        .await
+    }
+
+    /// Begins the index of a version, where its workspace's are written.
+    pub(super) async fn begin(
+        &self,
+        key: &Key,
+        encoder: Encoder,
+        documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+    ) -> Result<Build> {
+        let (identity, dimension) = (encoder.identity().await?, encoder.dimension().await?);
+        let draft = self.index.begin(key, identity, dimension).await?;
+        Ok(Build::new(key.owner, draft, encoder, documents))
     }
 
     /// Adds the chunks that stay.
     async fn carry(&self, job: &Job<'_>, mut build: Build, carried: Carried<'_>) -> Result<Build> {
         let key = Key { owner: build.owner, version: carried.version.to_owned() };
         let _stays = self.renewals.hold().await;
-        let identity;
-        (build, identity) = blocking(move || {
-            let identity = build.encoder.model().identity()?;
-            Ok((build, identity))
-        })
-        .await?;
+        let identity = build.encoder.identity().await?;
         let is_encoded = self.index.is_of(&key, identity).await?;
-        let all = self.shards.numbers(&key).await?;
+        let all = self.index.numbers(&key).await?;
         for some in all.chunks(CARRIED) {
             job.check()?;
             let mut stored = self.index.read(&key, some.to_vec()).await?;
@@ -141,10 +142,10 @@ impl SearchEngine {
     }
 }
 
-/// A shard that is being built.
+/// An index that is being built.
 pub(super) struct Build {
     owner: Owner,
-    builder: Builder,
+    draft: Box<dyn Draft>,
     encoder: Encoder,
     /// In the order of their ids, whatever the order of the files was: chunks are numbered so, and ties broken.
     documents: std::vec::IntoIter<(Id<Document>, Arc<ParsedDocument>)>,
@@ -158,16 +159,15 @@ pub(super) struct Build {
 }
 
 impl Build {
-    pub(super) fn begin(
-        folder: &Path,
+    fn new(
         owner: Owner,
-        documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+        draft: Box<dyn Draft>,
         encoder: Encoder,
-    ) -> Result<Self> {
-        let (identity, dimension) = (encoder.model().identity()?, encoder.model().dimension()?);
+        documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+    ) -> Self {
         let mut build = Self {
             owner,
-            builder: Builder::create(folder, owner, identity, dimension).map_err(Error::internal)?,
+            draft,
             encoder,
             documents: vec![].into_iter(),
             whole: 0,
@@ -177,7 +177,7 @@ impl Build {
             pace: Pace::default(),
         };
         build.take(documents);
-        Ok(build)
+        build
     }
 
     /// Documents that come after those that are in.
@@ -192,9 +192,9 @@ impl Build {
         self.pace.chunks as u64
     }
 
-    /// Chunks and bytes of what was built, which is sealed then. Blocks.
-    pub(super) fn finish(self) -> Result<(u64, u64)> {
-        self.builder.finish().map_err(Error::internal)
+    /// Seals what was built. Blocks.
+    pub(super) fn finish(self) -> Result<Sealed> {
+        self.draft.seal()
     }
 
     /// Cuts, encodes and adds some chunks: of one long document, or of several short ones. Blocks.
@@ -255,7 +255,7 @@ impl Build {
                 (stored, dense, analysis::of_chunk(text, language))
             });
         let points = points.collect();
-        self.builder.add(points).map_err(Error::internal)
+        self.draft.add(points)
     }
 
     /// Adds chunks of an earlier version. Blocks.
@@ -269,7 +269,7 @@ impl Build {
                 encoded.map(|((stored, (_, sparse)), dense)| (stored, dense, sparse)).collect()
             }
         };
-        self.builder.add(points).map_err(Error::internal)
+        self.draft.add(points)
     }
 
     pub(super) fn is_whole(&self) -> bool {
@@ -322,11 +322,6 @@ impl Pace {
         });
         Err(Error::new(Code::LimitExceeded, message).with(details))
     }
-}
-
-/// Work that blocks, where nobody else waits for the thread. What it holds is dropped there when it fails.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const FILE: &str = "manifest.json";
 const FORMAT: u32 = 2;
 
 /// Names the way that texts are cut (`chunk.rs`): another when that changes, so that indexes of before are cut anew.
-const CUTTER: &str = "structure 1";
+pub(super) const CUTTER: &str = "structure 1";
 
 /// The dataset that a shard holds, and the tenant that the dataset belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub(super) enum Fault {
     Engine(String),
     #[error("the shard cannot be read or written: {0}")]
     Io(#[from] io::Error),
+    /// In words for people.
+    #[error("{0}")]
+    Away(String),
 }
 
 #[derive(Debug, Serialize, Deserialize)]

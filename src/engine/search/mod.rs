@@ -1,29 +1,33 @@
 //! Search over documents, by meaning and by words.
 //!
 //! ```text
-//! index     documents → chunk → embed (dense) + terms (sparse) → shard, built in a staging folder, flushed and sealed
-//! search    query     → embed + terms → both legs of each dataset's shard → rank → texts of the best
+//! index     documents → chunk → embed (dense) + terms (sparse) → draft, which is sealed, and then gets its place
+//! search    query     → embed + terms → both legs of each dataset → rank → texts of the best
 //! renew     vectors of another encoder made anew, from the texts of the index
 //! retrieve  the same with every choice left to the caller: legs, filters, fusion, groups, pages; places, not texts
 //! ```
 //!
-//! Chunks are kept behind [`backend::Index`]; here in one sealed shard folder a dataset version, whose publication is the
-//! importer's. What fails of a search without spoiling the rest (a leg, a dataset) is logged here and said in
+//! Chunks are kept behind [`backend::Index`]: in one sealed shard folder a dataset version, or on a Qdrant server
+//! (`cluster.rs`), or, on the way from the one to the other, in both (`homes.rs`). What fails of a search without spoiling the rest (a leg, a dataset) is logged here and said in
 //! [`Found::degraded`].
 
 pub mod about;
 mod analysis;
 mod backend;
 mod chunk;
+mod cluster;
 mod embed;
 mod feedback;
 pub mod filter;
 mod fuse;
 #[cfg(test)]
 mod growth;
+mod homes;
 mod index;
+mod legs;
 mod manifest;
 pub mod markdown;
+pub mod moving;
 mod open;
 mod rank;
 mod rebuild;
@@ -38,8 +42,9 @@ mod words;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::base::clock::Clock;
 use crate::base::id::Id;
-use crate::config::Embedding;
+use crate::config::{Embedding, Qdrant};
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::chunk_id::ChunkId;
@@ -49,11 +54,15 @@ use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 use crate::store::Db;
 
+pub use backend::Sealed;
+pub use cluster::reach;
 pub use embed::model_in;
 pub use index::Carried;
 
 use backend::{Answer, Dense, Index, Key, Query};
+use cluster::Cluster;
 use embed::Encoders;
+use homes::Homes;
 use manifest::Owner;
 use open::OpenShards;
 use renew::Renewals;
@@ -77,14 +86,6 @@ const WITHOUT_MEANING: &str = "Search by meaning is out of order; only exact wor
 const READS: &str = "Reading the question";
 const SEARCHES: &str = "Searching the documents";
 const FETCHES: &str = "Fetching the passages";
-
-/// What was built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Indexed {
-    pub chunks: i64,
-    /// Bytes on disk.
-    pub bytes: i64,
-}
 
 /// The answer to a search, best match first.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,8 +120,9 @@ pub struct Match {
 pub struct SearchEngine {
     encoders: Encoders,
     index: Arc<dyn Index>,
-    /// The same, where they are folders of shards.
+    /// The same, where they are folders of shards, and where they are on a server, if there is one.
     shards: Shards,
+    cluster: Option<Cluster>,
     renewals: Renewals,
 }
 
@@ -133,13 +135,24 @@ impl SearchEngine {
     fn over(files: Files, open: Arc<OpenShards>) -> Self {
         let shards = Shards::new(files, open);
         let index = Arc::new(shards.clone());
-        Self { encoders: Encoders::builtin(), index, shards, renewals: Renewals::default() }
+        Self { encoders: Encoders::builtin(), index, shards, cluster: None, renewals: Renewals::default() }
     }
 
     /// With the encoder that the operator chose.
     #[must_use]
     pub fn with_embedding(self, chosen: &Embedding, db: &Db) -> Self {
         Self { encoders: Encoders::of(chosen, db), ..self }
+    }
+
+    /// With the Qdrant server that the operator chose, if there is one; nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// Its address cannot be used.
+    pub fn with_cluster(self, chosen: Option<&Qdrant>, db: &Db, clock: &Clock) -> std::io::Result<Self> {
+        let Some(chosen) = chosen else { return Ok(self) };
+        let cluster = Cluster::new(chosen, db.clone(), clock.clone()).map_err(std::io::Error::other)?;
+        let index = Arc::new(Homes::new(self.shards.clone(), cluster.clone()));
+        Ok(Self { index, cluster: Some(cluster), ..self })
     }
 
     /// The `top_k` best chunks of the documents datasets that the job's pass covers.
@@ -158,9 +171,72 @@ impl SearchEngine {
         job.wait(self.answer(job, query, top_k)).await?
     }
 
-    /// Closes an open shard, so that its folder can be removed; waits for the queries that use it (milliseconds).
+    /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
     pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) {
-        self.index.forget(&Key { owner: Owner { org, dataset }, version: version.to_owned() });
+        self.index.forget(&key(org, dataset, version));
+    }
+
+    /// Gives what was built its place, before the metadata name it.
+    ///
+    /// # Errors
+    /// It has none; nothing of it is left.
+    pub async fn put(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str, sealed: Sealed) -> Result<()> {
+        self.index.put(&key(org, dataset, version), sealed).await
+    }
+
+    /// Whether the index of a version is in place.
+    ///
+    /// # Errors
+    /// It cannot be told.
+    pub async fn holds(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<bool> {
+        Ok(self.index.holds(&[key(org, dataset, version)]).await? == [true])
+    }
+
+    /// All versions whose indexes are in place.
+    ///
+    /// # Errors
+    /// They cannot be told.
+    pub async fn placed(&self) -> Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
+        let placed = self.index.placed().await?;
+        Ok(placed.into_iter().map(|key| (key.owner.org, key.owner.dataset, key.version)).collect())
+    }
+
+    /// Whether indexes of a workspace could be removed now.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    pub async fn is_ready(&self, org: Id<Org>) -> Result<()> {
+        self.index.is_ready(org).await
+    }
+
+    /// Removes the index of a version; absent is fine.
+    ///
+    /// # Errors
+    /// It could not be removed; where a server does not answer, it is when that does.
+    pub async fn remove(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
+        self.index.remove(&key(org, dataset, version)).await
+    }
+
+    /// Removes the indexes of all versions of a dataset; absent is fine.
+    ///
+    /// # Errors
+    /// As [`SearchEngine::remove`].
+    pub async fn erase(&self, org: Id<Org>, dataset: Id<Dataset>) -> Result<()> {
+        self.index.erase(Owner { org, dataset }).await
+    }
+
+    /// At the start of the process: removes what was written and never got its place, and says of a server whether it
+    /// answers. One that does not keeps nothing from starting.
+    pub async fn begin_work(&self) {
+        if let Some(cluster) = &self.cluster {
+            match cluster.version().await {
+                Ok(version) => tracing::info!(version, "the Qdrant server at QDRANT_URL answers"),
+                Err(problem) => tracing::warn!(%problem, "documents whose indexes are on it are not found for now"),
+            }
+        }
+        if let Err(problem) = self.index.tidy(true).await {
+            tracing::warn!(%problem, "what was written for no version stays for now");
+        }
     }
 
     async fn answer(&self, job: &Job<'_>, text: &str, top_k: usize) -> Result<Found> {
@@ -297,6 +373,10 @@ impl SearchEngine {
         }
         all
     }
+}
+
+fn key(org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Key {
+    Key { owner: Owner { org, dataset }, version: version.to_owned() }
 }
 
 /// The documents datasets of the pass, but for those that are not wanted, and where their chunks are.

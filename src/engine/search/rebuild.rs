@@ -7,9 +7,9 @@ use crate::base::id::Id;
 use crate::engine::search::SearchEngine;
 use crate::engine::search::backend::Key;
 use crate::engine::search::embed::Encoder;
-use crate::engine::search::index::{Build, blocking};
 use crate::engine::search::manifest::Owner;
 use crate::engine::search::renew::Renewal;
+use crate::engine::search::shards::blocking;
 use crate::model::document::{Document, ParsedDocument};
 use crate::model::error::{Error, Result};
 use crate::store::documents::Outline;
@@ -25,14 +25,11 @@ impl SearchEngine {
     /// The version is no longer the dataset's; the encoder fails; the disk is full. What was there stays then.
     pub(super) async fn rebuild(&self, db: &Db, key: &Key, encoder: Encoder) -> Result<()> {
         let Owner { org, dataset } = key.owner;
-        let staging = self.shards.staging(org)?;
-        let folder = staging.path().join("shard");
         let mut read = db.read_tenant(org).await?;
         let mut outlines = store::documents::outlines(&mut read, org, dataset, &key.version).await?;
         drop(read);
         outlines.sort_by_key(|outline| outline.id);
-        let (place, owner) = (folder.clone(), key.owner);
-        let mut build = blocking(move || Build::begin(&place, owner, vec![], encoder)).await?;
+        let mut build = self.begin(key, encoder, vec![]).await?;
         for (at, some) in outlines.chunks(AT_ONCE).enumerate() {
             build.take(texts(db, key, some).await?);
             while !build.is_whole() {
@@ -49,16 +46,15 @@ impl SearchEngine {
             let of = done * outlines.len() as u64 / ((at + 1) * AT_ONCE).min(outlines.len()) as u64;
             self.renewals.set(dataset, Renewal { done, of });
         }
-        let (chunks, bytes) = blocking(move || build.finish()).await?;
-        let counted = (i64::try_from(chunks).map_err(Error::internal)?, i64::try_from(bytes).map_err(Error::internal)?);
+        let sealed = blocking(move || build.finish()).await?;
+        let counted = (sealed.chunks()?, sealed.bytes()?);
         let mut write = db.tenant(org).await?;
         if !store::datasets::recount(&mut write, org, dataset, &key.version, counted).await? {
             return Err(Error::internal("the version was replaced while its index was made anew"));
         }
         write.commit().await?;
-        let (shards, key) = (self.shards.clone(), key.clone());
         let _alone = self.renewals.alone().await;
-        blocking(move || shards.put(&key, &folder)).await
+        self.index.put(key, sealed).await
     }
 }
 

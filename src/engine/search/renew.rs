@@ -1,10 +1,9 @@
 //! Another encoder, the same texts: where the vectors of an index are not of its workspace's encoder, they are made anew in
 //! the background, of the texts that the index itself has; where the index is no good, all of it (`rebuild.rs`). Until the last is made the index of before answers. The new one
-//! then takes its place in one step of the file system, under the same version: a process that dies before leaves the one
-//! that was there, and the next begins again.
+//! then takes its place in one step, under the same version: a process that dies before leaves the one that was there, and
+//! the next begins again.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,11 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::id::Id;
 use crate::engine::search::SearchEngine;
-use crate::engine::search::backend::{Index as _, Key};
+use crate::engine::search::backend::Key;
 use crate::engine::search::embed::Encoder;
-use crate::engine::search::index::blocking;
 use crate::engine::search::manifest::Owner;
-use crate::engine::search::shard::Builder;
+use crate::engine::search::shards::blocking;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Error, Result};
 use crate::store::{self, Db};
@@ -71,6 +69,8 @@ pub struct Renewed {
     pub encoded: usize,
     pub rebuilt: usize,
     pub failed: usize,
+    /// Those that were written for no version, or for one that is no more, and are gone now.
+    pub removed: usize,
 }
 
 impl SearchEngine {
@@ -109,7 +109,7 @@ impl SearchEngine {
     }
 
     async fn renew_all(&self, db: &Db, tried: &mut HashSet<Key>) -> Result<Renewed> {
-        let mut renewed = Renewed::default();
+        let mut renewed = Renewed { removed: self.index.tidy(false).await.unwrap_or_default(), ..Renewed::default() };
         for org in store::orgs::list(db.pool()).await? {
             let datasets = store::datasets::list(&mut db.read_tenant(org.id).await?, org.id).await?;
             let keys: Vec<Key> = datasets.iter().filter_map(key).collect();
@@ -122,7 +122,9 @@ impl SearchEngine {
             let mut wanting = Vec::new();
             for key in keys {
                 let has_failed = self.shards.has_failed(&key) && tried.insert(key.clone());
-                let of = self.shards.encoder(&key).await.filter(|_| !has_failed);
+                // What cannot be told now is looked at the next time.
+                let Ok(of) = self.index.encoder(&key).await else { continue };
+                let of = of.filter(|_| !has_failed);
                 if of.as_ref() == Some(&identity) {
                     self.renewals.end(key.owner.dataset);
                 } else {
@@ -154,41 +156,36 @@ impl SearchEngine {
 
     async fn renew(&self, key: &Key, encoder: &Encoder, identity: &str) -> Result<()> {
         let Owner { org, dataset } = key.owner;
-        let staging = self.shards.staging(org)?;
-        let folder = staging.path().join("shard");
-        let numbers = self.shards.numbers(key).await?;
-        let (owner, of) = (key.owner, numbers.len() as u64);
-        let (dimension, identity, place) = (encoder.dimension().await?, identity.to_owned(), folder.clone());
-        let mut builder =
-            blocking(move || Builder::create(&place, owner, identity, dimension).map_err(Error::internal)).await?;
+        let numbers = self.index.numbers(key).await?;
+        let of = numbers.len() as u64;
+        let dimension = encoder.dimension().await?;
+        let mut draft = self.index.begin(key, identity.to_owned(), dimension).await?;
         let mut done = 0;
         self.renewals.set(dataset, Renewal { done, of });
         for batch in numbers.chunks(encoder.model().batch()) {
-            let stored = self.shards.read(key, batch.to_vec()).await?;
-            let pairs = self.shards.pairs(key, batch.to_vec()).await?;
+            let stored = self.index.read(key, batch.to_vec()).await?;
+            let pairs = self.index.pairs(key, batch.to_vec()).await?;
             done += stored.len() as u64;
             let turn = self.encoders.import_turn(org).await?;
             let encoder = encoder.clone();
-            builder = blocking(move || {
+            draft = blocking(move || {
                 let _turn = turn;
                 let texts: Vec<String> = stored.iter().map(|(_, stored)| stored.searchable()).collect();
                 let vectors = encoder.passages(&texts)?;
                 let points = stored.into_iter().zip(vectors).zip(pairs);
                 let points = points.map(|(((_, stored), dense), (_, sparse))| (stored, dense, sparse)).collect();
-                builder.add(points).map_err(Error::internal)?;
-                Ok(builder)
+                draft.add(points)?;
+                Ok(draft)
             })
             .await?;
             self.renewals.set(dataset, Renewal { done, of });
         }
-        blocking(move || builder.finish().map_err(Error::internal)).await?;
-        self.exchange(key, &folder).await
-    }
-
-    async fn exchange(&self, key: &Key, folder: &Path) -> Result<()> {
-        let (shards, key, folder) = (self.shards.clone(), key.clone(), folder.to_owned());
+        let sealed = blocking(move || draft.seal()).await?;
         let _alone = self.renewals.alone().await;
-        blocking(move || shards.exchange(&key, &folder)).await
+        if self.index.holds(std::slice::from_ref(key)).await? != [true] {
+            return Err(Error::internal("the version was removed while its vectors were made anew"));
+        }
+        self.index.put(key, sealed).await
     }
 }
 

@@ -72,6 +72,36 @@ impl Stored {
     }
 }
 
+/// Whether a chunk may be written: whose it is, and what its vectors are.
+///
+/// # Errors
+/// It may not.
+pub(super) fn is_sound(
+    stored: &Stored,
+    dense: &[f32],
+    sparse: &SparseVector,
+    owner: Owner,
+    dimension: usize,
+) -> Result<(), Fault> {
+    if (Owner { org: stored.tenant, dataset: stored.dataset }) != owner {
+        return Err(Fault::Foreign);
+    }
+    let finite = dense.iter().chain(&sparse.values).all(|x| x.is_finite());
+    if dense.len() != dimension || !finite || sparse.indices.len() != sparse.values.len() {
+        return Err(Fault::Damaged(format!("unsound vector of {} coordinates", dense.len())));
+    }
+    Ok(())
+}
+
+/// What is kept of a chunk, with what phrases are looked for in.
+pub(super) fn payload_of(stored: &Stored) -> Result<Value, Fault> {
+    let mut payload = serde_json::to_value(stored).map_err(refused)?;
+    let said = [&stored.text, &stored.heading, &stored.title, &stored.source_file].map(|text| said(text));
+    let [text, heading, title, file] = said;
+    put(&mut payload, "said", json!({ "text": text, "heading": heading, "title": title, "file": file }));
+    Ok(payload)
+}
+
 /// A chunk's place, without its text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Place {
@@ -136,17 +166,8 @@ impl Builder {
     pub(super) fn add(&mut self, chunks: Vec<(Stored, Vec<f32>, SparseVector)>) -> Result<(), Fault> {
         let mut points = Vec::with_capacity(chunks.len());
         for (stored, dense, sparse) in chunks {
-            if (Owner { org: stored.tenant, dataset: stored.dataset }) != self.owner {
-                return Err(Fault::Foreign);
-            }
-            let finite = dense.iter().chain(&sparse.values).all(|x| x.is_finite());
-            if dense.len() != self.dimension || !finite || sparse.indices.len() != sparse.values.len() {
-                return Err(Fault::Damaged(format!("unsound vector of {} coordinates", dense.len())));
-            }
-            let mut payload = serde_json::to_value(&stored).map_err(refused)?;
-            let said = [&stored.text, &stored.heading, &stored.title, &stored.source_file].map(|text| said(text));
-            let [text, heading, title, file] = said;
-            put(&mut payload, "said", json!({ "text": text, "heading": heading, "title": title, "file": file }));
+            is_sound(&stored, &dense, &sparse, self.owner, self.dimension)?;
+            let payload = payload_of(&stored)?;
             let vectors = Vectors::new_named([(DENSE, Vector::from(dense)), (SPARSE, Vector::from(sparse))]);
             points.push(PointStruct::new(PointId::NumId(self.points), vectors, payload).into());
             self.points += 1;

@@ -1,12 +1,13 @@
 //! Chunks in embedded shards, one folder a dataset version: each is asked off the async runtime, some at a time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
+use std::future::{Future, ready};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
-use futures_util::{StreamExt as _, stream};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use qdrant_edge::SparseVector;
 use serde_json::Value;
@@ -15,10 +16,11 @@ use tokio::sync::Notify;
 use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::search::analysis;
-use crate::engine::search::backend::{Answer, Index, Key, Query};
-use crate::engine::search::manifest::{self, Fault};
+use crate::engine::search::backend::{Answer, Draft, Index, Key, Point, Query, Sealed, What};
+use crate::engine::search::legs::{Legs, Scores, ask};
+use crate::engine::search::manifest::{self, Fault, Owner};
 use crate::engine::search::open::OpenShards;
-use crate::engine::search::shard::{Among, Hit, Place, Shard, Stored};
+use crate::engine::search::shard::{Among, Builder, Place, Shard, Stored};
 use crate::model::error::{Code, Error, Result};
 use crate::model::org::Org;
 
@@ -39,18 +41,6 @@ impl Shards {
         Self { files, open, failing: Arc::default() }
     }
 
-    /// What made the vectors of a version (see `Embed::identity`); `None` where it has to be made anew of its texts: it is
-    /// damaged or of another format, or is cut otherwise than texts are cut now.
-    pub(super) async fn encoder(&self, key: &Key) -> Option<String> {
-        let (folder, owner) = (self.folder(key), key.owner);
-        let read = move || {
-            let encoder = manifest::encoder(&folder)?;
-            manifest::verify(&folder, owner, &encoder, analysis::IDENTITY)?;
-            Ok::<_, Fault>(manifest::is_cut_so(&folder)?.then_some(encoder))
-        };
-        tokio::task::spawn_blocking(read).await.ok()?.ok()?
-    }
-
     /// Ready when something of a shard could not be read.
     pub(super) async fn failed(&self) {
         self.failing.1.notified().await;
@@ -65,33 +55,12 @@ impl Shards {
         self.failing.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The numbers of all chunks of a version, in order.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub(super) async fn numbers(&self, key: &Key) -> Result<Vec<u64>> {
-        let all = |shard: &Shard| match usize::try_from(shard.chunks()) {
-            Ok(0) => Ok(Vec::new()),
-            Ok(chunks) => shard.numbers(&[], chunks),
-            Err(problem) => Err(Fault::Damaged(problem.to_string())),
-        };
-        self.on_shard(key, all).await
-    }
-
-    /// A folder for work on a workspace's shards; removed when it is dropped, or at the next start.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub(super) fn staging(&self, org: Id<Org>) -> Result<tempfile::TempDir> {
-        self.files.staging(org).map_err(Error::internal)
-    }
-
     /// Puts a sealed shard in the place of a version's own, which goes to where the other was. At every moment, and
     /// after a crash too, one of them is there whole. Waits for the queries that use the old one (milliseconds); blocks.
     ///
     /// # Errors
     /// The version is not there any more, or the file system cannot exchange folders; the old one is there then.
-    pub(super) fn exchange(&self, key: &Key, folder: &Path) -> Result<()> {
+    fn exchange(&self, key: &Key, folder: &Path) -> Result<()> {
         let place = self.folder(key);
         let exchanged = self.open.replace(key, || {
             renameat2(AT_FDCWD, folder, AT_FDCWD, &place, RenameFlags::RENAME_EXCHANGE)?;
@@ -104,7 +73,7 @@ impl Shards {
     ///
     /// # Errors
     /// As [`Shards::exchange`].
-    pub(super) fn put(&self, key: &Key, folder: &Path) -> Result<()> {
+    fn put_folder(&self, key: &Key, folder: &Path) -> Result<()> {
         let place = self.folder(key);
         match place.exists() {
             true => self.exchange(key, folder),
@@ -145,7 +114,7 @@ impl Index for Shards {
     fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>> {
         let asked = keys.iter().map(|key| {
             let query = query.clone();
-            self.on_shard(key, move |shard| Ok(ask(shard, &query)))
+            self.on_shard(key, move |shard| asked(shard, &query))
         });
         Box::pin(stream::iter(asked).buffered(AT_ONCE).collect())
     }
@@ -177,66 +146,157 @@ impl Index for Shards {
     fn forget(&self, key: &Key) {
         self.open.close(key);
     }
+
+    fn numbers<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Vec<u64>>> {
+        let all = |shard: &Shard| match usize::try_from(shard.chunks()) {
+            Ok(0) => Ok(Vec::new()),
+            Ok(chunks) => shard.numbers(&[], chunks),
+            Err(problem) => Err(Fault::Damaged(problem.to_string())),
+        };
+        Box::pin(self.on_shard(key, all))
+    }
+
+    fn encoder<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<String>>> {
+        let (folder, owner) = (self.folder(key), key.owner);
+        let read = move || {
+            let encoder = manifest::encoder(&folder)?;
+            manifest::verify(&folder, owner, &encoder, analysis::IDENTITY)?;
+            Ok::<_, Fault>(manifest::is_cut_so(&folder)?.then_some(encoder))
+        };
+        Box::pin(async { Ok(blocking(move || Ok(read().ok().flatten())).await.ok().flatten()) })
+    }
+
+    fn holds<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Vec<bool>>> {
+        Box::pin(ready(Ok(keys.iter().map(|key| self.folder(key).exists()).collect())))
+    }
+
+    fn placed(&self) -> BoxFuture<'_, Result<Vec<Key>>> {
+        let files = self.files.clone();
+        let placed = move || {
+            let key = |(org, dataset, version)| Key { owner: Owner { org, dataset }, version };
+            Ok(files.all_vectors().map_err(Error::internal)?.into_iter().map(key).collect())
+        };
+        Box::pin(blocking(placed))
+    }
+
+    fn is_ready(&self, _org: Id<Org>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>> {
+        let (files, owner) = (self.files.clone(), key.owner);
+        let begin = move || {
+            let staging = files.staging(owner.org).map_err(Error::internal)?;
+            let path = staging.path().join("vectors");
+            let builder = Builder::create(&path, owner, encoder, dimension).map_err(Error::internal)?;
+            Ok(Box::new(Staged { builder, path, staging }) as Box<dyn Draft>)
+        };
+        Box::pin(blocking(begin))
+    }
+
+    fn written<'a>(&'a self, key: &'a Key, sealed: &'a Sealed, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Point>>> {
+        let owner = key.owner;
+        let folder = match &sealed.what {
+            What::Folder { path, .. } => Some(path.clone()),
+            What::Points { .. } => None,
+        };
+        let read = move || {
+            let folder = folder.ok_or_else(elsewhere)?;
+            let shard = Shard::open(&folder, owner).map_err(Error::internal)?;
+            let stored = shard.read(&points).map_err(Error::internal)?;
+            let pairs = shard.pairs(&points).map_err(Error::internal)?;
+            let both = stored.into_iter().zip(pairs);
+            Ok(both.map(|((_, stored), (dense, sparse))| (stored, dense, sparse)).collect())
+        };
+        Box::pin(blocking(read))
+    }
+
+    fn put<'a>(&'a self, key: &'a Key, sealed: Sealed) -> BoxFuture<'a, Result<()>> {
+        let (this, key) = (self.clone(), key.clone());
+        Box::pin(blocking(move || match sealed.what {
+            What::Folder { path, _staging } => this.put_folder(&key, &path),
+            What::Points { .. } => Err(elsewhere()),
+        }))
+    }
+
+    fn remove<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        let (this, key) = (self.clone(), key.clone());
+        Box::pin(blocking(move || {
+            this.open.close(&key);
+            this.files.remove(&this.folder(&key)).map_err(Error::internal)
+        }))
+    }
+
+    fn erase(&self, owner: Owner) -> BoxFuture<'_, Result<()>> {
+        let files = self.files.clone();
+        Box::pin(blocking(move || files.erase(owner.org, owner.dataset).map_err(Error::internal)))
+    }
+
+    fn tidy(&self, _is_start: bool) -> BoxFuture<'_, Result<usize>> {
+        // What was staged goes with the staging folders ([`Files::sweep_staging`]).
+        Box::pin(ready(Ok(0)))
+    }
 }
 
-/// The legs, as a person would call them.
-const MEANING: &str = "meaning";
-const WORDS: &str = "words";
+/// A shard that is being built in a staging folder.
+struct Staged {
+    builder: Builder,
+    path: PathBuf,
+    staging: tempfile::TempDir,
+}
 
-/// Asks a leg for so many chunks; `None` where there is nothing to ask by.
-type Leg<'a> = dyn Fn(Among<'_>, usize) -> Option<Result<Vec<(u64, f32)>, Fault>> + 'a;
+impl Draft for Staged {
+    fn add(&mut self, chunks: Vec<Point>) -> Result<()> {
+        self.builder.add(chunks).map_err(Error::internal)
+    }
 
-/// Both legs, each chunk that either found scored by both.
-pub(super) fn ask(shard: &Shard, query: &Query) -> Answer {
-    let mut failed = Vec::new();
-    let mut run = |name, leg: Option<Result<Vec<(u64, f32)>, Fault>>| match leg? {
-        Ok(points) => Some(points),
-        Err(fault) => {
-            tracing::error!(leg = name, %fault, "a leg of a search failed");
-            failed.push(name);
-            None
-        }
-    };
-    let those = Among::Those(&query.conditions);
-    let comparable = query.dense.as_ref().filter(|dense| shard.is_of(&dense.encoder));
-    let dense = |among: Among<'_>, limit| comparable.map(|dense| shard.nearest(&dense.vector, among, limit));
-    let sparse = |among: Among<'_>, limit| query.sparse.as_ref().map(|q| shard.matching(q, among, limit));
-    let listed = || {
-        let numbers = shard.numbers(&query.conditions, query.equal);
-        numbers.map(|numbers| numbers.into_iter().map(|number| (number, 0.0)).collect())
-    };
-    let near = if query.near == 0 { None } else { run(MEANING, dense(those, query.near)) };
-    let equal = match (query.equal, query.lists && query.sparse.is_none()) {
-        (0, _) => None,
-        (_, true) => run(WORDS, Some(listed())),
-        (limit, false) => run(WORDS, sparse(those, limit)),
-    };
+    fn seal(self: Box<Self>) -> Result<Sealed> {
+        let Self { builder, path, staging } = *self;
+        let (chunks, bytes) = builder.finish().map_err(Error::internal)?;
+        Ok(Sealed { chunks, bytes, what: What::Folder { path, _staging: staging } })
+    }
+}
 
-    let mut points: Vec<u64> = near.iter().chain(&equal).flatten().map(|(point, _)| *point).collect();
-    points.sort_unstable();
-    points.dedup();
-    // A chunk that only one leg proposed gets the other's score too: no score depends on where a list was cut. A leg
-    // that failed is not asked again.
-    let mut scored = |name, proposed: Option<Vec<(u64, f32)>>, most: usize, leg: &Leg<'_>| {
-        let mut scores: HashMap<u64, f32> = match (proposed, most) {
-            (Some(proposed), _) => proposed.into_iter().collect(),
-            (None, 0) => HashMap::new(),
-            (None, _) => return None,
-        };
-        let others: Vec<u64> = points.iter().copied().filter(|point| !scores.contains_key(point)).collect();
-        // A list of words that is not full has all that share a term.
-        if others.is_empty() || (scores.len() < most && name == WORDS) {
-            return Some(scores);
-        }
-        scores.extend(run(name, leg(Among::Points(&others), others.len()))?);
-        Some(scores)
-    };
-    let near = scored(MEANING, near, query.near, &dense);
-    let equal = match query.sparse.is_some() {
-        true => scored(WORDS, equal, query.equal, &sparse),
-        false => equal.map(|listed| listed.into_iter().collect()),
-    };
-    let of = |leg: &Option<HashMap<u64, f32>>, point| Some(leg.as_ref()?.get(&point).copied().unwrap_or(0.0));
-    let hits = points.iter().map(|&point| Hit { point, dense: of(&near, point), sparse: of(&equal, point) }).collect();
-    Answer { hits, is_outdated: query.dense.is_some() && comparable.is_none(), failed }
+impl Legs for Shard {
+    fn is_of(&self, encoder: &str) -> bool {
+        Self::is_of(self, encoder)
+    }
+
+    fn nearest(
+        &self,
+        query: &[f32],
+        among: Among<'_>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Scores, Fault>> + Send {
+        ready(Self::nearest(self, query, among, limit))
+    }
+
+    fn matching(
+        &self,
+        query: &SparseVector,
+        among: Among<'_>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Scores, Fault>> + Send {
+        ready(Self::matching(self, query, among, limit))
+    }
+
+    fn numbers(&self, conditions: &[Value], limit: usize) -> impl Future<Output = Result<Vec<u64>, Fault>> + Send {
+        ready(Self::numbers(self, conditions, limit))
+    }
+}
+
+/// Both legs of a shard, which never wait. Blocks.
+pub(super) fn asked(shard: &Shard, query: &Query) -> Result<Answer, Fault> {
+    let answer = ask(shard, query).now_or_never();
+    answer.unwrap_or_else(|| Err(Fault::Engine("a shard waited".into())))
+}
+
+/// What no caller does: each index gives places to what it wrote.
+pub(super) fn elsewhere() -> Error {
+    Error::internal("an index was asked for what another has written")
+}
+
+/// Work that blocks, where nobody else waits for the thread. What it holds is dropped there when it fails.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
 }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::about::About;
 use super::manifest::Fault;
 use super::shard::{Builder, Shard};
-use super::shards::ask;
+use super::shards::{asked, blocking};
 use super::*;
 use crate::base::clock::Clock;
 use crate::config::{Budgets, Limits};
@@ -91,12 +91,10 @@ impl World {
                 (Id::new(&self.clock), Arc::new(parsed))
             })
             .collect();
-        let staging = self.files.staging(self.org.id).unwrap();
-        let folder = staging.path().join("shard");
         let pass = self.pass(vec![]);
         let job = Job::new(&pass, &self.budget, Duration::from_secs(60), CancellationToken::new(), None);
-        self.engine.index(&job, dataset.id, &documents, &folder).await.unwrap();
-        self.files.publish(&folder, &self.place(&dataset)).unwrap();
+        let sealed = self.engine.index(&job, (dataset.id, "v1"), &documents).await.unwrap();
+        self.engine.put(self.org.id, dataset.id, "v1", sealed).await.unwrap();
         dataset
     }
 
@@ -152,7 +150,7 @@ async fn a_shard_without_its_word_index_answers_by_meaning_and_says_so() {
         equal: 10,
         ..Query::default()
     };
-    let answer = ask(&shard, &query);
+    let answer = asked(&shard, &query).unwrap();
     assert_eq!(answer.failed, ["words"]);
     let best = answer.hits.iter().max_by(|a, b| a.dense.unwrap().total_cmp(&b.dense.unwrap())).unwrap();
     assert!(shard.read(&[best.point]).unwrap()[0].1.text.contains("plane"));
@@ -294,7 +292,7 @@ async fn a_build_whose_folder_vanished_fails_and_does_not_end_the_process() {
     let owner = Owner { org: world.org.id, dataset: dataset.id };
     let builder = Builder::create(&place, owner, "e".into(), DIMENSION).unwrap();
     std::fs::remove_dir_all(&place).unwrap();
-    let finished = index::blocking(move || builder.finish().map_err(Error::internal)).await;
+    let finished = blocking(move || builder.finish().map_err(Error::internal)).await;
     assert_eq!(finished.unwrap_err().code, crate::model::error::Code::InternalError);
 
     let builder = Builder::create(&place, owner, "e".into(), DIMENSION).unwrap();
@@ -319,13 +317,11 @@ async fn what_stays_is_taken_over_with_its_vectors_and_only_what_is_new_is_encod
     let on_progress: OnProgress = Arc::new(move |progress| listener.lock().unwrap().push(progress.message));
     let pass = world.pass(vec![]);
     let job = Job::new(&pass, &world.budget, Duration::from_secs(60), CancellationToken::new(), Some(on_progress));
-    let staging = world.files.staging(world.org.id).unwrap();
-    let folder = staging.path().join("shard");
     let carried = Carried { version: "v1", documents: &stays };
-    let indexed = world.engine.index_over(&job, notes.id, Some(carried), &fresh, &folder).await.unwrap();
-    assert_eq!(indexed.chunks, 2);
+    let sealed = world.engine.index_over(&job, (notes.id, "v2"), Some(carried), &fresh).await.unwrap();
+    assert_eq!(sealed.chunks().unwrap(), 2);
     assert!(told.lock().unwrap().iter().all(|message| message.contains("new.txt")), "{told:?}");
-    world.files.publish(&folder, &world.files.vectors(world.org.id, notes.id, "v2")).unwrap();
+    world.engine.put(world.org.id, notes.id, "v2", sealed).await.unwrap();
 
     let key = Key { version: "v2".into(), ..key };
     let after = world.engine.index.read(&key, vec![0, 1]).await.unwrap();

@@ -5,4 +5,5 @@ pub mod databases;
 pub mod dump;
 pub mod operations;
 pub mod program;
+pub mod qdrant;
 pub mod service;

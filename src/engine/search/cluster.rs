@@ -1,0 +1,375 @@
+//! Chunks on a Qdrant server: one collection for each encoder, in it the points of all tenants, each with its tenant, its
+//! dataset and its build as indexed payload. The metadata say which build answers for a version: a point that they do not
+//! know is never asked for.
+//!
+//! What is asked, how it is scored and how ties are broken is as in an embedded shard (`legs.rs`): the terms of a query
+//! weigh what they are worth among the chunks of one index (the server's IDF with a corpus), and meaning is compared with
+//! each chunk of an index that is not large.
+
+mod draft;
+mod server;
+mod wire;
+
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt as _, stream};
+use qdrant_client::qdrant::vector_input::Variant;
+use qdrant_client::qdrant::{DenseVector, SparseVector as Terms, VectorInput};
+use qdrant_edge::SparseVector;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::base::clock::{Clock, Millis};
+use crate::base::id::Id;
+use crate::config::Qdrant;
+use crate::engine::search::analysis;
+use crate::engine::search::backend::{Answer, Draft, Index, Key, Pair, Point, Query, Sealed, What};
+use crate::engine::search::legs::{Legs, Scores, ask};
+use crate::engine::search::manifest::{CUTTER, Fault, Owner};
+use crate::engine::search::shard::{Among, Place, Stored};
+use crate::engine::search::shards::elsewhere;
+use crate::model::cluster_index::{Build, ClusterIndex, Home, Standing};
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+use crate::store::{self, Backend, Db};
+use draft::Points;
+use server::{Scope, Server, Wanted};
+use wire::{DENSE, SPARSE, number, payload, vectors};
+
+/// Indexes that one search asks at the same time.
+const AT_ONCE: usize = 8;
+/// How long a search may still ask an index that another took the place of.
+const GRACE: Millis = 60_000;
+/// After this long without a batch nobody writes an index any more.
+const ABANDONED: Millis = 600_000;
+
+/// See the module; clones share the connection.
+#[derive(Clone)]
+pub(super) struct Cluster {
+    server: Server,
+    db: Db,
+    clock: Clock,
+}
+
+/// Whether a server answers, and its release.
+///
+/// # Errors
+/// It does not, in a sentence.
+pub async fn reach(chosen: &Qdrant) -> std::result::Result<String, String> {
+    let version = async { Server::new(chosen)?.version().await };
+    version.await.map_err(|fault: Fault| fault.to_string())
+}
+
+impl Cluster {
+    pub(super) fn new(chosen: &Qdrant, db: Db, clock: Clock) -> Result<Self, Fault> {
+        Ok(Self { server: Server::new(chosen)?, db, clock })
+    }
+
+    /// The server's release.
+    ///
+    /// # Errors
+    /// It does not answer, or is too old.
+    pub(super) async fn version(&self) -> Result<String> {
+        self.server.version().await.map_err(told)
+    }
+
+    /// Where the indexes of a workspace are written: here, unless somebody moved them away.
+    pub(super) async fn home(&self, org: Id<Org>) -> Result<Home> {
+        let said = store::cluster_indexes::home(&mut self.db.read_tenant(org).await?, org).await?;
+        Ok(said.unwrap_or(Home::Cluster))
+    }
+
+    pub(super) async fn set_home(&self, org: Id<Org>, home: Home) -> Result<()> {
+        let mut tx = self.db.tenant(org).await?;
+        store::cluster_indexes::set_home(&mut tx, org, home).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Removes the points of an index, and then its row: until that is gone, somebody will.
+    async fn discard(&self, index: &ClusterIndex) -> Result<()> {
+        let mut tx = self.db.tenant(index.org).await?;
+        store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
+        tx.commit().await?;
+        self.server.delete(&Scope::of(index)).await.map_err(told)?;
+        let mut tx = self.db.tenant(index.org).await?;
+        store::cluster_indexes::remove(&mut tx, index.org, index.build).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// The indexes in place of these versions, in their order.
+    async fn of(&self, keys: &[Key]) -> Result<Vec<Option<ClusterIndex>>> {
+        let Some(org) = keys.first().map(|key| key.owner.org) else { return Ok(Vec::new()) };
+        let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
+        let find = |key: &Key| placed.iter().find(|index| is_of(index, key)).cloned();
+        Ok(keys.iter().map(find).collect())
+    }
+
+    async fn one(&self, key: &Key) -> Result<ClusterIndex> {
+        let found = self.of(std::slice::from_ref(key)).await?.into_iter().next().flatten();
+        found.ok_or_else(|| Error::internal(format!("the index of dataset {} is not there", key.owner.dataset)))
+    }
+
+    async fn scope(&self, key: &Key) -> Result<Scope> {
+        Ok(Scope::of(&self.one(key).await?))
+    }
+
+    /// What was written of a build that has no place yet.
+    async fn draft(&self, org: Id<Org>, build: Id<Build>) -> Result<ClusterIndex> {
+        let found = store::cluster_indexes::by_build(&mut self.db.read_tenant(org).await?, org, build).await?;
+        found.ok_or_else(|| Error::internal("what was written is there no more"))
+    }
+
+    async fn ask(&self, index: Option<ClusterIndex>, query: &Query) -> Result<Answer> {
+        let index = index.ok_or_else(|| Error::internal("a version has no index on the server"))?;
+        if index.terms != analysis::IDENTITY {
+            return Err(told(Fault::OtherModel(index.terms)));
+        }
+        let on = Remote { server: &self.server, scope: Scope::of(&index), encoder: index.encoder };
+        ask(&on, query).await.map_err(told)
+    }
+
+    async fn chunks<T: DeserializeOwned>(&self, scope: &Scope, points: &[u64], of: Wanted) -> Result<Vec<(u64, T)>> {
+        let mut all = Vec::with_capacity(points.len());
+        for point in self.server.read(scope, Among::Points(points), points.len(), of).await.map_err(told)? {
+            all.push((number(point.id).map_err(told)?, payload(point.payload).map_err(told)?));
+        }
+        match all.len() == points.len() {
+            true => Ok(all),
+            false => Err(told(Fault::Damaged(format!("{} of {} chunks can be read", all.len(), points.len())))),
+        }
+    }
+
+    async fn both(&self, scope: &Scope, points: &[u64]) -> Result<Vec<Pair>> {
+        let wanted = Wanted::BothVectors;
+        let found = self.server.read(scope, Among::Points(points), points.len(), wanted).await.map_err(told)?;
+        let pairs: Option<Vec<Pair>> = found
+            .into_iter()
+            .map(|point| match vectors(point.vectors) {
+                (Some(dense), Some(sparse)) => Some((dense, sparse)),
+                _ => None,
+            })
+            .collect();
+        let whole = pairs.filter(|pairs| pairs.len() == points.len());
+        whole.ok_or_else(|| told(Fault::Damaged("a chunk lacks a vector".into())))
+    }
+}
+
+fn is_of(index: &ClusterIndex, key: &Key) -> bool {
+    (Owner { org: index.org, dataset: index.dataset }, &index.version) == (key.owner, &key.version)
+}
+
+/// A fault as callers hear of it.
+fn told(fault: Fault) -> Error {
+    match fault {
+        Fault::Away(sentence) => Error::unavailable(sentence),
+        fault => Error::internal(fault),
+    }
+}
+
+/// The legs of an index on the server.
+struct Remote<'a> {
+    server: &'a Server,
+    scope: Scope,
+    encoder: String,
+}
+
+impl Legs for Remote<'_> {
+    fn is_of(&self, encoder: &str) -> bool {
+        self.encoder == encoder
+    }
+
+    async fn nearest(&self, query: &[f32], among: Among<'_>, limit: usize) -> Result<Scores, Fault> {
+        let vector = Variant::Dense(DenseVector { data: query.to_vec() });
+        self.server.best(&self.scope, (DENSE, VectorInput { variant: Some(vector) }), among, limit).await
+    }
+
+    async fn matching(&self, query: &SparseVector, among: Among<'_>, limit: usize) -> Result<Scores, Fault> {
+        let terms = Terms { values: query.values.clone(), indices: query.indices.clone() };
+        let vector = VectorInput { variant: Some(Variant::Sparse(terms)) };
+        self.server.best(&self.scope, (SPARSE, vector), among, limit).await
+    }
+
+    async fn numbers(&self, conditions: &[Value], limit: usize) -> Result<Vec<u64>, Fault> {
+        let found = self.server.read(&self.scope, Among::Those(conditions), limit, Wanted::Nothing).await?;
+        found.into_iter().map(|point| number(point.id)).collect()
+    }
+}
+
+impl Index for Cluster {
+    fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>> {
+        Box::pin(async move {
+            let indexes = match self.of(keys).await {
+                Ok(indexes) => indexes,
+                Err(error) => return keys.iter().map(|_| Err(error.clone())).collect(),
+            };
+            let asked = indexes.into_iter().map(|index| self.ask(index, query));
+            stream::iter(asked).buffered(AT_ONCE).collect().await
+        })
+    }
+
+    fn read<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<(u64, Stored)>>> {
+        Box::pin(async move { self.chunks(&self.scope(key).await?, &points, Wanted::Chunk).await })
+    }
+
+    fn places<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<(u64, Place)>>> {
+        Box::pin(async move { self.chunks(&self.scope(key).await?, &points, Wanted::Place).await })
+    }
+
+    fn list<'a>(&'a self, key: &'a Key, of: Vec<Value>, limit: usize) -> BoxFuture<'a, Result<Vec<(u64, Stored)>>> {
+        Box::pin(async move {
+            let scope = self.scope(key).await?;
+            let found = self.server.read(&scope, Among::Those(&of), limit, Wanted::Chunk).await.map_err(told)?;
+            let chunk = |point: qdrant_client::qdrant::RetrievedPoint| {
+                Ok((number(point.id).map_err(told)?, payload(point.payload).map_err(told)?))
+            };
+            found.into_iter().map(chunk).collect()
+        })
+    }
+
+    fn vectors<'a>(&'a self, key: &'a Key, of: Vec<Value>, limit: usize) -> BoxFuture<'a, Result<Vec<Vec<f32>>>> {
+        Box::pin(async move {
+            let scope = self.scope(key).await?;
+            let found = self.server.read(&scope, Among::Those(&of), limit, Wanted::Dense).await.map_err(told)?;
+            let dense = found.into_iter().map(|point| vectors(point.vectors).0);
+            let all: Option<Vec<Vec<f32>>> = dense.collect();
+            all.ok_or_else(|| told(Fault::Damaged("a chunk has no vector".into())))
+        })
+    }
+
+    fn pairs<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Pair>>> {
+        Box::pin(async move { self.both(&self.scope(key).await?, &points).await })
+    }
+
+    fn is_of<'a>(&'a self, key: &'a Key, encoder: String) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move { Ok(self.one(key).await?.encoder == encoder) })
+    }
+
+    fn forget(&self, _key: &Key) {
+        // Nothing of it is open here.
+    }
+
+    fn numbers<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Vec<u64>>> {
+        Box::pin(async move { Ok((0..self.one(key).await?.points).collect()) })
+    }
+
+    fn encoder<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<String>>> {
+        Box::pin(async move {
+            let index = self.one(key).await?;
+            let found = self.server.count(&Scope::of(&index)).await.map_err(told)?;
+            let is_whole = found == index.points && index.terms == analysis::IDENTITY && index.cutter == CUTTER;
+            Ok(is_whole.then_some(index.encoder))
+        })
+    }
+
+    fn holds<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Vec<bool>>> {
+        Box::pin(async move { Ok(self.of(keys).await?.into_iter().map(|index| index.is_some()).collect()) })
+    }
+
+    fn placed(&self) -> BoxFuture<'_, Result<Vec<Key>>> {
+        Box::pin(async move {
+            let all = store::cluster_indexes::all_placed(&mut self.db.read_everyone().await?).await?;
+            let key = |index: ClusterIndex| {
+                let owner = Owner { org: index.org, dataset: index.dataset };
+                Key { owner, version: index.version }
+            };
+            Ok(all.into_iter().map(key).collect())
+        })
+    }
+
+    fn is_ready(&self, org: Id<Org>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
+            if placed.is_empty() { Ok(()) } else { self.version().await.map(|_| ()) }
+        })
+    }
+
+    fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>> {
+        Box::pin(async move {
+            let index = ClusterIndex {
+                org: key.owner.org,
+                build: Id::new(&self.clock),
+                dataset: key.owner.dataset,
+                version: key.version.clone(),
+                encoder,
+                terms: analysis::IDENTITY.into(),
+                cutter: CUTTER.into(),
+                points: 0,
+                standing: Standing::Written,
+                touched_at: self.clock.now(),
+            };
+            self.server.prepare(&Scope::of(&index), dimension).await.map_err(told)?;
+            let mut tx = self.db.tenant(index.org).await?;
+            store::cluster_indexes::insert(&mut tx, &index).await?;
+            tx.commit().await?;
+            Ok(Box::new(Points::new(self.clone(), index, dimension)) as Box<dyn Draft>)
+        })
+    }
+
+    fn written<'a>(&'a self, key: &'a Key, sealed: &'a Sealed, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Point>>> {
+        Box::pin(async move {
+            let What::Points { build, .. } = &sealed.what else { return Err(elsewhere()) };
+            let scope = Scope::of(&self.draft(key.owner.org, *build).await?);
+            let stored: Vec<(u64, Stored)> = self.chunks(&scope, &points, Wanted::Chunk).await?;
+            let both = stored.into_iter().zip(self.both(&scope, &points).await?);
+            Ok(both.map(|((_, stored), (dense, sparse))| (stored, dense, sparse)).collect())
+        })
+    }
+
+    fn put<'a>(&'a self, key: &'a Key, sealed: Sealed) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let What::Points { build, unless_placed } = sealed.what else { return Err(elsewhere()) };
+            let index = ClusterIndex { points: sealed.chunks, ..self.draft(key.owner.org, build).await? };
+            if !is_of(&index, key) {
+                return Err(elsewhere());
+            }
+            let mut tx = self.db.tenant(index.org).await?;
+            if !store::cluster_indexes::place(&mut tx, &index, self.clock.now()).await? {
+                return Err(Error::internal("an index took so long to be written that it was taken for abandoned"));
+            }
+            tx.commit().await?;
+            unless_placed.take_back();
+            Ok(())
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match self.of(std::slice::from_ref(key)).await?.into_iter().next().flatten() {
+                Some(index) => self.discard(&index).await,
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn erase(&self, owner: Owner) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let mut read = self.db.read_tenant(owner.org).await?;
+            let all = store::cluster_indexes::of_dataset(&mut read, owner.org, owner.dataset).await?;
+            drop(read);
+            // All are told to go before the first does, should the server fail between them.
+            let mut tx = self.db.tenant(owner.org).await?;
+            for index in &all {
+                store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
+            }
+            tx.commit().await?;
+            for index in &all {
+                self.discard(index).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn tidy(&self, is_start: bool) -> BoxFuture<'_, Result<usize>> {
+        Box::pin(async move {
+            let now = self.clock.now();
+            // Whoever has this database for themselves is the only one who could be writing.
+            let is_alone = is_start && self.db.backend() == Backend::Sqlite;
+            let (gone, written) =
+                (if is_start { now } else { now - GRACE }, if is_alone { now } else { now - ABANDONED });
+            let left = store::cluster_indexes::left_over(&mut self.db.read_everyone().await?, gone, written).await?;
+            for index in &left {
+                self.discard(index).await?;
+            }
+            Ok(left.len())
+        })
+    }
+}

@@ -1,0 +1,363 @@
+//! The server: its connection, its collections, and every request that is made of it. Requests about points take a
+//! [`Scope`], which alone makes their filter.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use qdrant_client::qdrant::payload_index_params::IndexParams;
+use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
+use qdrant_client::qdrant::vectors_config::Config;
+use qdrant_client::qdrant::with_payload_selector::SelectorOptions as Payloads;
+use qdrant_client::qdrant::with_vectors_selector::SelectorOptions as WithVectors;
+use qdrant_client::qdrant::{
+    CountPoints, CreateCollection, CreateFieldIndexCollection, DeletePoints, Distance, FieldType, Filter,
+    HnswConfigDiff, IdfParams, KeywordIndexParams, Modifier, PayloadIndexParams, PointId, PointStruct, PointsSelector,
+    Query, QueryPoints, RetrievedPoint, ScrollPoints, SearchParams, SparseVectorConfig, SparseVectorParams,
+    UpsertPoints, VectorInput, VectorParams, VectorParamsMap, VectorsConfig, VectorsSelector, WithPayloadSelector,
+    WithVectorsSelector, query,
+};
+use qdrant_client::qdrant::{PayloadExcludeSelector, PayloadIncludeSelector};
+use qdrant_client::{Qdrant as Client, QdrantError};
+use tonic::Code;
+
+use super::wire::{DENSE, SPARSE, conditions, has_id, is, number, point_id};
+use crate::base::id::Id;
+use crate::base::secret::sha256_hex;
+use crate::config::Qdrant;
+use crate::engine::search::legs::Scores;
+use crate::engine::search::manifest::{Fault, Owner};
+use crate::engine::search::shard::Among;
+use crate::model::cluster_index::{Build, ClusterIndex};
+
+/// How long a connection, and a request, may take.
+const CONNECT: Duration = Duration::from_secs(3);
+const REQUEST: Duration = Duration::from_secs(30);
+/// Points of a page, when many are read.
+const PAGE: usize = 128;
+/// Chunks of an index up to which meaning is compared with each of them, as an embedded shard does.
+const EXACT: u64 = 20_000;
+/// The release that computes how rare words are among the chunks of one index alone.
+const OLDEST: (u64, u64) = (1, 19);
+
+/// A server; clones share the connection, which is made anew when it breaks.
+#[derive(Clone)]
+pub(super) struct Server {
+    client: Client,
+    /// Collections that are known to be there.
+    collections: Arc<Mutex<HashSet<String>>>,
+    /// Whether its release is known to do: an older one would ignore what it does not know.
+    is_known: Arc<AtomicBool>,
+}
+
+/// Which points a request is about: those of one build of one dataset of one tenant, and no others.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    collection: String,
+    owner: Owner,
+    pub build: Id<Build>,
+    /// How many there are.
+    pub points: u64,
+}
+
+/// What is wanted of a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wanted {
+    /// What its chunk says.
+    Chunk,
+    /// Where its chunk is from.
+    Place,
+    Dense,
+    BothVectors,
+    Nothing,
+}
+
+impl Scope {
+    pub(super) fn of(index: &ClusterIndex) -> Self {
+        Self {
+            collection: collection(&index.encoder, &index.terms),
+            owner: Owner { org: index.org, dataset: index.dataset },
+            build: index.build,
+            points: index.points,
+        }
+    }
+
+    /// The only filter that requests have: whatever else is asked, the tenant, the dataset and the build must be these.
+    fn filter(&self, among: Among<'_>) -> Result<Filter, Fault> {
+        let mut must = vec![
+            is("tenant", self.owner.org.to_string()),
+            is("dataset", self.owner.dataset.to_string()),
+            is("build", self.build.to_string()),
+        ];
+        match among {
+            Among::Those(all) => must.extend(conditions(all)?),
+            Among::Points(points) => {
+                let ids = points.iter().map(|point| point_id(self.build, *point));
+                must.push(has_id(ids.collect::<Result<_, _>>()?));
+            }
+        }
+        Ok(Filter { must, ..Filter::default() })
+    }
+}
+
+/// One collection for what the same encoder and the same analysis made.
+pub(super) fn collection(encoder: &str, terms: &str) -> String {
+    let digest = sha256_hex(format!("{encoder}\n{terms}").as_bytes());
+    format!("dragoman_{}", digest.get(..24).unwrap_or(&digest))
+}
+
+impl Server {
+    /// Nothing is asked of it yet.
+    pub(super) fn new(chosen: &Qdrant) -> Result<Self, Fault> {
+        let key = chosen.api_key.as_ref().map(|key| key.expose().to_owned());
+        let builder = Client::from_url(chosen.url.as_str()).timeout(REQUEST).connect_timeout(CONNECT).api_key(key);
+        // Its own look at the release would print to standard output; ours is in `version`.
+        let client = builder.skip_compatibility_check().build().map_err(|problem| fault(&problem))?;
+        Ok(Self { client, collections: Arc::default(), is_known: Arc::default() })
+    }
+
+    /// Its release.
+    ///
+    /// # Errors
+    /// It does not answer, or is too old.
+    pub(super) async fn version(&self) -> Result<String, Fault> {
+        let version = self.client.health_check().await.map_err(|problem| fault(&problem))?.version;
+        let mut parts = version.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
+        let release = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+        if release < OLDEST {
+            let (major, minor) = OLDEST;
+            let message = format!("The Qdrant server at QDRANT_URL is {version}; {major}.{minor} or later is needed.");
+            return Err(Fault::Away(message));
+        }
+        // Who only asks for its health may need no key.
+        self.client.collection_exists("dragoman").await.map_err(|problem| fault(&problem))?;
+        self.is_known.store(true, Ordering::Relaxed);
+        Ok(version)
+    }
+
+    async fn known_to_do(&self) -> Result<(), Fault> {
+        if !self.is_known.load(Ordering::Relaxed) {
+            self.version().await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the collection of a scope, where it is not there yet.
+    pub(super) async fn prepare(&self, scope: &Scope, dimension: usize) -> Result<(), Fault> {
+        if self.known().contains(&scope.collection) {
+            return Ok(());
+        }
+        self.known_to_do().await?;
+        let name = &scope.collection;
+        if !self.client.collection_exists(name).await.map_err(|problem| fault(&problem))? {
+            let made = self.client.create_collection(blank(name, dimension as u64)).await;
+            // Another process may have been faster.
+            let exists = self.client.collection_exists(name).await.map_err(|problem| fault(&problem))?;
+            made.map(|_| ()).or_else(|problem| if exists { Ok(()) } else { Err(fault(&problem)) })?;
+        }
+        for (field, kind) in INDEXED {
+            let is_tenant = (field == "tenant").then(|| {
+                let params = KeywordIndexParams { is_tenant: Some(true), ..KeywordIndexParams::default() };
+                PayloadIndexParams { index_params: Some(IndexParams::KeywordIndexParams(params)) }
+            });
+            let index = CreateFieldIndexCollection {
+                collection_name: name.clone(),
+                wait: Some(true),
+                field_name: field.into(),
+                field_type: Some(kind.into()),
+                field_index_params: is_tenant,
+                ..CreateFieldIndexCollection::default()
+            };
+            self.client.create_field_index(index).await.map_err(|problem| fault(&problem))?;
+        }
+        self.known().insert(name.clone());
+        Ok(())
+    }
+
+    /// Writes points; they are there, and survive a crash of the server, when this returns.
+    pub(super) async fn write(&self, scope: &Scope, points: Vec<PointStruct>) -> Result<(), Fault> {
+        let collection_name = scope.collection.clone();
+        let write = UpsertPoints { collection_name, wait: Some(true), points, ..UpsertPoints::default() };
+        self.client.upsert_points(write).await.map_err(|problem| fault(&problem))?;
+        Ok(())
+    }
+
+    /// How many points there are, exactly; none in a collection that is not there.
+    pub(super) async fn count(&self, scope: &Scope) -> Result<u64, Fault> {
+        let count = CountPoints {
+            collection_name: scope.collection.clone(),
+            filter: Some(scope.filter(Among::Those(&[]))?),
+            exact: Some(true),
+            ..CountPoints::default()
+        };
+        match self.client.count(count).await {
+            Ok(reply) => Ok(reply.result.map_or(0, |result| result.count)),
+            Err(problem) if is_missing(&problem) => {
+                self.known().remove(&scope.collection);
+                Ok(0)
+            }
+            Err(problem) => Err(fault(&problem)),
+        }
+    }
+
+    /// Removes all points; absent is fine.
+    pub(super) async fn delete(&self, scope: &Scope) -> Result<(), Fault> {
+        let selected = PointsSelectorOneOf::Filter(scope.filter(Among::Those(&[]))?);
+        let delete = DeletePoints {
+            collection_name: scope.collection.clone(),
+            wait: Some(true),
+            points: Some(PointsSelector { points_selector_one_of: Some(selected) }),
+            ..DeletePoints::default()
+        };
+        match self.client.delete_points(delete).await {
+            Err(problem) if !is_missing(&problem) => Err(fault(&problem)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The best `limit` points for a vector, with their numbers.
+    pub(super) async fn best(
+        &self,
+        scope: &Scope,
+        (using, vector): (&str, VectorInput),
+        among: Among<'_>,
+        limit: usize,
+    ) -> Result<Scores, Fault> {
+        self.known_to_do().await?;
+        let corpus = (using == SPARSE).then(|| scope.filter(Among::Those(&[]))).transpose()?;
+        let params = SearchParams {
+            exact: Some(scope.points <= EXACT || matches!(among, Among::Points(_))),
+            idf: corpus.map(|corpus| IdfParams { corpus: Some(corpus) }),
+            ..SearchParams::default()
+        };
+        let asked = QueryPoints {
+            collection_name: scope.collection.clone(),
+            query: Some(Query { variant: Some(query::Variant::Nearest(vector)) }),
+            using: Some(using.into()),
+            filter: Some(scope.filter(among)?),
+            params: Some(params),
+            limit: Some(limit as u64),
+            with_payload: Some(Wanted::Nothing.payload()),
+            with_vectors: Some(Wanted::Nothing.vectors()),
+            ..QueryPoints::default()
+        };
+        let found = self.client.query(asked).await.map_err(|problem| fault(&problem))?.result;
+        found.into_iter().map(|point| Ok((number(point.id)?, point.score))).collect()
+    }
+
+    /// At most `limit` points, in the order of their numbers.
+    pub(super) async fn read(
+        &self,
+        scope: &Scope,
+        among: Among<'_>,
+        limit: usize,
+        wanted: Wanted,
+    ) -> Result<Vec<RetrievedPoint>, Fault> {
+        let mut all: Vec<RetrievedPoint> = Vec::new();
+        let mut offset: Option<PointId> = None;
+        while all.len() < limit {
+            let page = ScrollPoints {
+                collection_name: scope.collection.clone(),
+                filter: Some(scope.filter(among)?),
+                offset: offset.take(),
+                limit: Some(u32::try_from((limit - all.len()).min(PAGE)).unwrap_or(u32::MAX)),
+                with_payload: Some(wanted.payload()),
+                with_vectors: Some(wanted.vectors()),
+                ..ScrollPoints::default()
+            };
+            let reply = self.client.scroll(page).await.map_err(|problem| fault(&problem))?;
+            all.extend(reply.result);
+            offset = reply.next_page_offset;
+            if offset.is_none() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.collections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What filters ask often, and how; as in an embedded shard.
+const INDEXED: [(&str, FieldType); 7] = [
+    ("tenant", FieldType::Keyword),
+    ("dataset", FieldType::Keyword),
+    ("build", FieldType::Keyword),
+    ("version", FieldType::Keyword),
+    ("document", FieldType::Keyword),
+    ("about.created", FieldType::Integer),
+    ("about.tags", FieldType::Keyword),
+];
+
+/// A collection for many tenants: one graph a tenant, and none over all (Qdrant's guide to multitenancy).
+fn blank(name: &str, dimension: u64) -> CreateCollection {
+    let dense = VectorParams { size: dimension, distance: Distance::Cosine.into(), ..VectorParams::default() };
+    let sparse = SparseVectorParams { modifier: Some(Modifier::Idf.into()), ..SparseVectorParams::default() };
+    let map = VectorParamsMap { map: [(DENSE.to_owned(), dense)].into() };
+    CreateCollection {
+        collection_name: name.to_owned(),
+        hnsw_config: Some(HnswConfigDiff { m: Some(0), payload_m: Some(16), ..HnswConfigDiff::default() }),
+        vectors_config: Some(VectorsConfig { config: Some(Config::ParamsMap(map)) }),
+        sparse_vectors_config: Some(SparseVectorConfig { map: [(SPARSE.to_owned(), sparse)].into() }),
+        ..CreateCollection::default()
+    }
+}
+
+impl Wanted {
+    fn payload(self) -> WithPayloadSelector {
+        let options = match self {
+            // What phrases are looked for in is the text once more.
+            Self::Chunk => Payloads::Exclude(PayloadExcludeSelector { fields: vec!["said".into()] }),
+            Self::Place => {
+                Payloads::Include(PayloadIncludeSelector { fields: vec!["document".into(), "chunk_index".into()] })
+            }
+            Self::Dense | Self::BothVectors | Self::Nothing => Payloads::Enable(false),
+        };
+        WithPayloadSelector { selector_options: Some(options) }
+    }
+
+    fn vectors(self) -> WithVectorsSelector {
+        let options = match self {
+            Self::Dense => WithVectors::Include(VectorsSelector { names: vec![DENSE.into()] }),
+            Self::BothVectors => WithVectors::Enable(true),
+            Self::Chunk | Self::Place | Self::Nothing => WithVectors::Enable(false),
+        };
+        WithVectorsSelector { selector_options: Some(options) }
+    }
+}
+
+fn is_missing(problem: &QdrantError) -> bool {
+    matches!(problem, QdrantError::ResponseError { status } if status.code() == Code::NotFound)
+}
+
+/// What became of a request: whether nobody answers, or an answer says that something is wrong.
+pub(super) fn fault(problem: &QdrantError) -> Fault {
+    let status = match problem {
+        QdrantError::ResponseError { status } | QdrantError::ResourceExhaustedError { status, .. } => status,
+        other => return Fault::Engine(other.to_string()),
+    };
+    let away = |says: &str| {
+        tracing::warn!(code = ?status.code(), message = status.message(), "a request to the Qdrant server failed");
+        Fault::Away(format!("The Qdrant server at QDRANT_URL {says}."))
+    };
+    match status.code() {
+        Code::Unauthenticated | Code::PermissionDenied => away("refuses the key of QDRANT_API_KEY"),
+        Code::Unavailable | Code::Cancelled | Code::DeadlineExceeded | Code::ResourceExhausted => {
+            away("does not answer for now")
+        }
+        // What the client says itself when there is no connection, or one that broke.
+        Code::Internal | Code::Unknown if status.message().contains("connect") || is_broken(status) => {
+            away("cannot be reached")
+        }
+        Code::NotFound => Fault::Damaged(status.message().to_owned()),
+        _ => Fault::Engine(format!("{:?}: {}", status.code(), status.message())),
+    }
+}
+
+/// Whether a status is the connection's end and not an answer.
+fn is_broken(status: &tonic::Status) -> bool {
+    std::error::Error::source(status).is_some()
+}

@@ -1,0 +1,139 @@
+//! Indexes on a Qdrant server, and where a workspace's indexes are written.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::model::cluster_index::{Build, ClusterIndex, Home, Standing};
+use crate::model::dataset::Dataset;
+use crate::model::error::{Error, Result};
+use crate::model::org::Org;
+use crate::store::tenant::Scoped;
+
+const SELECT: &str = "SELECT org_id, build, dataset_id, version, encoder, terms, cutter, points, standing, touched_at \
+                      FROM cluster_indexes";
+
+/// Adds one that is about to be written.
+pub async fn insert(on: &mut Scoped, index: &ClusterIndex) -> Result<()> {
+    let sql = "INSERT INTO cluster_indexes (org_id, build, dataset_id, version, encoder, terms, cutter, points, standing, \
+               touched_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    sqlx::query(sql)
+        .bind(index.org.to_string())
+        .bind(index.build.to_string())
+        .bind(index.dataset.to_string())
+        .bind(index.version.clone())
+        .bind(index.encoder.clone())
+        .bind(index.terms.clone())
+        .bind(index.cutter.clone())
+        .bind(i64::try_from(index.points).map_err(Error::internal)?)
+        .bind(index.standing.name())
+        .bind(index.touched_at)
+        .execute(&mut **on)
+        .await?;
+    Ok(())
+}
+
+/// The one of a build, if it is there.
+pub async fn by_build(on: &mut Scoped, org: Id<Org>, build: Id<Build>) -> Result<Option<ClusterIndex>> {
+    let sql = format!("{SELECT} WHERE org_id = $1 AND build = $2");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(build.to_string());
+    query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
+}
+
+/// Those of a workspace that answer.
+pub async fn placed(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> {
+    let sql = format!("{SELECT} WHERE org_id = $1 AND standing = 'placed'");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// Those of a dataset that are not gone yet.
+pub async fn of_dataset(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<ClusterIndex>> {
+    let sql = format!("{SELECT} WHERE org_id = $1 AND dataset_id = $2");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// All that answer, of every workspace.
+pub async fn all_placed(on: &mut Scoped) -> Result<Vec<ClusterIndex>> {
+    let sql = format!("{SELECT} WHERE standing = 'placed'");
+    sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// Those of every workspace that are gone since before a moment, or were last written to before another.
+pub async fn left_over(on: &mut Scoped, gone: Millis, written: Millis) -> Result<Vec<ClusterIndex>> {
+    let sql = format!(
+        "{SELECT} WHERE (standing = 'gone' AND touched_at <= $1) OR (standing = 'written' AND touched_at <= $2)"
+    );
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(gone).bind(written);
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// Says that somebody is writing it still; `false` when it is written no more.
+pub async fn touch(on: &mut Scoped, org: Id<Org>, build: Id<Build>, now: Millis) -> Result<bool> {
+    let sql = "UPDATE cluster_indexes SET touched_at = $1 WHERE org_id = $2 AND build = $3 AND standing = 'written'";
+    let query = sqlx::query(sql).bind(now).bind(org.to_string()).bind(build.to_string());
+    Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// Lets it answer for its version, with so many points, in the place of any other; `false` when it is written no more.
+pub async fn place(on: &mut Scoped, index: &ClusterIndex, now: Millis) -> Result<bool> {
+    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 \
+               WHERE org_id = $2 AND dataset_id = $3 AND version = $4 AND standing = 'placed'";
+    let query = sqlx::query(sql).bind(now).bind(index.org.to_string()).bind(index.dataset.to_string());
+    query.bind(index.version.clone()).execute(&mut **on).await?;
+    let sql = "UPDATE cluster_indexes SET standing = 'placed', touched_at = $1, points = $2 \
+               WHERE org_id = $3 AND build = $4 AND standing = 'written'";
+    let query = sqlx::query(sql).bind(now).bind(i64::try_from(index.points).map_err(Error::internal)?);
+    let done = query.bind(index.org.to_string()).bind(index.build.to_string()).execute(&mut **on).await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Says that its points are to be removed.
+pub async fn retire(on: &mut Scoped, org: Id<Org>, build: Id<Build>, now: Millis) -> Result<()> {
+    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 WHERE org_id = $2 AND build = $3";
+    sqlx::query(sql).bind(now).bind(org.to_string()).bind(build.to_string()).execute(&mut **on).await?;
+    Ok(())
+}
+
+/// Removes one whose points are removed.
+pub async fn remove(on: &mut Scoped, org: Id<Org>, build: Id<Build>) -> Result<()> {
+    let query = sqlx::query("DELETE FROM cluster_indexes WHERE org_id = $1 AND build = $2");
+    query.bind(org.to_string()).bind(build.to_string()).execute(&mut **on).await?;
+    Ok(())
+}
+
+/// Where a workspace's indexes are written, if somebody has said it.
+pub async fn home(on: &mut Scoped, org: Id<Org>) -> Result<Option<Home>> {
+    let query = sqlx::query("SELECT home FROM index_homes WHERE org_id = $1").bind(org.to_string());
+    let Some(row) = query.fetch_optional(&mut **on).await? else { return Ok(None) };
+    let name: String = row.try_get("home")?;
+    let known = Home::ALL.into_iter().find(|known| known.name() == name);
+    Ok(Some(known.ok_or_else(|| Error::internal(format!("index_homes.home is {name}")))?))
+}
+
+/// Says where they are written from now on.
+pub async fn set_home(on: &mut Scoped, org: Id<Org>, home: Home) -> Result<()> {
+    let sql = "INSERT INTO index_homes (org_id, home) VALUES ($1, $2) \
+               ON CONFLICT (org_id) DO UPDATE SET home = excluded.home";
+    sqlx::query(sql).bind(org.to_string()).bind(home.name()).execute(&mut **on).await?;
+    Ok(())
+}
+
+fn read(row: &AnyRow) -> Result<ClusterIndex> {
+    let standing: String = row.try_get("standing")?;
+    let known = Standing::ALL.into_iter().find(|known| known.name() == standing);
+    Ok(ClusterIndex {
+        org: row.try_get::<String, _>("org_id")?.parse().map_err(Error::internal)?,
+        build: row.try_get::<String, _>("build")?.parse().map_err(Error::internal)?,
+        dataset: row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)?,
+        version: row.try_get("version")?,
+        encoder: row.try_get("encoder")?,
+        terms: row.try_get("terms")?,
+        cutter: row.try_get("cutter")?,
+        points: u64::try_from(row.try_get::<i64, _>("points")?).map_err(Error::internal)?,
+        standing: known.ok_or_else(|| Error::internal(format!("cluster_indexes.standing is {standing}")))?,
+        touched_at: row.try_get("touched_at")?,
+    })
+}

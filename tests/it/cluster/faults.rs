@@ -1,0 +1,148 @@
+//! A server that is not there, refuses, or has lost something, and a process that died between its steps.
+
+use dragoman::gateway::Via;
+use dragoman::model::cluster_index::Home;
+use dragoman::model::error::Code;
+use dragoman::ops::delete_dataset::DeleteDataset;
+use serde_json::json;
+
+use super::{acme, assert_same, found, id_of, searches, started};
+use crate::rag::{Acme, files};
+use crate::support::program::{command, free_port};
+use crate::support::qdrant::Qdrant;
+use crate::support::service::{Service, operator};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_server_is_down_it_is_said_and_when_it_is_back_all_works_without_a_restart() {
+    let mut server = Qdrant::start().await;
+    let acme = acme(&server).await;
+    let before = found(&acme).await;
+    server.stop().await;
+
+    let (code, message) = acme.slip("rag_search_hybrid", json!({ "query": "thirty days" })).await;
+    assert_eq!(code, "service_unavailable", "{message}");
+    assert!(message.contains("Qdrant server"), "{message}");
+    let (code, _) = acme.slip("dragoman_search", json!({ "query": "thirty days" })).await;
+    assert_eq!(code, "service_unavailable");
+    // Nothing is imported, and nothing is erased by halves.
+    let refused = acme.service.import(&acme.org, "new.txt", b"A new text.", true).await.unwrap_err();
+    assert_eq!(refused.code, Code::ServiceUnavailable, "{refused}");
+    let id = id_of(&acme, "offices").await;
+    let op = DeleteDataset { dataset_id: id, name: "offices".into() };
+    let refused = acme.service.gateway.call(&operator(&acme.org), op, Via::new("admin.call")).await.err().unwrap();
+    assert_eq!(refused.code, Code::ServiceUnavailable, "{refused}");
+    let renewed = acme.service.gateway.renew_once().await.unwrap();
+    assert_eq!((renewed.rebuilt, renewed.failed), (0, 0), "what cannot be looked at is not made anew: {renewed:?}");
+
+    server.again().await;
+    assert_same(&before, &found(&acme).await, "after the server came back");
+    acme.service.import(&acme.org, "new.txt", b"A new text about ferries.", true).await.unwrap();
+    let reply = acme.ask("rag_search_hybrid", json!({ "query": "ferries" })).await;
+    assert_eq!(files(&reply)[0], "new.txt", "{reply}");
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_in_the_folder_answers_while_the_server_is_down_and_the_rest_is_said_to_be_missing() {
+    let mut server = Qdrant::start().await;
+    let acme = acme(&server).await;
+    let mut tx = acme.service.db.tenant(acme.org.id).await.unwrap();
+    dragoman::store::cluster_indexes::set_home(&mut tx, acme.org.id, Home::Folder).await.unwrap();
+    tx.commit().await.unwrap();
+    acme.import("lunches", &[("menu.txt", "Soup within thirty days.")], true).await;
+    server.stop().await;
+    let reply = acme.ask("rag_search_hybrid", json!({ "query": "thirty days", "k": 50 })).await;
+    assert_eq!(files(&reply), ["menu.txt"]);
+    assert!(reply["degraded"].to_string().contains("Qdrant server"), "{reply}");
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn points_that_the_server_lost_are_made_anew_of_the_texts() {
+    let server = Qdrant::start().await;
+    let acme = acme(&server).await;
+    let before = found(&acme).await;
+    server.lose().await;
+    let renewed = acme.service.gateway.renew_once().await.unwrap();
+    assert_eq!((renewed.rebuilt, renewed.failed), (3, 0), "{renewed:?}");
+    assert_same(&before, &found(&acme).await, "made anew");
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_not_there_keeps_nothing_from_starting() {
+    let mut server = Qdrant::start().await;
+    server.stop().await;
+    let service = Service::with(&[("QDRANT_URL", &server.url)]).await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "numbers.csv", b"n\n40\n2\n", true).await.unwrap();
+    let refused = service.import(&org, "new.txt", b"A new text.", true).await.unwrap_err();
+    assert_eq!(refused.code, Code::ServiceUnavailable, "{refused}");
+    assert!(refused.message.contains("Qdrant server"), "{refused}");
+    server.again().await;
+    service.import(&org, "new.txt", b"A new text.", true).await.unwrap();
+    service.stop().await;
+}
+
+/// As a process would leave it that died before the metadata named what it had written.
+async fn die_before(acme: &Acme, name: &str, standing: &str) {
+    let id = id_of(acme, name).await.to_string();
+    let mut tx = acme.service.db.everyone().await.unwrap();
+    for sql in [
+        format!("UPDATE cluster_indexes SET standing = '{standing}' WHERE dataset_id = '{id}'"),
+        format!("DELETE FROM dataset_versions WHERE dataset_id = '{id}'"),
+        format!("DELETE FROM version_documents WHERE dataset_id = '{id}'"),
+        format!("DELETE FROM documents WHERE dataset_id = '{id}'"),
+        format!("DELETE FROM datasets WHERE id = '{id}'"),
+    ] {
+        sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut *tx).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_process_wrote_and_never_named_is_gone_after_the_next_start() {
+    let server = Qdrant::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().display().to_string();
+    let settings = [("QDRANT_URL", server.url.as_str()), ("DRAGOMAN_DATA_DIR", folder.as_str())];
+    let acme = Acme::open(Service::with(&settings).await).await;
+    die_before(&acme, "offices", "written").await;
+    die_before(&acme, "plans", "placed").await;
+    acme.service.stop().await;
+    assert_eq!(server.points().await, 8);
+
+    let acme = started(&settings, "bob@example.com").await;
+    assert_eq!(server.points().await, 6, "those of the handbook");
+    let reply = acme.ask("rag_search_hybrid", json!({ "query": "thirty days" })).await;
+    assert!(files(&reply).contains(&"returns.md"), "{reply}");
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_looks_learns_whether_the_server_answers_and_takes_the_key() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Qdrant::with_key(Some("hunter2")).await;
+    let nowhere = format!("http://127.0.0.1:{}", free_port());
+    for (url, key, state, says) in [
+        (server.url.as_str(), "hunter2", "good", "answers"),
+        (server.url.as_str(), "wrong", "wrong", "refuses the key of QDRANT_API_KEY"),
+        (nowhere.as_str(), "hunter2", "wrong", "cannot be reached"),
+    ] {
+        let mut doctor = command(data.path());
+        doctor.env("DRAGOMAN_LISTEN", format!("127.0.0.1:{}", free_port()));
+        doctor.env("QDRANT_URL", url).env("QDRANT_API_KEY", key).args(["doctor", "--json"]);
+        let output = doctor.output().await.unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = said["findings"].as_array().unwrap();
+        let finding = findings.iter().find(|finding| finding["what"] == "Qdrant server").unwrap();
+        assert_eq!(finding["state"], state, "{finding}");
+        assert!(finding["says"].as_str().unwrap().contains(says), "{finding}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("hunter2"), "{said}");
+    }
+    // With the right key it serves.
+    let settings = [("QDRANT_URL", server.url.as_str()), ("QDRANT_API_KEY", "hunter2")];
+    let acme = Acme::open(Service::with(&settings).await).await;
+    assert_eq!(found(&acme).await.len(), searches().len());
+    acme.service.stop().await;
+}
