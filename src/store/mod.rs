@@ -79,6 +79,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (19, "freshness", include_str!("../../migrations/0019_freshness.sql")),
     (20, "documents from tables", include_str!("../../migrations/0020_document_syncs.sql")),
     (24, "what documents say of themselves", include_str!("../../migrations/0024_document_facts.sql")),
+    (25, "failures in the record", include_str!("../../migrations/0025_audit_failures.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.
