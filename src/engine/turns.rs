@@ -26,6 +26,9 @@ const PATIENCE_WITH_LENT: Duration = Duration::from_millis(100);
 /// How often a query looks whether it should give way.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How often it is looked which workspaces used nothing of late.
+const SWEEP: Duration = Duration::from_secs(1);
+
 /// After so long, what a workspace used counts half.
 const HALF_LIFE: f64 = 30.0;
 
@@ -102,6 +105,8 @@ struct State {
     running: Vec<Running>,
     /// Seconds that turns of a workspace took, as they count at an instant.
     used: HashMap<Arc<str>, (f64, Instant)>,
+    /// When those of which nothing counts any more were last forgotten.
+    swept: Instant,
 }
 
 struct Who {
@@ -144,6 +149,7 @@ impl Turns {
     }
 
     fn at(shares: Shares, now: Box<dyn Fn() -> Instant + Send>) -> Self {
+        let swept = now();
         Self(Arc::new(Mutex::new(State {
             now,
             shares,
@@ -151,6 +157,7 @@ impl Turns {
             waiting: vec![],
             running: vec![],
             used: HashMap::new(),
+            swept,
         })))
     }
 
@@ -236,7 +243,10 @@ impl State {
         let Some(index) = self.running.iter().position(|running| running.id == id) else { return };
         let ended = self.running.swap_remove(index);
         let (past, now) = (self.past(&ended.who.workspace), (self.now)());
-        self.used.retain(|_, (seconds, at)| faded(*seconds, now.saturating_duration_since(*at)) > 0.001);
+        if now.saturating_duration_since(self.swept) >= SWEEP {
+            self.used.retain(|_, (seconds, at)| faded(*seconds, now.saturating_duration_since(*at)) > 0.001);
+            self.swept = now;
+        }
         let seconds = now.saturating_duration_since(ended.since).as_secs_f64();
         self.used.insert(ended.who.workspace, (past + seconds, now));
     }
@@ -441,6 +451,19 @@ mod tests {
         assert!(now(&turns, "a", "x").await.is_some_and(|turn| turn.is_lent()));
         drop(first);
         assert!(strict.await.is_ok_and(|turn| !turn.is_lent()));
+    }
+
+    #[tokio::test]
+    async fn who_used_nothing_of_late_is_forgotten_once_a_second_and_not_at_each_end() {
+        let (turns, time) = timed(1);
+        let used = |turns: &Turns| turns.state().used.keys().map(ToString::to_string).collect::<Vec<_>>();
+        // What takes no time counts nothing from the start.
+        drop(now(&turns, "a", "x").await);
+        drop(now(&turns, "b", "y").await);
+        assert_eq!(used(&turns).len(), 2, "nobody looks within the second");
+        pass(&time, 1);
+        drop(now(&turns, "c", "z").await);
+        assert_eq!(used(&turns), ["z"]);
     }
 
     type Queued<'t> = std::pin::Pin<Box<dyn Future<Output = Result<Turn>> + 't>>;

@@ -81,6 +81,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (20, "documents from tables", include_str!("../../migrations/0020_document_syncs.sql")),
     (24, "what documents say of themselves", include_str!("../../migrations/0024_document_facts.sql")),
     (25, "indexes on a Qdrant server", include_str!("../../migrations/0025_cluster_indexes.sql")),
+    (26, "failures in the record", include_str!("../../migrations/0026_audit_failures.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.

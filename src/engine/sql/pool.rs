@@ -1,6 +1,7 @@
 //! Worker processes: spare ones, started ahead of need, and warm ones, which hold a caller's tables.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,11 +10,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::process::{Answered, Process, Spawner, too_slow};
+use super::attend::{Attended, Running, attend, cancelled, resume};
+use super::process::{Process, Spawner};
 use super::warm::{Bonded, Bound, Warm};
 use super::wire::{self, Order, Outcome, Rows, Task, TaskLimits};
 use crate::engine::job::OnProgress;
-use crate::model::error::{Code, Error, Result};
+use crate::model::error::{Error, Result};
 
 /// Spare workers that wait for a task.
 const SPARE: usize = 3;
@@ -24,15 +26,6 @@ const PAUSES: [Duration; 4] =
 
 /// When a caller for whom no worker could be started may ask again, in seconds.
 const RETRY: u64 = 5;
-
-/// How long a worker that waited may take to begin its caller's next query, before a fresh one has it.
-const STIR: Duration = Duration::from_secs(2);
-
-/// How long an interrupted task may take to answer before its process is killed.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// How often a running task is looked at: one that still runs then, beside others, lets the short ones go first.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// How often warm workers are looked through for those that waited too long.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -49,6 +42,7 @@ struct Inner {
     is_filling: AtomicBool,
     warm: Warm,
     running: AtomicUsize,
+    cores: usize,
     is_sweeping: AtomicBool,
     confinement_told: AtomicBool,
 }
@@ -64,6 +58,7 @@ impl Pool {
             is_filling: AtomicBool::new(false),
             warm: Warm::new(warm_bytes),
             running: AtomicUsize::new(0),
+            cores: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             is_sweeping: AtomicBool::new(false),
             confinement_told: AtomicBool::new(false),
         }))
@@ -192,21 +187,25 @@ impl Pool {
         cancel: &CancellationToken,
     ) -> Result<(Rows, Vec<u8>)> {
         let deadline = Instant::now() + patience;
+        let running = Running::new(&self.0.running);
+        let threads = threads(self.0.cores, running.count(), limits.threads);
         let mut also = Vec::new();
-        if let Some(mut worker) = self.0.warm.take(&bound) {
-            let order = Order::Query { sql: sql.to_owned(), limits: limits.clone() };
-            let frame = wire::encode(&order).map_err(Error::internal)?;
-            if let Some(attended) = self.resume(&mut worker.process, &frame, time.min(patience), cancel).await? {
+        if let Some(mut worker) = self.0.warm.take(&bound, threads) {
+            let limits = TaskLimits { threads: worker.threads, ..limits.clone() };
+            let frame = wire::encode(&Order::Query { sql: sql.to_owned(), limits }).map_err(Error::internal)?;
+            let time = time.min(patience);
+            if let Some(attended) = resume(&mut worker.process, &running, &frame, time, cancel).await? {
                 match attended.outcome {
                     Ok(Outcome::Unattached { needed }) => also = needed,
                     _ => return self.answered(bound, attended, worker),
                 }
             }
         }
+        let limits = TaskLimits { threads, ..limits.clone() };
         let task = Task::Query { tables: bound.tables.clone(), also, sql: sql.to_owned(), limits: limits.clone() };
         let mut process = self.begin(&task, left(deadline), cancel).await?;
-        let attended = self.attend(&mut process, time.min(left(deadline)), cancel, None).await?;
-        self.answered(bound, attended, Bonded::new(process, limits.memory_mb))
+        let attended = attend(&mut process, &running, time.min(left(deadline)), cancel, None).await?;
+        self.answered(bound, attended, Bonded::new(process, &limits))
     }
 
     /// The rows; the worker is kept for the next query when it may serve on.
@@ -223,43 +222,6 @@ impl Pool {
         }
     }
 
-    /// Gives a query to a worker that waited; nothing when that died while it waited, or does not stir.
-    async fn resume(
-        &self,
-        process: &mut Process,
-        frame: &[u8],
-        time: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Option<Attended>> {
-        let begun = AtomicBool::new(false);
-        let given = tokio::select! {
-            given = tokio::time::timeout(STIR.min(time), process.order(frame)) => given,
-            () = cancel.cancelled() => return Err(cancelled()),
-        };
-        match given {
-            Ok(Ok(())) => {}
-            Ok(Err(problem)) => {
-                tracing::warn!(%problem, "a warm SQL worker died while it waited");
-                return Ok(None);
-            }
-            Err(_) => return Ok(None),
-        }
-        let running = Running::new(&self.0.running);
-        let watched = watch(process, &running, &begun, time, cancel, None).await?;
-        drop(running);
-        match watched {
-            Some((Err(problem), _)) if !begun.load(Ordering::Relaxed) => {
-                tracing::warn!(%problem, "a warm SQL worker died while it waited");
-                Ok(None)
-            }
-            Some(heard) => Attended::of(process, heard).await.map(Some),
-            None => {
-                tracing::warn!("a warm SQL worker does not stir; a fresh one takes its place");
-                Ok(None)
-            }
-        }
-    }
-
     /// Runs one task in a worker of its own. `time` is that of the start and the task together.
     ///
     /// # Errors
@@ -273,26 +235,12 @@ impl Pool {
     ) -> Result<Outcome> {
         let deadline = Instant::now() + time;
         let mut process = self.begin(task, time, cancel).await?;
-        let attended = self.attend(&mut process, left(deadline), cancel, on_progress).await;
+        let running = Running::new(&self.0.running);
+        let attended = attend(&mut process, &running, left(deadline), cancel, on_progress).await;
+        drop(running);
         // It may have written to files of the caller's: from here on nobody does.
         process.end().await;
         attended?.outcome
-    }
-
-    /// Waits for a task's end, interrupts it when its time is over, and kills it when it does not heed, or when the
-    /// caller has gone.
-    async fn attend(
-        &self,
-        process: &mut Process,
-        time: Duration,
-        cancel: &CancellationToken,
-        on_progress: Option<OnProgress>,
-    ) -> Result<Attended> {
-        let running = Running::new(&self.0.running);
-        let begun = AtomicBool::new(true);
-        let heard = watch(process, &running, &begun, time, cancel, on_progress).await?;
-        let heard = heard.ok_or_else(|| Error::internal("a worker that has begun does not stir"))?;
-        Attended::of(process, heard).await
     }
 
     /// Looks through the warm workers now and then, as long as there are any.
@@ -332,84 +280,22 @@ impl Pool {
     }
 }
 
-/// What a worker answered, and whether its process is as it was.
-type Heard = (io::Result<Answered>, bool);
-
-/// Reads a worker's answer; interrupts the task when its time is over, and lets others go before it when it is long.
-/// Nothing when the worker does not begin in time.
-async fn watch(
-    process: &mut Process,
-    running: &Running<'_>,
-    begun: &AtomicBool,
-    time: Duration,
-    cancel: &CancellationToken,
-    on_progress: Option<OnProgress>,
-) -> Result<Option<Heard>> {
-    let began = Instant::now();
-    let mut is_as_before = true;
-    let mut looks = 1;
-    let (mut controls, end) = process.ending(begun, on_progress.as_ref());
-    let mut end = std::pin::pin!(end);
-    loop {
-        let next = (LOOK * looks).min(time);
-        tokio::select! {
-            biased;
-            heard = &mut end => return Ok(Some((heard, is_as_before))),
-            () = cancel.cancelled() => return Err(cancelled()),
-            () = tokio::time::sleep_until(began + next), if next < time => {
-                looks += 1;
-                if next >= STIR && !begun.load(Ordering::Relaxed) {
-                    return Ok(None);
-                }
-                if is_as_before && running.has_company() {
-                    controls.yield_to_others();
-                    is_as_before = false;
-                }
-            }
-            () = tokio::time::sleep_until(began + time) => {
-                controls.stop().await.map_err(Error::internal)?;
-                return match tokio::time::timeout(GRACE, &mut end).await {
-                    Ok(heard) => Ok(Some((heard, false))),
-                    Err(_) => Err(too_slow(time)),
-                };
-            }
-        }
-    }
-}
-
 /// Whether another try to start a worker may go better: not where there is no such program, or none that may be run,
 /// nor where one try took as long as all may.
 fn can_pass(cause: &io::Error) -> bool {
     !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::TimedOut)
 }
 
+/// Threads for a query, where as many run as these: its part of the cores. More would only take turns, and each statement
+/// wakes all of them, however small it is.
+fn threads(cores: usize, running: usize, most: u32) -> u32 {
+    let part = u32::try_from(cores / running.max(1)).unwrap_or(most);
+    part.clamp(1, most.max(1))
+}
+
 /// What is left of a time; zero when it is over.
 fn left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
-}
-
-fn cancelled() -> Error {
-    Error::new(Code::QueryTimeout, "The call was cancelled.")
-}
-
-/// How a task ended, and whether the process may serve on.
-struct Attended {
-    serves_on: bool,
-    outcome: Result<Outcome>,
-    payload: Vec<u8>,
-}
-
-impl Attended {
-    async fn of(process: &mut Process, (heard, is_as_before): Heard) -> Result<Self> {
-        let (outcome, payload) = match heard {
-            Ok((outcome, payload)) => (outcome.map_err(Error::from), payload),
-            Err(problem) => return Err(process.died(&problem).await),
-        };
-        // An engine that failed by itself, or was stopped, may not be what it was.
-        let is_sound =
-            outcome.as_ref().err().is_none_or(|error| matches!(error.code, Code::InvalidArgument | Code::ForbiddenSql));
-        Ok(Self { serves_on: is_as_before && is_sound, outcome, payload })
-    }
 }
 
 /// Who starts spare workers: nobody else does until it is dropped.
@@ -421,22 +307,15 @@ impl Drop for Filling {
     }
 }
 
-/// A task that runs now.
-struct Running<'a>(&'a AtomicUsize);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<'a> Running<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::SeqCst);
-        Self(count)
-    }
-
-    fn has_company(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 1
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+    #[test]
+    fn a_query_alone_has_all_threads_that_it_may_have_and_one_in_a_crowd_its_part() {
+        let on = |cores: usize| [1, 2, 3, 4, 16].map(|running| threads(cores, running, 2));
+        assert_eq!(on(2), [2, 1, 1, 1, 1]);
+        assert_eq!(on(8), [2, 2, 2, 2, 1]);
+        assert_eq!((threads(1, 1, 2), threads(64, 1, 8), threads(0, 0, 0)), (1, 8, 1));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::process::Process;
-use super::wire::Tables;
+use super::wire::{Tables, TaskLimits};
 
 /// Most workers that are kept, whatever their size.
 const MOST: usize = 128;
@@ -36,13 +36,15 @@ pub(super) struct Bound {
 /// A worker that has had queries. Which tables it holds, it alone knows.
 pub(super) struct Bonded {
     pub process: Process,
+    /// How many threads its engine has, for all of its life.
+    pub threads: u32,
     wear: Wear,
 }
 
 impl Bonded {
-    /// A new one, whose queries may use so much memory.
-    pub(super) fn new(process: Process, memory_mb: u64) -> Self {
-        Self { process, wear: Wear::new(memory_mb, Instant::now()) }
+    /// A new one, whose queries may use so much.
+    pub(super) fn new(process: Process, limits: &TaskLimits) -> Self {
+        Self { process, threads: limits.threads, wear: Wear::new(limits.memory_mb, Instant::now()) }
     }
 
     /// It has answered with so many bytes of rows.
@@ -104,12 +106,14 @@ impl Warm {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one that was used last, when there is one that lives.
-    pub(super) fn take(&self, bound: &Bound) -> Option<Bonded> {
+    /// The one that was used last, of those with so many threads where there are such, when there is one that lives.
+    pub(super) fn take(&self, bound: &Bound, threads: u32) -> Option<Bonded> {
         loop {
             let mut worker = {
                 let mut kept = self.kept();
-                let place = kept.iter().rposition(|kept| kept.bound == *bound)?;
+                let of = kept.iter().enumerate().rev().filter(|(_, kept)| kept.bound == *bound);
+                let places: Vec<_> = of.map(|(place, kept)| (place, kept.worker.threads)).collect();
+                let place = fitting(&places, threads)?;
                 kept.remove(place)?.worker
             };
             if worker.process.lives() {
@@ -154,9 +158,21 @@ impl Warm {
     }
 }
 
+/// The first of some places, of those with so many threads where there are such.
+fn fitting(places: &[(usize, u32)], threads: u32) -> Option<usize> {
+    places.iter().find(|(_, own)| *own == threads).or(places.first()).map(|(place, _)| *place)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_with_the_wanted_threads_goes_before_one_that_was_used_later() {
+        let kept = [(7, 2), (4, 1), (1, 1)];
+        assert_eq!((fitting(&kept, 2), fitting(&kept, 1)), (Some(7), Some(4)));
+        assert_eq!((fitting(&kept, 8), fitting(&[], 1)), (Some(7), None), "any other rather than a new one");
+    }
 
     #[test]
     fn a_worker_that_grew_or_aged_is_let_go_of_and_a_hot_one_is_not() {

@@ -1,4 +1,5 @@
 // The program, with the demo's flights and notes in a workspace, a connectivity token and a person's access token.
+import { mkdirSync } from 'node:fs';
 import { connectProgram, logIn, register } from '../attacks/people.mjs';
 import { Installation } from '../attacks/service.mjs';
 import { send } from '../attacks/wire.mjs';
@@ -44,7 +45,8 @@ const holding = (text) => async function check() {
   if (answer.status !== 200 || !answer.text.includes(text)) throw new Error(`${this.name}: ${answer.status} ${answer.text.slice(0, 600)}`);
 };
 
-export async function ours(binary, work, options) {
+export async function ours(binary, work, options, name) {
+  mkdirSync(work);
   const installation = new Installation(binary, work);
   installation.env.DRAGOMAN_PUBLIC_URL = '';
   if (options.database !== 'sqlite') installation.env.DATABASE_URL = options.database;
@@ -78,5 +80,5 @@ export async function ours(binary, work, options) {
     { name: 'list datasets, token', ...tool(token, 'dragoman_list_datasets', {}), check: holding('flights') },
     { name: 'search, token', goal: 300, ...tool(token, 'dragoman_search', { query: SEARCH }), check: holding('flights-guide.md') },
   ];
-  return { name: options.known ? 'dragoman that knows' : 'dragoman', pid: service.child.pid, calls, stop: () => service.stop() };
+  return { name: options.known ? `${name} that knows` : name, pid: service.child.pid, data: installation.data, env: installation.env, calls, stop: () => service.stop() };
 }

@@ -67,4 +67,13 @@ async function motherduck(work) {
   ] };
 }
 
-export const peers = async (work) => [await toolbox(work), await motherduck(work)];
+async function library() {
+  const port = await free();
+  const server = await start('rmcp alone', port, join(CACHE, 'echo'), [String(port)]);
+  return { ...server, calls: [
+    { name: 'tools/list', ...server.ask('tools/list'), check: holding('echo') },
+    { name: 'select 1', ...server.ask('tools/call', { name: 'echo', arguments: { sql: 'SELECT 1 AS one' } }), check: holding('one') },
+  ] };
+}
+
+export const peers = async (work) => [await library(), await toolbox(work), await motherduck(work)];

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use dragoman::engine::job::Job;
 use dragoman::engine::sql::{SqlEngine, TableFormat};
@@ -104,6 +105,26 @@ async fn no_worker_serves_two_callers() {
     assert_eq!(warm(&house), both);
 }
 
+/// More threads than cores would only take turns.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_begins_while_another_works_has_its_part_of_the_cores() {
+    let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().count();
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let house = House::new(|budgets| budgets.sql_threads = u32::try_from(cores).unwrap()).await;
+    house.query("SELECT 1").await.unwrap();
+    let [alone] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker") };
+    let all = threads(alone);
+    let cancel = CancellationToken::new();
+    let long = "SELECT count(*) FROM range(100000) a(x), range(1000000) b(y) WHERE (x * y) % 7 = 3";
+    let mut long = Box::pin(house.query_until(long, cancel.clone()));
+    assert!(tokio::time::timeout(Duration::ZERO, &mut long).await.is_err(), "it works from here on");
+    house.query_as(house.person(), "SELECT 1").await.unwrap();
+    let [beside] = warm(&house).into_iter().collect::<Vec<_>>()[..] else { panic!("one worker that waits") };
+    assert_eq!(all - threads(beside), cores - (cores / 2).max(1), "{cores} cores");
+    cancel.cancel();
+    long.await.unwrap_err();
+}
+
 /// A statement that ran is kept prepared: run again it gives what it would in a worker that never saw it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_runs_again_gives_what_it_gives_anew() {
@@ -198,7 +219,7 @@ async fn a_statement_that_runs_again_is_stopped_as_any_other() {
         assert_eq!(house.query(long).await.unwrap().table.rows, first);
     }
     let pass = house.pass();
-    let short = std::time::Duration::from_millis(50);
+    let short = Duration::from_millis(50);
     let job = Job::new(&pass, &house.budgets, short, CancellationToken::new(), None);
     assert_eq!(house.engine.query(&job, long).await.unwrap_err().code, Code::QueryTimeout);
     assert_eq!(house.query(long).await.unwrap().table.rows, first);
@@ -278,7 +299,7 @@ async fn a_worker_that_waits_has_reserved_no_memory_for_threads() {
             tokio::task::yield_now().await;
         }
     };
-    let pid = tokio::time::timeout(std::time::Duration::from_secs(60), spare).await.unwrap();
+    let pid = tokio::time::timeout(Duration::from_secs(60), spare).await.unwrap();
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
     let reserved = maps.lines().filter(|line| {
         let mut fields = line.split_ascii_whitespace();
