@@ -15,8 +15,8 @@ use dragoman::model::dataset::Dataset;
 use dragoman::ops::delete_dataset::DeleteDataset;
 use qdrant_client::qdrant::vectors::VectorsOptions;
 use qdrant_client::qdrant::{
-    DenseVector, NamedVectors, PointStruct, ScrollPointsBuilder, SparseVector, UpsertPointsBuilder, Vector, Vectors,
-    vector, vector_output, vectors_output,
+    Condition, CountPointsBuilder, DenseVector, Filter, NamedVectors, PointStruct, ScrollPointsBuilder, SparseVector,
+    UpsertPointsBuilder, Vector, Vectors, vector, vector_output, vectors_output,
 };
 use serde_json::{Value, json};
 
@@ -222,6 +222,10 @@ async fn points_of_another_tenant_are_never_found_or_counted_whatever_else_they_
     let theirs = acme.service.workspace("globex").await;
     assert_eq!(plant(&server, &acme.service.clock, &theirs.id.to_string()).await, 8);
     assert_eq!(server.points().await, 16);
+    // But for whose they are, they are as ours: nothing else keeps them away.
+    let handbook = Filter::must([Condition::matches("dataset", id_of(&acme, "handbook").await.to_string())]);
+    let alike = CountPointsBuilder::new(server.collection().await).filter(handbook).exact(true);
+    assert_eq!(server.client().count(alike).await.unwrap().result.unwrap().count, 12);
     assert_same(&before, &found(&acme).await, "beside their points");
     let reply = acme.ask("rag_search_hybrid", json!({ "query": "thirty days", "k": 50 })).await;
     assert!(!files(&reply).contains(&"secret.txt"), "{reply}");
