@@ -7,6 +7,7 @@ use std::task::{Context, Waker};
 use dragoman::base::clock::Clock;
 use dragoman::base::id::Id;
 use dragoman::base::secret::Secret;
+use dragoman::model::cluster_index::{ClusterIndex, Home, Standing};
 use dragoman::model::dataset::{Dataset, Kind};
 use dragoman::model::document::{Document, Facts, Markup};
 use dragoman::model::ontology::{Status, StoredOntology};
@@ -19,21 +20,23 @@ use dragoman::model::version::{How, Version};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
 use dragoman::store::{
-    Db, dataset_versions, datasets, documents, ontologies, ontology_tables, orgs, questions, sources, syncs, tasks,
-    tokens,
+    Db, cluster_indexes, dataset_versions, datasets, documents, ontologies, ontology_tables, orgs, questions, sources,
+    syncs, tasks, tokens,
 };
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 14] = [
+const WALLED: [&str; 16] = [
+    "cluster_indexes",
     "connectivity_tokens",
     "conversations",
     "dataset_versions",
     "datasets",
     "document_syncs",
     "documents",
+    "index_homes",
     "ontologies",
     "ontology_tables",
     "ontology_versions",
@@ -124,6 +127,20 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     };
     documents::insert(&mut tx, &document).await.unwrap();
     dataset_versions::put(&mut tx, &version(org, sales.id)).await.unwrap();
+    let index = ClusterIndex {
+        org,
+        build: Id::new(clock),
+        dataset: sales.id,
+        version: "v1".into(),
+        encoder: String::new(),
+        terms: String::new(),
+        cutter: String::new(),
+        points: 0,
+        standing: Standing::Placed,
+        touched_at: 0,
+    };
+    cluster_indexes::insert(&mut tx, &index).await.unwrap();
+    cluster_indexes::set_home(&mut tx, org, Home::Cluster).await.unwrap();
     assert!(tokens::insert(&mut tx, &token(org, slug)).await.unwrap());
     assert!(sources::insert(&mut tx, &source(clock, org)).await.unwrap());
     let ontology = ontology(clock, org);
