@@ -1,6 +1,6 @@
 //! A Qdrant server for the indexes of documents.
 
-use url::Url;
+use url::{Host, Url};
 
 use super::llm::fits;
 use super::reader::Reader;
@@ -26,13 +26,22 @@ pub(super) fn qdrant(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Opti
     if key.as_ref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
         read.problems.push("QDRANT_API_KEY: expected one word of ASCII characters".into());
     }
-    let url = Url::parse(&text).ok().filter(fits).filter(|url| url.path() == "/");
+    let url = Url::parse(&text).ok().filter(fits).filter(|url| url.path() == "/" && is_sealed_or_near(url));
     if url.is_none() {
         read.problems.push(
-            "QDRANT_URL: expected the gRPC address, https://host:6334, or http://host:6334 in your own network, without a \
-             path or a login"
+            "QDRANT_URL: expected the gRPC address, https://host:6334, or http://host:6334 in your own network (an address, a \
+             name without a dot, or one that ends in .local, .internal, .lan or .svc), without a path or a login"
                 .into(),
         );
     }
     Some(Qdrant { url: url?, api_key: key.map(Secret::new) })
+}
+
+/// Whether texts and key go encrypted, or to a name that only one's own network has.
+fn is_sealed_or_near(url: &Url) -> bool {
+    const NEAR: [&str; 6] = [".local", ".internal", ".lan", ".svc", ".localhost", ".home.arpa"];
+    match (url.scheme(), url.host()) {
+        ("http", Some(Host::Domain(name))) => !name.contains('.') || NEAR.iter().any(|end| name.ends_with(end)),
+        _ => true,
+    }
 }

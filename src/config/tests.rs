@@ -57,11 +57,14 @@ fn off_loopback_the_public_url_must_be_given_and_be_https() {
 fn a_qdrant_server_is_named_by_its_grpc_address_and_a_key_needs_one() {
     let url = |config: Config| config.qdrant.unwrap().url.to_string();
     assert_eq!(url(read(&[("QDRANT_URL", "http://127.0.0.1:6334")]).unwrap()), "http://127.0.0.1:6334/");
+    assert_eq!(url(read(&[("QDRANT_URL", "http://qdrant.internal:6334")]).unwrap()), "http://qdrant.internal:6334/");
+    assert_eq!(url(read(&[("QDRANT_URL", "http://qdrant:6334")]).unwrap()), "http://qdrant:6334/");
     let keyed = [("QDRANT_URL", "https://qdrant.example.com:6334"), ("QDRANT_API_KEY", "hunter2")];
     assert_eq!(read(&keyed).unwrap().qdrant.unwrap().api_key.unwrap().expose(), "hunter2");
     for wrong in [
         &[("QDRANT_URL", "127.0.0.1:6334")][..],
         &[("QDRANT_URL", "http://8.8.8.8:6334")],
+        &[("QDRANT_URL", "http://qdrant.example.com:6334")],
         &[("QDRANT_URL", "https://me:hunter2@qdrant.example.com:6334")],
         &[("QDRANT_URL", "https://qdrant.example.com:6334/dashboard")],
         &[("QDRANT_API_KEY", "hunter2")],

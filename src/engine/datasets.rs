@@ -23,6 +23,7 @@ use crate::engine::sql::{Results, SqlEngine};
 use crate::model::dataset::{COLUMN_DESCRIPTION, ColumnInfo, DESCRIPTION, Dataset, Kind, TITLE, readable};
 use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
+use crate::model::org::Org;
 use crate::model::version::{How, Version};
 use crate::store::{self, Db};
 
@@ -268,7 +269,7 @@ impl Datasets {
     pub async fn delete(&self, job: &Job<'_>, id: Id<Dataset>, name: &str) -> Result<Dataset> {
         let org = job.pass.org();
         self.dependents.questions.before_erasing(org).await?;
-        self.dependents.search.is_ready(org).await?;
+        self.is_erasable(org, id).await?;
         let _turn = self.turn.lock().await;
         let mut tx = self.db.tenant(org).await?;
         let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
@@ -281,7 +282,8 @@ impl Datasets {
         tx.commit().await?;
         self.forget(&found);
         self.files.erase(org, id).map_err(Error::internal)?;
-        self.dependents.search.erase(org, id).await?;
+        // What is not removed now is so later: its rows say that it is gone.
+        let erased = self.dependents.search.erase(org, id).await;
         let earlier = self.readers.now();
         if !earlier.are_gone() {
             let (this, gone) = (self.clone(), found.clone());
@@ -296,7 +298,18 @@ impl Datasets {
         if !self.db.scrub().await? {
             tracing::warn!(dataset = %id, "the log of the metadata is in use; deleted rows leave it with its next turn");
         }
+        erased?;
         Ok(found)
+    }
+
+    /// Whether a server that has the indexes of documents answers, so that what is erased goes at once. Tables have none
+    /// there.
+    async fn is_erasable(&self, org: Id<Org>, id: Id<Dataset>) -> Result<()> {
+        let found = store::datasets::by_id(&mut self.db.read_tenant(org).await?, org, id).await?;
+        match found.is_some_and(|found| found.kind == Kind::Documents) {
+            true => self.dependents.search.is_ready(org).await,
+            false => Ok(()),
+        }
     }
 
     /// What questions over an erased dataset left that ended after it.

@@ -111,7 +111,7 @@ pub async fn publish(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>, published: 
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
 }
 
-/// Chunks and bytes of a version whose index was made anew; `false` when it is not the dataset's any more.
+/// Chunks and bytes of a version, current or kept, whose index was made anew; `false` when the dataset has it no more.
 pub async fn recount(
     on: &mut Scoped,
     org: Id<Org>,
@@ -125,9 +125,9 @@ pub async fn recount(
         "UPDATE datasets SET row_count = $1, bytes = $2 WHERE org_id = $3 AND id = $4 AND version = $5",
     ] {
         let query = sqlx::query(sql).bind(rows).bind(bytes).bind(org.to_string()).bind(id.to_string());
-        changed = query.bind(version.to_owned()).execute(&mut **on).await?.rows_affected();
+        changed += query.bind(version.to_owned()).execute(&mut **on).await?.rows_affected();
     }
-    Ok(changed == 1)
+    Ok(changed > 0)
 }
 
 /// What people wrote of the columns of a dataset, those that its version does not have included; holds the names of the

@@ -167,7 +167,7 @@ try {
   await picture('figures');
 
   // By the keyboard alone: a name is offered, chosen and taken; Ctrl and Enter runs it.
-  await page.goto(`${base}/w/acme/ask`);
+  await page.goto(`${base}/w/acme/ask?mode=sql`);
   await page.locator('#sql').focus();
   await page.keyboard.type('SELECT to');
   await page.getByRole('option', { name: 'town' }).waitFor();

@@ -150,6 +150,7 @@ const byKeyboard = async (context) => {
   await enter('button', 'Run the test');
   await page.getByText(/Everything that could be tried works|steps failed/).waitFor();
   await enter('link', 'Ask your data');
+  await enter('link', 'SQL');
   await reach(page.locator('#sql'));
   await page.keyboard.type('SELECT town, sum(visits)::BIGINT AS visits FROM visits GROUP BY town ORDER BY town');
   await page.keyboard.press('Escape');

@@ -132,9 +132,8 @@ try {
   });
   await step('say what it is, and publish it', async () => {
     await read();
+    // What is typed and not saved is kept when it is published.
     await fill('Description of amount', 'Euros, without tax');
-    await press('Save');
-    await page.getByText('Saved.').waitFor();
     await press('Publish it to AI clients');
     await page.getByRole('button', { name: 'Withdraw it from AI clients' }).waitFor();
   });

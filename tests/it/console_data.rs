@@ -246,9 +246,14 @@ async fn one_switch_says_who_sees_a_dataset_and_one_form_what_it_is() {
     assert!(wrong.text().await.unwrap().contains("There is no column &#34;nothing&#34;"));
     assert_eq!(send(&ann, &page, "publish", &[("published", "0")]).await.status(), 303);
     assert_eq!(seen().await, 0);
+    let both = [("published", "1"), ("title", "What was sold"), ("description", "Lines"), ("column:amount", "")];
+    assert_eq!(send(&ann, &page, "publish", &both).await.status(), 303);
+    assert_eq!(seen().await, 1);
+    assert!(text(&ann, &page).await.contains("What was sold"), "what was typed beside it is kept");
+    assert_eq!(send(&ann, &page, "publish", &[("published", "0")]).await.status(), 303);
     let (_, vic) = person(&service, "vic@example.com", &[(&org, Role::Viewer)]).await;
     let read = text(&vic, &page).await;
-    assert!(read.contains("What we sold") && !read.contains("Withdraw") && !read.contains("<textarea"), "{read}");
+    assert!(read.contains("What was sold") && !read.contains("Withdraw") && !read.contains("<textarea"), "{read}");
     service.stop().await;
 }
 
@@ -451,6 +456,7 @@ async fn an_empty_workspace_takes_the_demos_data_and_leads_on() {
     let reader = service.token(&org).await;
     let listed = service.tool(&reader, "dragoman_list_datasets", json!({})).await.1;
     assert_eq!(listed["datasets"], json!([]), "AI clients see nothing yet");
+    assert!(listed["note"].as_str().unwrap().starts_with("Nothing is published to you yet."), "{listed}");
     let ontologies = text(&ann, "/w/acme/ontologies").await;
     let id = ontologies.split("/w/acme/ontologies/").find_map(|rest| rest.get(..36).filter(|id| !id.contains('"')));
     let ask = format!("/w/acme/ontologies/{}/ask", id.unwrap());

@@ -71,6 +71,7 @@ async fn world(service: &Service) -> (Browser, Vec<Value>) {
     let inside = [
         "",
         "/ask",
+        "/ask?mode=sql",
         "/ask?mode=question",
         "/ask?mode=query",
         "/ask/history",

@@ -81,6 +81,7 @@ impl Datasets {
     /// # Errors
     /// As [`Datasets::restore`].
     pub async fn delete_version(&self, job: &Job<'_>, id: Id<Dataset>, version: &str) -> Result<Version> {
+        self.is_erasable(job.pass.org(), id).await?;
         let _turn = job.wait(self.turn.lock()).await?;
         let org = job.pass.org();
         let mut tx = self.db.tenant(org).await?;

@@ -366,10 +366,16 @@ impl Index for Cluster {
             let (gone, written) =
                 (if is_start { now } else { now - GRACE }, if is_alone { now } else { now - ABANDONED });
             let left = store::cluster_indexes::left_over(&mut self.db.read_everyone().await?, gone, written).await?;
+            let mut removed = 0;
             for index in &left {
-                self.discard(index).await?;
+                match self.discard(index).await {
+                    Ok(()) => removed += 1,
+                    Err(problem) => {
+                        tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server")
+                    }
+                }
             }
-            Ok(left.len())
+            Ok(removed)
         })
     }
 }

@@ -3,12 +3,13 @@
 use super::written;
 
 /// Page, how the block begins, reason.
-const ELSEWHERE: [(&str, &str, &str); 10] = [
+const ELSEWHERE: [(&str, &str, &str); 11] = [
     ("README.md", "tests/run", "it would run itself"),
     ("README.md", "export DUCKDB_LIB_DIR", "it builds the whole program another way"),
     ("README.md", "claude mcp add", "the client is another maker's; the command is held by tests/it/connect"),
     ("docs/running.md", "cargo build --release", "it takes an hour; the profile is the packager's to build"),
     ("docs/running.md", "export DUCKDB_LIB_DIR", "it builds the whole program another way: tests/prebuilt/run"),
+    ("docs/tokens.md", "CLIENT=$(curl", "a person approves in between; tests/it/device runs it"),
     ("docs/running.md", "DRAGOMAN_PUBLIC_URL=", "lines of a file of settings, for a host of the reader's"),
     ("docs/running.md", "# /etc/systemd/system", "a unit of systemd, which containers have none of"),
     (

@@ -13,8 +13,6 @@ use crate::model::profile::ColumnProfile;
 /// Different values of a closed set, and of one that is looked up in questions.
 const CLOSED_VALUES: i64 = 50;
 const INDEXED_VALUES: i64 = 20_000;
-/// Rows of which it is no chance that they have one amount.
-const MANY_ROWS: i64 = 50;
 /// Characters of a value that people would say.
 const SPOKEN: usize = 80;
 
@@ -152,10 +150,11 @@ fn role(
     }
     match datatype {
         DataType::Integer | DataType::Decimal | DataType::Float => {
-            // Nothing is learnt from what all rows have, but amounts of a few rows will differ one day.
+            // Nothing is learnt from what all rows have, but amounts will differ one day: the quantity that was 1 so far.
+            let counts_rows = matches!(words, [only] if only == "count");
             let one = figures.is_some_and(|figures| figures.distinct == 1)
                 && rows > 1
-                && (rows >= MANY_ROWS || !kinds::is_amount(words));
+                && (counts_rows || !kinds::is_amount(words));
             if kinds::is_place(words) || kinds::is_ratio(words) || kinds::is_moment(words) || one {
                 FieldRole::Attribute
             } else if is_year(words, figures)

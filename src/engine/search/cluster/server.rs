@@ -267,9 +267,10 @@ impl Server {
                 ..ScrollPoints::default()
             };
             let reply = self.client.scroll(page).await.map_err(|problem| fault(&problem))?;
+            let is_empty = reply.result.is_empty();
             all.extend(reply.result);
             offset = reply.next_page_offset;
-            if offset.is_none() {
+            if offset.is_none() || is_empty {
                 break;
             }
         }
