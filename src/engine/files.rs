@@ -21,6 +21,9 @@ use crate::base::id::Id;
 use crate::model::dataset::Dataset;
 use crate::model::org::Org;
 
+/// A version of a dataset that is in place: whose, of which, and its name.
+pub type OfVersion = (Id<Org>, Id<Dataset>, String);
+
 /// The layout under a data folder.
 #[derive(Clone, Debug)]
 pub struct Files {
@@ -102,19 +105,19 @@ impl Files {
     }
 
     /// Every version of a table in place.
-    pub fn all_tables(&self) -> io::Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
+    pub fn all_tables(&self) -> io::Result<Vec<OfVersion>> {
         let all = self.versions("tables")?.into_iter();
         let version = |name: &str| Some(name.strip_suffix(".duckdb")?.to_owned());
         Ok(all.filter_map(|(org, dataset, name)| Some((org, dataset, version(&name)?))).collect())
     }
 
     /// Every vector shard in place.
-    pub fn all_vectors(&self) -> io::Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
+    pub fn all_vectors(&self) -> io::Result<Vec<OfVersion>> {
         self.versions("vectors")
     }
 
     /// What is in place of a kind, by its name.
-    fn versions(&self, kind: &str) -> io::Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
+    fn versions(&self, kind: &str) -> io::Result<Vec<OfVersion>> {
         let named = |place: &Path| place.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         let mut found = Vec::new();
         for org in entries(&self.root)? {

@@ -371,7 +371,7 @@ impl Index for Cluster {
                 match self.discard(index).await {
                     Ok(()) => removed += 1,
                     Err(problem) => {
-                        tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server")
+                        tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server");
                     }
                 }
             }

@@ -198,7 +198,7 @@ async fn plant(server: &Qdrant, clock: &Clock, tenant: &str) -> usize {
                 vector_output::Vector::Sparse(sparse) => {
                     vector::Vector::Sparse(SparseVector { values: sparse.values, indices: sparse.indices })
                 }
-                other => panic!("{other:?}"),
+                other @ vector_output::Vector::MultiDense(_) => panic!("{other:?}"),
             };
             let vectors: HashMap<String, Vector> = named
                 .vectors

@@ -55,8 +55,7 @@ fn of_values(single: &Single<'_>, overlap: Overlap) -> f64 {
     let trust = ((part - 0.5) * 2.0).max(0.0);
     let keys = single.key.distinct().unwrap_or(0);
     let same_name = single.called.says == Says::SameName && single.called.score >= 85;
-    let described = part >= 0.2
-        && part < 0.9
+    let described = (0.2..0.9).contains(&part)
         && single.primary
         && same_name
         && keys >= MANY_KEYS

@@ -131,7 +131,7 @@ fn nested(members: &Map<String, Value>) -> Option<Result<Condition, Fault>> {
             Err(fault) => return Some(Err(fault)),
         };
     }
-    (!members.is_empty()).then(|| Ok(Condition { condition_one_of: Some(ConditionOneOf::Filter(filter)) }))
+    (!members.is_empty()).then_some(Ok(Condition { condition_one_of: Some(ConditionOneOf::Filter(filter)) }))
 }
 
 fn matched_value(matched: &Value) -> Option<MatchValue> {

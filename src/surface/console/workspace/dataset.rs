@@ -156,7 +156,7 @@ async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Params) -> Re
         Some("publish") => {
             let externally_queryable = params.get("published") == Some("1");
             // What was typed on the page and not saved yet comes along.
-            if params.get("title").is_some() {
+            if params.pairs().any(|(name, _)| name == "title") {
                 describe(room, dataset_id, params).await?;
             }
             room.ask(Publish { dataset_id, externally_queryable }).await?;

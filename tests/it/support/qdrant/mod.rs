@@ -39,7 +39,6 @@ impl Qdrant {
     }
 
     /// One that asks for a key.
-    #[expect(clippy::disallowed_methods, reason = "the script of these tests says where the program is")]
     pub async fn with_key(key: Option<&'static str>) -> Self {
         let kind = match std::env::var_os("QDRANT_BIN") {
             Some(path) => Kind::Program { path, folder: tempfile::tempdir().unwrap(), child: None },
