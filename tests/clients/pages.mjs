@@ -109,6 +109,8 @@ const sweep = async (context, pages) => {
 /** From a file to an answer, without a mouse; a file is left waiting, whose page is returned. */
 const byKeyboard = async (context) => {
   const page = await watched(context, () => 'by the keyboard');
+  // Choosers are caught only while somebody listens, and it takes a while until they are.
+  page.on('filechooser', () => {});
   const reach = async (locator) => {
     await locator.first().waitFor();
     // A script that comes last may put another control where one was.
