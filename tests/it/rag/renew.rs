@@ -18,6 +18,8 @@ fn manifests(data: &Path) -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).into_iter().flatten() {
             let path = entry.unwrap().path();
             match path.is_dir() {
+                // What was being made when a service stopped is no index.
+                true if path.ends_with("staging") => {}
                 true => folders.push(path),
                 false if path.ends_with("manifest.json") => found.push(path),
                 false => {}

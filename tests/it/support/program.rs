@@ -100,7 +100,7 @@ impl Program {
     pub async fn stop(mut self) {
         let pid = nix::unistd::Pid::from_raw(self.child.id().unwrap().try_into().unwrap());
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-        let status = tokio::time::timeout(Duration::from_secs(30), self.child.wait()).await;
+        let status = tokio::time::timeout(Duration::from_secs(90), self.child.wait()).await;
         assert!(status.expect("it stops within its time").unwrap().success());
     }
 }
