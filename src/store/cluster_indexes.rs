@@ -48,7 +48,7 @@ pub async fn placed(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> 
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
-/// Those of a dataset that are not gone yet.
+/// Those of a dataset, whatever their standing.
 pub async fn of_dataset(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<ClusterIndex>> {
     let sql = format!("{SELECT} WHERE org_id = $1 AND dataset_id = $2");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
