@@ -29,6 +29,8 @@ const MODEL = 15;
 /** The most that it may take, in seconds: from the program to the number, and of that with the guide. */
 const WHOLE = 300;
 const GUIDED = 180;
+/** The milliseconds after which a step is given up. The browser and the library wait without end for some things. */
+const LIMIT = 150_000;
 
 const must = (holds, what) => { if (!holds) throw new Error(what); };
 const same = (is, wanted, what) => must(JSON.stringify(is) === JSON.stringify(wanted), `${what}: ${JSON.stringify(is)} instead of ${JSON.stringify(wanted)}`);
@@ -55,7 +57,9 @@ const step = async (name, work) => {
   person = 0;
   words = 0;
   const began = process.hrtime.bigint();
-  await work();
+  let limit;
+  const late = new Promise((_, stop) => { limit = setTimeout(() => stop(new Error(`not done in ${LIMIT / 1000} s: ${name}`)), LIMIT); });
+  await Promise.race([work(), late]).finally(() => clearTimeout(limit));
   const machine = Number(process.hrtime.bigint() - began) / 1e9;
   steps.push({ step: name, person, machine, all: words / WORDS_A_SECOND });
 };
@@ -198,6 +202,8 @@ try {
       await press('Approve', tab);
       const answer = await back.response;
       same(answer.get('state'), 'walk', 'the state');
+      // The browser closes no tab that is on its way to another page.
+      await tab.waitForURL(/\/callback/);
       await first.finishAuth(answer.get('code'));
       await tab.close();
       back.close();
