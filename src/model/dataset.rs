@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::base::clock::Millis;
 use crate::base::id::Id;
@@ -133,10 +135,28 @@ impl ColumnInfo {
     }
 }
 
-/// A dataset's name made from a file's: lower-case, `_` for the rest, never empty, never starting with a digit.
+/// A dataset's name made from a file's: lower-case letters of ASCII without their accents, `_` for the rest, never empty,
+/// never starting with a digit.
 pub fn name_from_file(stem: &str) -> String {
-    let mut name: String =
-        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    // Letters that have no other one in them.
+    const LATIN: &[(char, &str)] = &[
+        ('ß', "ss"),
+        ('æ', "ae"),
+        ('œ', "oe"),
+        ('ø', "o"),
+        ('ł', "l"),
+        ('đ', "d"),
+        ('ð', "d"),
+        ('þ', "th"),
+        ('ı', "i"),
+    ];
+    let mut name = String::new();
+    for letter in stem.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
+        match LATIN.iter().find(|(latin, _)| *latin == letter) {
+            Some((_, plain)) => name.push_str(plain),
+            None => name.push(if letter.is_ascii_alphanumeric() { letter } else { '_' }),
+        }
+    }
     while name.contains("__") {
         name = name.replace("__", "_");
     }
@@ -234,9 +254,16 @@ mod tests {
 
     #[test]
     fn file_names_become_sql_names() {
-        for (file, name) in
-            [("Flights 2013", "flights_2013"), ("2013", "t_2013"), ("--", "t"), ("Ünï", "n"), ("a__b", "a_b")]
-        {
+        for (file, name) in [
+            ("Flights 2013", "flights_2013"),
+            ("2013", "t_2013"),
+            ("--", "t"),
+            ("Ünï", "uni"),
+            ("a__b", "a_b"),
+            ("Straße 3", "strasse_3"),
+            ("Łódź", "lodz"),
+            ("表", "t"),
+        ] {
             assert_eq!(name_from_file(file), name, "{file}");
             assert!(is_name(&name_from_file(file)), "{file}");
         }

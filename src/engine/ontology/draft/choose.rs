@@ -154,7 +154,8 @@ pub(super) fn referred(
                 notes.push(format!("{name}.{columns} is referred to, but rows of {name} agree in it: it is no key."));
                 continue;
             }
-            match keys.primary.is_empty() {
+            let some = matches!(columns.as_slice(), [only] if table.column(only).is_some_and(|it| it.has_nulls()));
+            match keys.primary.is_empty() && !some {
                 true => keys.primary.clone_from(columns),
                 false => keys.unique.push(columns.clone()),
             }

@@ -69,6 +69,14 @@ fn lengths(column: &ColumnInfo) -> Option<(usize, usize)> {
     all().min().zip(all().max())
 }
 
+/// Whether no two rows agree in a column of which some are empty, and that is no chance.
+fn tells_some_apart(figures: &ColumnProfile, rows: i64) -> bool {
+    const NO_CHANCE: i64 = 50;
+    let open = figures.approximate.iter().chain(&figures.not_computed);
+    let exact = !open.into_iter().any(|figure| matches!(figure, Figure::Distinct | Figure::Nulls));
+    exact && figures.nulls > 0 && figures.distinct >= NO_CHANCE && figures.distinct == rows - figures.nulls
+}
+
 /// Whether no two rows agree in a column and none is empty, as far as its figures say.
 pub(super) fn is_unique(figures: &ColumnProfile, rows: i64) -> Option<bool> {
     let open = figures.approximate.iter().chain(&figures.not_computed);
@@ -147,6 +155,17 @@ impl Column<'_> {
     /// Whether no two rows agree in it and none is empty, as far as the profile says.
     pub(super) fn is_unique(&self, rows: i64) -> Option<bool> {
         is_unique(self.figures?, rows)
+    }
+
+    /// Whether some rows are known to be empty in it.
+    pub(super) fn has_nulls(&self) -> bool {
+        self.figures.is_some_and(|figures| figures.nulls > 0)
+    }
+
+    /// Whether it tells those rows apart in which it is not empty: the number of a player, among people of whom some only
+    /// coached.
+    pub(super) fn tells_some_apart(&self, rows: i64) -> bool {
+        self.figures.is_some_and(|figures| tells_some_apart(figures, rows))
     }
 
     /// How many of the whole numbers between the least and the greatest there are, 0 to 1.

@@ -96,7 +96,13 @@ fn confirmed(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate> {
 }
 
 pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> Keys {
-    let mut singles = singles(table, vocabulary);
+    let called = singles(table, vocabulary);
+    // What identifies some of the rows is referred to, and is no key of the table.
+    let some = |(score, name): &&(u8, String)| {
+        *score > REFERRED && table.column(name).is_some_and(|column| column.tells_some_apart(table.table.rows()))
+    };
+    let some: Vec<(u8, String)> = called.iter().filter(some).cloned().collect();
+    let mut singles = called;
     singles.retain(|single| tells_apart(table, single, facts));
     // The best name first; the order of the columns among equals.
     singles.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
@@ -104,7 +110,7 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
     let mut keys = Keys {
         primary: declared.primary_key.clone(),
         unique: declared.unique_keys.clone(),
-        singles: singles.iter().filter(|(score, _)| *score >= REFERRED).cloned().collect(),
+        singles: singles.iter().filter(|(score, _)| *score >= REFERRED).cloned().chain(some).collect(),
     };
     let led = || leading(table, vocabulary).into_iter().find(|columns| is_key(table, columns, facts) == Some(true));
     let best = primary_single(table, &singles, facts).map(|best| match is_a_name(table, &best) {

@@ -333,7 +333,7 @@ pub(super) fn is_audit(words: &[String]) -> bool {
 }
 
 pub(super) fn is_place(words: &[String]) -> bool {
-    any(words, PLACES) || matches!(words, [only] if only == "long")
+    any(words, PLACES) || matches!(words, [only] if matches!(only.as_str(), "long" | "x" | "y" | "z"))
 }
 
 /// Whether rows are goods on their way, whose weights are added up.
@@ -377,7 +377,10 @@ pub(super) fn is_naming(words: &[String]) -> bool {
     let run_together = |word: &String| {
         let id = word.ends_with("id") && !word.ends_with("paid") && !word.ends_with("bid");
         let number = ["number", "code", "nummer", "order"].iter().any(|end| word.ends_with(end));
-        word.len() > 6 && (number || id) || word.len() > 4 && ["num", "seq"].iter().any(|end| word.ends_with(end))
+        // "spcd" and "owncd1" are codes.
+        let short =
+            |ends: &[&str]| ends.iter().any(|end| word.trim_end_matches(|c: char| c.is_ascii_digit()).ends_with(end));
+        word.len() > 6 && (number || id) || word.len() > 4 && short(&["num", "seq"]) || word.len() > 3 && short(&["cd"])
     };
     let first =
         words.len() > 1 && words.first().is_some_and(|first| matches!(first.as_str(), "codigo" | "code" | "cod"));

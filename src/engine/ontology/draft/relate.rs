@@ -217,7 +217,8 @@ fn single<'a>(
                 && !(of.key && matches!(column.words.as_slice(), [_]) && names.tables_with(&column.words) > 2)
         };
         // Unique by chance, in a table that has a key of its own.
-        let by_chance = || primary && !of.key && !of.called && called.score >= 88;
+        let with_role = called.says == Says::SameNameWithRole && key.words.len() > 1;
+        let by_chance = || primary && !of.key && !of.called && (called.score >= 88 || with_role);
         if called.score < 70 || !(primary && fuller() || lesser() || by_chance()) {
             return None;
         }

@@ -1150,10 +1150,64 @@ fn numbers_that_stand_for_something_are_no_measures() {
         Column("goals", "BIGINT", 7, 0, ["0", "6"], &["0", "1", "2"]),
         Column("years_at_company", "BIGINT", 20, 0, ["0", "19"], &["0", "1", "2"]),
         Column("order_number", "BIGINT", 400, 0, ["-5", "90000"], &["100", "200", "300"]),
+        Column("spcd", "BIGINT", 80, 0, ["-40", "950"], &["12", "830"]),
+        Column("x", "DOUBLE", 390, 0, ["-5.5", "9.25"], &["0.5", "8.25"]),
     ];
     let made = draft(&wanted("numbers"), &[table("things", 400, &columns)], &Facts::default());
     let fields = &made.ontology.datasets[0].fields;
     let measured: Vec<&str> =
         fields.iter().filter(|it| it.role == FieldRole::Measure).map(|it| it.name.as_str()).collect();
     assert_eq!(measured, ["horsepower", "bonus", "drift", "emission", "goals", "years_at_company"]);
+}
+
+/// A player's number tells players apart, though coaches have none: it is referred to, and no key of all people.
+#[test]
+fn a_key_that_some_rows_lack_is_referred_to() {
+    let people = [
+        Column("player_id", "VARCHAR", 300, 100, NONE, &["aubinja01"]),
+        Column("coach_id", "VARCHAR", 120, 280, NONE, &["abelsi01c"]),
+        Column("weight", "BIGINT", 90, 0, ["120", "260"], &["180"]),
+    ];
+    let scoring = [
+        Column("player_id", "VARCHAR", 280, 0, NONE, &["aubinja01"]),
+        Column("goals", "BIGINT", 40, 0, ["0", "92"], &["3"]),
+    ];
+    let tables = [table("people", 400, &people), table("scoring", 2_000, &scoring)];
+    let made = draft(&wanted("hockey"), &tables, &measured_by(&tables, &[("scoring", "player_id", "people")]));
+    assert_eq!(shown(&made), ["scoring.player_id people"]);
+    let people = made.ontology.entity("people").unwrap();
+    assert_eq!((people.primary_key.len(), people.unique_keys.as_slice()), (0, &[vec!["player_id".to_owned()]][..]));
+}
+
+/// Where every table begins with a `CN`, it is what others call an id.
+#[test]
+fn the_word_that_a_schema_has_for_an_id_is_learnt() {
+    let cn = |name, distinct| Column(name, "BIGINT", distinct, 0, ["1", "900"], &["1", "2"]);
+    let tables = [
+        table("plot", 400, &[cn("CN", 400), cn("SRV_CN", 20)]),
+        table("survey", 20, &[cn("CN", 20), Column("state", "VARCHAR", 5, 0, NONE, &["ME"])]),
+        table("tree", 900, &[cn("CN", 900), cn("PLT_CN", 380), cn("PREV_TRE_CN", 700)]),
+    ];
+    let refers = [("tree", "PLT_CN", "plot"), ("plot", "SRV_CN", "survey"), ("tree", "PREV_TRE_CN", "tree")];
+    let made = draft(&wanted("forest"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(shown(&made), ["plot.SRV_CN survey", "tree.PLT_CN plot", "tree.PREV_TRE_CN tree"]);
+    assert!(made.ontology.datasets.iter().all(|entity| entity.primary_key == ["CN"]));
+}
+
+/// Campaigns that come again and again by household are not what tells campaigns apart.
+#[test]
+fn a_table_that_uses_its_own_id_is_not_the_one_that_has_it() {
+    let id = |name, distinct, most| Column(name, "BIGINT", distinct, 0, ["1", most], &["1", "2"]);
+    let tables = [
+        table("campaigns", 6_000, &[id("household_id", 1_500, "2500"), id("campaign_id", 27, "27")]),
+        table("campaign_descriptions", 27, &[id("campaign_id", 27, "27"), Column("start", "DATE", 20, 0, NONE, &[])]),
+        table("coupons", 900, &[id("campaign_id", 27, "27"), id("upc", 850, "99999")]),
+    ];
+    let refers =
+        [("campaigns", "campaign_id", "campaign_descriptions"), ("coupons", "campaign_id", "campaign_descriptions")];
+    let made = draft(&wanted("shop"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(
+        shown(&made),
+        ["campaigns.campaign_id campaign_descriptions", "coupons.campaign_id campaign_descriptions"]
+    );
 }

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::ontology::draft::DraftTable;
-use crate::engine::ontology::draft::names::{forms, same, singular};
+use crate::engine::ontology::draft::names::{forms, key_stem, same, singular};
+use crate::engine::ontology::draft::words::GENERIC;
 use crate::model::ontology::in_words;
 
 /// Words of business names that are found run together (`retailprice`). Table names are added to them.
@@ -242,6 +243,8 @@ pub(super) struct Vocabulary {
     /// Of all columns, in lower case, with how many tables have one.
     names: BTreeMap<String, usize>,
     common: Common,
+    /// What this schema calls an id: many tables begin with a column of this name alone, and columns elsewhere end with it.
+    id: Option<String>,
 }
 
 /// Words that the names of most tables of a schema begin and end with.
@@ -287,11 +290,40 @@ fn shared<'a>(
     (count * 10 >= tables.len() * 7).then(|| word.clone())
 }
 
+/// The word that many tables begin with by itself, and that ends the names of as many other columns (`CN`, `PLT_CN`).
+fn word_for_id(tables: &[Vec<String>]) -> Option<String> {
+    const ENOUGH: usize = 3;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for columns in tables {
+        if let Some(first) = columns.first().filter(|name| (2..5).contains(&name.len()) && !name.contains(' ')) {
+            *counts.entry(first).or_default() += 1;
+        }
+    }
+    let (word, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    let refers = |name: &&String| name.rsplit_once(' ').is_some_and(|(_, last)| last == word);
+    let others: BTreeSet<&String> = tables.iter().flatten().filter(refers).collect();
+    let known = GENERIC.contains(&word) || is_part(word);
+    (count >= ENOUGH && others.len() >= ENOUGH && !known).then(|| word.to_owned())
+}
+
 impl Vocabulary {
     pub(super) fn new(tables: &[DraftTable]) -> Self {
-        Self::of(tables.iter().map(|table| {
+        let mut vocabulary = Self::of(tables.iter().map(|table| {
             (table.name.as_str(), table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
-        }))
+        }));
+        // A table whose own id comes again and again uses what another one tells: the campaigns of households.
+        let repeats = |table: &&DraftTable| {
+            let words = vocabulary.table(&table.name);
+            let own = |name: &str| key_stem(&vocabulary.words(name)).is_some_and(|stem| same(stem, &words));
+            let figures = table.columns.iter().filter(|column| own(&column.name));
+            let mut figures = figures.filter_map(|column| table.figures(&column.name));
+            figures.any(|figures| figures.distinct.saturating_mul(10) < table.rows().saturating_mul(9))
+        };
+        let users: Vec<Vec<String>> = tables.iter().filter(repeats).map(|it| vocabulary.table(&it.name)).collect();
+        for form in users.iter().flat_map(|table| forms(table)) {
+            vocabulary.nouns.remove(&form);
+        }
+        vocabulary
     }
 
     fn of<'a>(tables: impl Iterator<Item = (&'a str, Vec<&'a str>)> + Clone) -> Self {
@@ -311,18 +343,27 @@ impl Vocabulary {
         for name in tables.clone().flat_map(|(_, columns)| columns) {
             *names.entry(name.to_lowercase()).or_default() += 1;
         }
+        let of_tables: Vec<Vec<String>> =
+            tables.clone().map(|(_, columns)| columns.iter().map(|name| in_words(name)).collect()).collect();
+        let id = word_for_id(&of_tables);
         let mut tables: Vec<Vec<String>> = tables.map(|(table, _)| of_table(table, &of_columns)).collect();
         let common = Common::of(&tables);
         tables.iter_mut().for_each(|table| common.drop_from(table));
         let nouns = tables.iter().flat_map(|table| forms(table)).collect();
-        Self { words_of_tables: words, nouns, of_columns, names, common }
+        Self { words_of_tables: words, nouns, of_columns, names, common, id }
     }
 
     /// The words of a name, in lower case; what is run together is parted where every piece is a word of business or of
     /// a table, so that `custkey` is "cust key" and `valid` stays one.
     pub(super) fn words(&self, name: &str) -> Vec<String> {
         let known = |word: &str| is_part(word) || self.words_of_tables.contains(word);
-        in_words(name).split(' ').filter(|word| !word.is_empty()).flat_map(|word| parted(word, known)).collect()
+        let words = in_words(name);
+        let mut words: Vec<String> =
+            words.split(' ').filter(|word| !word.is_empty()).flat_map(|word| parted(word, known)).collect();
+        if let Some(last) = words.last_mut().filter(|last| Some(&**last) == self.id.as_ref()) {
+            *last = "id".to_owned();
+        }
+        words
     }
 
     /// The words of a table's name without what it is for: `dim_customers` is "customers".
@@ -394,7 +435,6 @@ fn parted(word: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::ontology::draft::names::key_stem;
 
     #[test]
     fn words_to_part_by_are_sorted() {
