@@ -41,6 +41,18 @@ pub async fn by_build(on: &mut Scoped, org: Id<Org>, build: Id<Build>) -> Result
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
+/// The one that answers for a version, if there is one.
+pub async fn of_version(
+    on: &mut Scoped,
+    org: Id<Org>,
+    dataset: Id<Dataset>,
+    version: &str,
+) -> Result<Option<ClusterIndex>> {
+    let sql = format!("{SELECT} WHERE org_id = $1 AND dataset_id = $2 AND version = $3 AND standing = 'placed'");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+    query.bind(version.to_owned()).fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
+}
+
 /// Those of a workspace that answer.
 pub async fn placed(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> {
     let sql = format!("{SELECT} WHERE org_id = $1 AND standing = 'placed'");

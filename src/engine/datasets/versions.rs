@@ -173,7 +173,10 @@ impl Datasets {
                 self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
             }
         }
-        for (org, dataset, version) in self.dependents.search.placed().await? {
+        let mut indexes = self.files.all_vectors().map_err(Error::internal)?;
+        let on_server = store::cluster_indexes::all_placed(&mut self.db.read_everyone().await?).await?;
+        indexes.extend(on_server.into_iter().map(|index| (index.org, index.dataset, index.version)));
+        for (org, dataset, version) in indexes {
             if self.keeps(&mut kept, org, dataset, &version).await? {
                 continue;
             }

@@ -84,6 +84,43 @@ impl Cluster {
         Ok(tx.commit().await?)
     }
 
+    /// Removes all versions of a dataset; absent is fine.
+    pub(super) async fn erase(&self, owner: Owner) -> Result<()> {
+        let mut read = self.db.read_tenant(owner.org).await?;
+        let all = store::cluster_indexes::of_dataset(&mut read, owner.org, owner.dataset).await?;
+        drop(read);
+        // All are told to go before the first does, should the server fail between them.
+        let mut tx = self.db.tenant(owner.org).await?;
+        for index in &all {
+            store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
+        }
+        tx.commit().await?;
+        for index in &all {
+            self.discard(index).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes what was written and has no place, and will get none; how many versions that were. At the start of the
+    /// process nobody is writing.
+    pub(super) async fn tidy(&self, is_start: bool) -> Result<usize> {
+        let now = self.clock.now();
+        // Whoever has this database for themselves is the only one who could be writing.
+        let is_alone = is_start && self.db.backend() == Backend::Sqlite;
+        let (gone, written) = (if is_start { now } else { now - GRACE }, if is_alone { now } else { now - ABANDONED });
+        let left = store::cluster_indexes::left_over(&mut self.db.read_everyone().await?, gone, written).await?;
+        let mut removed = 0;
+        for index in &left {
+            match self.discard(index).await {
+                Ok(()) => removed += 1,
+                Err(problem) => {
+                    tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server");
+                }
+            }
+        }
+        Ok(removed)
+    }
+
     /// Removes the points of an index, and then its row: until that is gone, somebody will.
     async fn discard(&self, index: &ClusterIndex) -> Result<()> {
         let mut tx = self.db.tenant(index.org).await?;
@@ -95,16 +132,26 @@ impl Cluster {
         Ok(tx.commit().await?)
     }
 
-    /// The indexes in place of these versions, in their order.
-    async fn of(&self, keys: &[Key]) -> Result<Vec<Option<ClusterIndex>>> {
-        let Some(org) = keys.first().map(|key| key.owner.org) else { return Ok(Vec::new()) };
+    /// The indexes in place of these versions of one tenant, in their order.
+    pub(super) async fn of(&self, keys: &[Key]) -> Result<Vec<Option<ClusterIndex>>> {
+        let org = match keys {
+            [] => return Ok(Vec::new()),
+            [key] => return Ok(vec![self.at(key).await?]),
+            [key, ..] => key.owner.org,
+        };
         let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
         let find = |key: &Key| placed.iter().find(|index| is_of(index, key)).cloned();
         Ok(keys.iter().map(find).collect())
     }
 
+    async fn at(&self, key: &Key) -> Result<Option<ClusterIndex>> {
+        let Owner { org, dataset } = key.owner;
+        let mut read = self.db.read_tenant(org).await?;
+        store::cluster_indexes::of_version(&mut read, org, dataset, &key.version).await
+    }
+
     async fn one(&self, key: &Key) -> Result<ClusterIndex> {
-        let found = self.of(std::slice::from_ref(key)).await?.into_iter().next().flatten();
+        let found = self.at(key).await?;
         found.ok_or_else(|| Error::internal(format!("the index of dataset {} is not there", key.owner.dataset)))
     }
 
@@ -118,8 +165,22 @@ impl Cluster {
         found.ok_or_else(|| Error::internal("what was written is there no more"))
     }
 
-    async fn ask(&self, index: Option<ClusterIndex>, query: &Query) -> Result<Answer> {
-        let index = index.ok_or_else(|| Error::internal("a version has no index on the server"))?;
+    /// The candidates of each of these indexes, in their order.
+    pub(super) async fn find(&self, indexes: Vec<ClusterIndex>, query: &Query) -> Vec<Result<Answer>> {
+        let asked = indexes.into_iter().map(|index| self.ask(index, query));
+        stream::iter(asked).buffered(AT_ONCE).collect().await
+    }
+
+    /// Whether something of a workspace could be removed now.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    pub(super) async fn is_ready(&self, org: Id<Org>) -> Result<()> {
+        let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
+        if placed.is_empty() { Ok(()) } else { self.version().await.map(|_| ()) }
+    }
+
+    async fn ask(&self, index: ClusterIndex, query: &Query) -> Result<Answer> {
         if index.terms != analysis::IDENTITY {
             return Err(told(Fault::OtherModel(index.terms)));
         }
@@ -195,17 +256,6 @@ impl Legs for Remote<'_> {
 }
 
 impl Index for Cluster {
-    fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>> {
-        Box::pin(async move {
-            let indexes = match self.of(keys).await {
-                Ok(indexes) => indexes,
-                Err(error) => return keys.iter().map(|_| Err(error.clone())).collect(),
-            };
-            let asked = indexes.into_iter().map(|index| self.ask(index, query));
-            stream::iter(asked).buffered(AT_ONCE).collect().await
-        })
-    }
-
     fn read<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<(u64, Stored)>>> {
         Box::pin(async move { self.chunks(&self.scope(key).await?, &points, Wanted::Chunk).await })
     }
@@ -243,10 +293,6 @@ impl Index for Cluster {
         Box::pin(async move { Ok(self.one(key).await?.encoder == encoder) })
     }
 
-    fn forget(&self, _key: &Key) {
-        // Nothing of it is open here.
-    }
-
     fn numbers<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Vec<u64>>> {
         Box::pin(async move { Ok((0..self.one(key).await?.points).collect()) })
     }
@@ -260,26 +306,8 @@ impl Index for Cluster {
         })
     }
 
-    fn holds<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Vec<bool>>> {
-        Box::pin(async move { Ok(self.of(keys).await?.into_iter().map(|index| index.is_some()).collect()) })
-    }
-
-    fn placed(&self) -> BoxFuture<'_, Result<Vec<Key>>> {
-        Box::pin(async move {
-            let all = store::cluster_indexes::all_placed(&mut self.db.read_everyone().await?).await?;
-            let key = |index: ClusterIndex| {
-                let owner = Owner { org: index.org, dataset: index.dataset };
-                Key { owner, version: index.version }
-            };
-            Ok(all.into_iter().map(key).collect())
-        })
-    }
-
-    fn is_ready(&self, org: Id<Org>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
-            if placed.is_empty() { Ok(()) } else { self.version().await.map(|_| ()) }
-        })
+    fn holds<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move { Ok(self.at(key).await?.is_some()) })
     }
 
     fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>> {
@@ -333,49 +361,10 @@ impl Index for Cluster {
 
     fn remove<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            match self.of(std::slice::from_ref(key)).await?.into_iter().next().flatten() {
+            match self.at(key).await? {
                 Some(index) => self.discard(&index).await,
                 None => Ok(()),
             }
-        })
-    }
-
-    fn erase(&self, owner: Owner) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            let mut read = self.db.read_tenant(owner.org).await?;
-            let all = store::cluster_indexes::of_dataset(&mut read, owner.org, owner.dataset).await?;
-            drop(read);
-            // All are told to go before the first does, should the server fail between them.
-            let mut tx = self.db.tenant(owner.org).await?;
-            for index in &all {
-                store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
-            }
-            tx.commit().await?;
-            for index in &all {
-                self.discard(index).await?;
-            }
-            Ok(())
-        })
-    }
-
-    fn tidy(&self, is_start: bool) -> BoxFuture<'_, Result<usize>> {
-        Box::pin(async move {
-            let now = self.clock.now();
-            // Whoever has this database for themselves is the only one who could be writing.
-            let is_alone = is_start && self.db.backend() == Backend::Sqlite;
-            let (gone, written) =
-                (if is_start { now } else { now - GRACE }, if is_alone { now } else { now - ABANDONED });
-            let left = store::cluster_indexes::left_over(&mut self.db.read_everyone().await?, gone, written).await?;
-            let mut removed = 0;
-            for index in &left {
-                match self.discard(index).await {
-                    Ok(()) => removed += 1,
-                    Err(problem) => {
-                        tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server");
-                    }
-                }
-            }
-            Ok(removed)
         })
     }
 }

@@ -89,7 +89,7 @@ impl SearchEngine {
             }
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.shards.failed() => {}
+                () = self.homes.shards.failed() => {}
                 () = tokio::time::sleep(EVERY) => {}
             }
         }
@@ -109,7 +109,10 @@ impl SearchEngine {
     }
 
     async fn renew_all(&self, db: &Db, tried: &mut HashSet<Key>) -> Result<Renewed> {
-        let mut renewed = Renewed { removed: self.index.tidy(false).await.unwrap_or_default(), ..Renewed::default() };
+        let mut renewed = Renewed::default();
+        if let Some(cluster) = &self.homes.cluster {
+            renewed.removed = cluster.tidy(false).await.unwrap_or_default();
+        }
         for org in store::orgs::list(db.pool()).await? {
             let datasets = store::datasets::list(&mut db.read_tenant(org.id).await?, org.id).await?;
             let keys: Vec<Key> = datasets.iter().filter_map(key).collect();
@@ -121,9 +124,10 @@ impl SearchEngine {
             let Ok(identity) = encoder.identity().await else { continue };
             let mut wanting = Vec::new();
             for key in keys {
-                let has_failed = self.shards.has_failed(&key) && tried.insert(key.clone());
+                let has_failed = self.homes.shards.has_failed(&key) && tried.insert(key.clone());
                 // What cannot be told now is looked at the next time.
-                let Ok(of) = self.index.encoder(&key).await else { continue };
+                let looked = async { self.homes.of(&key).await?.encoder(&key).await };
+                let Ok(of) = looked.await else { continue };
                 let of = of.filter(|_| !has_failed);
                 if of.as_ref() == Some(&identity) {
                     self.renewals.end(key.owner.dataset);
@@ -156,15 +160,16 @@ impl SearchEngine {
 
     async fn renew(&self, key: &Key, encoder: &Encoder, identity: &str) -> Result<()> {
         let Owner { org, dataset } = key.owner;
-        let numbers = self.index.numbers(key).await?;
+        let index = self.homes.of(key).await?;
+        let numbers = index.numbers(key).await?;
         let of = numbers.len() as u64;
         let dimension = encoder.dimension().await?;
-        let mut draft = self.index.begin(key, identity.to_owned(), dimension).await?;
+        let mut draft = self.homes.next(org).await?.begin(key, identity.to_owned(), dimension).await?;
         let mut done = 0;
         self.renewals.set(dataset, Renewal { done, of });
         for batch in numbers.chunks(encoder.model().batch()) {
-            let stored = self.index.read(key, batch.to_vec()).await?;
-            let pairs = self.index.pairs(key, batch.to_vec()).await?;
+            let stored = index.read(key, batch.to_vec()).await?;
+            let pairs = index.pairs(key, batch.to_vec()).await?;
             done += stored.len() as u64;
             let turn = self.encoders.import_turn(org).await?;
             let encoder = encoder.clone();
@@ -182,10 +187,10 @@ impl SearchEngine {
         }
         let sealed = blocking(move || draft.seal()).await?;
         let _alone = self.renewals.alone().await;
-        if self.index.holds(std::slice::from_ref(key)).await? != [true] {
+        if !self.homes.of(key).await?.holds(key).await? {
             return Err(Error::internal("the version was removed while its vectors were made anew"));
         }
-        self.index.put(key, sealed).await
+        self.homes.put(key, sealed).await
     }
 }
 
