@@ -55,6 +55,8 @@ pub(super) struct Answer {
     pub hits: Vec<Hit>,
     /// Whether its vectors are of another encoder, so that meanings could not be compared.
     pub is_outdated: bool,
+    /// Whether chunks of it are lost, so that the hits may not be the best.
+    pub is_partial: bool,
     /// The legs that failed, as a person would call them.
     pub failed: Vec<&'static str>,
 }

@@ -185,7 +185,18 @@ impl Cluster {
             return Err(told(Fault::OtherModel(index.terms)));
         }
         let on = Remote { server: &self.server, scope: Scope::of(&index), encoder: index.encoder };
-        ask(&on, query).await.map_err(told)
+        // A server that has lost points, its disk or a node, answers from the others as if they were all.
+        let (answer, found) = tokio::join!(ask(&on, query), self.server.count(&on.scope));
+        Ok(Answer { is_partial: found.map_err(told)? < index.points, ..answer.map_err(told)? })
+    }
+
+    /// Fails where points are lost: what was looked for may be among them.
+    async fn whole(&self, scope: &Scope) -> Result<()> {
+        let found = self.server.count(scope).await.map_err(told)?;
+        match found < scope.points {
+            true => Err(told(Fault::Damaged(format!("{found} of {} chunks are there", scope.points)))),
+            false => Ok(()),
+        }
     }
 
     async fn chunks<T: DeserializeOwned>(&self, scope: &Scope, points: &[u64], of: Wanted) -> Result<Vec<(u64, T)>> {
@@ -268,6 +279,9 @@ impl Index for Cluster {
         Box::pin(async move {
             let scope = self.scope(key).await?;
             let found = self.server.read(&scope, Among::Those(&of), limit, Wanted::Chunk).await.map_err(told)?;
+            if found.len() < limit {
+                self.whole(&scope).await?;
+            }
             let chunk = |point: qdrant_client::qdrant::RetrievedPoint| {
                 Ok((number(point.id).map_err(told)?, payload(point.payload).map_err(told)?))
             };
@@ -279,6 +293,9 @@ impl Index for Cluster {
         Box::pin(async move {
             let scope = self.scope(key).await?;
             let found = self.server.read(&scope, Among::Those(&of), limit, Wanted::Dense).await.map_err(told)?;
+            if found.len() < limit {
+                self.whole(&scope).await?;
+            }
             let dense = found.into_iter().map(|point| vectors(point.vectors).0);
             let all: Option<Vec<Vec<f32>>> = dense.collect();
             all.ok_or_else(|| told(Fault::Damaged("a chunk has no vector".into())))

@@ -345,7 +345,8 @@ impl SearchEngine {
             ..query.clone()
         };
         let answers = self.homes.find(keys, &query).await;
-        let whole = |answer: Result<Answer>| answer.ok().filter(|it| it.failed.is_empty() && !it.is_outdated);
+        let whole =
+            |answer: Result<Answer>| answer.ok().filter(|it| it.failed.is_empty() && !it.is_outdated && !it.is_partial);
         let hits: Option<Vec<Vec<Hit>>> = answers.into_iter().map(|answer| Some(whole(answer)?.hits)).collect();
         Some(hits?.into_iter().enumerate().collect())
     }
@@ -401,7 +402,14 @@ fn collected(
     let (mut hits, mut unavailable) = (Vec::new(), None);
     for (at, (answer, dataset)) in answers.into_iter().zip(datasets).enumerate() {
         match answer {
-            Ok(Answer { hits: found, failed, is_outdated }) => {
+            Ok(Answer { hits: found, failed, is_outdated, is_partial }) => {
+                if is_partial {
+                    degraded.push(format!(
+                        "{} could be searched in part only: passages are missing in its index, which is made anew of its \
+                         texts.",
+                        dataset.name
+                    ));
+                }
                 if is_outdated {
                     degraded.push(format!(
                         "{} could not be searched by meaning: its vectors are of another encoder. They are made anew.",

@@ -4,6 +4,7 @@ use dragoman::gateway::Via;
 use dragoman::model::cluster_index::Home;
 use dragoman::model::error::Code;
 use dragoman::ops::delete_dataset::DeleteDataset;
+use qdrant_client::qdrant::{Condition, Filter};
 use serde_json::json;
 
 use super::{acme, assert_same, found, id_of, searches, started};
@@ -62,9 +63,39 @@ async fn points_that_the_server_lost_are_made_anew_of_the_texts() {
     let server = Qdrant::start().await;
     let acme = acme(&server).await;
     let before = found(&acme).await;
-    server.lose().await;
+    server.lose(Filter::default()).await;
     let renewed = acme.service.gateway.renew_once().await.unwrap();
     assert_eq!((renewed.rebuilt, renewed.failed), (3, 0), "{renewed:?}");
+    assert_same(&before, &found(&acme).await, "made anew");
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_lost_points_answers_from_those_that_are_there_and_says_so() {
+    let server = Qdrant::start().await;
+    let acme = acme(&server).await;
+    let before = found(&acme).await;
+    let reply = acme.ask("rag_search_hybrid", json!({ "query": "soup at noon", "k": 1 })).await;
+    let (lunch, document) = (reply["results"][0]["chunk_id"].clone(), reply["results"][0]["doc_id"].clone());
+    assert_eq!(files(&reply), ["lunch.txt"]);
+    server.lose(Filter::must([Condition::matches("source_file", "lunch.txt".to_owned())])).await;
+
+    for tool in ["rag_search_fts", "rag_search_hybrid"] {
+        let reply = acme.ask(tool, json!({ "query": "thirty days soup", "k": 50 })).await;
+        assert!(files(&reply).contains(&"returns.md"), "{tool}: {reply}");
+        let said = reply["degraded"].to_string();
+        assert!(said.contains("handbook could be searched in part only") && !said.contains("offices"), "{reply}");
+    }
+    let (_, reply) = acme.service.tool(&acme.token, "dragoman_search", json!({ "query": "soup at noon" })).await;
+    assert!(reply["degraded"].to_string().contains("in part only"), "{reply}");
+    // What is asked for by its name is not said to be unknown.
+    let (code, _) = acme.slip("rag_get_chunks", json!({ "chunk_ids": [lunch] })).await;
+    assert_eq!(code, "internal_error");
+    let (code, _) = acme.slip("rag_search_vector", json!({ "like": document })).await;
+    assert_eq!(code, "internal_error");
+
+    let renewed = acme.service.gateway.renew_once().await.unwrap();
+    assert_eq!((renewed.rebuilt, renewed.failed), (1, 0), "{renewed:?}");
     assert_same(&before, &found(&acme).await, "made anew");
     acme.service.stop().await;
 }

@@ -115,9 +115,9 @@ impl Qdrant {
         self.client().count(count).await.unwrap().result.unwrap().count
     }
 
-    /// Loses all points.
-    pub async fn lose(&self) {
-        let all = DeletePointsBuilder::new(self.collection().await).points(Filter::default()).wait(true);
-        self.client().delete_points(all).await.unwrap();
+    /// Loses the points that a filter means.
+    pub async fn lose(&self, those: Filter) {
+        let those = DeletePointsBuilder::new(self.collection().await).points(those).wait(true);
+        self.client().delete_points(those).await.unwrap();
     }
 }
