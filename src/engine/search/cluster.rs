@@ -10,6 +10,8 @@ mod draft;
 mod server;
 mod wire;
 
+use std::slice::from_ref;
+
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use qdrant_client::qdrant::vector_input::Variant;
@@ -84,34 +86,52 @@ impl Cluster {
         Ok(tx.commit().await?)
     }
 
-    /// Removes all versions of a dataset; absent is fine.
-    pub(super) async fn erase(&self, owner: Owner) -> Result<()> {
-        let mut read = self.db.read_tenant(owner.org).await?;
-        let all = store::cluster_indexes::of_dataset(&mut read, owner.org, owner.dataset).await?;
-        drop(read);
-        // All are told to go before the first does, should the server fail between them.
-        let mut tx = self.db.tenant(owner.org).await?;
-        for index in &all {
-            store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
-        }
-        tx.commit().await?;
-        for index in &all {
-            self.discard(index).await?;
+    /// Removes the points of indexes that are said to be gone, and then their rows: until those are, somebody will.
+    pub(super) async fn clear(&self, gone: &[ClusterIndex]) -> Result<()> {
+        for index in gone {
+            self.server.delete(&Scope::of(index)).await.map_err(told)?;
+            let mut tx = self.db.tenant(index.org).await?;
+            store::cluster_indexes::remove(&mut tx, index.org, index.build).await?;
+            tx.commit().await?;
         }
         Ok(())
     }
 
-    /// Removes what was written and has no place, and will get none; how many versions that were. At the start of the
-    /// process nobody is writing.
-    pub(super) async fn tidy(&self, is_start: bool) -> Result<usize> {
+    /// Removes what was written, unless it was given its place.
+    async fn undo(&self, written: &ClusterIndex) -> Result<()> {
+        let ClusterIndex { org, build, .. } = *written;
+        let mut tx = self.db.tenant(org).await?;
+        store::cluster_indexes::end(&mut tx, org, build).await?;
+        let now = store::cluster_indexes::by_build(&mut tx, org, build).await?;
+        tx.commit().await?;
+        match now.is_some_and(|now| now.standing == Standing::Placed) {
+            true => Ok(()),
+            false => self.clear(from_ref(written)).await,
+        }
+    }
+
+    /// At the start of the process: whoever has this database for themselves is the only one who could be writing.
+    pub(super) async fn begin_work(&self) -> Result<()> {
+        match self.db.backend() {
+            Backend::Sqlite => self.abandon(self.clock.now()).await,
+            Backend::Postgres => Ok(()),
+        }
+    }
+
+    async fn abandon(&self, before: Millis) -> Result<()> {
+        let mut tx = self.db.everyone().await?;
+        store::cluster_indexes::abandon(&mut tx, before).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Removes what is gone, and what was written and will get no place; how many indexes that were.
+    pub(super) async fn tidy(&self) -> Result<usize> {
         let now = self.clock.now();
-        // Whoever has this database for themselves is the only one who could be writing.
-        let is_alone = is_start && self.db.backend() == Backend::Sqlite;
-        let (gone, written) = (if is_start { now } else { now - GRACE }, if is_alone { now } else { now - ABANDONED });
-        let left = store::cluster_indexes::left_over(&mut self.db.read_everyone().await?, gone, written).await?;
+        self.abandon(now - ABANDONED).await?;
+        let gone = store::cluster_indexes::gone(&mut self.db.read_everyone().await?, now - GRACE).await?;
         let mut removed = 0;
-        for index in &left {
-            match self.discard(index).await {
+        for index in &gone {
+            match self.clear(from_ref(index)).await {
                 Ok(()) => removed += 1,
                 Err(problem) => {
                     tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server");
@@ -119,17 +139,6 @@ impl Cluster {
             }
         }
         Ok(removed)
-    }
-
-    /// Removes the points of an index, and then its row: until that is gone, somebody will.
-    async fn discard(&self, index: &ClusterIndex) -> Result<()> {
-        let mut tx = self.db.tenant(index.org).await?;
-        store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
-        tx.commit().await?;
-        self.server.delete(&Scope::of(index)).await.map_err(told)?;
-        let mut tx = self.db.tenant(index.org).await?;
-        store::cluster_indexes::remove(&mut tx, index.org, index.build).await?;
-        Ok(tx.commit().await?)
     }
 
     /// The indexes in place of these versions of one tenant, in their order.
@@ -378,10 +387,12 @@ impl Index for Cluster {
 
     fn remove<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            match self.at(key).await? {
-                Some(index) => self.discard(&index).await,
-                None => Ok(()),
-            }
+            let Owner { org, dataset } = key.owner;
+            let mut tx = self.db.tenant(org).await?;
+            let now = self.clock.now();
+            let gone = store::cluster_indexes::retire(&mut tx, org, dataset, Some(&key.version), now).await?;
+            tx.commit().await?;
+            self.clear(&gone).await
         })
     }
 }

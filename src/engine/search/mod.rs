@@ -48,6 +48,7 @@ use crate::config::{Embedding, Qdrant};
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::chunk_id::ChunkId;
+use crate::model::cluster_index::ClusterIndex;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Spot;
 use crate::model::error::{Code, Error, Result};
@@ -200,39 +201,40 @@ impl SearchEngine {
         }
     }
 
-    /// Removes the index of a version; absent is fine.
+    /// Removes what the data folder has of the index of a version; absent is fine.
     ///
     /// # Errors
-    /// It could not be removed; where a server does not answer, it is when that does.
+    /// It could not be removed.
     pub async fn remove(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
-        let key = key(org, dataset, version);
-        self.homes.shards.remove(&key).await?;
-        match &self.homes.cluster {
-            Some(cluster) => cluster.remove(&key).await,
-            None => Ok(()),
-        }
+        self.homes.shards.remove(&key(org, dataset, version)).await
     }
 
-    /// Removes from a server what it has of all versions of a dataset; absent is fine.
+    /// Removes from a server what it has of indexes that the metadata say are gone. While none is set it stays there: what
+    /// the metadata say of it stays too, until a service that has the server has removed it.
     ///
     /// # Errors
-    /// As [`SearchEngine::remove`].
-    pub async fn erase(&self, org: Id<Org>, dataset: Id<Dataset>) -> Result<()> {
-        match &self.homes.cluster {
-            Some(cluster) => cluster.erase(Owner { org, dataset }).await,
-            None => Ok(()),
+    /// `service_unavailable`; it is removed when the server answers.
+    pub async fn clear(&self, gone: &[ClusterIndex]) -> Result<()> {
+        match (&self.homes.cluster, gone.first()) {
+            (Some(cluster), _) => cluster.clear(gone).await,
+            (None, None) => Ok(()),
+            (None, Some(index)) => {
+                let dataset = index.dataset;
+                tracing::warn!(%dataset, "its texts stay on the Qdrant server: they are removed when QDRANT_URL is set again");
+                Ok(())
+            }
         }
     }
 
-    /// At the start of the process: removes what was written and never got its place, and says of a server whether it
-    /// answers. One that does not keeps nothing from starting.
+    /// At the start of the process: says of a server whether it answers, and in the metadata what is written no more. One
+    /// that does not answer keeps nothing from starting.
     pub async fn begin_work(&self) {
         let Some(cluster) = &self.homes.cluster else { return };
         match cluster.version().await {
             Ok(version) => tracing::info!(version, "the Qdrant server at QDRANT_URL answers"),
             Err(problem) => tracing::warn!(%problem, "documents whose indexes are on it are not found for now"),
         }
-        if let Err(problem) = cluster.tidy(true).await {
+        if let Err(problem) = cluster.begin_work().await {
             tracing::warn!(%problem, "what was written for no version stays for now");
         }
     }

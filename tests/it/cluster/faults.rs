@@ -1,9 +1,13 @@
 //! A server that is not there, refuses, or has lost something, and a process that died between its steps.
 
+use std::time::Duration;
+
+use dragoman::base::id::Id;
 use dragoman::gateway::Via;
-use dragoman::model::cluster_index::Home;
+use dragoman::model::cluster_index::{ClusterIndex, Home, Standing};
 use dragoman::model::error::Code;
 use dragoman::ops::delete_dataset::DeleteDataset;
+use dragoman::store::cluster_indexes as rows;
 use qdrant_client::qdrant::{Condition, Filter};
 use serde_json::json;
 
@@ -48,7 +52,7 @@ async fn what_is_in_the_folder_answers_while_the_server_is_down_and_the_rest_is_
     let mut server = Qdrant::start().await;
     let acme = acme(&server).await;
     let mut tx = acme.service.db.tenant(acme.org.id).await.unwrap();
-    dragoman::store::cluster_indexes::set_home(&mut tx, acme.org.id, Home::Folder).await.unwrap();
+    rows::set_home(&mut tx, acme.org.id, Home::Folder).await.unwrap();
     tx.commit().await.unwrap();
     acme.import("lunches", &[("menu.txt", "Soup within thirty days.")], true).await;
     server.stop().await;
@@ -144,10 +148,109 @@ async fn what_a_process_wrote_and_never_named_is_gone_after_the_next_start() {
     assert_eq!(server.points().await, 8);
 
     let acme = started(&settings, "bob@example.com").await;
+    acme.service.gateway.renew_once().await.unwrap();
     assert_eq!(server.points().await, 6, "those of the handbook");
     let reply = acme.ask("rag_search_hybrid", json!({ "query": "thirty days" })).await;
     assert!(files(&reply).contains(&"returns.md"), "{reply}");
     acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_until_a_server_has_removed_what_another_erased() {
+    let server = Qdrant::start().await;
+    let acme = acme(&server).await;
+    let held = server.hold_deletes().await;
+    let op = DeleteDataset { dataset_id: id_of(&acme, "offices").await, name: "offices".into() };
+    let (gateway, caller) = (acme.service.gateway.clone(), operator(&acme.org));
+    let erasing = tokio::spawn(async move { gateway.call(&caller, op, Via::new("admin.call")).await.map(|_| ()) });
+    let is_there = async || {
+        let mut read = acme.service.db.read_tenant(acme.org.id).await.unwrap();
+        dragoman::store::datasets::by_name(&mut read, acme.org.id, "offices").await.unwrap().is_some()
+    };
+    while is_there().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let import = acme.service.import(&acme.org, "numbers.csv", b"n\n40\n2\n", true);
+    tokio::time::timeout(Duration::from_secs(20), import).await.expect("an import waits for the server").unwrap();
+    assert!(held.is_none() || !erasing.is_finished());
+    drop(held);
+    erasing.await.unwrap().unwrap();
+    assert_eq!(server.points().await, 7);
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_erased_while_no_server_is_set_goes_from_it_when_it_is_set_again() {
+    let server = Qdrant::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().display().to_string();
+    let settings = [("DRAGOMAN_DATA_DIR", folder.as_str()), ("QDRANT_URL", server.url.as_str())];
+    let acme = Acme::open(Service::with(&settings).await).await;
+    acme.service.stop().await;
+
+    let mut erase = command(data.path());
+    erase.args(["admin", "dataset", "delete", "offices", "--workspace", "acme"]);
+    let output = erase.output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("texts stay on the Qdrant server"), "{said}");
+    assert_eq!(server.points().await, 8);
+
+    let acme = started(&settings, "bob@example.com").await;
+    acme.service.clock.advance(Duration::from_secs(60));
+    acme.service.gateway.renew_once().await.unwrap();
+    assert_eq!(server.points().await, 7);
+    let reply = acme.ask("rag_search_hybrid", json!({ "query": "thirty days" })).await;
+    assert!(files(&reply).contains(&"returns.md"), "{reply}");
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_gone_is_gone_since_then_and_a_place_has_one_index_whoever_takes_it() {
+    Service::both(async |service| {
+        let org = service.workspace("acme").await.id;
+        let dataset = Id::new(&service.clock);
+        let written = |version: &str| ClusterIndex {
+            org,
+            build: Id::new(&service.clock),
+            dataset,
+            version: version.into(),
+            encoder: "e".into(),
+            terms: "t".into(),
+            cutter: "c".into(),
+            points: 1,
+            standing: Standing::Written,
+            touched_at: 1,
+        };
+        let (first, second, other) = (written("v1"), written("v1"), written("v2"));
+        let mut tx = service.db.tenant(org).await.unwrap();
+        for index in [&first, &second, &other] {
+            rows::insert(&mut tx, index).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        let place = async |index: &ClusterIndex| {
+            let mut tx = service.db.tenant(org).await.unwrap();
+            assert!(rows::place(&mut tx, index, 2).await.unwrap());
+            tx.commit().await.unwrap();
+        };
+        tokio::join!(place(&first), place(&second));
+        let mut tx = service.db.tenant(org).await.unwrap();
+        let [answers] = rows::placed(&mut tx, org).await.unwrap().try_into().unwrap();
+        let found = rows::of_version(&mut tx, org, dataset, "v1").await.unwrap();
+        assert_eq!(found.as_ref(), Some(&answers));
+
+        let retired = rows::retire(&mut tx, org, dataset, Some("v1"), 3).await.unwrap();
+        assert_eq!(retired.iter().map(|index| index.build).collect::<Vec<_>>(), [answers.build]);
+        assert!(rows::retire(&mut tx, org, dataset, Some("v1"), 4).await.unwrap().is_empty());
+        rows::end(&mut tx, org, answers.build).await.unwrap();
+        rows::end(&mut tx, org, other.build).await.unwrap();
+        assert_eq!(rows::retire(&mut tx, org, dataset, None, 5).await.unwrap(), []);
+        let mut since: Vec<i64> = rows::gone(&mut tx, 9).await.unwrap().iter().map(|index| index.touched_at).collect();
+        since.sort_unstable();
+        assert_eq!(since, [0, 2, 3], "none is put off");
+        tx.commit().await.unwrap();
+        service.stop().await;
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use qdrant_client::Qdrant as Client;
 use qdrant_client::qdrant::{CountPointsBuilder, DeletePointsBuilder, Filter};
 use tokio::process::{Child, Command};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::task::JoinHandle;
 
 use super::program::free_port;
@@ -113,6 +113,14 @@ impl Qdrant {
     pub async fn points(&self) -> u64 {
         let count = CountPointsBuilder::new(self.collection().await).exact(true);
         self.client().count(count).await.unwrap().result.unwrap().count
+    }
+
+    /// Until it is dropped, no points are removed: whoever asks for it waits. `None` of the program, which does not wait.
+    pub async fn hold_deletes(&self) -> Option<OwnedMutexGuard<()>> {
+        match &self.kind {
+            Kind::Program { .. } => None,
+            Kind::StandIn { kept, .. } => Some(kept.deletes.clone().lock_owned().await),
+        }
     }
 
     /// Loses the points that a filter means.
