@@ -44,6 +44,9 @@ const GRACE: Millis = 60_000;
 /// After this long without a batch nobody writes an index any more.
 const ABANDONED: Millis = 600_000;
 
+/// What callers hear of a server that does not answer, or not us.
+const AWAY: &str = "The server that keeps the indexes of documents cannot be used for now. Try again in a moment.";
+
 /// See the module; clones share the connection.
 #[derive(Clone)]
 pub(super) struct Cluster {
@@ -238,10 +241,10 @@ fn is_of(index: &ClusterIndex, key: &Key) -> bool {
     (Owner { org: index.org, dataset: index.dataset }, &index.version) == (key.owner, &key.version)
 }
 
-/// A fault as callers hear of it.
+/// A fault as callers hear of it: what is set where is not theirs to know.
 fn told(fault: Fault) -> Error {
     match fault {
-        Fault::Away(sentence) => Error::unavailable(sentence),
+        Fault::Away(_logged) => Error::unavailable(AWAY),
         fault => Error::internal(fault),
     }
 }

@@ -232,7 +232,7 @@ impl SearchEngine {
         let Some(cluster) = &self.homes.cluster else { return };
         match cluster.version().await {
             Ok(version) => tracing::info!(version, "the Qdrant server at QDRANT_URL answers"),
-            Err(problem) => tracing::warn!(%problem, "documents whose indexes are on it are not found for now"),
+            Err(_logged) => tracing::warn!("documents whose indexes are on the Qdrant server are not found for now"),
         }
         if let Err(problem) = cluster.begin_work().await {
             tracing::warn!(%problem, "what was written for no version stays for now");

@@ -1,6 +1,6 @@
 //! A server that is not there, refuses, or has lost something, and a process that died between its steps.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dragoman::base::id::Id;
 use dragoman::gateway::Via;
@@ -26,7 +26,7 @@ async fn while_the_server_is_down_it_is_said_and_when_it_is_back_all_works_witho
 
     let (code, message) = acme.slip("rag_search_hybrid", json!({ "query": "thirty days" })).await;
     assert_eq!(code, "service_unavailable", "{message}");
-    assert!(message.contains("Qdrant server"), "{message}");
+    assert!(message.contains("server that keeps the indexes") && !message.contains("QDRANT"), "{message}");
     let (code, _) = acme.slip("dragoman_search", json!({ "query": "thirty days" })).await;
     assert_eq!(code, "service_unavailable");
     // Nothing is imported, and nothing is erased by halves.
@@ -58,7 +58,8 @@ async fn what_is_in_the_folder_answers_while_the_server_is_down_and_the_rest_is_
     server.stop().await;
     let reply = acme.ask("rag_search_hybrid", json!({ "query": "thirty days", "k": 50 })).await;
     assert_eq!(files(&reply), ["menu.txt"]);
-    assert!(reply["degraded"].to_string().contains("Qdrant server"), "{reply}");
+    assert!(reply["degraded"].to_string().contains("server that keeps the indexes"), "{reply}");
+    assert!(!reply.to_string().contains("QDRANT"), "{reply}");
     acme.service.stop().await;
 }
 
@@ -113,9 +114,23 @@ async fn a_server_that_is_not_there_keeps_nothing_from_starting() {
     service.import(&org, "numbers.csv", b"n\n40\n2\n", true).await.unwrap();
     let refused = service.import(&org, "new.txt", b"A new text.", true).await.unwrap_err();
     assert_eq!(refused.code, Code::ServiceUnavailable, "{refused}");
-    assert!(refused.message.contains("Qdrant server"), "{refused}");
+    assert!(refused.message.contains("server that keeps the indexes"), "{refused}");
     server.again().await;
     service.import(&org, "new.txt", b"A new text.", true).await.unwrap();
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_takes_connections_and_says_nothing_holds_up_the_start_for_seconds_alone() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let started = Instant::now();
+    let service = Service::with(&[("QDRANT_URL", &url)]).await;
+    let org = service.workspace("acme").await;
+    service.import(&org, "numbers.csv", b"n\n40\n2\n", true).await.unwrap();
+    let refused = service.import(&org, "new.txt", b"A new text.", true).await.unwrap_err();
+    assert_eq!(refused.code, Code::ServiceUnavailable, "{refused}");
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     service.stop().await;
 }
 
