@@ -69,6 +69,8 @@ pub struct Renewed {
     pub encoded: usize,
     pub rebuilt: usize,
     pub failed: usize,
+    /// Those of which it cannot be told for now whether they are sound: a server does not answer, or the encoder fails.
+    pub unknown: usize,
     /// Those that were written for no version, or for one that is no more, and are gone now.
     pub removed: usize,
 }
@@ -119,15 +121,24 @@ impl SearchEngine {
             if keys.is_empty() {
                 continue;
             }
-            let Ok(encoder) = self.encoders.of_workspace(org.id).await else { continue };
-            // One that cannot be loaded or reached makes nothing anew.
-            let Ok(identity) = encoder.identity().await else { continue };
+            let encoder = async {
+                let encoder = self.encoders.of_workspace(org.id).await?;
+                // One that cannot be loaded or reached makes nothing anew.
+                Ok::<_, Error>((encoder.identity().await?, encoder))
+            };
+            let Ok((identity, encoder)) = encoder.await else {
+                renewed.unknown += keys.len();
+                continue;
+            };
             let mut wanting = Vec::new();
             for key in keys {
                 let has_failed = self.homes.shards.has_failed(&key) && tried.insert(key.clone());
                 // What cannot be told now is looked at the next time.
                 let looked = async { self.homes.of(&key).await?.encoder(&key).await };
-                let Ok(of) = looked.await else { continue };
+                let Ok(of) = looked.await else {
+                    renewed.unknown += 1;
+                    continue;
+                };
                 let of = of.filter(|_| !has_failed);
                 if of.as_ref() == Some(&identity) {
                     self.renewals.end(key.owner.dataset);
