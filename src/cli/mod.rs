@@ -124,13 +124,16 @@ impl Cli {
             Command::Admin(Admin::Office(mut command)) => {
                 config.admin_listen = None;
                 start_logging(&config, true)?;
+                let mut sound = Ok(());
                 if let admin::AdminCommand::Repair { indexes } = &mut command {
-                    *indexes = Some(admin::Indexes::mend(config.clone()).await?);
+                    let mended = admin::Indexes::mend(config.clone()).await?;
+                    sound = mended.are_sound();
+                    *indexes = Some(mended);
                 }
                 let office = Office::open(config, Clock::system()).await?;
                 let done = admin::run(command, &office, self.json).await;
                 office.close().await;
-                done
+                done.and(sound)
             }
         }
     }

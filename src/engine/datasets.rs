@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use crate::base::clock::Clock;
+use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::config::Keep;
 use crate::engine::agent::conversation::Questions;
@@ -20,6 +20,7 @@ use crate::engine::job::Job;
 use crate::engine::readers::{Readers, Reading};
 use crate::engine::search::{Sealed, SearchEngine};
 use crate::engine::sql::{Results, SqlEngine};
+use crate::model::cluster_index::ClusterIndex;
 use crate::model::dataset::{COLUMN_DESCRIPTION, ColumnInfo, DESCRIPTION, Dataset, Kind, TITLE, readable};
 use crate::model::document::{Document, DocumentRow};
 use crate::model::error::{Error, Result};
@@ -36,8 +37,8 @@ pub struct Datasets {
     dependents: Dependents,
     readers: Readers,
     keep: Keep,
-    /// One publication or erasure at a time: tidying up after one must not remove what another has moved into place
-    /// and not named yet.
+    /// One publication or erasure at a time, until the metadata name what is new and nothing that is gone: to erase a
+    /// dataset must not remove what an import has moved into place and not named yet. No request to a server is within it.
     turn: Arc<Mutex<()>>,
 }
 
@@ -113,7 +114,7 @@ impl Datasets {
     /// `invalid_argument` when another dataset has the name by now, or the one that the work began on was deleted, and
     /// then it stays so; `query_timeout` when the caller has left before.
     pub async fn put(&self, job: &Job<'_>, new: NewVersion<'_>, staged: Staged<'_>) -> Result<()> {
-        let _turn = job.wait(self.turn.lock()).await?;
+        let turn = job.wait(self.turn.lock()).await?;
         // The last look at who waits: from here on it is published, or fails by itself.
         job.check()?;
         let (org, id, version) = (new.dataset.org, new.dataset.id, new.dataset.version.as_deref().unwrap_or_default());
@@ -124,7 +125,10 @@ impl Datasets {
             Staged::Index(sealed) => self.dependents.search.put(org, id, version, sealed).await?,
         }
         let by = job.pass.user().map(|user| user.to_string());
-        match self.write(&new, by).await {
+        let written = self.write(&new, by).await;
+        // What nobody names any more may be on a server, which takes its time: nobody else waits for that.
+        drop(turn);
+        match written {
             Ok((before, gone)) => self.retire(new.dataset, before, gone).await,
             Err(problem) => {
                 self.take_away(new.dataset).await?;
@@ -270,7 +274,7 @@ impl Datasets {
         let org = job.pass.org();
         self.dependents.questions.before_erasing(org).await?;
         self.is_erasable(org, id).await?;
-        let _turn = self.turn.lock().await;
+        let turn = self.turn.lock().await;
         let mut tx = self.db.tenant(org).await?;
         let found = store::datasets::by_id(&mut tx, org, id).await?.ok_or_else(Error::dataset_not_found)?;
         if found.name != name {
@@ -279,18 +283,20 @@ impl Datasets {
         }
         store::datasets::delete(&mut tx, org, id).await?;
         self.dependents.questions.erase(&mut tx, &found, true).await?;
+        // Whether a server is set now or not: these rows tell what has to go from it, until it has.
+        let gone = store::cluster_indexes::retire(&mut tx, org, id, None, self.clock.now()).await?;
         tx.commit().await?;
         self.forget(&found);
         self.files.erase(org, id).map_err(Error::internal)?;
-        // What is not removed now is so later: its rows say that it is gone.
-        let erased = self.dependents.search.erase(org, id).await;
+        drop(turn);
+        let erased = self.dependents.search.clear(&gone).await;
         let earlier = self.readers.now();
         if !earlier.are_gone() {
-            let (this, gone) = (self.clone(), found.clone());
+            let (this, found) = (self.clone(), found.clone());
             tokio::spawn(async move {
                 earlier.gone().await;
-                this.forget(&gone);
-                if let Err(error) = this.erase_again(&gone).await {
+                this.forget(&found);
+                if let Err(error) = this.erase_again(&found).await {
                     tracing::error!(dataset = %id, %error, "what late questions left of an erased dataset stays");
                 }
             });
@@ -342,8 +348,26 @@ impl Datasets {
         let (org, id, version) = (dataset.org, dataset.id, dataset.version.as_deref().unwrap_or_default());
         match dataset.kind {
             Kind::Table => self.files.remove(&self.files.table(org, id, version)).map_err(Error::internal),
-            Kind::Documents => self.dependents.search.remove(org, id, version).await,
+            Kind::Documents => {
+                let gone = self.take_index(org, id, version, self.clock.now()).await?;
+                self.dependents.search.clear(&gone).await
+            }
         }
+    }
+
+    /// Removes what is here of a version's index. Gives what is still to be removed from a server, which the metadata say.
+    async fn take_index(
+        &self,
+        org: Id<Org>,
+        id: Id<Dataset>,
+        version: &str,
+        since: Millis,
+    ) -> Result<Vec<ClusterIndex>> {
+        let mut tx = self.db.tenant(org).await?;
+        let gone = store::cluster_indexes::retire(&mut tx, org, id, Some(version), since).await?;
+        tx.commit().await?;
+        self.dependents.search.remove(org, id, version).await?;
+        Ok(gone)
     }
 }
 

@@ -9,10 +9,10 @@ use crate::model::cluster_index::{Build, ClusterIndex, Home, Standing};
 use crate::model::dataset::Dataset;
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
+use crate::store::leases;
 use crate::store::tenant::Scoped;
 
-const SELECT: &str = "SELECT org_id, build, dataset_id, version, encoder, terms, cutter, points, standing, touched_at \
-                      FROM cluster_indexes";
+const COLUMNS: &str = "org_id, build, dataset_id, version, encoder, terms, cutter, points, standing, touched_at";
 
 /// Adds one that is about to be written.
 pub async fn insert(on: &mut Scoped, index: &ClusterIndex) -> Result<()> {
@@ -36,37 +36,42 @@ pub async fn insert(on: &mut Scoped, index: &ClusterIndex) -> Result<()> {
 
 /// The one of a build, if it is there.
 pub async fn by_build(on: &mut Scoped, org: Id<Org>, build: Id<Build>) -> Result<Option<ClusterIndex>> {
-    let sql = format!("{SELECT} WHERE org_id = $1 AND build = $2");
+    let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND build = $2");
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(build.to_string());
     query.fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
-/// Those of a workspace that answer.
-pub async fn placed(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> {
-    let sql = format!("{SELECT} WHERE org_id = $1 AND standing = 'placed'");
-    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
-    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+/// The one that answers for a version, if there is one.
+pub async fn of_version(
+    on: &mut Scoped,
+    org: Id<Org>,
+    dataset: Id<Dataset>,
+    version: &str,
+) -> Result<Option<ClusterIndex>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND dataset_id = $2 AND version = $3 AND standing = 'placed'"
+    );
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+    query.bind(version.to_owned()).fetch_optional(&mut **on).await?.as_ref().map(read).transpose()
 }
 
-/// Those of a dataset, whatever their standing.
-pub async fn of_dataset(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>) -> Result<Vec<ClusterIndex>> {
-    let sql = format!("{SELECT} WHERE org_id = $1 AND dataset_id = $2");
-    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(dataset.to_string());
+/// Those of a workspace that answer.
+pub async fn placed(on: &mut Scoped, org: Id<Org>) -> Result<Vec<ClusterIndex>> {
+    let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE org_id = $1 AND standing = 'placed'");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
 /// All that answer, of every workspace.
 pub async fn all_placed(on: &mut Scoped) -> Result<Vec<ClusterIndex>> {
-    let sql = format!("{SELECT} WHERE standing = 'placed'");
+    let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE standing = 'placed'");
     sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
-/// Those of every workspace that are gone since before a moment, or were last written to before another.
-pub async fn left_over(on: &mut Scoped, gone: Millis, written: Millis) -> Result<Vec<ClusterIndex>> {
-    let sql = format!(
-        "{SELECT} WHERE (standing = 'gone' AND touched_at <= $1) OR (standing = 'written' AND touched_at <= $2)"
-    );
-    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(gone).bind(written);
+/// Those of every workspace that are gone since before a moment.
+pub async fn gone(on: &mut Scoped, before: Millis) -> Result<Vec<ClusterIndex>> {
+    let sql = format!("SELECT {COLUMNS} FROM cluster_indexes WHERE standing = 'gone' AND touched_at <= $1");
+    let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(before);
     query.fetch_all(&mut **on).await?.iter().map(read).collect()
 }
 
@@ -77,8 +82,18 @@ pub async fn touch(on: &mut Scoped, org: Id<Org>, build: Id<Build>, now: Millis)
     Ok(query.execute(&mut **on).await?.rows_affected() == 1)
 }
 
+/// Says that nobody writes it any more; nothing of one that was given its place.
+pub async fn end(on: &mut Scoped, org: Id<Org>, build: Id<Build>) -> Result<()> {
+    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = 0 \
+               WHERE org_id = $1 AND build = $2 AND standing = 'written'";
+    sqlx::query(sql).bind(org.to_string()).bind(build.to_string()).execute(&mut **on).await?;
+    Ok(())
+}
+
 /// Lets it answer for its version, with so many points, in the place of any other; `false` when it is written no more.
 pub async fn place(on: &mut Scoped, index: &ClusterIndex, now: Millis) -> Result<bool> {
+    // Of two at the same time the later one sees what the other has placed, and takes its place.
+    leases::lock(on, &format!("indexes {}", index.org)).await?;
     let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 \
                WHERE org_id = $2 AND dataset_id = $3 AND version = $4 AND standing = 'placed'";
     let query = sqlx::query(sql).bind(now).bind(index.org.to_string()).bind(index.dataset.to_string());
@@ -90,10 +105,33 @@ pub async fn place(on: &mut Scoped, index: &ClusterIndex, now: Millis) -> Result
     Ok(done.rows_affected() == 1)
 }
 
-/// Says that its points are to be removed.
-pub async fn retire(on: &mut Scoped, org: Id<Org>, build: Id<Build>, now: Millis) -> Result<()> {
-    let sql = "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 WHERE org_id = $2 AND build = $3";
-    sqlx::query(sql).bind(now).bind(org.to_string()).bind(build.to_string()).execute(&mut **on).await?;
+/// Says of a dataset's indexes, or of one version's, that their points are to be removed, since a moment: 0 where nobody
+/// can be asking them. Gives those that it was not said of before: of the others nothing is changed, so that nothing puts
+/// off their removal. One statement: what another process gives its place at this time is either among them or comes after.
+pub async fn retire(
+    on: &mut Scoped,
+    org: Id<Org>,
+    dataset: Id<Dataset>,
+    version: Option<&str>,
+    since: Millis,
+) -> Result<Vec<ClusterIndex>> {
+    let of_version = if version.is_some() { "AND version = $4" } else { "" };
+    let sql = format!(
+        "UPDATE cluster_indexes SET standing = 'gone', touched_at = $1 \
+         WHERE org_id = $2 AND dataset_id = $3 AND standing <> 'gone' {of_version} RETURNING {COLUMNS}"
+    );
+    let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(since).bind(org.to_string()).bind(dataset.to_string());
+    if let Some(version) = version {
+        query = query.bind(version.to_owned());
+    }
+    query.fetch_all(&mut **on).await?.iter().map(read).collect()
+}
+
+/// As [`end`], of all of every workspace that were last written to before a moment.
+pub async fn abandon(on: &mut Scoped, before: Millis) -> Result<()> {
+    let sql =
+        "UPDATE cluster_indexes SET standing = 'gone', touched_at = 0 WHERE standing = 'written' AND touched_at <= $1";
+    sqlx::query(sql).bind(before).execute(&mut **on).await?;
     Ok(())
 }
 

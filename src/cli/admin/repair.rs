@@ -40,14 +40,27 @@ impl Indexes {
             Self::Elsewhere => {
                 "The running service makes indexes of documents anew by itself where they need it.".into()
             }
-            Self::Here(Renewed { encoded: 0, rebuilt: 0, failed: 0, removed: 0 }) => {
+            Self::Here(Renewed { encoded: 0, rebuilt: 0, failed: 0, unknown: 0, removed: 0 }) => {
                 "Every index of documents is sound.".into()
             }
-            Self::Here(Renewed { encoded, rebuilt, failed, removed }) => format!(
+            Self::Here(Renewed { encoded, rebuilt, failed, unknown, removed }) => format!(
                 "Indexes of documents: {rebuilt} made anew of their texts, {encoded} got new vectors, {removed} of no version \
-                 removed, {failed} could not be mended{}",
-                if failed == 0 { "." } else { ": see above." }
+                 removed, {failed} could not be mended, {unknown} could not be checked{}",
+                if failed + unknown == 0 { "." } else { ": see above." }
             ),
+        }
+    }
+
+    /// Whether all are known to be sound now, as far as this process looked.
+    ///
+    /// # Errors
+    /// How many are not.
+    pub(in crate::cli) fn are_sound(self) -> Result<()> {
+        match self {
+            Self::Here(Renewed { failed, unknown, .. }) if failed + unknown > 0 => {
+                bail!("{failed} indexes of documents could not be mended, and {unknown} not be checked")
+            }
+            Self::Here(_) | Self::Elsewhere => Ok(()),
         }
     }
 }
@@ -69,8 +82,10 @@ pub(super) async fn repair(identity: &Identity, indexes: Option<Indexes>) -> Res
     if let Some(indexes) = indexes {
         text = format!("{text}\n{}", indexes.text());
     }
-    if let Some(Indexes::Here(Renewed { encoded, rebuilt, failed, removed })) = indexes {
-        let counts = json!({ "encoded": encoded, "rebuilt": rebuilt, "removed": removed, "failed": failed });
+    if let Some(Indexes::Here(Renewed { encoded, rebuilt, failed, unknown, removed })) = indexes {
+        let counts = json!({
+            "encoded": encoded, "rebuilt": rebuilt, "removed": removed, "failed": failed, "unknown": unknown,
+        });
         put(&mut facts, "indexes", counts);
     }
     Ok(Said { facts, text })

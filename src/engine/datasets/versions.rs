@@ -38,7 +38,7 @@ impl Datasets {
     /// `dataset_not_found`; `not_found` for a version that is not kept; `invalid_argument` for the current one, and for a
     /// dataset whose rows are in a source.
     pub async fn restore(&self, job: &Job<'_>, id: Id<Dataset>, version: &str) -> Result<(Dataset, Version)> {
-        let _turn = job.wait(self.turn.lock()).await?;
+        let turn = job.wait(self.turn.lock()).await?;
         job.check()?;
         let (org, now) = (job.pass.org(), self.clock.now());
         let mut tx = self.db.tenant(org).await?;
@@ -71,6 +71,7 @@ impl Datasets {
         let restored = Version { current_since: now, current_by: by, ..wanted };
         let gone = self.follows(&mut tx, restored.clone(), Some(&before)).await?;
         tx.commit().await?;
+        drop(turn);
         self.retire(&dataset, Some(before), gone).await;
         Ok((dataset, restored))
     }
@@ -82,7 +83,7 @@ impl Datasets {
     /// As [`Datasets::restore`].
     pub async fn delete_version(&self, job: &Job<'_>, id: Id<Dataset>, version: &str) -> Result<Version> {
         self.is_erasable(job.pass.org(), id).await?;
-        let _turn = job.wait(self.turn.lock()).await?;
+        let turn = job.wait(self.turn.lock()).await?;
         let org = job.pass.org();
         let mut tx = self.db.tenant(org).await?;
         store::datasets::hold_names(&mut tx, org).await?;
@@ -94,6 +95,7 @@ impl Datasets {
         }
         store::dataset_versions::remove(&mut tx, org, id, version).await?;
         tx.commit().await?;
+        drop(turn);
         let gone = Dataset { version: Some(version.to_owned()), ..dataset };
         self.forget(&gone);
         self.take_away(&gone).await?;
@@ -173,12 +175,16 @@ impl Datasets {
                 self.files.remove(&self.files.table(org, dataset, &version)).map_err(Error::internal)?;
             }
         }
-        for (org, dataset, version) in self.dependents.search.placed().await? {
+        let mut indexes = self.files.all_vectors().map_err(Error::internal)?;
+        let on_server = store::cluster_indexes::all_placed(&mut self.db.read_everyone().await?).await?;
+        indexes.extend(on_server.into_iter().map(|index| (index.org, index.dataset, index.version)));
+        for (org, dataset, version) in indexes {
             if self.keeps(&mut kept, org, dataset, &version).await? {
                 continue;
             }
             tracing::info!(%dataset, version, "removing an index that no dataset keeps");
-            if let Err(problem) = self.dependents.search.remove(org, dataset, &version).await {
+            // Nobody asks it. What of it is on a server goes from there when the service runs, in its own time.
+            if let Err(problem) = self.take_index(org, dataset, &version, 0).await {
                 tracing::warn!(%dataset, version, %problem, "it stays until the next start");
             }
         }

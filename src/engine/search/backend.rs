@@ -2,8 +2,7 @@
 //! for versions of datasets, many at a time. The tenant and the dataset are in every question.
 //!
 //! A version is written as a [`Draft`], which nobody sees. Sealed, it is whole and survives a crash; [`Index::put`] gives it
-//! its place, before the metadata name it. What a crash leaves between these steps is found by [`Index::tidy`] and
-//! [`Index::placed`].
+//! its place, before the metadata name it. What a crash leaves between these steps is found by the next start.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +16,6 @@ use crate::engine::search::manifest::Owner;
 use crate::engine::search::shard::{Hit, Place, Stored};
 use crate::model::cluster_index::Build;
 use crate::model::error::{Error, Result};
-use crate::model::org::Org;
 
 /// A dataset version of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +55,8 @@ pub(super) struct Answer {
     pub hits: Vec<Hit>,
     /// Whether its vectors are of another encoder, so that meanings could not be compared.
     pub is_outdated: bool,
+    /// Whether chunks of it are lost, so that the hits may not be the best.
+    pub is_partial: bool,
     /// The legs that failed, as a person would call them.
     pub failed: Vec<&'static str>,
 }
@@ -146,9 +146,6 @@ impl Drop for Undo {
 
 /// See the module. What goes wrong is logged where it happens, once, with the dataset.
 pub(super) trait Index: Send + Sync {
-    /// The candidates of each, in the order of the keys. One that fails does not spoil the others.
-    fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>>;
-
     /// The chunks of these numbers.
     ///
     /// # Errors
@@ -186,17 +183,8 @@ pub(super) trait Index: Send + Sync {
     /// It cannot be told now.
     fn encoder<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<String>>>;
 
-    /// Which of these versions are in place.
-    fn holds<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Vec<bool>>>;
-
-    /// All versions in place.
-    fn placed(&self) -> BoxFuture<'_, Result<Vec<Key>>>;
-
-    /// Whether something of a workspace could be removed now.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
-    fn is_ready(&self, org: Id<Org>) -> BoxFuture<'_, Result<()>>;
+    /// Whether a version is in place.
+    fn holds<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>>;
 
     /// Begins to write a version, for vectors of an encoder with so many coordinates.
     fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>>;
@@ -213,14 +201,4 @@ pub(super) trait Index: Send + Sync {
 
     /// Removes a version; absent is fine.
     fn remove<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>>;
-
-    /// Removes all versions of a dataset; absent is fine.
-    fn erase(&self, owner: Owner) -> BoxFuture<'_, Result<()>>;
-
-    /// Removes what was written and has no place, and will get none; how many versions that were. At the start of the
-    /// process nobody is writing.
-    fn tidy(&self, is_start: bool) -> BoxFuture<'_, Result<usize>>;
-
-    /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
-    fn forget(&self, key: &Key);
 }

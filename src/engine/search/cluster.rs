@@ -10,6 +10,8 @@ mod draft;
 mod server;
 mod wire;
 
+use std::slice::from_ref;
+
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use qdrant_client::qdrant::vector_input::Variant;
@@ -41,6 +43,9 @@ const AT_ONCE: usize = 8;
 const GRACE: Millis = 60_000;
 /// After this long without a batch nobody writes an index any more.
 const ABANDONED: Millis = 600_000;
+
+/// What callers hear of a server that does not answer, or not us.
+const AWAY: &str = "The server that keeps the indexes of documents cannot be used for now. Try again in a moment.";
 
 /// See the module; clones share the connection.
 #[derive(Clone)]
@@ -84,27 +89,81 @@ impl Cluster {
         Ok(tx.commit().await?)
     }
 
-    /// Removes the points of an index, and then its row: until that is gone, somebody will.
-    async fn discard(&self, index: &ClusterIndex) -> Result<()> {
-        let mut tx = self.db.tenant(index.org).await?;
-        store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
+    /// Removes the points of indexes that are said to be gone, and then their rows: until those are, somebody will.
+    pub(super) async fn clear(&self, gone: &[ClusterIndex]) -> Result<()> {
+        for index in gone {
+            self.server.delete(&Scope::of(index)).await.map_err(told)?;
+            let mut tx = self.db.tenant(index.org).await?;
+            store::cluster_indexes::remove(&mut tx, index.org, index.build).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Removes what was written, unless it was given its place.
+    async fn undo(&self, written: &ClusterIndex) -> Result<()> {
+        let ClusterIndex { org, build, .. } = *written;
+        let mut tx = self.db.tenant(org).await?;
+        store::cluster_indexes::end(&mut tx, org, build).await?;
+        let now = store::cluster_indexes::by_build(&mut tx, org, build).await?;
         tx.commit().await?;
-        self.server.delete(&Scope::of(index)).await.map_err(told)?;
-        let mut tx = self.db.tenant(index.org).await?;
-        store::cluster_indexes::remove(&mut tx, index.org, index.build).await?;
+        match now.is_some_and(|now| now.standing == Standing::Placed) {
+            true => Ok(()),
+            false => self.clear(from_ref(written)).await,
+        }
+    }
+
+    /// At the start of the process: whoever has this database for themselves is the only one who could be writing.
+    pub(super) async fn begin_work(&self) -> Result<()> {
+        match self.db.backend() {
+            Backend::Sqlite => self.abandon(self.clock.now()).await,
+            Backend::Postgres => Ok(()),
+        }
+    }
+
+    async fn abandon(&self, before: Millis) -> Result<()> {
+        let mut tx = self.db.everyone().await?;
+        store::cluster_indexes::abandon(&mut tx, before).await?;
         Ok(tx.commit().await?)
     }
 
-    /// The indexes in place of these versions, in their order.
-    async fn of(&self, keys: &[Key]) -> Result<Vec<Option<ClusterIndex>>> {
-        let Some(org) = keys.first().map(|key| key.owner.org) else { return Ok(Vec::new()) };
+    /// Removes what is gone, and what was written and will get no place; how many indexes that were.
+    pub(super) async fn tidy(&self) -> Result<usize> {
+        let now = self.clock.now();
+        self.abandon(now - ABANDONED).await?;
+        let gone = store::cluster_indexes::gone(&mut self.db.read_everyone().await?, now - GRACE).await?;
+        let mut removed = 0;
+        for index in &gone {
+            match self.clear(from_ref(index)).await {
+                Ok(()) => removed += 1,
+                Err(problem) => {
+                    tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server");
+                }
+            }
+        }
+        Ok(removed)
+    }
+
+    /// The indexes in place of these versions of one tenant, in their order.
+    pub(super) async fn of(&self, keys: &[Key]) -> Result<Vec<Option<ClusterIndex>>> {
+        let org = match keys {
+            [] => return Ok(Vec::new()),
+            [key] => return Ok(vec![self.at(key).await?]),
+            [key, ..] => key.owner.org,
+        };
         let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
         let find = |key: &Key| placed.iter().find(|index| is_of(index, key)).cloned();
         Ok(keys.iter().map(find).collect())
     }
 
+    async fn at(&self, key: &Key) -> Result<Option<ClusterIndex>> {
+        let Owner { org, dataset } = key.owner;
+        let mut read = self.db.read_tenant(org).await?;
+        store::cluster_indexes::of_version(&mut read, org, dataset, &key.version).await
+    }
+
     async fn one(&self, key: &Key) -> Result<ClusterIndex> {
-        let found = self.of(std::slice::from_ref(key)).await?.into_iter().next().flatten();
+        let found = self.at(key).await?;
         found.ok_or_else(|| Error::internal(format!("the index of dataset {} is not there", key.owner.dataset)))
     }
 
@@ -118,13 +177,38 @@ impl Cluster {
         found.ok_or_else(|| Error::internal("what was written is there no more"))
     }
 
-    async fn ask(&self, index: Option<ClusterIndex>, query: &Query) -> Result<Answer> {
-        let index = index.ok_or_else(|| Error::internal("a version has no index on the server"))?;
+    /// The candidates of each of these indexes, in their order.
+    pub(super) async fn find(&self, indexes: Vec<ClusterIndex>, query: &Query) -> Vec<Result<Answer>> {
+        let asked = indexes.into_iter().map(|index| self.ask(index, query));
+        stream::iter(asked).buffered(AT_ONCE).collect().await
+    }
+
+    /// Whether something of a workspace could be removed now.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    pub(super) async fn is_ready(&self, org: Id<Org>) -> Result<()> {
+        let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
+        if placed.is_empty() { Ok(()) } else { self.version().await.map(|_| ()) }
+    }
+
+    async fn ask(&self, index: ClusterIndex, query: &Query) -> Result<Answer> {
         if index.terms != analysis::IDENTITY {
             return Err(told(Fault::OtherModel(index.terms)));
         }
         let on = Remote { server: &self.server, scope: Scope::of(&index), encoder: index.encoder };
-        ask(&on, query).await.map_err(told)
+        // A server that has lost points, its disk or a node, answers from the others as if they were all.
+        let (answer, found) = tokio::join!(ask(&on, query), self.server.count(&on.scope));
+        Ok(Answer { is_partial: found.map_err(told)? < index.points, ..answer.map_err(told)? })
+    }
+
+    /// Fails where points are lost: what was looked for may be among them.
+    async fn whole(&self, scope: &Scope) -> Result<()> {
+        let found = self.server.count(scope).await.map_err(told)?;
+        match found < scope.points {
+            true => Err(told(Fault::Damaged(format!("{found} of {} chunks are there", scope.points)))),
+            false => Ok(()),
+        }
     }
 
     async fn chunks<T: DeserializeOwned>(&self, scope: &Scope, points: &[u64], of: Wanted) -> Result<Vec<(u64, T)>> {
@@ -157,10 +241,10 @@ fn is_of(index: &ClusterIndex, key: &Key) -> bool {
     (Owner { org: index.org, dataset: index.dataset }, &index.version) == (key.owner, &key.version)
 }
 
-/// A fault as callers hear of it.
+/// A fault as callers hear of it: what is set where is not theirs to know.
 fn told(fault: Fault) -> Error {
     match fault {
-        Fault::Away(sentence) => Error::unavailable(sentence),
+        Fault::Away(_logged) => Error::unavailable(AWAY),
         fault => Error::internal(fault),
     }
 }
@@ -195,17 +279,6 @@ impl Legs for Remote<'_> {
 }
 
 impl Index for Cluster {
-    fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>> {
-        Box::pin(async move {
-            let indexes = match self.of(keys).await {
-                Ok(indexes) => indexes,
-                Err(error) => return keys.iter().map(|_| Err(error.clone())).collect(),
-            };
-            let asked = indexes.into_iter().map(|index| self.ask(index, query));
-            stream::iter(asked).buffered(AT_ONCE).collect().await
-        })
-    }
-
     fn read<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<(u64, Stored)>>> {
         Box::pin(async move { self.chunks(&self.scope(key).await?, &points, Wanted::Chunk).await })
     }
@@ -218,6 +291,9 @@ impl Index for Cluster {
         Box::pin(async move {
             let scope = self.scope(key).await?;
             let found = self.server.read(&scope, Among::Those(&of), limit, Wanted::Chunk).await.map_err(told)?;
+            if found.len() < limit {
+                self.whole(&scope).await?;
+            }
             let chunk = |point: qdrant_client::qdrant::RetrievedPoint| {
                 Ok((number(point.id).map_err(told)?, payload(point.payload).map_err(told)?))
             };
@@ -229,6 +305,9 @@ impl Index for Cluster {
         Box::pin(async move {
             let scope = self.scope(key).await?;
             let found = self.server.read(&scope, Among::Those(&of), limit, Wanted::Dense).await.map_err(told)?;
+            if found.len() < limit {
+                self.whole(&scope).await?;
+            }
             let dense = found.into_iter().map(|point| vectors(point.vectors).0);
             let all: Option<Vec<Vec<f32>>> = dense.collect();
             all.ok_or_else(|| told(Fault::Damaged("a chunk has no vector".into())))
@@ -241,10 +320,6 @@ impl Index for Cluster {
 
     fn is_of<'a>(&'a self, key: &'a Key, encoder: String) -> BoxFuture<'a, Result<bool>> {
         Box::pin(async move { Ok(self.one(key).await?.encoder == encoder) })
-    }
-
-    fn forget(&self, _key: &Key) {
-        // Nothing of it is open here.
     }
 
     fn numbers<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Vec<u64>>> {
@@ -260,26 +335,8 @@ impl Index for Cluster {
         })
     }
 
-    fn holds<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Vec<bool>>> {
-        Box::pin(async move { Ok(self.of(keys).await?.into_iter().map(|index| index.is_some()).collect()) })
-    }
-
-    fn placed(&self) -> BoxFuture<'_, Result<Vec<Key>>> {
-        Box::pin(async move {
-            let all = store::cluster_indexes::all_placed(&mut self.db.read_everyone().await?).await?;
-            let key = |index: ClusterIndex| {
-                let owner = Owner { org: index.org, dataset: index.dataset };
-                Key { owner, version: index.version }
-            };
-            Ok(all.into_iter().map(key).collect())
-        })
-    }
-
-    fn is_ready(&self, org: Id<Org>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            let placed = store::cluster_indexes::placed(&mut self.db.read_tenant(org).await?, org).await?;
-            if placed.is_empty() { Ok(()) } else { self.version().await.map(|_| ()) }
-        })
+    fn holds<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move { Ok(self.at(key).await?.is_some()) })
     }
 
     fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>> {
@@ -333,49 +390,12 @@ impl Index for Cluster {
 
     fn remove<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            match self.of(std::slice::from_ref(key)).await?.into_iter().next().flatten() {
-                Some(index) => self.discard(&index).await,
-                None => Ok(()),
-            }
-        })
-    }
-
-    fn erase(&self, owner: Owner) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            let mut read = self.db.read_tenant(owner.org).await?;
-            let all = store::cluster_indexes::of_dataset(&mut read, owner.org, owner.dataset).await?;
-            drop(read);
-            // All are told to go before the first does, should the server fail between them.
-            let mut tx = self.db.tenant(owner.org).await?;
-            for index in &all {
-                store::cluster_indexes::retire(&mut tx, index.org, index.build, self.clock.now()).await?;
-            }
-            tx.commit().await?;
-            for index in &all {
-                self.discard(index).await?;
-            }
-            Ok(())
-        })
-    }
-
-    fn tidy(&self, is_start: bool) -> BoxFuture<'_, Result<usize>> {
-        Box::pin(async move {
+            let Owner { org, dataset } = key.owner;
+            let mut tx = self.db.tenant(org).await?;
             let now = self.clock.now();
-            // Whoever has this database for themselves is the only one who could be writing.
-            let is_alone = is_start && self.db.backend() == Backend::Sqlite;
-            let (gone, written) =
-                (if is_start { now } else { now - GRACE }, if is_alone { now } else { now - ABANDONED });
-            let left = store::cluster_indexes::left_over(&mut self.db.read_everyone().await?, gone, written).await?;
-            let mut removed = 0;
-            for index in &left {
-                match self.discard(index).await {
-                    Ok(()) => removed += 1,
-                    Err(problem) => {
-                        tracing::warn!(build = %index.build, %problem, "an index of no version stays on the server");
-                    }
-                }
-            }
-            Ok(removed)
+            let gone = store::cluster_indexes::retire(&mut tx, org, dataset, Some(&key.version), now).await?;
+            tx.commit().await?;
+            self.clear(&gone).await
         })
     }
 }

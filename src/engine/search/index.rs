@@ -106,7 +106,7 @@ impl SearchEngine {
         documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
     ) -> Result<Build> {
         let (identity, dimension) = (encoder.identity().await?, encoder.dimension().await?);
-        let draft = self.index.begin(key, identity, dimension).await?;
+        let draft = self.homes.next(key.owner.org).await?.begin(key, identity, dimension).await?;
         Ok(Build::new(key.owner, draft, encoder, documents))
     }
 
@@ -115,17 +115,18 @@ impl SearchEngine {
         let key = Key { owner: build.owner, version: carried.version.to_owned() };
         let _stays = self.renewals.hold().await;
         let identity = build.encoder.identity().await?;
-        let is_encoded = self.index.is_of(&key, identity).await?;
-        let all = self.index.numbers(&key).await?;
+        let index = self.homes.of(&key).await?;
+        let is_encoded = index.is_of(&key, identity).await?;
+        let all = index.numbers(&key).await?;
         for some in all.chunks(CARRIED) {
             job.check()?;
-            let mut stored = self.index.read(&key, some.to_vec()).await?;
+            let mut stored = index.read(&key, some.to_vec()).await?;
             stored.retain(|(_, stored)| carried.documents.contains(&stored.document));
             if stored.is_empty() {
                 continue;
             }
             let points = stored.iter().map(|(point, _)| *point).collect();
-            let pairs = self.index.pairs(&key, points).await?;
+            let pairs = index.pairs(&key, points).await?;
             let chunks: Vec<(Stored, Pair)> = stored.into_iter().map(|(_, stored)| stored).zip(pairs).collect();
             let turn = match is_encoded {
                 true => None,

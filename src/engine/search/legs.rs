@@ -91,7 +91,7 @@ pub(super) async fn ask(on: &impl Legs, query: &Query) -> Result<Answer, Fault> 
     }
     let of = |leg: &Option<HashMap<u64, f32>>, point| Some(leg.as_ref()?.get(&point).copied().unwrap_or(0.0));
     let hits = points.iter().map(|&point| Hit { point, dense: of(&near, point), sparse: of(&equal, point) }).collect();
-    Ok(Answer { hits, is_outdated: query.dense.is_some() && comparable.is_none(), failed })
+    Ok(Answer { hits, is_outdated: query.dense.is_some() && comparable.is_none(), is_partial: false, failed })
 }
 
 /// What a leg says, unless it failed by itself.

@@ -40,7 +40,7 @@ pub(super) enum Fault {
     Engine(String),
     #[error("the shard cannot be read or written: {0}")]
     Io(#[from] io::Error),
-    /// In words for people.
+    /// A server cannot be used: in words for who set it, and in the log already.
     #[error("{0}")]
     Away(String),
 }

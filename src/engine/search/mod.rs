@@ -48,6 +48,7 @@ use crate::config::{Embedding, Qdrant};
 use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::model::chunk_id::ChunkId;
+use crate::model::cluster_index::ClusterIndex;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::document::Spot;
 use crate::model::error::{Code, Error, Result};
@@ -59,7 +60,7 @@ pub use cluster::reach;
 pub use embed::model_in;
 pub use index::Carried;
 
-use backend::{Answer, Dense, Index, Key, Query};
+use backend::{Answer, Dense, Index as _, Key, Query};
 use cluster::Cluster;
 use embed::Encoders;
 use homes::Homes;
@@ -119,10 +120,7 @@ pub struct Match {
 #[derive(Clone)]
 pub struct SearchEngine {
     encoders: Encoders,
-    index: Arc<dyn Index>,
-    /// The same, where they are folders of shards, and where they are on a server, if there is one.
-    shards: Shards,
-    cluster: Option<Cluster>,
+    homes: Homes,
     renewals: Renewals,
 }
 
@@ -133,9 +131,8 @@ impl SearchEngine {
     }
 
     fn over(files: Files, open: Arc<OpenShards>) -> Self {
-        let shards = Shards::new(files, open);
-        let index = Arc::new(shards.clone());
-        Self { encoders: Encoders::builtin(), index, shards, cluster: None, renewals: Renewals::default() }
+        let homes = Homes { shards: Shards::new(files, open), cluster: None };
+        Self { encoders: Encoders::builtin(), homes, renewals: Renewals::default() }
     }
 
     /// With the encoder that the operator chose.
@@ -151,8 +148,8 @@ impl SearchEngine {
     pub fn with_cluster(self, chosen: Option<&Qdrant>, db: &Db, clock: &Clock) -> std::io::Result<Self> {
         let Some(chosen) = chosen else { return Ok(self) };
         let cluster = Cluster::new(chosen, db.clone(), clock.clone()).map_err(std::io::Error::other)?;
-        let index = Arc::new(Homes::new(self.shards.clone(), cluster.clone()));
-        Ok(Self { index, cluster: Some(cluster), ..self })
+        let homes = Homes { cluster: Some(cluster), ..self.homes };
+        Ok(Self { homes, ..self })
     }
 
     /// The `top_k` best chunks of the documents datasets that the job's pass covers.
@@ -173,7 +170,7 @@ impl SearchEngine {
 
     /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
     pub fn forget(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) {
-        self.index.forget(&key(org, dataset, version));
+        self.homes.shards.forget(&key(org, dataset, version));
     }
 
     /// Gives what was built its place, before the metadata name it.
@@ -181,7 +178,7 @@ impl SearchEngine {
     /// # Errors
     /// It has none; nothing of it is left.
     pub async fn put(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str, sealed: Sealed) -> Result<()> {
-        self.index.put(&key(org, dataset, version), sealed).await
+        self.homes.put(&key(org, dataset, version), sealed).await
     }
 
     /// Whether the index of a version is in place.
@@ -189,16 +186,8 @@ impl SearchEngine {
     /// # Errors
     /// It cannot be told.
     pub async fn holds(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<bool> {
-        Ok(self.index.holds(&[key(org, dataset, version)]).await? == [true])
-    }
-
-    /// All versions whose indexes are in place.
-    ///
-    /// # Errors
-    /// They cannot be told.
-    pub async fn placed(&self) -> Result<Vec<(Id<Org>, Id<Dataset>, String)>> {
-        let placed = self.index.placed().await?;
-        Ok(placed.into_iter().map(|key| (key.owner.org, key.owner.dataset, key.version)).collect())
+        let key = key(org, dataset, version);
+        self.homes.of(&key).await?.holds(&key).await
     }
 
     /// Whether indexes of a workspace could be removed now.
@@ -206,35 +195,46 @@ impl SearchEngine {
     /// # Errors
     /// `service_unavailable`.
     pub async fn is_ready(&self, org: Id<Org>) -> Result<()> {
-        self.index.is_ready(org).await
+        match &self.homes.cluster {
+            Some(cluster) => cluster.is_ready(org).await,
+            None => Ok(()),
+        }
     }
 
-    /// Removes the index of a version; absent is fine.
+    /// Removes what the data folder has of the index of a version; absent is fine.
     ///
     /// # Errors
-    /// It could not be removed; where a server does not answer, it is when that does.
+    /// It could not be removed.
     pub async fn remove(&self, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<()> {
-        self.index.remove(&key(org, dataset, version)).await
+        self.homes.shards.remove(&key(org, dataset, version)).await
     }
 
-    /// Removes the indexes of all versions of a dataset; absent is fine.
+    /// Removes from a server what it has of indexes that the metadata say are gone. While none is set it stays there: what
+    /// the metadata say of it stays too, until a service that has the server has removed it.
     ///
     /// # Errors
-    /// As [`SearchEngine::remove`].
-    pub async fn erase(&self, org: Id<Org>, dataset: Id<Dataset>) -> Result<()> {
-        self.index.erase(Owner { org, dataset }).await
-    }
-
-    /// At the start of the process: removes what was written and never got its place, and says of a server whether it
-    /// answers. One that does not keeps nothing from starting.
-    pub async fn begin_work(&self) {
-        if let Some(cluster) = &self.cluster {
-            match cluster.version().await {
-                Ok(version) => tracing::info!(version, "the Qdrant server at QDRANT_URL answers"),
-                Err(problem) => tracing::warn!(%problem, "documents whose indexes are on it are not found for now"),
+    /// `service_unavailable`; it is removed when the server answers.
+    pub async fn clear(&self, gone: &[ClusterIndex]) -> Result<()> {
+        match (&self.homes.cluster, gone.first()) {
+            (Some(cluster), _) => cluster.clear(gone).await,
+            (None, None) => Ok(()),
+            (None, Some(index)) => {
+                let dataset = index.dataset;
+                tracing::warn!(%dataset, "its texts stay on the Qdrant server: they are removed when QDRANT_URL is set again");
+                Ok(())
             }
         }
-        if let Err(problem) = self.index.tidy(true).await {
+    }
+
+    /// At the start of the process: says of a server whether it answers, and in the metadata what is written no more. One
+    /// that does not answer keeps nothing from starting.
+    pub async fn begin_work(&self) {
+        let Some(cluster) = &self.homes.cluster else { return };
+        match cluster.version().await {
+            Ok(version) => tracing::info!(version, "the Qdrant server at QDRANT_URL answers"),
+            Err(_logged) => tracing::warn!("documents whose indexes are on the Qdrant server are not found for now"),
+        }
+        if let Err(problem) = cluster.begin_work().await {
             tracing::warn!(%problem, "what was written for no version stays for now");
         }
     }
@@ -286,7 +286,7 @@ impl SearchEngine {
     /// What the datasets answer. One whose vectors are still of the built-in encoder is asked by what that makes of the
     /// text.
     async fn find(&self, keys: &[Key], query: &Query, text: Option<&str>) -> Vec<Result<Answer>> {
-        let mut answers = self.index.find(keys, query).await;
+        let mut answers = self.homes.find(keys, query).await;
         let is_outdated = |answer: &Result<Answer>| answer.as_ref().is_ok_and(|answer| answer.is_outdated);
         if !answers.iter().any(is_outdated) {
             return answers;
@@ -294,7 +294,7 @@ impl SearchEngine {
         let Some(dense) = self.of_before(query, text).await else { return answers };
         let query = Query { dense: Some(dense), ..query.clone() };
         for (answer, key) in answers.iter_mut().zip(keys).filter(|(answer, _)| is_outdated(answer)) {
-            let again = self.index.find(std::slice::from_ref(key), &query).await;
+            let again = self.homes.find(std::slice::from_ref(key), &query).await;
             if let Some(again) = again.into_iter().next().filter(Result::is_ok) {
                 *answer = again;
             }
@@ -334,7 +334,7 @@ impl SearchEngine {
             if points.is_empty() {
                 continue;
             }
-            for (meaning, words) in self.index.pairs(key, points).await.ok()? {
+            for (meaning, words) in self.homes.of(key).await.ok()?.pairs(key, points).await.ok()? {
                 meanings.push(meaning);
                 terms.push(words);
             }
@@ -346,8 +346,9 @@ impl SearchEngine {
             sparse: Some(feedback::terms(sparse, words, &terms)),
             ..query.clone()
         };
-        let answers = self.index.find(keys, &query).await;
-        let whole = |answer: Result<Answer>| answer.ok().filter(|it| it.failed.is_empty() && !it.is_outdated);
+        let answers = self.homes.find(keys, &query).await;
+        let whole =
+            |answer: Result<Answer>| answer.ok().filter(|it| it.failed.is_empty() && !it.is_outdated && !it.is_partial);
         let hits: Option<Vec<Vec<Hit>>> = answers.into_iter().map(|answer| Some(whole(answer)?.hits)).collect();
         Some(hits?.into_iter().enumerate().collect())
     }
@@ -366,7 +367,8 @@ impl SearchEngine {
             if wanted.is_empty() {
                 continue;
             }
-            match self.index.read(key, wanted).await {
+            let read = async { self.homes.of(key).await?.read(key, wanted).await };
+            match read.await {
                 Ok(read) => all.extend(read.into_iter().map(|(point, stored)| ((at, point), stored))),
                 Err(error) => degraded.push(unsearched(dataset, &error)),
             }
@@ -402,7 +404,14 @@ fn collected(
     let (mut hits, mut unavailable) = (Vec::new(), None);
     for (at, (answer, dataset)) in answers.into_iter().zip(datasets).enumerate() {
         match answer {
-            Ok(Answer { hits: found, failed, is_outdated }) => {
+            Ok(Answer { hits: found, failed, is_outdated, is_partial }) => {
+                if is_partial {
+                    degraded.push(format!(
+                        "{} could be searched in part only: passages are missing in its index, which is made anew of its \
+                         texts.",
+                        dataset.name
+                    ));
+                }
                 if is_outdated {
                     degraded.push(format!(
                         "{} could not be searched by meaning: its vectors are of another encoder. They are made anew.",

@@ -2,8 +2,6 @@
 //! compared with what it was copied from, and only then answers from its new place. What was not reached when something
 //! fails stays where it is and answers there; asked for again, the rest is moved.
 
-use std::slice::from_ref;
-
 use crate::base::id::Id;
 use crate::engine::search::SearchEngine;
 use crate::engine::search::backend::{Index, Key, Point, Sealed};
@@ -41,7 +39,7 @@ impl SearchEngine {
     /// `invalid_argument` without a Qdrant server; `service_unavailable` where it does not answer; `internal_error` where a
     /// copy is not what it was copied from. What was moved by then answers from its new place.
     pub async fn move_indexes(&self, db: &Db, org: Id<Org>, to: Home, tell: impl Fn(&str)) -> Result<Moved> {
-        let Some(cluster) = &self.cluster else {
+        let Some(cluster) = &self.homes.cluster else {
             return Err(Error::invalid("to", "There is no Qdrant server: set QDRANT_URL."));
         };
         cluster.version().await?;
@@ -56,24 +54,21 @@ impl SearchEngine {
 
     async fn move_one(&self, db: &Db, cluster: &Cluster, key: &Key, to: Home, done: &mut Moved) -> Result<()> {
         let (from, into): (&dyn Index, &dyn Index) = match to {
-            Home::Cluster => (&self.shards, cluster),
-            Home::Folder => (cluster, &self.shards),
+            Home::Cluster => (&self.homes.shards, cluster),
+            Home::Folder => (cluster, &self.homes.shards),
         };
         // Where both have it, the server answers: its copy was whole before it was said to.
-        let is_on_server = cluster.holds(from_ref(key)).await? == [true];
+        let is_on_server = cluster.holds(key).await?;
         let is_there = match to {
             Home::Cluster => is_on_server,
-            Home::Folder => !is_on_server && self.shards.holds(from_ref(key)).await? == [true],
+            Home::Folder => !is_on_server && self.homes.shards.holds(key).await?,
         };
         if is_there {
             from.remove(key).await?;
             done.there += 1;
             return Ok(());
         }
-        let encoder = match from.holds(from_ref(key)).await?.as_slice() {
-            [true] => from.encoder(key).await?,
-            _ => None,
-        };
+        let encoder = if from.holds(key).await? { from.encoder(key).await? } else { None };
         let numbers = if encoder.is_some() { from.numbers(key).await? } else { Vec::new() };
         let (Some(encoder), Some(first)) = (encoder, numbers.first()) else {
             let encoder = self.encoders.of_workspace(key.owner.org).await?;
@@ -94,7 +89,7 @@ impl SearchEngine {
         let sealed = blocking(move || draft.seal()).await?;
         compare(from, into, key, &numbers, &sealed).await?;
         let _alone = self.renewals.alone().await;
-        self.index.put(key, sealed).await?;
+        self.homes.put(key, sealed).await?;
         done.moved += 1;
         done.chunks += numbers.len() as u64;
         Ok(())

@@ -54,7 +54,7 @@ impl SearchEngine {
         }
         write.commit().await?;
         let _alone = self.renewals.alone().await;
-        self.index.put(key, sealed).await
+        self.homes.put(key, sealed).await
     }
 }
 

@@ -69,6 +69,8 @@ pub struct Renewed {
     pub encoded: usize,
     pub rebuilt: usize,
     pub failed: usize,
+    /// Those of which it cannot be told for now whether they are sound: a server does not answer, or the encoder fails.
+    pub unknown: usize,
     /// Those that were written for no version, or for one that is no more, and are gone now.
     pub removed: usize,
 }
@@ -89,7 +91,7 @@ impl SearchEngine {
             }
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.shards.failed() => {}
+                () = self.homes.shards.failed() => {}
                 () = tokio::time::sleep(EVERY) => {}
             }
         }
@@ -109,21 +111,34 @@ impl SearchEngine {
     }
 
     async fn renew_all(&self, db: &Db, tried: &mut HashSet<Key>) -> Result<Renewed> {
-        let mut renewed = Renewed { removed: self.index.tidy(false).await.unwrap_or_default(), ..Renewed::default() };
+        let mut renewed = Renewed::default();
+        if let Some(cluster) = &self.homes.cluster {
+            renewed.removed = cluster.tidy().await.unwrap_or_default();
+        }
         for org in store::orgs::list(db.pool()).await? {
             let datasets = store::datasets::list(&mut db.read_tenant(org.id).await?, org.id).await?;
             let keys: Vec<Key> = datasets.iter().filter_map(key).collect();
             if keys.is_empty() {
                 continue;
             }
-            let Ok(encoder) = self.encoders.of_workspace(org.id).await else { continue };
-            // One that cannot be loaded or reached makes nothing anew.
-            let Ok(identity) = encoder.identity().await else { continue };
+            let encoder = async {
+                let encoder = self.encoders.of_workspace(org.id).await?;
+                // One that cannot be loaded or reached makes nothing anew.
+                Ok::<_, Error>((encoder.identity().await?, encoder))
+            };
+            let Ok((identity, encoder)) = encoder.await else {
+                renewed.unknown += keys.len();
+                continue;
+            };
             let mut wanting = Vec::new();
             for key in keys {
-                let has_failed = self.shards.has_failed(&key) && tried.insert(key.clone());
+                let has_failed = self.homes.shards.has_failed(&key) && tried.insert(key.clone());
                 // What cannot be told now is looked at the next time.
-                let Ok(of) = self.index.encoder(&key).await else { continue };
+                let looked = async { self.homes.of(&key).await?.encoder(&key).await };
+                let Ok(of) = looked.await else {
+                    renewed.unknown += 1;
+                    continue;
+                };
                 let of = of.filter(|_| !has_failed);
                 if of.as_ref() == Some(&identity) {
                     self.renewals.end(key.owner.dataset);
@@ -156,15 +171,16 @@ impl SearchEngine {
 
     async fn renew(&self, key: &Key, encoder: &Encoder, identity: &str) -> Result<()> {
         let Owner { org, dataset } = key.owner;
-        let numbers = self.index.numbers(key).await?;
+        let index = self.homes.of(key).await?;
+        let numbers = index.numbers(key).await?;
         let of = numbers.len() as u64;
         let dimension = encoder.dimension().await?;
-        let mut draft = self.index.begin(key, identity.to_owned(), dimension).await?;
+        let mut draft = self.homes.next(org).await?.begin(key, identity.to_owned(), dimension).await?;
         let mut done = 0;
         self.renewals.set(dataset, Renewal { done, of });
         for batch in numbers.chunks(encoder.model().batch()) {
-            let stored = self.index.read(key, batch.to_vec()).await?;
-            let pairs = self.index.pairs(key, batch.to_vec()).await?;
+            let stored = index.read(key, batch.to_vec()).await?;
+            let pairs = index.pairs(key, batch.to_vec()).await?;
             done += stored.len() as u64;
             let turn = self.encoders.import_turn(org).await?;
             let encoder = encoder.clone();
@@ -182,10 +198,10 @@ impl SearchEngine {
         }
         let sealed = blocking(move || draft.seal()).await?;
         let _alone = self.renewals.alone().await;
-        if self.index.holds(std::slice::from_ref(key)).await? != [true] {
+        if !self.homes.of(key).await?.holds(key).await? {
             return Err(Error::internal("the version was removed while its vectors were made anew"));
         }
-        self.index.put(key, sealed).await
+        self.homes.put(key, sealed).await
     }
 }
 

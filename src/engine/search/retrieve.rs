@@ -227,7 +227,7 @@ impl SearchEngine {
                 let itself = of(*document, *chunk);
                 let (_, keys) = keys(job, |one| one.id == *dataset);
                 let key = keys.first().ok_or_else(Error::document_not_found)?;
-                let vectors = self.index.vectors(key, itself.clone(), REACH).await?;
+                let vectors = self.homes.of(key).await?.vectors(key, itself.clone(), REACH).await?;
                 conditions.push(json!({ "must_not": [{ "must": itself }] }));
                 let mean = mean(&vectors).ok_or_else(Error::document_not_found)?;
                 self.compared(org, Some(mean)).await.map(Some)
@@ -251,7 +251,8 @@ impl SearchEngine {
             if points.is_empty() {
                 continue;
             }
-            match self.index.places(key, points).await {
+            let placed = async { self.homes.of(key).await?.places(key, points).await };
+            match placed.await {
                 Ok(found) => places.extend(found.into_iter().map(|(point, place)| ((at, point), place))),
                 Err(error) => degraded.push(unsearched(dataset, &error)),
             }
@@ -278,7 +279,8 @@ impl SearchEngine {
         };
         let exactly = wanted.iter().map(|id| json!({ "must": of(id.document, Some(id.index)) }));
         let conditions = vec![json!({ "should": exactly.collect::<Vec<Value>>() })];
-        let found = job.wait(self.index.list(key, conditions, wanted.len())).await??;
+        let listed = async { self.homes.of(key).await?.list(key, conditions, wanted.len()).await };
+        let found = job.wait(listed).await??;
         Ok(found.into_iter().map(|(_, stored)| chunk(dataset, stored)).collect())
     }
 

@@ -13,16 +13,14 @@ use qdrant_edge::SparseVector;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::search::analysis;
 use crate::engine::search::backend::{Answer, Draft, Index, Key, Point, Query, Sealed, What};
 use crate::engine::search::legs::{Legs, Scores, ask};
-use crate::engine::search::manifest::{self, Fault, Owner};
+use crate::engine::search::manifest::{self, Fault};
 use crate::engine::search::open::OpenShards;
 use crate::engine::search::shard::{Among, Builder, Place, Shard, Stored};
 use crate::model::error::{Code, Error, Result};
-use crate::model::org::Org;
 
 /// Shards that one search asks at the same time.
 const AT_ONCE: usize = 4;
@@ -49,6 +47,20 @@ impl Shards {
     /// Whether something of it could not be read since this was asked.
     pub(super) fn has_failed(&self, key: &Key) -> bool {
         self.failing().remove(key)
+    }
+
+    /// The candidates of each, in the order of the keys. One that fails does not spoil the others.
+    pub(super) fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>> {
+        let asked = keys.iter().map(|key| {
+            let query = query.clone();
+            self.on_shard(key, move |shard| asked(shard, &query))
+        });
+        Box::pin(stream::iter(asked).buffered(AT_ONCE).collect())
+    }
+
+    /// Lets go of a version, so that its data can be removed; waits for the queries that use it (milliseconds).
+    pub(super) fn forget(&self, key: &Key) {
+        self.open.close(key);
     }
 
     fn failing(&self) -> MutexGuard<'_, HashSet<Key>> {
@@ -111,14 +123,6 @@ impl Shards {
 }
 
 impl Index for Shards {
-    fn find<'a>(&'a self, keys: &'a [Key], query: &'a Query) -> BoxFuture<'a, Vec<Result<Answer>>> {
-        let asked = keys.iter().map(|key| {
-            let query = query.clone();
-            self.on_shard(key, move |shard| asked(shard, &query))
-        });
-        Box::pin(stream::iter(asked).buffered(AT_ONCE).collect())
-    }
-
     fn read<'a>(&'a self, key: &'a Key, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<(u64, Stored)>>> {
         Box::pin(self.on_shard(key, move |shard| shard.read(&points)))
     }
@@ -143,10 +147,6 @@ impl Index for Shards {
         Box::pin(self.on_shard(key, move |shard| Ok(shard.is_of(&encoder))))
     }
 
-    fn forget(&self, key: &Key) {
-        self.open.close(key);
-    }
-
     fn numbers<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Vec<u64>>> {
         let all = |shard: &Shard| match usize::try_from(shard.chunks()) {
             Ok(0) => Ok(Vec::new()),
@@ -166,21 +166,8 @@ impl Index for Shards {
         Box::pin(async { Ok(blocking(move || Ok(read().ok().flatten())).await.ok().flatten()) })
     }
 
-    fn holds<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Vec<bool>>> {
-        Box::pin(ready(Ok(keys.iter().map(|key| self.folder(key).exists()).collect())))
-    }
-
-    fn placed(&self) -> BoxFuture<'_, Result<Vec<Key>>> {
-        let files = self.files.clone();
-        let placed = move || {
-            let key = |(org, dataset, version)| Key { owner: Owner { org, dataset }, version };
-            Ok(files.all_vectors().map_err(Error::internal)?.into_iter().map(key).collect())
-        };
-        Box::pin(blocking(placed))
-    }
-
-    fn is_ready(&self, _org: Id<Org>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(ready(Ok(())))
+    fn holds<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(ready(Ok(self.folder(key).exists())))
     }
 
     fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>> {
@@ -225,16 +212,6 @@ impl Index for Shards {
             this.open.close(&key);
             this.files.remove(&this.folder(&key)).map_err(Error::internal)
         }))
-    }
-
-    fn erase(&self, owner: Owner) -> BoxFuture<'_, Result<()>> {
-        let files = self.files.clone();
-        Box::pin(blocking(move || files.erase(owner.org, owner.dataset).map_err(Error::internal)))
-    }
-
-    fn tidy(&self, _is_start: bool) -> BoxFuture<'_, Result<usize>> {
-        // What was staged goes with the staging folders ([`Files::sweep_staging`]).
-        Box::pin(ready(Ok(0)))
     }
 }
 

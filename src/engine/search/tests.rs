@@ -305,8 +305,8 @@ async fn what_stays_is_taken_over_with_its_vectors_and_only_what_is_new_is_encod
     let world = World::new();
     let notes = world.published("notes", &["The xenolith lay in the basalt.", "Bread needs flour."]).await;
     let key = Key { owner: Owner { org: world.org.id, dataset: notes.id }, version: "v1".into() };
-    let before = world.engine.index.read(&key, vec![0, 1]).await.unwrap();
-    let vectors = world.engine.index.pairs(&key, vec![0, 1]).await.unwrap();
+    let before = world.engine.homes.shards.read(&key, vec![0, 1]).await.unwrap();
+    let vectors = world.engine.homes.shards.pairs(&key, vec![0, 1]).await.unwrap();
     // Ids of one millisecond are in any order, and chunks are in theirs.
     let at = before.iter().position(|(_, stored)| stored.source_file == "notes1.txt").unwrap();
     let stays = HashSet::from([before[at].1.document]);
@@ -324,9 +324,9 @@ async fn what_stays_is_taken_over_with_its_vectors_and_only_what_is_new_is_encod
     world.engine.put(world.org.id, notes.id, "v2", sealed).await.unwrap();
 
     let key = Key { version: "v2".into(), ..key };
-    let after = world.engine.index.read(&key, vec![0, 1]).await.unwrap();
+    let after = world.engine.homes.shards.read(&key, vec![0, 1]).await.unwrap();
     assert_eq!(after[0].1, before[at].1, "the chunk that stays is as it was");
-    let (dense, sparse) = world.engine.index.pairs(&key, vec![0]).await.unwrap().remove(0);
+    let (dense, sparse) = world.engine.homes.shards.pairs(&key, vec![0]).await.unwrap().remove(0);
     assert!(dense.iter().zip(&vectors[at].0).all(|(a, b)| (a - b).abs() < 1e-6), "{dense:?}");
     assert_eq!((&sparse.indices, &sparse.values), (&vectors[at].1.indices, &vectors[at].1.values));
     let notes = Dataset { version: Some("v2".into()), ..notes };

@@ -37,7 +37,7 @@ impl Points {
         let within = runtime.clone();
         let unless_placed = Undo::new(move || {
             within.spawn(async move {
-                if let Err(problem) = undoing.discard(&gone).await {
+                if let Err(problem) = undoing.undo(&gone).await {
                     tracing::warn!(build = %gone.build, %problem, "points of an unfinished index stay for now");
                 }
             });

@@ -34,6 +34,8 @@ use crate::model::cluster_index::{Build, ClusterIndex};
 /// How long a connection, and a request, may take.
 const CONNECT: Duration = Duration::from_secs(3);
 const REQUEST: Duration = Duration::from_secs(30);
+/// How long it may take to say which release it is: the start, and whoever erases, waits for that.
+const PROBE: Duration = Duration::from_secs(5);
 /// Points of a page, when many are read.
 const PAGE: usize = 128;
 /// Chunks of an index up to which meaning is compared with each of them, as an embedded shard does.
@@ -120,15 +122,19 @@ impl Server {
     /// Its release.
     ///
     /// # Errors
-    /// It does not answer, or is too old.
+    /// It does not answer within a few seconds, or is too old.
     pub(super) async fn version(&self) -> Result<String, Fault> {
+        let probed = tokio::time::timeout(PROBE, self.probe()).await;
+        probed.unwrap_or_else(|_| Err(away("does not answer", "it took too long to say its release")))
+    }
+
+    async fn probe(&self) -> Result<String, Fault> {
         let version = self.client.health_check().await.map_err(|problem| fault(&problem))?.version;
         let mut parts = version.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
         let release = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
         if release < OLDEST {
             let (major, minor) = OLDEST;
-            let message = format!("The Qdrant server at QDRANT_URL is {version}; {major}.{minor} or later is needed.");
-            return Err(Fault::Away(message));
+            return Err(away(&format!("is {version}; {major}.{minor} or later is needed"), "its release"));
         }
         // Who only asks for its health may need no key.
         self.client.collection_exists("dragoman").await.map_err(|problem| fault(&problem))?;
@@ -340,22 +346,26 @@ pub(super) fn fault(problem: &QdrantError) -> Fault {
         QdrantError::ResponseError { status } | QdrantError::ResourceExhaustedError { status, .. } => status,
         other => return Fault::Engine(other.to_string()),
     };
-    let away = |says: &str| {
-        tracing::warn!(code = ?status.code(), message = status.message(), "a request to the Qdrant server failed");
-        Fault::Away(format!("The Qdrant server at QDRANT_URL {says}."))
-    };
-    match status.code() {
-        Code::Unauthenticated | Code::PermissionDenied => away("refuses the key of QDRANT_API_KEY"),
+    let (code, message) = (status.code(), status.message());
+    let cause = format!("{code:?}: {message}");
+    match code {
+        Code::Unauthenticated | Code::PermissionDenied => away("refuses the key of QDRANT_API_KEY", &cause),
         Code::Unavailable | Code::Cancelled | Code::DeadlineExceeded | Code::ResourceExhausted => {
-            away("does not answer for now")
+            away("does not answer for now", &cause)
         }
         // What the client says itself when there is no connection, or one that broke.
-        Code::Internal | Code::Unknown if status.message().contains("connect") || is_broken(status) => {
-            away("cannot be reached")
+        Code::Internal | Code::Unknown if message.contains("connect") || is_broken(status) => {
+            away("cannot be reached", &cause)
         }
-        Code::NotFound => Fault::Damaged(status.message().to_owned()),
-        _ => Fault::Engine(format!("{:?}: {}", status.code(), status.message())),
+        Code::NotFound => Fault::Damaged(message.to_owned()),
+        _ => Fault::Engine(cause),
     }
+}
+
+/// Of a server that cannot be used, for who set it: callers hear less ([`super::told`]).
+fn away(says: &str, cause: &str) -> Fault {
+    tracing::warn!(cause, "the Qdrant server at QDRANT_URL {says}");
+    Fault::Away(format!("The Qdrant server at QDRANT_URL {says}."))
 }
 
 /// Whether a status is the connection's end and not an answer.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use qdrant_client::Qdrant as Client;
 use qdrant_client::qdrant::{CountPointsBuilder, DeletePointsBuilder, Filter};
 use tokio::process::{Child, Command};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::task::JoinHandle;
 
 use super::program::free_port;
@@ -115,9 +115,17 @@ impl Qdrant {
         self.client().count(count).await.unwrap().result.unwrap().count
     }
 
-    /// Loses all points.
-    pub async fn lose(&self) {
-        let all = DeletePointsBuilder::new(self.collection().await).points(Filter::default()).wait(true);
-        self.client().delete_points(all).await.unwrap();
+    /// Until it is dropped, no points are removed: whoever asks for it waits. `None` of the program, which does not wait.
+    pub async fn hold_deletes(&self) -> Option<OwnedMutexGuard<()>> {
+        match &self.kind {
+            Kind::Program { .. } => None,
+            Kind::StandIn { kept, .. } => Some(kept.deletes.clone().lock_owned().await),
+        }
+    }
+
+    /// Loses the points that a filter means.
+    pub async fn lose(&self, those: Filter) {
+        let those = DeletePointsBuilder::new(self.collection().await).points(those).wait(true);
+        self.client().delete_points(those).await.unwrap();
     }
 }

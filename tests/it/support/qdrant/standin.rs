@@ -27,6 +27,8 @@ use super::matching::holds;
 /// See the module.
 pub struct StandIn {
     key: Option<&'static str>,
+    /// Whoever has it keeps points from being removed.
+    pub deletes: Arc<tokio::sync::Mutex<()>>,
     collections: Mutex<BTreeMap<String, BTreeMap<String, Kept>>>,
 }
 
@@ -58,7 +60,7 @@ fn answer<T>(reply: T) -> Answer<T> {
 
 impl StandIn {
     pub fn new(key: Option<&'static str>) -> Self {
-        Self { key, collections: Mutex::default() }
+        Self { key, deletes: Arc::default(), collections: Mutex::default() }
     }
 
     /// What is asked, of who has the key.
@@ -292,6 +294,7 @@ impl Points for StandIn {
             let Some(PointsSelectorOneOf::Filter(filter)) = asked.points.and_then(|it| it.points_selector_one_of) else {
                 return Err(Status::unimplemented("points by their ids"));
             };
+            let _turn = this.deletes.lock().await;
             let gone = this.found(&asked.collection_name, Some(&filter))?;
             let mut all = this.all();
             let points = all.get_mut(&asked.collection_name).ok_or_else(|| missing(&asked.collection_name))?;
