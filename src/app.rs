@@ -69,7 +69,7 @@ impl Office {
         let master = master_key(&config)?;
         let db = match &config.database_url {
             Some(url) => Db::open_postgres(url).await.context("PostgreSQL at DATABASE_URL cannot be used")?,
-            None => Db::open_sqlite(&config.data_dir.join("metadata.sqlite")).await?,
+            None => Db::open_sqlite(&Db::file(&config.data_dir)).await?,
         };
         let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
         let (audit, audit_writer) = AuditLog::start(db.clone(), clock.clone(), identity.uses());

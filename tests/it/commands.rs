@@ -71,6 +71,42 @@ fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
     let explain = |question: &str| facts(&data, &["ontology", "explain", question, "--workspace", "acme"]);
     let stages = |explained: &Value| -> Vec<String> {
         let stages = explained["stages"].as_array().unwrap().iter();
+#[test]
+fn a_command_that_finds_no_data_says_where_it_looked_and_makes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("a.csv");
+    std::fs::write(&csv, "a\n1\n").unwrap();
+    let run = |arguments: &[&str], here: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+        command.args(arguments).current_dir(here).env_remove("DRAGOMAN_DATA_DIR").env("DRAGOMAN_TOKEN", "x");
+        command.output().unwrap()
+    };
+    let here = folder.path().join("here");
+    std::fs::create_dir(&here).unwrap();
+    for arguments in [
+        &["import", csv.to_str().unwrap(), "--workspace", "acme"][..],
+        &["admin", "person", "create", "ann@example.com"],
+        &["admin", "workspace", "list"],
+        &["admin", "repair"],
+        &["admin", "dataset", "versions", "a", "--workspace", "acme"],
+        &["ontology", "draft", "--workspace", "acme"],
+        &["stdio"],
+    ] {
+        let output = run(arguments, &here);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let looked = here.canonicalize().unwrap().join("data").display().to_string();
+        assert!(!output.status.success() && said.contains(&looked), "{arguments:?}: {said}");
+        assert!(said.contains("--data DIR") && said.contains("DRAGOMAN_DATA_DIR"), "{arguments:?}: {said}");
+        assert_eq!(std::fs::read_dir(&here).unwrap().count(), 0, "{arguments:?} made something");
+    }
+    // The first step of an installation makes one, and says where.
+    let made = run(&["admin", "workspace", "create", "acme"], &here);
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success() && said.contains("made a new data folder: ") && said.contains("here/data"), "{said}");
+    let second = run(&["admin", "workspace", "create", "other"], &here);
+    assert!(second.status.success() && second.stderr.is_empty(), "{second:?}");
+}
+
         stages.map(|stage| stage["name"].as_str().unwrap().to_owned()).collect()
     };
     let made = |explained: &Value, name: &str| {

@@ -32,6 +32,7 @@ async fn what_is_well_is_said_to_be_and_a_look_changes_nothing() {
     let (well, said) = doctor(&fresh, &[], &[]).await;
     assert!(well && !fresh.exists(), "{said}");
     assert_eq!(finding(&said, "data folder")["state"], "note");
+    assert!(finding(&said, "data folder")["mend"].as_str().unwrap().contains("--data or DRAGOMAN_DATA_DIR"), "{said}");
     assert_eq!(
         (&finding(&said, "query")["state"], &finding(&said, "search model")["state"]),
         (&json!("good"), &json!("good"))

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::model::dataset::IfExists;
 use crate::ops::search::Search;
 use crate::ops::sql::Sql;
-use crate::store::FolderLock;
+use crate::store::{Db, FolderLock};
 use crate::store::inspect::{self, Standing};
 
 const GIB: u64 = 1 << 30;
@@ -44,13 +44,14 @@ pub(super) async fn all(config: &Config) -> Vec<Finding> {
     findings
 }
 
+    const NEW: &str = "The first start makes it. Where there is one already, name it with --data or DRAGOMAN_DATA_DIR.";
 fn folder(folder: &Path) -> Finding {
     const WHAT: &str = "data folder";
     let name = folder.display();
     let about = match std::fs::metadata(folder) {
         Ok(about) => about,
         Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => {
-            return Finding::note(WHAT, format!("{name} is not there yet"), "The first start makes it.");
+            return Finding::note(WHAT, format!("{name} is not there yet"), NEW);
         }
         Err(problem) => {
             return Finding::wrong(WHAT, format!("{name}: {problem}"), "Let the user that runs the service reach it.");
@@ -157,7 +158,7 @@ async fn standing(config: &Config) -> sqlx::Result<Option<Standing>> {
     match &config.database_url {
         Some(url) => inspect::postgres(url).await.map(Some),
         None => {
-            let file = config.data_dir.join("metadata.sqlite");
+            let file = Db::file(&config.data_dir);
             if file.exists() { inspect::sqlite(&file).await.map(Some) } else { Ok(None) }
         }
     }
