@@ -16,7 +16,7 @@ try {
   const page = await context.newPage();
   const problems = [];
   // The status of a refused form is what the page is about, and a connection that breaks is meant to.
-  const meant = (text) => text.includes('status of 422') || text.includes('ERR_FAILED');
+  const meant = (text) => text.includes('status of 422') || text.includes('status of 503') || text.includes('ERR_FAILED');
   page.on('console', (message) => {
     if (message.type() === 'error' && !meant(message.text())) problems.push(message.text());
   });
@@ -115,6 +115,16 @@ try {
   await page.route('**/check', (route) => route.abort('failed'), { times: 1 });
   await files.setInputFiles([csv(`later_${colour}.csv`, 'a\n1\n')]);
   await page.getByText('The connection broke while the file was read.').first().waitFor();
+  // A disk that is full is said in the words of the service at once, and the file is taken when there is room again.
+  await page.goto(`${base}/w/acme`);
+  const error = { code: 'service_unavailable', message: 'The disk of the service is full, and nothing of this was kept.', details: { limit: 'disk' } };
+  await page.route('**/uploads/*', (route) => route.fulfill({ status: 503, json: { error } }), { times: 1 });
+  await files.setInputFiles([csv(`full_${colour}.csv`, 'a\n1\n')]);
+  await item(`full_${colour}.csv`).getByText(error.message).waitFor();
+  await picture('full');
+  await files.setInputFiles([csv(`full_${colour}.csv`, 'a\n1\n')]);
+  await page.getByText(`full_${colour}: 1 row, 1 column found.`).first().waitFor();
+
   await page.goto(`${base}/w/acme`);
   await page.getByRole('heading', { name: 'Files that wait' }).waitFor();
   await picture('waiting');

@@ -162,6 +162,15 @@ async fn files_come_in_through_a_form_and_nothing_is_replaced_unasked() {
     service.stop().await;
 }
 
+
+    // The script says what the service says, also of an upload that is over.
+    let page = text(&ann, "/w/acme").await;
+    let (_, csrf) = page.split_once("data-check-csrf value=\"").unwrap();
+    let csrf = csrf.split('"').next().unwrap();
+    let look = [("csrf", csrf), ("do", "check"), ("uploads", "01936f2e-7c1a-7000-8000-000000000001")];
+    let look = ann.http.post(format!("{}/w/acme/check", ann.base)).form(&look).header("origin", &ann.base);
+    let (_, body) = json_of(look.header(header::ACCEPT, "application/json").send().await.unwrap()).await;
+    assert!(body["problems"][0]["message"].as_str().unwrap().contains("Send the file again"), "{body}");
 #[tokio::test(flavor = "multi_thread")]
 async fn files_of_others_and_forged_forms_are_not_taken() {
     let service = Service::with(&[("DRAGOMAN_UPLOAD_BYTES", "1000")]).await;

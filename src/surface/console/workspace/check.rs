@@ -189,6 +189,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         _ if is_script(&headers) => looked(&room, &asked).await,
         _ => looked_again(&room, asked).await,
     };
+    let done = done.or_else(|error| if is_script(&headers) { wrong(String::new(), error) } else { Err(error) });
     done.unwrap_or_else(|error| room.refusal(&error))
 }
 
