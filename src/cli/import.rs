@@ -89,6 +89,7 @@ impl Import {
                 if !same.is_empty() {
                     println!("  these very files had come into {same} before");
                 }
+                say_hints(&reply);
             }
         }
         Ok(())
@@ -143,13 +144,13 @@ impl Import {
     }
 }
 
-/// What was found in files, a line for each column.
 /// The rows of a table, or how many of what documents are made of.
 fn size(reply: &Value, part: &str) -> String {
     let is_table = reply.get("type").and_then(Value::as_str) == Some("table");
     counted(reply.get("row_count").and_then(Value::as_i64).unwrap_or_default(), if is_table { "row" } else { part })
 }
 
+/// What was found in files, a line for each column.
 fn say_found(reply: &Value) {
     let value = |of: &Value, key: &str| of.get(key).cloned().unwrap_or_default();
     let text = |of: &Value, key: &str| value(of, key).as_str().unwrap_or_default().to_owned();
@@ -159,4 +160,12 @@ fn say_found(reply: &Value) {
         let samples: Vec<&str> = samples.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         println!("  {} {}  {}", text(column, "name"), text(column, "type"), samples.join(", "));
     }
+    say_hints(reply);
+}
+
+/// What could be corrected with `--type`, and what was left empty.
+fn say_hints(reply: &Value) {
+    let hints = reply.get("hints").and_then(Value::as_array);
+    let says = hints.into_iter().flatten().filter_map(|hint| hint.get("says")?.as_str());
+    says.for_each(|says| println!("  {says}"));
 }

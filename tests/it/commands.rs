@@ -49,6 +49,21 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     let said = String::from_utf8_lossy(&both.stdout).into_owned();
     assert!(said.contains("sales_2026") && said.contains("documents") && said.contains("not published"), "{said}");
 
+    // What keeps a column from being numbers is told, and how it becomes some.
+    let few = folder.path().join("few.csv");
+    std::fs::write(&few, "a\n1\n-\n2\n").unwrap();
+    let import = ["import", few.to_str().unwrap(), "--workspace", "acme"];
+    let said = |more: &[&str]| {
+        let output = dragoman(&data, &[&import[..], more].concat());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let found = said(&["--check"]);
+    assert!(found.contains("(table, 3 rows), not imported") && found.contains("1 is not: \"-\" (line 3)."), "{found}");
+    let made = said(&["--type", "a=BIGINT"]);
+    assert!(made.contains("a: 1 of 3 values says nothing and is left empty: \"-\" (line 3)."), "{made}");
+    std::fs::write(&few, "a\n1\n").unwrap();
+    assert!(said(&[]).contains("(table, 1 row, "), "one is one");
+
     let record = facts(&data, &["admin", "audit", "list"]);
     let actions: Vec<&str> =
         record.as_array().unwrap().iter().map(|row| row["entry"]["action"].as_str().unwrap()).collect();
@@ -56,21 +71,6 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     assert_eq!(facts(&data, &["admin", "audit", "verify", "--workspace", "acme"])["whole"], true);
 }
 
-#[test]
-fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    facts(&data, &["admin", "workspace", "create", "acme"]);
-    let (csv, document) = (folder.path().join("sales.csv"), folder.path().join("sales.yaml"));
-    std::fs::write(&csv, "sale_id,region,amount\n1,north,1.50\n2,south,2.50\n3,south,4.00\n").unwrap();
-    facts(&data, &["import", csv.to_str().unwrap(), "--workspace", "acme"]);
-    let drafted = dragoman(&data, &["ontology", "draft", "--workspace", "acme"]);
-    std::fs::write(&document, &drafted.stdout).unwrap();
-    facts(&data, &["ontology", "save", document.to_str().unwrap(), "--workspace", "acme"]);
-
-    let explain = |question: &str| facts(&data, &["ontology", "explain", question, "--workspace", "acme"]);
-    let stages = |explained: &Value| -> Vec<String> {
-        let stages = explained["stages"].as_array().unwrap().iter();
 #[test]
 fn a_command_that_finds_no_data_says_where_it_looked_and_makes_none() {
     let folder = tempfile::tempdir().unwrap();
@@ -107,6 +107,21 @@ fn a_command_that_finds_no_data_says_where_it_looked_and_makes_none() {
     assert!(second.status.success() && second.stderr.is_empty(), "{second:?}");
 }
 
+#[test]
+fn every_stage_of_an_answer_is_told_to_who_asks_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    facts(&data, &["admin", "workspace", "create", "acme"]);
+    let (csv, document) = (folder.path().join("sales.csv"), folder.path().join("sales.yaml"));
+    std::fs::write(&csv, "sale_id,region,amount\n1,north,1.50\n2,south,2.50\n3,south,4.00\n").unwrap();
+    facts(&data, &["import", csv.to_str().unwrap(), "--workspace", "acme"]);
+    let drafted = dragoman(&data, &["ontology", "draft", "--workspace", "acme"]);
+    std::fs::write(&document, &drafted.stdout).unwrap();
+    facts(&data, &["ontology", "save", document.to_str().unwrap(), "--workspace", "acme"]);
+
+    let explain = |question: &str| facts(&data, &["ontology", "explain", question, "--workspace", "acme"]);
+    let stages = |explained: &Value| -> Vec<String> {
+        let stages = explained["stages"].as_array().unwrap().iter();
         stages.map(|stage| stage["name"].as_str().unwrap().to_owned()).collect()
     };
     let made = |explained: &Value, name: &str| {
