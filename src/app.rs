@@ -69,7 +69,7 @@ impl Office {
         let master = master_key(&config)?;
         let db = match &config.database_url {
             Some(url) => Db::open_postgres(url).await.context("PostgreSQL at DATABASE_URL cannot be used")?,
-            None => Db::open_sqlite(&config.data_dir.join("metadata.sqlite")).await?,
+            None => Db::open_sqlite(&Db::file(&config.data_dir)).await?,
         };
         let identity = Identity::open(db.clone(), config.clone(), master.clone(), clock.clone()).await?;
         let (audit, audit_writer) = AuditLog::start(db.clone(), clock.clone(), identity.uses());
@@ -201,7 +201,8 @@ impl App {
         let office = &self.office;
         let form_key = office.secret_for("forms");
         let web = Web::new(office.identity.clone(), office.config.clone(), office.audit.clone(), form_key);
-        let doors = routes::doors(&web, self.gateway.clone(), mcp.clone(), library(&mcp));
+        let listen = outside.as_ref().and_then(|listener| listener.local_addr().ok());
+        let doors = routes::doors(&web, self.gateway.clone(), mcp.clone(), library(&mcp), listen);
         let metrics = telemetry::start_metrics();
         let admin = self.admin(metrics.clone(), stopping.clone()).await?;
         let measurer = tokio::spawn(telemetry::keep_metrics(metrics, stopping.clone()));

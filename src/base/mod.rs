@@ -1,6 +1,7 @@
 //! Time, chance, network, mail, telemetry and the like: each has one door here, and nothing in here knows the product.
 
 pub mod clock;
+pub mod counted;
 pub mod csv;
 pub mod cursor;
 pub mod id;

@@ -70,6 +70,13 @@ pub enum AdminCommand {
     },
 }
 
+impl AdminCommand {
+    /// Whether it is the one that may come before everything else.
+    pub fn begins_an_installation(&self) -> bool {
+        matches!(self, Self::Workspace(workspace::Workspace::Create { .. }))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Person {
     /// Create a person; prints a made-up password unless one is given on standard input

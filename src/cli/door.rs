@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::io::AsyncReadExt as _;
 
+use super::find_data;
 use super::stdio::link::{BEHIND_SOCKET, is_in_use, served};
 use crate::app::App;
 use crate::base::clock::Clock;
@@ -50,6 +51,7 @@ impl House {
     /// # Errors
     /// A sentence that says what to do.
     pub(super) async fn open(mut config: Config) -> anyhow::Result<Self> {
+        find_data(&config)?;
         config.admin_listen = None;
         let (folder, started) = (config.data_dir.clone(), Instant::now());
         loop {

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::door::{Dataset, House};
+use crate::base::counted::counted;
 use crate::engine::ingest::{FileKind, kind_of};
 use crate::model::column_change::ColumnChange;
 use crate::model::dataset::IfExists;
@@ -77,10 +78,10 @@ impl Import {
                 let text = |key: &str| value(key).as_str().unwrap_or_default();
                 let state = if self.publish { "published" } else { "not published: external clients do not see it" };
                 println!(
-                    "{} ({}, {} rows, {} bytes), {state}",
+                    "{} ({}, {}, {} bytes), {state}",
                     text("name"),
                     text("type"),
-                    value("row_count"),
+                    size(&reply, "passage"),
                     value("bytes")
                 );
                 let same = value("same_files").as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -88,6 +89,7 @@ impl Import {
                 if !same.is_empty() {
                     println!("  these very files had come into {same} before");
                 }
+                say_hints(&reply);
             }
         }
         Ok(())
@@ -142,14 +144,28 @@ impl Import {
     }
 }
 
+/// The rows of a table, or how many of what documents are made of.
+fn size(reply: &Value, part: &str) -> String {
+    let is_table = reply.get("type").and_then(Value::as_str) == Some("table");
+    counted(reply.get("row_count").and_then(Value::as_i64).unwrap_or_default(), if is_table { "row" } else { part })
+}
+
 /// What was found in files, a line for each column.
 fn say_found(reply: &Value) {
     let value = |of: &Value, key: &str| of.get(key).cloned().unwrap_or_default();
     let text = |of: &Value, key: &str| value(of, key).as_str().unwrap_or_default().to_owned();
-    println!("{} ({}, {} rows), not imported", text(reply, "name"), text(reply, "type"), value(reply, "row_count"));
+    println!("{} ({}, {}), not imported", text(reply, "name"), text(reply, "type"), size(reply, "text"));
     for column in value(reply, "columns").as_array().into_iter().flatten() {
         let samples = value(column, "sample_values");
         let samples: Vec<&str> = samples.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         println!("  {} {}  {}", text(column, "name"), text(column, "type"), samples.join(", "));
     }
+    say_hints(reply);
+}
+
+/// What could be corrected with `--type`, and what was left empty.
+fn say_hints(reply: &Value) {
+    let hints = reply.get("hints").and_then(Value::as_array);
+    let says = hints.into_iter().flatten().filter_map(|hint| hint.get("says")?.as_str());
+    says.for_each(|says| println!("  {says}"));
 }

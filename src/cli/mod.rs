@@ -11,7 +11,7 @@ mod serve;
 mod stdio;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -21,6 +21,7 @@ use crate::app::Office;
 use crate::base::clock::Clock;
 use crate::base::telemetry;
 use crate::config::Config;
+use crate::store::Db;
 
 /// Ask your own data from the AI client you already use.
 #[derive(Debug, Parser)]
@@ -124,6 +125,10 @@ impl Cli {
             Command::Admin(Admin::Office(mut command)) => {
                 config.admin_listen = None;
                 start_logging(&config, true)?;
+                let makes_folder = command.begins_an_installation() && !has_data(&config);
+                if !makes_folder {
+                    find_data(&config)?;
+                }
                 let mut sound = Ok(());
                 if let admin::AdminCommand::Repair { indexes } = &mut command {
                     let mended = admin::Indexes::mend(config.clone()).await?;
@@ -131,6 +136,10 @@ impl Cli {
                     *indexes = Some(mended);
                 }
                 let office = Office::open(config, Clock::system()).await?;
+                if makes_folder {
+                    let folder = shown(&office.config.data_dir);
+                    eprintln!("made a new data folder: {folder} (name another with --data or DRAGOMAN_DATA_DIR)");
+                }
                 let done = admin::run(command, &office, self.json).await;
                 office.close().await;
                 done.and(sound)
@@ -158,6 +167,30 @@ fn settings(data: Option<PathBuf>, listen: Option<SocketAddr>) -> anyhow::Result
         "DRAGOMAN_LISTEN" => listen.map(|address| address.to_string()),
         _ => None,
     })?)
+}
+
+/// Whether there is an installation in the data folder. What has its metadata elsewhere has it there.
+fn has_data(config: &Config) -> bool {
+    config.database_url.is_some() || Db::file(&config.data_dir).exists()
+}
+
+/// That a command finds what it works on: made anew at the wrong place it would be empty, and nobody would know.
+///
+/// # Errors
+/// A sentence that says where it was looked for, and how another place is named.
+fn find_data(config: &Config) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        has_data(config),
+        "there are no data of a service in {}. Name its data folder with --data DIR, or with DRAGOMAN_DATA_DIR as where the \
+         service is started; `dragoman serve` and `dragoman admin workspace create` make a new one.",
+        shown(&config.data_dir)
+    );
+    Ok(())
+}
+
+/// A folder by its whole name, which says more than `./data`.
+fn shown(folder: &Path) -> String {
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string()
 }
 
 /// Commands that end are quiet; `serve` says what it does.

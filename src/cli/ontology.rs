@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::door::{Door, House};
+use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::engine::ontology::library::unreadable;
 use crate::engine::ontology::{foreign, read, write};
@@ -107,10 +108,12 @@ impl Ontology {
                     return Ok(());
                 }
                 document.warnings.iter().for_each(|warning| eprintln!("{warning}"));
-                let (datasets, metrics) = (ontology.datasets.len(), ontology.metrics.len());
                 println!(
-                    "{}: {datasets} datasets, {fields} fields, {metrics} metrics. Nothing is wrong.",
-                    ontology.name
+                    "{}: {}, {}, {}. Nothing is wrong.",
+                    ontology.name,
+                    counted(ontology.datasets.len(), "dataset"),
+                    counted(fields, "field"),
+                    counted(ontology.metrics.len(), "metric")
                 );
             }
             Self::Convert { file } => {

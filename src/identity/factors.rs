@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Identity;
 use crate::base::clock::Millis;
+use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::base::secret::{Secret, hmac_hex, random_bytes};
 use crate::model::error::{Code, Error, Result};
@@ -72,7 +73,7 @@ impl Identity {
             return Ok(());
         }
         let wait = u64::try_from(since + WINDOW - now).unwrap_or(0).div_ceil(1000).max(1);
-        let text = format!("Too many codes were tried for this account. Try again in {wait} seconds.");
+        let text = format!("Too many codes were tried for this account. Try again in {}.", counted(wait, "second"));
         Err(Error::new(Code::RateLimited, text).retry_after(wait))
     }
 

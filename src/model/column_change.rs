@@ -45,6 +45,17 @@ pub struct ColumnChange {
     pub leave_out: bool,
 }
 
+/// What an import says of a column that could be of another type, or of which a type left something empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Hint {
+    /// Its name as it was found.
+    pub column: String,
+    /// The type that all but a few of its values are of.
+    pub r#type: String,
+    /// How many are, what the others say and in which lines, and what can be done.
+    pub says: String,
+}
+
 impl ColumnChange {
     /// As it can be written into SQL: types are among those that are known, no column is named twice.
     ///

@@ -9,7 +9,7 @@ use crate::engine::job::Job;
 use crate::engine::uploads::Upload;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route};
 use crate::model::access::Action;
-use crate::model::column_change::ColumnChange;
+use crate::model::column_change::{ColumnChange, Hint};
 use crate::model::dataset::{ColumnInfo, Dataset, IfExists, Kind};
 use crate::model::error::Result;
 use crate::ops::import::{Import, Staged};
@@ -55,6 +55,10 @@ pub struct Reply {
     /// Datasets into which these very files came last: to add them would double their rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_files: Vec<String>,
+    /// Columns of texts nearly all of which are numbers or days, and values that a type leaves empty: with the lines, and
+    /// what to do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
 }
 
 /// Titles that are told.
@@ -65,8 +69,9 @@ impl Operation for CheckImport {
         name: "check_import",
         title: "Look at files before they are imported",
         description: "Reads files as an import would and says what it would make of them: columns with their types, samples \
-                      and first rows. Nothing is kept. A value that does not fit is named with its line. Types and names can \
-                      be corrected with columns, here and in the import.",
+                      and first rows. Nothing is kept. A value that does not fit is named with its line, and so are the few \
+                      that keep a column from being numbers or days (hints). Types and names can be corrected with \
+                      columns, here and in the import.",
         action: Action::WriteDatasets,
         cost: Cost::Read,
         route: Route { method: "POST", path: "/datasets/check" },
@@ -85,7 +90,7 @@ impl Operation for CheckImport {
         let Self { name, if_exists, columns, uploads, files } = self;
         let import = Import { name, if_exists, columns, uploads, files, ..Import::default() };
         let found = on.engines.ingest.check(job, import.request(on, job)?).await?;
-        let Found { name, kind, rows, columns, first, mut titles, exists, same } = found;
+        let Found { name, kind, rows, columns, first, mut titles, exists, same, hints } = found;
         titles.truncate(TITLES);
         Ok(Reply {
             name,
@@ -96,6 +101,7 @@ impl Operation for CheckImport {
             titles,
             exists: exists.map(|dataset| dataset.id),
             same_files: same,
+            hints,
         })
     }
 }

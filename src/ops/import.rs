@@ -13,7 +13,7 @@ use crate::engine::job::Job;
 use crate::engine::uploads::Upload;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface};
 use crate::model::access::Action;
-use crate::model::column_change::ColumnChange;
+use crate::model::column_change::{ColumnChange, Hint};
 pub use crate::model::dataset::IfExists;
 use crate::model::dataset::{ColumnInfo, Dataset, Kind, NAMES, is_name, name_from_file};
 use crate::model::document::Changes;
@@ -91,6 +91,10 @@ pub struct Reply {
     /// The datasets into which these very files had come before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same_files: Vec<String>,
+    /// Columns of texts nearly all of which are numbers or days, and values that a type left empty: with the lines, and
+    /// what to do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
     /// The datasets of a workbook's other sheets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Also>,
@@ -103,6 +107,8 @@ pub struct Also {
     pub name: String,
     pub sheet: String,
     pub row_count: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
 }
 
 impl Operation for Import {
@@ -142,7 +148,7 @@ impl Operation for Import {
         let request = self.request(on, job)?;
         let sheets = on.engines.ingest.sheets(job, &request.files).await?;
         let mut also = Vec::new();
-        let Imported { dataset, documents, same } = match sheets.as_slice() {
+        let Imported { dataset, documents, same, hints } = match sheets.as_slice() {
             [] | [_] => on.engines.ingest.import(job, request).await?,
             sheets if !request.changes.is_empty() => {
                 let names = sheets.iter().map(|sheet| sheet.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -160,7 +166,7 @@ impl Operation for Import {
                 }
                 let mut made = made.into_iter();
                 let first = made.next().ok_or_else(|| Error::internal("a workbook made no dataset"))?;
-                also = made.zip(sheets.iter().skip(1)).map(|(made, sheet)| Also::of(made.dataset, sheet)).collect();
+                also = made.zip(sheets.iter().skip(1)).map(|(made, sheet)| Also::of(made, sheet)).collect();
                 first
             }
         };
@@ -178,6 +184,7 @@ impl Operation for Import {
             published: publish,
             documents,
             same_files: same,
+            hints,
             also,
         })
     }
@@ -217,9 +224,9 @@ impl Import {
 }
 
 impl Also {
-    fn of(dataset: Dataset, sheet: &Sheet) -> Self {
-        let Dataset { id, name, row_count, .. } = dataset;
-        Self { dataset_id: id, name, sheet: sheet.name.clone(), row_count }
+    fn of(made: Imported, sheet: &Sheet) -> Self {
+        let Dataset { id, name, row_count, .. } = made.dataset;
+        Self { dataset_id: id, name, sheet: sheet.name.clone(), row_count, hints: made.hints }
     }
 }
 

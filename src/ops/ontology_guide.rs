@@ -143,10 +143,10 @@ fn found(offers: impl Iterator<Item = Offered>, (all, best): (usize, usize), sou
     } else if sought && best == 0 {
         notes.push("None has these words in its names: these are all.".into());
     } else if narrowed < all {
-        notes.push(format!("{} others have nothing to do with `about`.", all - narrowed));
+        notes.push(format!("Those that have nothing to do with `about` are not here: {}.", all - narrowed));
     }
     if ontologies.len() < narrowed {
-        notes.push(format!("{} more have no room here: say more in `about`.", narrowed - ontologies.len()));
+        notes.push(format!("There is no room for {} more: say more in `about`.", narrowed - ontologies.len()));
     }
     Ok(Found { ontologies, note: (!notes.is_empty()).then(|| notes.join(" ")) })
 }

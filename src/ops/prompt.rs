@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base::counted::counted;
 use crate::engine::agent::guide::questions;
 use crate::engine::job::Job;
 use crate::engine::ontology::library::Visible;
@@ -160,8 +161,8 @@ fn datasets(all: &[&Dataset], with_columns: bool) -> (String, usize) {
 /// A dataset, with about as many bytes of columns as `columns` says.
 fn described(dataset: &Dataset, columns: Option<usize>) -> String {
     let rows = match dataset.kind {
-        Kind::Table => format!("table, {} rows", dataset.row_count),
-        Kind::Documents => format!("documents, {} passages", dataset.row_count),
+        Kind::Table => format!("table, {}", counted(dataset.row_count, "row")),
+        Kind::Documents => format!("documents, {}", counted(dataset.row_count, "passage")),
     };
     let dialect = dataset.dialect().map(|dialect| format!(", SQL of {}", dialect.name())).unwrap_or_default();
     let about = line(&dataset.description, TEXT);
@@ -176,7 +177,7 @@ fn described(dataset: &Dataset, columns: Option<usize>) -> String {
         names.push(said);
     }
     let more = dataset.columns.len() - names.len();
-    let more = if more == 0 { String::new() } else { format!(", and {more} more columns") };
+    let more = if more == 0 { String::new() } else { format!(", and {}", counted(more, "more column")) };
     text.push_str(&format!("\n  columns: {}{more}", names.join(", ")));
     text
 }

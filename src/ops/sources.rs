@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Done;
 use crate::base::clock::rfc3339;
+use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::base::json;
 use crate::base::secret::Secret;
@@ -316,7 +317,7 @@ impl Operation for TestSource {
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Tested> {
         let found = on.engines.sources.test(job.pass.org(), self.source_id, &job.cancel).await?;
-        let message = format!("The login can read {} tables and nothing else.", found.tables);
+        let message = format!("The login can read {} and nothing else.", counted(found.tables, "table"));
         let message = format!("{message} {}", found.left_out).trim_end().to_owned();
         Ok(Tested { message, version: found.version, readable_tables: found.tables, left_out: found.left_out })
     }

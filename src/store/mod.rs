@@ -43,7 +43,7 @@ pub mod workspace_settings;
 
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -169,6 +169,11 @@ impl DerefMut for Writer {
 }
 
 impl Db {
+    /// Where the metadata of a data folder are, in SQLite.
+    pub fn file(data_dir: &Path) -> PathBuf {
+        data_dir.join("metadata.sqlite")
+    }
+
     /// SQLite in `file`, created when absent: WAL with full sync, so that an acknowledged write survives a crash.
     pub async fn open_sqlite(file: &Path) -> sqlx::Result<Self> {
         install_default_drivers();

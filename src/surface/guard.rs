@@ -11,6 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::base::counted::counted;
 use crate::base::secret::Secret;
 use crate::config::Config;
 use crate::identity::Identity;
@@ -122,7 +123,8 @@ async fn prove(web: &Web, context: &Context, resource: &Resource, headers: &Head
         Err(Refusal::Invalid) => Err(NoCaller::Bad(match web.throttle.bad_token(context.ip) {
             Ok(()) => Error::new(Code::AuthInvalid, "The credential is not valid here."),
             Err(wait) => {
-                let text = format!("Too many bad credentials from this address; try again in {wait} seconds.");
+                let text =
+                    format!("Too many bad credentials from this address; try again in {}.", counted(wait, "second"));
                 Error::new(Code::IpBlocked, text).retry_after(wait)
             }
         })),

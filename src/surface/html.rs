@@ -7,6 +7,7 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::base::counted::counted;
 use crate::base::secret::sha256_hex;
 use crate::model::error::{Code, Error};
 use crate::model::name;
@@ -184,7 +185,7 @@ pub fn failure(error: &Error) -> Response {
 
 /// "Too many attempts".
 pub fn too_many(code: Code, wait: u64) -> Response {
-    let text = format!("There were too many attempts from your network. Try again in {wait} seconds.");
+    let text = format!("There were too many attempts from your network. Try again in {}.", counted(wait, "second"));
     failure(&Error::new(code, text).retry_after(wait))
 }
 

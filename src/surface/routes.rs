@@ -13,6 +13,7 @@
 //! A new page is a template, its handler, its line here, and where it has a tab, one in `console/frame.rs`. A new
 //! operation has none: it is in [`crate::ops::each`].
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,8 +69,14 @@ pub struct Doors {
     pub local: Router,
 }
 
-/// The whole service, with the MCP server inside `library`.
-pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, library: Library<H>) -> Doors {
+/// The whole service, with the MCP server inside `library`; `listen` is where it listens for the network, if it does.
+pub fn doors<H: ServerHandler>(
+    web: &Web,
+    gateway: Arc<Gateway>,
+    mcp: Arc<Mcp>,
+    library: Library<H>,
+    listen: Option<SocketAddr>,
+) -> Doors {
     let console = Console { web: web.clone(), gateway: gateway.clone() };
     let operators = operations::for_operator(Rest { gateway: gateway.clone(), config: web.config.clone() }).layer(
         ServiceBuilder::new().layer(from_fn_with_state(web.clone(), operator)).layer(DefaultBodyLimit::disable()),
@@ -90,7 +97,8 @@ pub fn doors<H: ServerHandler>(web: &Web, gateway: Arc<Gateway>, mcp: Arc<Mcp>, 
         .merge(anybody(web))
         .merge(probes(web.identity.db().clone()))
         .fallback(error::not_found);
-    let at_socket = routes.clone().nest(LOCAL, operators).route(FACTS, get(health::facts));
+    let facts = get(health::facts).with_state((web.config.clone(), listen));
+    let at_socket = routes.clone().nest(LOCAL, operators).route(FACTS, facts);
     // Who comes by the socket need not know which address the outside uses.
     let local = arriving(web, at_socket).layer(from_fn_with_state(web.config.clone(), as_published));
     Doors { outside: arriving(web, routes), local }

@@ -16,7 +16,7 @@ try {
   const page = await context.newPage();
   const problems = [];
   // The status of a refused form is what the page is about, and a connection that breaks is meant to.
-  const meant = (text) => text.includes('status of 422') || text.includes('ERR_FAILED');
+  const meant = (text) => text.includes('status of 422') || text.includes('status of 503') || text.includes('ERR_FAILED');
   page.on('console', (message) => {
     if (message.type() === 'error' && !meant(message.text())) problems.push(message.text());
   });
@@ -80,35 +80,50 @@ try {
   }, [`notes_${colour}.md`, '# Notes\n\nOslo is in Norway.']);
   await page.getByText('The connection broke. It goes on by itself.').first().waitFor();
   const broken = true;
-  await page.getByText(`notes_${colour}: 1 texts found`).first().waitFor();
+  await page.getByText(`notes_${colour}: 1 text found`).first().waitFor();
   await item(`notes_${colour}.md`).first().getByRole('button', { name: 'Import it' }).click();
-  await page.getByText(`notes_${colour}: 1 passages`).first().waitFor();
+  await page.getByText(`notes_${colour}: 1 passage`).first().waitFor();
   const dropped = true;
 
   // A type that was found wrongly is corrected by the keyboard, and what does not fit is named with its line.
-  await files.setInputFiles([csv(`shops_${colour}.csv`, 'zip,price,secret\n01234,1.5,x\n00007,n/a,y\n')]);
+  await files.setInputFiles([csv(`shops_${colour}.csv`, 'zip,price,secret\n01234,1.5,x\n00007,n/a,y\n00010,2.5,z\n')]);
+  const few = 'price: 2 of 3 values are numbers; 1 is not: "n/a" (line 3).';
+  await item(`shops_${colour}.csv`).first().getByText(few).waitFor();
   await item(`shops_${colour}.csv`).first().getByRole('link', { name: 'Look at it and correct it' }).click();
   await page.getByRole('heading', { name: 'What was found in' }).waitFor();
+  await page.getByText(few).waitFor();
   await picture('check');
   await page.getByLabel('Type of price').selectOption('DOUBLE');
+  await page.getByLabel('Type of secret').selectOption('DATE');
   await press('Look again with these corrections');
-  await page.getByRole('alert').getByText('line 3').first().waitFor();
+  await page.getByRole('alert').getByText('line 2').first().waitFor();
   await picture('unfit');
-  await page.getByLabel('Type of price').selectOption('VARCHAR');
+  await page.getByLabel('Type of secret').selectOption('VARCHAR');
   await page.getByLabel('Type of zip').focus();
   await page.keyboard.type('text');
   await page.getByLabel('Import secret').focus();
   await page.keyboard.press('Space');
   await press('Look again with these corrections');
   await page.getByRole('cell', { name: '00007' }).first().waitFor();
+  await page.getByText('price: 1 of 3 values says nothing and is left empty: "n/a" (line 3).').waitFor();
   await picture('corrected');
   await press('Import it');
   await page.getByRole('heading', { name: `shops_${colour}` }).waitFor();
-  const corrected = await page.getByText('2 rows, 2 columns').first().isVisible();
+  const corrected = await page.getByText('3 rows, 2 columns').first().isVisible();
   await page.getByLabel('Hide price from AI clients').check();
   await press('Save');
   await page.getByText('hidden from AI clients', { exact: true }).first().waitFor();
   await picture('hidden');
+
+  // A disk that is full is said in the words of the service at once, and the file is taken when there is room again.
+  await page.goto(`${base}/w/acme`);
+  const error = { code: 'service_unavailable', message: 'The disk of the service is full, and nothing of this was kept.', details: { limit: 'disk' } };
+  await page.route('**/uploads/*', (route) => route.fulfill({ status: 503, json: { error } }), { times: 1 });
+  await files.setInputFiles([csv(`full_${colour}.csv`, 'a\n1\n')]);
+  await item(`full_${colour}.csv`).getByText(error.message).waitFor();
+  await picture('full');
+  await files.setInputFiles([csv(`full_${colour}.csv`, 'a\n1\n')]);
+  await page.getByText(`full_${colour}: 1 row, 1 column found.`).first().waitFor();
 
   // A file that waits is found again.
   await page.goto(`${base}/w/acme`);

@@ -40,7 +40,7 @@ async fn commands_do_the_same_beside_a_running_service_as_without_one() {
         let imported =
             world.facts(&["import", &csv, "--workspace", "acme", "--publish", "--description", "What it cost"]).await;
         let (worked, texts) = world.said(&["import", &notes, "--workspace", "acme"]).await;
-        assert!(worked && texts.contains("documents (documents, 1 rows"), "{texts}");
+        assert!(worked && texts.contains("documents (documents, 1 passage"), "{texts}");
         let draft = ["ontology", "draft", "--workspace", "acme", "--name", "costs", "costs_2026"];
         let drafted = command(&world.data()).args(draft).output().await.unwrap();
         assert!(drafted.status.success(), "{}", String::from_utf8_lossy(&drafted.stderr));

@@ -49,11 +49,62 @@ fn from_an_empty_folder_to_published_data_and_a_whole_record() {
     let said = String::from_utf8_lossy(&both.stdout).into_owned();
     assert!(said.contains("sales_2026") && said.contains("documents") && said.contains("not published"), "{said}");
 
+    // What keeps a column from being numbers is told, and how it becomes some.
+    let few = folder.path().join("few.csv");
+    std::fs::write(&few, "a\n1\n-\n2\n").unwrap();
+    let import = ["import", few.to_str().unwrap(), "--workspace", "acme"];
+    let said = |more: &[&str]| {
+        let output = dragoman(&data, &[&import[..], more].concat());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let found = said(&["--check"]);
+    assert!(found.contains("(table, 3 rows), not imported") && found.contains("1 is not: \"-\" (line 3)."), "{found}");
+    let made = said(&["--type", "a=BIGINT"]);
+    assert!(made.contains("a: 1 of 3 values says nothing and is left empty: \"-\" (line 3)."), "{made}");
+    std::fs::write(&few, "a\n1\n").unwrap();
+    assert!(said(&[]).contains("(table, 1 row, "), "one is one");
+
     let record = facts(&data, &["admin", "audit", "list"]);
     let actions: Vec<&str> =
         record.as_array().unwrap().iter().map(|row| row["entry"]["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["admin.role.set", "admin.person.create", "admin.workspace.create"], "newest first");
     assert_eq!(facts(&data, &["admin", "audit", "verify", "--workspace", "acme"])["whole"], true);
+}
+
+#[test]
+fn a_command_that_finds_no_data_says_where_it_looked_and_makes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("a.csv");
+    std::fs::write(&csv, "a\n1\n").unwrap();
+    let run = |arguments: &[&str], here: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+        command.args(arguments).current_dir(here).env_remove("DRAGOMAN_DATA_DIR").env("DRAGOMAN_TOKEN", "x");
+        command.output().unwrap()
+    };
+    let here = folder.path().join("here");
+    std::fs::create_dir(&here).unwrap();
+    for arguments in [
+        &["import", csv.to_str().unwrap(), "--workspace", "acme"][..],
+        &["admin", "person", "create", "ann@example.com"],
+        &["admin", "workspace", "list"],
+        &["admin", "repair"],
+        &["admin", "dataset", "versions", "a", "--workspace", "acme"],
+        &["ontology", "draft", "--workspace", "acme"],
+        &["stdio"],
+    ] {
+        let output = run(arguments, &here);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let looked = here.canonicalize().unwrap().join("data").display().to_string();
+        assert!(!output.status.success() && said.contains(&looked), "{arguments:?}: {said}");
+        assert!(said.contains("--data DIR") && said.contains("DRAGOMAN_DATA_DIR"), "{arguments:?}: {said}");
+        assert_eq!(std::fs::read_dir(&here).unwrap().count(), 0, "{arguments:?} made something");
+    }
+    // The first step of an installation makes one, and says where.
+    let made = run(&["admin", "workspace", "create", "acme"], &here);
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success() && said.contains("made a new data folder: ") && said.contains("here/data"), "{said}");
+    let second = run(&["admin", "workspace", "create", "other"], &here);
+    assert!(second.status.success() && second.stderr.is_empty(), "{second:?}");
 }
 
 #[test]

@@ -136,7 +136,10 @@ async fn files_come_in_through_a_form_and_nothing_is_replaced_unasked() {
     assert_eq!(typed.status(), 303);
     let wrong = [("name", "n"), ("if_exists", "append")];
     let refused = bring(&ann, &wrong, vec![file("n.csv", "b,a,c\ny,word,2\n")]).await.text().await.unwrap();
-    assert!(refused.contains("a value of column a is no BIGINT"), "{refused}");
+    assert!(refused.contains("line 2, column a: &#34;word&#34; is no BIGINT"), "{refused}");
+    let told = bring(&ann, &[("name", "few")], vec![file("few.csv", "a,b\n1,x\n-,y\n2,z\n")]).await;
+    assert_eq!(told.status(), 200, "{told:?}");
+    assert!(told.text().await.unwrap().contains("a: 2 of 3 values are whole numbers; 1 is not"));
     let turned = bring(&ann, &wrong, vec![file("n.csv", "b,a,c\ny,2,3\n")]).await;
     assert!(text(&ann, &location(&turned)).await.contains("2 rows, 3 columns"));
 
@@ -159,6 +162,15 @@ async fn files_come_in_through_a_form_and_nothing_is_replaced_unasked() {
     let request = ann.http.post(format!("{}/w/acme/import", ann.base)).multipart(script).header("origin", &ann.base);
     let (status, body) = json_of(request.header(header::ACCEPT, "application/json").send().await.unwrap()).await;
     assert_eq!((status, &body["datasets"][0]["name"], &body["problems"]), (200, &json!("j"), &json!([])), "{body}");
+
+    // The script says what the service says, also of an upload that is over.
+    let page = text(&ann, "/w/acme").await;
+    let (_, csrf) = page.split_once("data-check-csrf value=\"").unwrap();
+    let csrf = csrf.split('"').next().unwrap();
+    let look = [("csrf", csrf), ("do", "check"), ("uploads", "01936f2e-7c1a-7000-8000-000000000001")];
+    let look = ann.http.post(format!("{}/w/acme/check", ann.base)).form(&look).header("origin", &ann.base);
+    let (_, body) = json_of(look.header(header::ACCEPT, "application/json").send().await.unwrap()).await;
+    assert!(body["problems"][0]["message"].as_str().unwrap().contains("Send the file again"), "{body}");
     service.stop().await;
 }
 

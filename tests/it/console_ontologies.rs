@@ -373,12 +373,16 @@ async fn a_real_browser_goes_from_tables_to_an_answer() {
 async fn a_draft_is_made_of_tables_a_time_zone_and_a_dictionary() {
     let service = Service::start().await;
     let org = workspace(&service, "acme").await;
+    service.import(&org, "zones.csv", b"zone\nnorth\n", false).await.unwrap();
     let (_, ann) = person(&service, "ann@example.com", &[(&org, Role::Contributor)]).await;
     let page = text(&ann, "/w/acme/ontologies/new").await;
     for part in ["name=\"timezone\"", "name=\"dictionary\"", "name=\"improve\""] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let table = page.split("name=\"dataset_id\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let boxes = page.split("name=\"dataset_id\" value=\"").skip(1).map(|rest| rest.split('>').next().unwrap());
+    let ticked: Vec<bool> = boxes.map(|it| it.ends_with(" checked")).collect();
+    assert_eq!(ticked, [true, true, false], "what is published: {page}");
     let dictionary = "table,column,description\nshops,city,Where it stands\norders,amount,What was paid\n";
     let form = [("name", "sales"), ("dataset_id", table), ("dictionary", dictionary), ("improve", "1")];
     let wrong = [form.as_slice(), &[("timezone", "Berlin")]].concat();

@@ -234,13 +234,23 @@ async fn what_was_found_is_corrected_before_it_is_kept() {
     assert_eq!(types(&found)[..2], [("art".into(), "DOUBLE".into()), ("price".into(), "VARCHAR".into())]);
     assert_eq!(found["rows"][0][0], "100000.0", "an article number that is taken for a number is lost");
 
-    // A value that does not fit is named with its line.
-    let (status, unfit) = check(json!([{ "column": "price", "type": "DECIMAL(9,2)" }])).await;
-    let problem = &unfit["error"]["details"]["problems"][0];
-    assert_eq!((status, &problem["line"], &problem["value"]), (400, &json!(3), &json!("n/a")), "{unfit}");
-    assert_eq!(problem["column"], "price");
+    // What keeps a column from being numbers is told with its line, and left empty when somebody says that they are.
+    let hint = &found["hints"][0];
+    assert_eq!((&hint["column"], &hint["type"]), (&json!("price"), &json!("DOUBLE")), "{found}");
+    let says = "price: 2 of 3 values are numbers with a decimal comma; 1 is not: \"n/a\" (line 3). It is text until";
+    assert!(hint["says"].as_str().unwrap().starts_with(says), "{hint}");
+    let (status, found) = check(json!([{ "column": "price", "type": "DECIMAL(9,2)" }])).await;
+    assert_eq!((status, &found["rows"][0][1], &found["rows"][1][1]), (200, &json!("1.50"), &json!(null)), "{found}");
+    let says = "price: 1 of 3 values says nothing and is left empty: \"n/a\" (line 3).";
+    assert_eq!(found["hints"], json!([{ "column": "price", "type": "DECIMAL(9,2)", "says": says }]), "{found}");
+
+    // A value that says something else is named with its line.
+    let (status, unfit) = check(json!([{ "column": "note", "type": "DATE" }])).await;
+    let problem = &unfit["error"]["details"]["problems"][1];
+    assert_eq!((status, &problem["line"], &problem["value"]), (400, &json!(3), &json!("b")), "{unfit}");
+    assert_eq!(problem["column"], "note");
     let said = unfit["error"]["message"].as_str().unwrap();
-    assert!(said.contains("line 3") && said.contains("n/a"), "{said}");
+    assert!(said.contains("line 2, column note: \"a\" is no DATE. 2 more are like it."), "{said}");
     for (columns, part) in [
         (json!([{ "column": "prize", "type": "DOUBLE" }]), "The file has no column prize. It has: art, price"),
         (json!([{ "column": "art", "name": "day" }]), "Two columns cannot have the name day"),

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use crate::base::counted::counted;
 use crate::cli::door::{Door, House};
 use crate::ops::dataset_versions::{ListVersions, RestoreVersion};
 use crate::ops::delete_dataset::DeleteDataset;
@@ -72,8 +73,8 @@ impl Dataset {
                 };
                 let asked = json!({ "dataset_id": found.get("id"), "version": version });
                 let reply = door.call::<RestoreVersion>(asked).await?;
-                let (rows, columns) = (field(&reply, "row_count"), field(&reply, "column_count"));
-                let text = format!("{name} is its version {} again: {rows} rows, {columns} columns.", plain(&version));
+                let (rows, columns) = (number(&reply, "row_count", "row"), number(&reply, "column_count", "column"));
+                let text = format!("{name} is its version {} again: {rows}, {columns}.", plain(&version));
                 (reply, text)
             }
         };
@@ -107,13 +108,18 @@ fn versions(reply: &Value) -> Vec<&Value> {
 
 /// A version in a line: `<version>  <made>  12 rows  from sales.csv  current`.
 fn line(version: &Value) -> String {
-    let [id, made, rows, source] = ["version", "made_at", "row_count", "source"].map(|name| field(version, name));
+    let [id, made, source] = ["version", "made_at", "source"].map(|name| field(version, name));
+    let rows = number(version, "row_count", "row");
     let current = if version.get("current") == Some(&json!(true)) { "  current" } else { "" };
-    format!("{id}  {made}  {rows} rows  from {source}{current}")
+    format!("{id}  {made}  {rows}  from {source}{current}")
 }
 
 fn field(of: &Value, name: &str) -> String {
     of.get(name).map(plain).unwrap_or_default()
+}
+
+fn number(of: &Value, name: &str, noun: &str) -> String {
+    counted(of.get(name).and_then(Value::as_i64).unwrap_or_default(), noun)
 }
 
 fn plain(value: &Value) -> String {

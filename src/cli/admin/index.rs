@@ -4,6 +4,7 @@ use anyhow::{Context as _, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
+use crate::base::counted::counted;
 use crate::cli::door::House;
 use crate::gateway::Moved;
 use crate::model::cluster_index::Home;
@@ -54,12 +55,13 @@ impl Index {
             println!("{facts:#}");
         } else {
             println!(
-                "The indexes of {workspace} are in the {}: {moved} moved with {chunks} chunks, {there} were there already, \
-                 {rebuilt} made anew of their texts.",
+                "The indexes of {workspace} are in the {}: {moved} moved with {}, {there} there already, {rebuilt} made anew of \
+                 their texts.",
                 match to {
                     Home::Folder => "data folder",
                     Home::Cluster => "Qdrant server",
-                }
+                },
+                counted(chunks, "chunk")
             );
         }
         Ok(())

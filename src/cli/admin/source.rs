@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::find_org;
 use super::show::{Said, table};
 use crate::base::clock::rfc3339;
+use crate::base::counted::counted;
 use crate::base::secret::Secret;
 use crate::engine::sql::remote::sources::{NewSource, Sources};
 use crate::identity::Identity;
@@ -66,8 +67,10 @@ pub(super) async fn source(
             let new = NewSource { name, engine, address, user: None, password: input()?, ca };
             let (source, found) = sources.create(org.id, None, new, &never).await.map_err(told)?;
             let text = format!(
-                "{} is connected: {} tables are datasets of {workspace} now, none of them published. {}",
-                source.name, found.added, found.left_out
+                "{} is connected, with {} as new datasets of {workspace} that are not published. {}",
+                source.name,
+                counted(found.added, "table"),
+                found.left_out
             );
             let text = text.trim_end().to_owned();
             Ok(Said { facts: facts(&source), text })
@@ -87,8 +90,10 @@ pub(super) async fn source(
             let (org, source) = find(identity, sources, &workspace, &name).await?;
             let found = sources.test(org.id, source.id, &never).await.map_err(told)?;
             let text = format!(
-                "{name} works: its server is version {}, and the login can read {} tables and nothing else. {}",
-                found.version, found.tables, found.left_out
+                "{name} works: its server is version {}, and the login can read {} and nothing else. {}",
+                found.version,
+                counted(found.tables, "table"),
+                found.left_out
             );
             let facts = json!({
                 "name": name, "version": found.version, "tables": found.tables, "left_out": found.left_out,

@@ -12,11 +12,9 @@ use super::{Finding, SEALED, State};
 use crate::app::Office;
 use crate::base::clock::{Clock, rfc3339};
 use crate::base::secret::Secret;
-use crate::cli::stdio::link::{BEHIND_SOCKET, served};
 use crate::config::{Config, Settings};
 use crate::model::audit::Entry;
 use crate::store;
-use crate::surface::operator::FACTS;
 
 const REDACTED: &str = "(redacted)";
 /// Failures of each workspace that are looked for among its newest rows.
@@ -34,15 +32,12 @@ pub(super) async fn write(
     findings: &[Finding],
     settings: &Settings,
     config: Option<&Config>,
+    service: &Value,
 ) -> anyhow::Result<()> {
     let shown: serde_json::Map<String, Value> =
         settings.shown.iter().map(|setting| (setting.name.to_owned(), setting.value.as_str().into())).collect();
     let kernel = std::fs::read_to_string("/proc/version").unwrap_or_default();
     let can_be_opened = findings.iter().any(|finding| finding.what == SEALED && finding.state == State::Good);
-    let service = match config {
-        Some(config) => running(config).await,
-        None => Value::Null,
-    };
     let failures = match config.filter(|_| can_be_opened) {
         Some(config) => failures(config).await,
         None => Value::Null,
@@ -64,15 +59,6 @@ pub(super) async fn write(
     let mut out = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     let out = out.as_mut().map_err(|problem| anyhow::anyhow!("{}: {problem}; name a new file", file.display()))?;
     out.write_all(text.as_bytes()).with_context(|| format!("{} cannot be written", file.display()))
-}
-
-/// Version, metrics and the last lines of the log of the service that runs; null when none does.
-async fn running(config: &Config) -> Value {
-    let Some((client, _socket)) = served(&config.data_dir).await else { return Value::Null };
-    match client.get(format!("{BEHIND_SOCKET}{FACTS}")).send().await {
-        Ok(response) => response.json().await.unwrap_or_default(),
-        Err(problem) => problem.without_url().to_string().into(),
-    }
 }
 
 /// What failed last: when, what kind of thing, with what outcome. Not whose, and not what was asked.

@@ -3,19 +3,18 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Finding, SEALED, State, reach};
 use crate::app::{App, Office};
 use crate::base::clock::Clock;
 use crate::cli::door::{Dataset, Door};
-use crate::cli::stdio::link::served;
 use crate::config::Config;
 use crate::model::dataset::IfExists;
 use crate::ops::search::Search;
 use crate::ops::sql::Sql;
-use crate::store::FolderLock;
 use crate::store::inspect::{self, Standing};
+use crate::store::{Db, FolderLock};
 
 const GIB: u64 = 1 << 30;
 /// The least room of a service that writes, and the least that an import of the largest upload needs with ease.
@@ -23,15 +22,14 @@ const LEAST_ROOM: u64 = GIB / 2;
 /// By how much the clock may be behind the newest row of the record, in milliseconds.
 const BEHIND: i64 = 60_000;
 
-/// Everything, in the order in which one thing needs the other.
-pub(super) async fn all(config: &Config) -> Vec<Finding> {
+/// Everything, in the order in which one thing needs the other. `service` is what the one that runs says of itself.
+pub(super) async fn all(config: &Config, service: Option<&Value>) -> Vec<Finding> {
     let mut findings = vec![Finding::good("settings", "all of them can be used")];
     let folder = folder(&config.data_dir);
     let is_sound = folder.state != State::Wrong;
     findings.push(folder);
     findings.push(disk(config));
-    let runs = served(&config.data_dir).await.is_some();
-    findings.push(holder(&config.data_dir, runs));
+    findings.push(holder(&config.data_dir, service.is_some()));
     findings.push(master_key(config));
     let metadata = standing(config).await;
     findings.push(described(config, metadata.as_ref()));
@@ -40,17 +38,18 @@ pub(super) async fn all(config: &Config) -> Vec<Finding> {
     findings.push(clock(metadata.ok().flatten().and_then(|standing| standing.newest_record)));
     findings.push(sandbox());
     findings.extend(answers(config).await);
-    findings.extend(reach::all(config, runs).await);
+    findings.extend(reach::all(config, service).await);
     findings
 }
 
 fn folder(folder: &Path) -> Finding {
     const WHAT: &str = "data folder";
+    const NEW: &str = "The first start makes it. Where there is one already, name it with --data or DRAGOMAN_DATA_DIR.";
     let name = folder.display();
     let about = match std::fs::metadata(folder) {
         Ok(about) => about,
         Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => {
-            return Finding::note(WHAT, format!("{name} is not there yet"), "The first start makes it.");
+            return Finding::note(WHAT, format!("{name} is not there yet"), NEW);
         }
         Err(problem) => {
             return Finding::wrong(WHAT, format!("{name}: {problem}"), "Let the user that runs the service reach it.");
@@ -157,7 +156,7 @@ async fn standing(config: &Config) -> sqlx::Result<Option<Standing>> {
     match &config.database_url {
         Some(url) => inspect::postgres(url).await.map(Some),
         None => {
-            let file = config.data_dir.join("metadata.sqlite");
+            let file = Db::file(&config.data_dir);
             if file.exists() { inspect::sqlite(&file).await.map(Some) } else { Ok(None) }
         }
     }

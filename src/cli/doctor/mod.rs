@@ -11,7 +11,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::settings;
+use super::stdio::link::{BEHIND_SOCKET, served};
 use crate::config::Config;
+use crate::surface::operator::FACTS;
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -86,9 +88,12 @@ impl Doctor {
     /// Something is wrong with the installation, or the bundle cannot be written.
     pub(super) async fn run(self, data: Option<PathBuf>, json: bool) -> anyhow::Result<()> {
         let shown = Config::shown(|name| (name == "DRAGOMAN_DATA_DIR").then(|| folder_text(data.as_ref())).flatten());
-        let (findings, config) = match settings(data, None) {
-            Ok(config) => (checks::all(&config).await, Some(config)),
-            Err(problem) => (vec![unusable(&problem)], None),
+        let (findings, config, service) = match settings(data, None) {
+            Ok(config) => {
+                let service = running(&config).await;
+                (checks::all(&config, service.as_ref()).await, Some(config), service)
+            }
+            Err(problem) => (vec![unusable(&problem)], None, None),
         };
         let wrong = findings.iter().filter(|finding| finding.state == State::Wrong).count();
         if json {
@@ -98,7 +103,7 @@ impl Doctor {
             findings.iter().for_each(print);
         }
         if let Some(file) = &self.bundle {
-            bundle::write(file, &findings, &shown, config.as_ref()).await?;
+            bundle::write(file, &findings, &shown, config.as_ref(), &service.unwrap_or_default()).await?;
             eprintln!("Written to {}. Look at it before you pass it on.", file.display());
         }
         anyhow::ensure!(wrong == 0, "{wrong} of {} checks found something to mend", findings.len());
@@ -108,6 +113,16 @@ impl Doctor {
 
 fn folder_text(data: Option<&PathBuf>) -> Option<String> {
     data.map(|folder| folder.display().to_string())
+}
+
+/// What the service that has the data folder says of itself: version, addresses, metrics, the last lines of its log;
+/// `None` when none runs.
+async fn running(config: &Config) -> Option<Value> {
+    let (client, _socket) = served(&config.data_dir).await?;
+    Some(match client.get(format!("{BEHIND_SOCKET}{FACTS}")).send().await {
+        Ok(response) => response.json().await.unwrap_or_default(),
+        Err(problem) => problem.without_url().to_string().into(),
+    })
 }
 
 /// Without settings there is nothing else to look at.

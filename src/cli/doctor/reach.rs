@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
@@ -18,10 +19,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// By how much the clock may differ from that of whoever answers at the public address, in seconds.
 const APART: i64 = 30;
 
-pub(super) async fn all(config: &Config, runs: bool) -> Vec<Finding> {
-    let mut findings = vec![port("address", "--listen or DRAGOMAN_LISTEN", Some(config.listen), runs).await];
-    findings.push(port("metrics address", "DRAGOMAN_ADMIN_LISTEN", config.admin_listen, runs).await);
-    findings.extend(public(config, runs).await);
+pub(super) async fn all(config: &Config, service: Option<&Value>) -> Vec<Finding> {
+    let runs = service.is_some();
+    let Addresses { listen, metrics, public_url } = addresses(config, service);
+    let config = &Config { public_url, ..config.clone() };
+    let mut findings = vec![port("address", "--listen or DRAGOMAN_LISTEN", listen, runs).await];
+    findings.push(port("metrics address", "DRAGOMAN_ADMIN_LISTEN", metrics, runs).await);
+    findings.extend(public(config, runs && listen.is_some()).await);
     if let Some(llm) = &config.llm {
         findings.push(server("language model", "DRAGOMAN_LLM_URL", Some(llm.url.clone())).await);
     }
@@ -35,6 +39,26 @@ pub(super) async fn all(config: &Config, runs: bool) -> Vec<Finding> {
         findings.push(server("sign-in provider", "DRAGOMAN_OIDC_ISSUER", Url::parse(&provider.issuer).ok()).await);
     }
     findings
+}
+
+/// Where the service is met.
+struct Addresses {
+    listen: Option<SocketAddr>,
+    metrics: Option<SocketAddr>,
+    public_url: Url,
+}
+
+/// Those of the service that runs, which may have been started with other settings than this command.
+fn addresses(config: &Config, service: Option<&Value>) -> Addresses {
+    fn said<T: DeserializeOwned>(service: Option<&Value>, key: &str, set: T) -> T {
+        let said = service.and_then(|facts| facts.get(key));
+        said.and_then(|said| serde_json::from_value(said.clone()).ok()).unwrap_or(set)
+    }
+    Addresses {
+        listen: said(service, "listen", Some(config.listen)),
+        metrics: said(service, "metrics_listen", config.admin_listen),
+        public_url: said(service, "address", config.public_url.clone()),
+    }
 }
 
 async fn qdrant(chosen: &Qdrant) -> Finding {
@@ -59,7 +83,7 @@ async fn port(what: &'static str, setting: &str, address: Option<SocketAddr>, ru
             false => Finding::note(
                 what,
                 format!("nobody listens on {address}, though a service runs"),
-                format!("Is it set to another one by {setting} where the service was started?"),
+                "Start the service again, and look into its log.",
             ),
         };
     }

@@ -20,7 +20,7 @@ use url::Url;
 
 use self::bridge::Bridge;
 use self::link::{Link, Place};
-use super::stop_signal;
+use super::{find_data, stop_signal};
 use crate::base::secret::Secret;
 use crate::config::Config;
 use crate::model::org::is_slug;
@@ -71,6 +71,7 @@ impl Stdio {
             anyhow::ensure!(url.path() != "/", "--url: the address ends in /mcp: {}://{host}/mcp", url.scheme());
             return Ok(Place::Address(url));
         }
+        find_data(&config)?;
         let mut path = match self.workspace {
             Some(slug) => {
                 anyhow::ensure!(is_slug(&slug), "--workspace: {slug:?} is no short name of a workspace");

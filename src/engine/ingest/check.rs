@@ -4,6 +4,8 @@
 use super::{Import, Ingest, Request};
 use crate::base::id::Id;
 use crate::engine::job::Job;
+use crate::engine::sql::ImportedTable;
+use crate::model::column_change::Hint;
 use crate::model::dataset::{ColumnInfo, Dataset, IfExists, Kind};
 use crate::model::error::{Error, Result};
 use crate::store;
@@ -25,6 +27,8 @@ pub struct Found {
     pub exists: Option<Dataset>,
     /// The datasets into which these very files came last.
     pub same: Vec<String>,
+    /// What could be corrected of a table's columns.
+    pub hints: Vec<Hint>,
 }
 
 impl Ingest {
@@ -58,6 +62,7 @@ impl Ingest {
             titles: vec![],
             exists,
             same: self.same(job, &import.digest).await?,
+            hints: vec![],
         };
         let Some(format) = format else {
             let documents = self.read(job, &import.request.files).await?;
@@ -66,7 +71,8 @@ impl Ingest {
         };
         let staging = self.staging(dataset.org)?;
         let made = self.read_table(job, &import, format, &staging.path().join("table.duckdb")).await?;
-        Ok(Found { rows: made.row_count, columns: made.columns, first: made.rows, ..found })
+        let ImportedTable { row_count, columns, rows, hints, .. } = made;
+        Ok(Found { rows: row_count, columns, first: rows, hints, ..found })
     }
 
     /// The datasets into which files of this digest came last, as far as the caller sees them.

@@ -25,7 +25,7 @@ use crate::engine::files::Files;
 use crate::engine::job::Job;
 use crate::engine::search::SearchEngine;
 use crate::engine::sql::{ImportedTable, SqlEngine, TableFormat, TableSource};
-use crate::model::column_change::ColumnChange;
+use crate::model::column_change::{ColumnChange, Hint};
 use crate::model::dataset::{DESCRIPTION, Dataset, IfExists, Kind, NAMES, is_name, readable};
 use crate::model::document::{Changes, Document, DocumentRow};
 use crate::model::error::{Code, Error, Result};
@@ -83,6 +83,8 @@ pub struct Imported {
     pub documents: Option<Changes>,
     /// The datasets into which these very files had come before.
     pub same: Vec<String>,
+    /// What could be corrected of a table's columns, and what was left empty in them.
+    pub hints: Vec<Hint>,
 }
 
 /// The texts of a version, as the metadata get them.
@@ -157,14 +159,16 @@ impl Ingest {
         let _reading = (request.if_exists == IfExists::Append).then(|| self.datasets.read());
         let (import, format) = self.begin(job, request).await?;
         let same = self.same(job, &import.digest).await?;
-        let (dataset, documents) = match format {
-            Some(format) => (self.table(job, import, format).await?, None),
+        match format {
+            Some(format) => {
+                let (dataset, hints) = self.table(job, import, format).await?;
+                Ok(Imported { dataset, documents: None, same, hints })
+            }
             None => {
                 let (dataset, changes) = self.documents(job, import).await?;
-                (dataset, Some(changes))
+                Ok(Imported { dataset, documents: Some(changes), same, hints: vec![] })
             }
-        };
-        Ok(Imported { dataset, documents, same })
+        }
     }
 
     /// What is asked for, checked against itself and against what is there.
@@ -251,14 +255,14 @@ impl Ingest {
         }
     }
 
-    async fn table(&self, job: &Job<'_>, mut import: Import, format: TableFormat) -> Result<Dataset> {
+    async fn table(&self, job: &Job<'_>, mut import: Import, format: TableFormat) -> Result<(Dataset, Vec<Hint>)> {
         let staging = self.staging(import.dataset.org)?;
         let staged = staging.path().join("table.duckdb");
         let made = self.read_table(&job.part(0.0..READY), &import, format, &staged).await?;
         import.dataset.row_count = made.row_count;
         import.dataset.bytes = made.bytes;
         import.dataset.columns = made.columns;
-        self.publish(job, import, Texts::default(), Staged::Table(&staged)).await
+        Ok((self.publish(job, import, Texts::default(), Staged::Table(&staged)).await?, made.hints))
     }
 
     /// The table that the file makes, with the rows before it where it adds to them.

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::{Edit, Ingest};
+use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::config::Budgets;
 use crate::engine::datasets::column;
@@ -166,16 +167,17 @@ impl Run<'_> {
     async fn count(&mut self, on: &Ingest, job: &Job<'_>) -> Result<Option<String>> {
         job.says(0.0, format!("Counting the rows of {}", self.table.name));
         let (key, changed) = (self.mapping.key.as_str(), self.mapping.changed.as_deref());
-        let counted = self.rows(on, job, &facts(self.table, key, changed)).await?;
-        let counted = counted.into_iter().next().unwrap_or_default();
-        let number = |at: usize| counted.get(at).and_then(text).and_then(|number| number.parse::<usize>().ok());
+        let found = self.rows(on, job, &facts(self.table, key, changed)).await?;
+        let found = found.into_iter().next().unwrap_or_default();
+        let number = |at: usize| found.get(at).and_then(text).and_then(|number| number.parse::<usize>().ok());
         let (Some(rows), Some(different)) = (number(0), number(1)) else {
             return Err(Error::internal("a count is no number"));
         };
         if rows != different {
             let message = format!(
-                "{key} is no key of {}: {rows} rows have {different} different values. Name a column that differs in every row.",
-                self.table.name
+                "{key} is no key of {}: in {rows} rows it has {}. Name a column that differs in every row.",
+                self.table.name,
+                counted(different, "different value")
             );
             return Err(Error::invalid("key", message));
         }
@@ -185,7 +187,7 @@ impl Run<'_> {
             return Err(Error::new(Code::LimitExceeded, message).with(details));
         }
         self.of = rows;
-        Ok(counted.get(2).and_then(text))
+        Ok(found.get(2).and_then(text))
     }
 
     /// The keys of all rows.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Outcome, SqlEngine, Task, TaskLimits};
 use crate::config::Budgets;
 use crate::engine::job::Job;
-use crate::model::column_change::ColumnChange;
+use crate::model::column_change::{ColumnChange, Hint};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Error, Result};
 
@@ -41,6 +41,8 @@ pub struct ImportedTable {
     pub columns: Vec<ColumnInfo>,
     /// The first of them as text.
     pub rows: Vec<Vec<Option<String>>>,
+    /// Columns that could be of another type, and what a type left empty.
+    pub hints: Vec<Hint>,
 }
 
 /// A file of others that becomes a table.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Thing, nothing};
+use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::gateway::operation::{Cost, Info, Operation, Parts, Route, Surface, Toolset};
@@ -136,15 +137,16 @@ async fn dataset(on: &Parts, job: &Job<'_>, id: Id<Dataset>) -> Result<Told> {
 fn head(dataset: &Dataset) -> String {
     let what = match dataset.dialect() {
         Some(dialect) => format!(
-            "Table {} with {} rows and {} columns; for SQL in the dialect {}.",
+            "Table {} with {} and {}; for SQL in the dialect {}.",
             dataset.name,
-            dataset.row_count,
-            dataset.columns.len(),
+            counted(dataset.row_count, "row"),
+            counted(dataset.columns.len(), "column"),
             dialect.name(),
         ),
         None => format!(
-            "Documents {} with {} passages. Search finds the documents by what they say.",
-            dataset.name, dataset.row_count
+            "Documents {} with {}. Search finds the documents by what they say.",
+            dataset.name,
+            counted(dataset.row_count, "passage")
         ),
     };
     let source = dataset.remote.as_ref().map(|remote| {

@@ -8,6 +8,7 @@ const size = (bytes) => {
   while (bytes >= 1000 && at < units.length - 1) { bytes /= 1000; at += 1; }
   return `${at === 0 || bytes >= 100 ? Math.round(bytes) : bytes.toFixed(1)} ${units[at]}`;
 };
+const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 const element = (name, text, className) => {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;
@@ -230,7 +231,7 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
       link.href = `${workspace}/check?${at(more)}`;
       choices.append(link);
     };
-    const several = (made) => (made.type === 'table' ? `${made.rows} rows, ${made.columns} columns` : `${made.rows} passages`);
+    const several = (made) => (made.type === 'table' ? `${count(made.rows, 'row')}, ${count(made.columns, 'column')}` : count(made.rows, 'passage'));
     const show = (outcome, more) => {
       bar.remove();
       choices.replaceChildren();
@@ -252,8 +253,9 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
         }
       } else if (outcome.found) {
         const { found } = outcome;
-        const what = found.type === 'table' ? several(found) : `${found.rows} texts`;
+        const what = found.type === 'table' ? several(found) : count(found.rows, 'text');
         state.textContent = `${found.name}: ${what} found. Nothing is imported yet.`;
+        for (const says of found.hints) state.textContent += ` ${says}`;
         if (outcome.same.length) state.textContent += ` This very file came into ${outcome.same.join(', ')} before.`;
         if (outcome.exists && !decided(more)) {
           state.textContent += ` There is a dataset ${found.name} already.`;

@@ -4,6 +4,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 
+use crate::base::counted::counted;
 use crate::base::secret::Secret;
 use crate::model::error::{Code, Error, Result};
 use crate::model::user::{User, normal_email};
@@ -90,8 +91,9 @@ pub async fn remember(web: &Web, headers: &HeaderMap, user: &User) -> Result<Opt
 
 fn too_many_for_account(wait: u64) -> Response {
     let text = format!(
-        "There were too many attempts to sign in with this e-mail address. Try again in {wait} seconds, or in a browser \
-         that you have signed in with before."
+        "There were too many attempts to sign in with this e-mail address. Try again in {}, or in a browser \
+         that you have signed in with before.",
+        counted(wait, "second")
     );
     html::failure(&Error::new(Code::RateLimited, text).retry_after(wait))
 }

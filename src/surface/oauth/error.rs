@@ -5,6 +5,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::base::counted::counted;
 use crate::identity::grants::{GrantError, Reuse};
 use crate::model::error::{Code, Error};
 use crate::surface::form::FormError;
@@ -46,7 +47,7 @@ impl OAuthError {
     }
 
     pub fn too_many(wait: u64) -> Self {
-        let description = format!("Too many requests from this address; try again in {wait} seconds.");
+        let description = format!("Too many requests from this address; try again in {}.", counted(wait, "second"));
         let error = Self::bad("temporarily_unavailable", description);
         Self { status: StatusCode::TOO_MANY_REQUESTS, retry_after: Some(wait), ..error }
     }

@@ -33,6 +33,11 @@ async fn the_hub_shows_every_client_to_everybody() {
             assert!(!page.contains("style=") && !page.contains("<script>"), "{path}: the policy would refuse it");
         }
     }
+    let list = viewer.get("/w/acme/connect").await.text().await.unwrap();
+    for address in [service.url("/t/acme/mcp"), service.url("/mcp")] {
+        assert!(list.contains(&format!("<code>{address}</code>")), "{address}: {list}");
+    }
+
     // Nothing here is for strangers, and there is no guide of another name.
     for path in ["/w/acme/connect/netscape", "/w/acme/connect/netscape/seen", "/w/other/connect"] {
         assert_eq!(admin.get(path).await.status(), 404, "{path}");

@@ -220,7 +220,10 @@ async fn what_cannot_be_kept_is_said_by_its_name() {
     assert_eq!(shop.set(set("kind", "body", "posts")).await.0, 200);
     let run = shop.ended("texts").await;
     assert_eq!(run["state"], "failed");
-    assert!(run["message"].as_str().unwrap().contains("kind is no key of posts: 2 rows have 1"), "{run}");
+    assert!(
+        run["message"].as_str().unwrap().contains("kind is no key of posts: in 2 rows it has 1 different value."),
+        "{run}"
+    );
     // Rows of equal texts are documents of their own.
     assert_eq!(shop.set(set("id", "body", "posts")).await.0, 200);
     assert_eq!(counts(&shop.ended("texts").await), [2, 0, 0, 0, 2]);

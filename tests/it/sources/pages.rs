@@ -71,7 +71,7 @@ async fn an_admin_connects_publishes_and_removes_by_forms_alone() {
     let tested = send(&browser, page, "test", &[("source_id", &source)]).await.text().await.unwrap();
     assert!(tested.contains("It works.") && tested.contains("can read 2 tables and nothing else"), "{tested}");
     let again = send(&browser, page, "refresh", &[("source_id", &source)]).await.text().await.unwrap();
-    assert!(again.contains("0 tables are new, 2 are up to date, 0 are gone"), "{again}");
+    assert!(again.contains("Tables that are new: 0; up to date: 2; gone: 0."), "{again}");
     assert_eq!(send(&browser, page, "remove", &[("source_id", &source)]).await.status(), 303);
     let empty = browser.get(page).await.text().await.unwrap();
     assert!(!empty.contains("public.orders"), "{empty}");

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dragoman::engine::job::{Job, OnProgress};
 use dragoman::engine::sql::{ImportedTable, TableFormat, TableSource};
+use dragoman::model::column_change::ColumnChange;
 use dragoman::model::error::{Code, Error};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -45,6 +46,54 @@ async fn csv_gets_types_from_all_rows_and_plain_names() {
     assert_eq!(table.columns.iter().map(|column| column.nullable).collect::<Vec<_>>(), [false, false, false, true]);
     assert_eq!(table.columns[2].sample_values, ["2013-01-01", "2013-02-01"]);
     assert!(table.columns.iter().all(|column| column.sample_values.len() <= 5));
+}
+
+/// A row of a CSV file whose note has a second line.
+fn noted(i: usize, amount: &str) -> String {
+    format!("{i},{amount},\"a note\nof two lines\",411E{}\n", i % 9)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_few_words_among_numbers_are_told_with_their_lines_and_empty_when_people_say_that_they_are_numbers() {
+    let house = House::new(|_| {}).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
+    let rows = |odd: &str| -> String {
+        let amount = |i: usize| if i == 7 || i == 400 { odd.to_owned() } else { i.to_string() };
+        "id,amount,note,account\n".to_owned()
+            + &(0..500).map(|i| noted(i, &amount(i))).collect::<String>()
+            + "9,9,x,411\n"
+    };
+    std::fs::write(&source, rows("N/A")).unwrap();
+    let table = house.import(&source, TableFormat::Csv, &made).await.unwrap();
+    assert_eq!(types(&table)[1], ("amount", "VARCHAR"), "nothing is changed unasked");
+    let says = "amount: 499 of 501 values are whole numbers; 2 are not: \"N/A\" (lines 16 and 802). It is text until you \
+                give it the type BIGINT, which leaves these empty.";
+    assert_eq!(table.hints.iter().map(|hint| hint.says.as_str()).collect::<Vec<_>>(), [says]);
+
+    let (pass, time) = (house.pass(), Duration::from_secs(600));
+    let job = Job::new(&pass, &house.budgets, time, CancellationToken::new(), None);
+    let changes = [ColumnChange { column: "amount".into(), r#type: Some("BIGINT".into()), ..ColumnChange::default() }];
+    let changed = TableSource { path: &source, format: TableFormat::Csv, changes: &changes };
+    let table = house.engine.import(&job, changed, &folder.path().join("typed.duckdb")).await.unwrap();
+    assert_eq!(types(&table)[1], ("amount", "BIGINT"));
+    assert_eq!(types(&table)[3], ("account", "VARCHAR"), "what is told of one column leaves the codes in another");
+    let says = "amount: 2 of 501 values say nothing and are left empty: \"N/A\" (lines 16 and 802).";
+    assert_eq!(table.hints.iter().map(|hint| hint.says.as_str()).collect::<Vec<_>>(), [says]);
+    assert_eq!((&table.rows[7][1], &table.rows[8][1]), (&None, &Some("8".to_owned())));
+
+    std::fs::write(&source, rows("1.5")).unwrap();
+    let unfit = house.engine.import(&job, changed, &folder.path().join("unfit.duckdb")).await.unwrap_err();
+    assert_eq!((&unfit.details["line"], &unfit.details["problems"][1]["line"]), (&json!(16), &json!(802)), "{unfit}");
+    assert!(unfit.message.contains("line 16, column amount: \"1.5\" is no BIGINT. 1 more is like it."), "{unfit}");
+
+    // Rows that are added are held to the types that are there.
+    std::fs::write(&source, rows("-")).unwrap();
+    let plain = csv(&source);
+    let both = folder.path().join("both.duckdb");
+    let table = house.engine.append(&job, plain, &folder.path().join("typed.duckdb"), &both).await.unwrap();
+    assert_eq!((table.row_count, types(&table)[1]), (1_002, ("amount", "BIGINT")));
+    assert!(table.hints[0].says.contains("2 of 501 values say nothing and are left empty: \"-\""), "{:?}", table.hints);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::reword::{names_personal, reword};
 use super::{Body, Made, Open, Questions, Refused, Steps};
+use crate::base::counted::counted;
 use crate::config::Budgets;
 use crate::engine::agent::compiler::{CompileError, Compiled, NoteKind, OutputColumn, compile, with_way};
 use crate::engine::agent::explainer::{Facts, Told, tell, unsupported_numbers};
@@ -104,7 +105,7 @@ impl Questions {
             _ => None,
         };
         steps.trace.row_count = Some(ran.table.rows.len());
-        steps.done("run", format!("{} rows", ran.table.rows.len()));
+        steps.done("run", counted(ran.table.rows.len(), "row"));
         steps.record.add_json("run", &ran.table);
 
         job.says(0.7, "Checking the result");
@@ -114,7 +115,7 @@ impl Questions {
         let mut caveats = steps.caveats.clone();
         caveats.extend(of_result(&verdict, compiled, &ran.table, total));
         steps.trace.verified = Some(passed);
-        steps.done("check", format!("{} checks", verdict.findings.len()));
+        steps.done("check", counted(verdict.findings.len(), "check"));
         let found = verdict.findings.into_iter();
         steps.trace.checks = found.map(|it| CheckFound { name: it.check, passed: it.passed, says: it.says }).collect();
         if is_empty(&reading.plan, &ran.table) {
@@ -200,13 +201,13 @@ impl Questions {
         for (condition, loose) in loosened(plan, &prepared.ontology).into_iter().take(MOST_RELAXED) {
             let count = self.count(job, prepared, &loose).await?;
             if count > 0 {
-                said.push(format!("With “{condition}”, which leaves capitals aside, there are {count} rows."));
+                said.push(format!("With “{condition}”, which leaves capitals aside, {}.", there_are(count)));
             }
         }
         for (condition, without) in relaxations(plan, &prepared.ontology).into_iter().take(MOST_RELAXED) {
             let count = self.count(job, prepared, &without).await?;
             if count > 0 {
-                said.push(format!("Without the condition “{condition}” there are {count} rows."));
+                said.push(format!("Without the condition “{condition}” {}.", there_are(count)));
             }
         }
         if !said.is_empty() {
@@ -216,7 +217,8 @@ impl Questions {
             let count = self.count(job, prepared, &without).await?;
             if count > 0 {
                 said.push(format!(
-                    "No row meets “{one}” or “{other}” with the rest: without both of these conditions there are {count} rows."
+                    "No row meets “{one}” or “{other}” with the rest: without both of these conditions {}.",
+                    there_are(count)
                 ));
                 break;
             }
@@ -263,6 +265,11 @@ impl Questions {
         steps.trace.notes.push(note);
         narrative.to_owned()
     }
+}
+
+/// `there is 1 row`, `there are 2 rows`.
+fn there_are(rows: usize) -> String {
+    format!("there {} {}", if rows == 1 { "is" } else { "are" }, counted(rows, "row"))
 }
 
 /// What is to be known of a result: how the data are, what is left out, what failed, how its numbers are made.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lines::{Sight, literal, name, one_line, way};
+use crate::base::counted::counted;
 use crate::engine::agent::near::Found;
 use crate::model::ontology::Relationship;
 
@@ -29,7 +30,7 @@ pub(super) fn lines(found: &[Found<'_>], sight: &Sight<'_>) -> (Vec<String>, Vec
         lines.push(condition(it, sight));
     }
     if more > 0 {
-        lines.push(format!("{more} more values have these words; give more of them to find one"));
+        lines.push(format!("{} with these words; give more of them to find one", counted(more, "more value")));
     }
     (lines, places)
 }

@@ -51,7 +51,7 @@ pub(crate) fn refusal(problems: &[Problem], query: &Query) -> Error {
     let told: Vec<String> =
         problems.iter().take(MAX_PROBLEMS).map(|problem| told(problem, text_of(query, &problem.argument))).collect();
     let more = problems.len().saturating_sub(MAX_PROBLEMS);
-    let more = if more > 0 { format!(" There are {more} more.") } else { String::new() };
+    let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
     let particulars: Vec<_> = problems
         .iter()
         .take(MAX_PROBLEMS)

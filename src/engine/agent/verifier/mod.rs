@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
+use crate::base::counted::counted;
 use crate::engine::agent::compiler::{Check, CheckKind, Compiled, OutputColumn};
 use crate::engine::render::column::Role;
 use crate::model::ontology::{Aggregation, DataType, Ontology};
@@ -115,7 +116,7 @@ impl Judge<'_> {
         match &check.kind {
             CheckKind::OneSide { rows, keys } => match (read(*rows), read(*keys)) {
                 (Some(rows), Some(keys)) if rows == keys => {
-                    self.find(&check.name, true, format!("{}: {} rows.", sentence(&check.says), rows));
+                    self.find(&check.name, true, format!("{}: {}.", sentence(&check.says), counted(rows, "row")));
                 }
                 (Some(rows), Some(keys)) => self.find(
                     &check.name,

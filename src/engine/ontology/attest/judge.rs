@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::Part;
+use crate::base::counted::counted;
 use crate::engine::ontology::read::datatype_of;
 use crate::model::ontology::{DataType, Finding, Severity};
 use crate::model::table::Table;
@@ -92,7 +93,7 @@ impl Part {
             wrong.push(format!("repeats a value in {repeated} of {rows} rows"));
         }
         let says = if wrong.is_empty() {
-            format!("`{}` is unique in {rows} rows.", self.name)
+            format!("`{}` is unique in {}.", self.name, counted(rows, "row"))
         } else {
             format!("`{}` is declared as a key, but {}.", self.name, wrong.join(" and "))
         };
@@ -125,7 +126,7 @@ impl Part {
                 self.name
             )
         } else {
-            format!("`{}` has {} values.", self.name, found.len())
+            format!("`{}` has {}.", self.name, counted(found.len(), "value"))
         };
         Finding {
             what: self.what.clone(),

@@ -1,21 +1,20 @@
-//! What people corrected of a file's columns before it becomes a table. Types of CSV and JSON are given to the reader, so
-//! that nothing is lost on the way through the type that was found (the article `1E5` is no 100000); a value that does not fit is named
-//! with its line or its record.
+//! What people corrected of a file's columns before it becomes a table. What is given a type is read as text first, so
+//! that nothing is lost on the way through the type that was found (the article `1E5` is no 100000), and so that a value
+//! that does not fit can be named with its line or its record.
 
 use duckdb::Connection;
 use duckdb::types::Value;
 use serde_json::json;
 
-use super::columns::{PROBLEMS, columns_of, list, more, plain_names, type_of};
+use super::columns::{PROBLEMS, TEXT, columns_of, list, more, plain_names, type_of};
 use super::instance::internal;
+use super::places::Places;
 use super::source::Dialect;
-use super::{columns, problem};
+use super::{columns, hints, problem, reading};
 use crate::engine::sql::TableFormat;
-use crate::model::column_change::ColumnChange;
+use crate::model::column_change::{ColumnChange, Hint};
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::{quoted, text_literal};
-
-const TEXT: &str = "VARCHAR";
 
 /// What reads the file with the types that its columns are given.
 pub(super) fn reader(
@@ -53,9 +52,9 @@ fn unknown(column: &str, names: &[String]) -> Error {
     Error::invalid("columns", message).with(json!({ "field": "columns", "column": column }))
 }
 
-/// The type that the reader gives a column: what stays out is text, which everything fits.
-fn read_as(change: &ColumnChange) -> Option<&str> {
-    if change.leave_out { Some(TEXT) } else { change.r#type.as_deref() }
+/// Whether the reader takes a column as text: that it is given a type, or stays out, and everything fits.
+fn is_read_as_text(change: &ColumnChange) -> bool {
+    change.leave_out || change.r#type.is_some()
 }
 
 /// A file of which one column is said to be text could look as if it had no header: whether it has one is found before.
@@ -71,20 +70,10 @@ fn csv(
     let found = connection.query_row(&sniff, [], |row| Ok((row.get::<_, bool>(0)?, row.get::<_, Value>(1)?)));
     let (has_header, columns) = found.map_err(|cause| problem::of_import(&cause))?;
     let named = named(&names(&columns), changes, reserved)?;
-    let typed = |read: &dyn Fn(&ColumnChange) -> Option<String>| {
-        let types = named
-            .iter()
-            .filter_map(|(name, change)| Some(format!("{}: {}", text_literal(name), text_literal(&read(change)?))));
-        let types = types.collect::<Vec<_>>().join(", ");
-        let types = if types.is_empty() { types } else { format!(", types={{{types}}}") };
-        format!("read_csv({path}, {options}, header={has_header}{types}")
-    };
-    let comma = match has_decimal_comma(connection, &named, &typed(&|change| read_as(change).map(|_| TEXT.into())))? {
-        true => ", decimal_separator=','",
-        false => "",
-    };
-    let read = typed(&|change| read_as(change).map(str::to_owned));
-    Ok(format!("{read}{comma}, store_rejects=true, rejects_limit={PROBLEMS})"))
+    let texts = named.iter().filter(|(_, change)| is_read_as_text(change));
+    let types: Vec<String> = texts.map(|(name, _)| format!("{}: '{TEXT}'", text_literal(name))).collect();
+    let types = if types.is_empty() { String::new() } else { format!(", types={{{}}}", types.join(", ")) };
+    Ok(format!("read_csv({path}, {options}, header={has_header}{types}, store_rejects=true, rejects_limit={PROBLEMS})"))
 }
 
 /// The names in what the reader found out of a file's columns.
@@ -100,27 +89,6 @@ fn names(columns: &Value) -> Vec<String> {
     columns.iter().filter_map(name).collect()
 }
 
-/// Whether more values of the columns that are to be numbers are some when a comma is their decimal point. `read` reads
-/// them as text, but for its closing parenthesis.
-fn has_decimal_comma(connection: &Connection, named: &[Named<'_>], read: &str) -> Result<bool> {
-    let is_number = |change: &ColumnChange| {
-        let named = change.r#type.as_deref().unwrap_or_default();
-        !change.leave_out && (named == "DOUBLE" || named.starts_with("DECIMAL"))
-    };
-    let numbers: Vec<String> =
-        named.iter().filter(|(_, change)| is_number(change)).map(|(name, _)| quoted(name)).collect();
-    if numbers.is_empty() {
-        return Ok(false);
-    }
-    let count = |text: &dyn Fn(&String) -> String| {
-        numbers.iter().map(|name| format!("count(TRY_CAST({} AS DOUBLE))", text(name))).collect::<Vec<_>>().join(" + ")
-    };
-    let (points, commas) = (count(&String::clone), count(&|name| format!("replace({name}, ',', '.')")));
-    let sql = format!("SELECT {commas} > {points} FROM {read}, ignore_errors=true)");
-    connection.query_row(&sql, [], |row| row.get(0)).map_err(|cause| problem::of_import(&cause))
-}
-
-/// What is given a type is read as text first, and turned into it where the record can be named ([`make`]).
 fn json(connection: &Connection, path: &str, changes: &[ColumnChange], reserved: &[String]) -> Result<String> {
     let sniff = format!("DESCRIBE SELECT * FROM read_json({path}, sample_size=-1, format='auto')");
     let read = || -> duckdb::Result<Vec<(String, String)>> {
@@ -131,7 +99,7 @@ fn json(connection: &Connection, path: &str, changes: &[ColumnChange], reserved:
     let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
     let named = named(&names, changes, reserved)?;
     let kind = |name: &String, found: &String| match named.iter().find(|(known, _)| known == name) {
-        Some((_, change)) if read_as(change).is_some_and(|kind| kind != found) => TEXT.to_owned(),
+        Some((_, change)) if is_read_as_text(change) && change.r#type.as_ref() != Some(found) => TEXT.to_owned(),
         _ => found.clone(),
     };
     let columns =
@@ -194,10 +162,17 @@ fn which(
     })
 }
 
-/// The changes to the table that was read: what stays out goes, the others get their types and then their names.
-pub(super) fn make(connection: &Connection, changes: &[ColumnChange], reserved: &[String]) -> Result<()> {
+/// The changes to the table that was read: what stays out goes, the others get their types and then their names. Tells
+/// of what a type left empty.
+pub(super) fn make(
+    connection: &Connection,
+    changes: &[ColumnChange],
+    reserved: &[String],
+    places: &Places<'_>,
+) -> Result<Vec<Hint>> {
+    let mut told = Vec::new();
     if changes.is_empty() {
-        return Ok(());
+        return Ok(told);
     }
     let columns = || columns_of(connection, "made", "data").map_err(|cause| internal(&cause));
     let found = columns()?;
@@ -211,7 +186,7 @@ pub(super) fn make(connection: &Connection, changes: &[ColumnChange], reserved: 
             continue;
         }
         if let Some(kind) = &change.r#type {
-            retype(connection, column, kind)?;
+            told.extend(retype(connection, column, kind, places)?);
         }
         if let Some(name) = change.name.as_ref().filter(|name| *name != column) {
             renames.push((column, name));
@@ -223,7 +198,8 @@ pub(super) fn make(connection: &Connection, changes: &[ColumnChange], reserved: 
     for column in left_out {
         run(connection, &format!("ALTER TABLE made.main.data DROP COLUMN {}", quoted(column)))?;
     }
-    rename(connection, &renames, reserved)
+    rename(connection, &renames, reserved)?;
+    Ok(told)
 }
 
 /// First out of the way, then to their places: names may change places.
@@ -252,32 +228,44 @@ fn rename(connection: &Connection, renames: &[(&String, &String)], reserved: &[S
     Ok(())
 }
 
-fn retype(connection: &Connection, column: &str, kind: &str) -> Result<()> {
+/// Gives a column of `made.main.data` a type. Tells of values that it left empty.
+///
+/// # Errors
+/// `invalid_argument` with the line or the record of a value that is none of the type.
+pub(super) fn retype(connection: &Connection, column: &str, kind: &str, places: &Places<'_>) -> Result<Option<Hint>> {
     let known = type_of(connection, ("made", "data"), column).map_err(|cause| internal(&cause))?;
     if known == kind {
-        return Ok(());
+        return Ok(None);
     }
     let name = quoted(column);
-    let unfit = format!(
-        "SELECT concat(rowid + 1, ' ', left(CAST({name} AS VARCHAR), 100)) FROM made.main.data \
-         WHERE {name} IS NOT NULL AND TRY_CAST({name} AS {kind}) IS NULL ORDER BY rowid LIMIT {PROBLEMS}"
-    );
     // Nothing of some types can become some others: then it fails for all values alike.
-    let unfit = list(connection, &unfit).map_err(|_| no_way(column, &known, kind))?;
-    let unfit: Vec<(&str, &str)> = unfit.iter().filter_map(|text| text.split_once(' ')).collect();
-    if let Some((record, value)) = unfit.first() {
-        let others = if unfit.len() > 1 { format!(" {} more are like it.", more(unfit.len())) } else { String::new() };
-        let message =
-            format!("The file cannot be imported: record {record}, column {column}: {value:?} is no {kind}.{others}");
-        let problems: Vec<_> = unfit
-            .iter()
-            .map(|(record, value)| json!({ "row": record.parse::<u64>().ok(), "column": column, "value": value }))
-            .collect();
-        let details =
-            json!({ "field": "file", "row": record.parse::<u64>().ok(), "column": column, "problems": problems });
-        return Err(Error::new(Code::InvalidArgument, message).with(details));
+    let reading = reading::best(connection, column, &known, kind).map_err(|_| no_way(column, &known, kind))?;
+    let unfit = format!(
+        "SELECT concat(rowid, ' ', left(CAST({name} AS VARCHAR), 100)) FROM made.main.data \
+         WHERE {name} IS NOT NULL AND NOT {} AND {} IS NULL ORDER BY rowid LIMIT {PROBLEMS}",
+        reading.is_nothing, reading.value
+    );
+    let unfit = list(connection, &unfit).map_err(|cause| internal(&cause))?;
+    let unfit: Vec<(u64, &str)> = unfit
+        .iter()
+        .filter_map(|text| text.split_once(' ').and_then(|(row, value)| Some((row.parse().ok()?, value))))
+        .collect();
+    if unfit.is_empty() {
+        let told = hints::emptied(connection, column, kind, &reading, places)?;
+        run(connection, &format!("ALTER TABLE made.main.data ALTER {name} TYPE {kind} USING {}", reading.value))?;
+        return Ok(told);
     }
-    run(connection, &format!("ALTER TABLE made.main.data ALTER {name} TYPE {kind}"))
+    let (noun, at) = places.of(&unfit.iter().map(|(row, _)| *row).collect::<Vec<_>>())?;
+    let key = if noun == "line" { "line" } else { "row" };
+    let problems: Vec<_> =
+        unfit.iter().zip(&at).map(|((_, value), at)| json!({ key: at, "column": column, "value": value })).collect();
+    let (first, value) = (at.first().copied().unwrap_or_default(), unfit.first().map_or("", |(_, value)| *value));
+    let message = format!(
+        "The file cannot be imported: {noun} {first}, column {column}: {value:?} is no {kind}.{}",
+        more(unfit.len())
+    );
+    let details = json!({ "field": "file", key: first, "column": column, "problems": problems });
+    Err(Error::new(Code::InvalidArgument, message).with(details))
 }
 
 fn no_way(column: &str, known: &str, kind: &str) -> Error {

@@ -7,6 +7,9 @@ use super::source::Dialect;
 use crate::model::error::Result;
 use crate::model::source::text_literal;
 
+/// The type of texts.
+pub(super) const TEXT: &str = "VARCHAR";
+
 /// Values that are named of those that do not fit.
 pub(super) const PROBLEMS: usize = 10;
 
@@ -17,9 +20,14 @@ pub(super) fn csv(dialect: &Dialect) -> String {
     format!("sample_size=-1, quote={quote}, escape={quote}{}, comment=''", separator.unwrap_or_default())
 }
 
-/// How many there are besides the first, where no more than so many were looked for.
+/// What is said of those besides the first, where no more than so many were looked for; nothing where there are none.
 pub(super) fn more(found: usize) -> String {
-    if found < PROBLEMS { (found - 1).to_string() } else { format!("At least {}", PROBLEMS - 1) }
+    match found {
+        0 | 1 => String::new(),
+        2 => " 1 more is like it.".to_owned(),
+        PROBLEMS.. => format!(" At least {} more are like it.", PROBLEMS - 1),
+        _ => format!(" {} more are like it.", found - 1),
+    }
 }
 
 /// Words that cannot be a name without quotes.

@@ -11,10 +11,11 @@ use serde_json::json;
 use super::changes;
 use super::columns::{PROBLEMS, columns_of, csv, more, plain_names, reserved, type_of};
 use super::instance::{self, internal};
-use super::{problem, profile, said, sheet, source, unclosed};
+use super::places::Places;
+use super::{hints, problem, profile, said, sheet, source, unclosed};
 use crate::engine::sql::wire::TaskLimits;
 use crate::engine::sql::{ImportedTable, TableFormat};
-use crate::model::column_change::ColumnChange;
+use crate::model::column_change::{ColumnChange, Hint};
 use crate::model::dataset::ColumnInfo;
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::{quoted, text_literal};
@@ -119,12 +120,13 @@ pub(super) fn run(
                 connection.execute_batch(&sql).map_err(|cause| problem::of_import(&cause))
             };
             create(&reader)?;
-            let codes = match format == TableFormat::Csv && changes.is_empty() {
-                true => changes::codes(&connection, from, &readable.dialect, &reserved)?,
-                false => vec![],
+            let codes = match format {
+                TableFormat::Csv => changes::codes(&connection, from, &readable.dialect, &reserved)?,
+                TableFormat::Json | TableFormat::Parquet | TableFormat::Sheet(_) => vec![],
             };
             if !codes.is_empty() {
-                create(&changes::reader(&connection, from, (format, &readable.dialect), &codes, &reserved)?)?;
+                let all = [*changes, codes.as_slice()].concat();
+                create(&changes::reader(&connection, from, (format, &readable.dialect), &all, &reserved)?)?;
             }
         }
     }
@@ -141,9 +143,19 @@ pub(super) fn run(
         TableFormat::Parquet => said::of_table(&connection, from, &named),
         TableFormat::Csv | TableFormat::Json | TableFormat::Sheet(_) => HashMap::new(),
     };
-    changes::make(&connection, changes, &reserved)?;
+    let places = match format {
+        TableFormat::Csv => Places::lines(&connection, &readable.path, &readable.dialect),
+        TableFormat::Json | TableFormat::Parquet | TableFormat::Sheet(_) => Ok(Places::Records),
+    };
+    let places = places.map_err(|cause| internal(&cause))?;
+    let mut told = match (format, earlier) {
+        // Somebody else said what its columns are.
+        (TableFormat::Parquet, _) | (_, Some(_)) => vec![],
+        _ => hints::found(&connection, changes, &places)?,
+    };
+    told.extend(changes::make(&connection, changes, &reserved, &places)?);
     if earlier.is_some() {
-        append(&connection)?;
+        told.extend(append(&connection, &places)?);
     }
     let (row_count, mut columns) = describe(&connection, progress).map_err(|cause| internal(&cause))?;
     columns.iter_mut().for_each(|column| column.description = said.remove(&column.name).unwrap_or_default());
@@ -154,7 +166,7 @@ pub(super) fn run(
     let file = std::fs::File::open(destination).map_err(|cause| internal(&cause))?;
     file.sync_all().map_err(|cause| internal(&cause))?;
     let bytes = file.metadata().map_err(|cause| internal(&cause))?.len();
-    Ok(ImportedTable { row_count, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), columns, rows })
+    Ok(ImportedTable { row_count, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), columns, rows, hints: told })
 }
 
 /// The whole file decides about types, so that a late row cannot fail; quoting is fixed, since a guess at it would
@@ -186,11 +198,6 @@ fn no_rejects(connection: &Connection) -> Result<()> {
     let Reject { line, index, column, what, value } = first;
     let place = column.as_ref().map_or_else(|| format!("column {index}"), |name| format!("column {name}"));
     let said = value.as_ref().map_or_else(String::new, |value| format!(" ({value:?})"));
-    let more = if rejects.len() > 1 {
-        format!(" {} more of its lines are like it.", more(rejects.len()))
-    } else {
-        String::new()
-    };
     let problems = rejects.iter().map(
         |reject| json!({ "line": reject.line, "column": reject.column, "value": reject.value, "what": reject.what }),
     );
@@ -198,7 +205,7 @@ fn no_rejects(connection: &Connection) -> Result<()> {
         "field": "file", "line": line, "column": column.clone().map_or(json!(index), Into::into),
         "problems": problems.collect::<Vec<_>>(),
     });
-    let message = format!("The file cannot be imported: line {line}, {place}: {what}{said}.{more}");
+    let message = format!("The file cannot be imported: line {line}, {place}: {what}{said}.{}", more(rejects.len()));
     Err(Error::new(Code::InvalidArgument, message).with(details))
 }
 
@@ -258,39 +265,29 @@ fn name_columns(connection: &Connection, reserved: &[String]) -> Result<()> {
 
 /// Puts the rows that were read below those of the earlier table, whose columns and types stay. A column that the file
 /// does not have is NULL in its rows; one that only the file has is refused, since nobody said what it would be above.
-fn append(connection: &Connection) -> Result<()> {
+/// Tells of values that a type left empty.
+fn append(connection: &Connection, places: &Places<'_>) -> Result<Vec<Hint>> {
     let columns = |database| columns_of(connection, database, "data").map_err(|cause| internal(&cause));
     let (earlier, added) = (columns("earlier")?, columns("made")?);
-    let has = |names: &[String], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    if let Some(unknown) = added.iter().find(|name| !has(&earlier, name)) {
-        let message = format!(
-            "The file cannot be added: the table has no column {unknown}. It has: {}.",
-            earlier.iter().take(20).cloned().collect::<Vec<_>>().join(", ")
-        );
-        return Err(Error::invalid("file", message).with(json!({ "field": "file", "column": unknown })));
-    }
-    let run = |sql: &str| connection.execute_batch(sql);
-    run("ALTER TABLE made.main.data RENAME TO added; CREATE TABLE made.main.data AS FROM earlier.main.data;")
-        .map_err(|cause| problem::of_import(&cause))?;
+    let mut told = Vec::new();
     for name in &added {
-        let kept = earlier.iter().find(|known| known.eq_ignore_ascii_case(name)).unwrap_or(name);
-        let kind = |of: (&str, &str), column: &str| type_of(connection, of, column).map_err(|cause| internal(&cause));
-        let kind = match (kind(("earlier", "data"), kept)?, kind(("made", "added"), name)?) {
-            (kept, added) if kept == added => continue,
-            (kept, _) => kept,
+        let Some(kept) = earlier.iter().find(|known| known.eq_ignore_ascii_case(name)) else {
+            let message = format!(
+                "The file cannot be added: the table has no column {name}. It has: {}.",
+                earlier.iter().take(20).cloned().collect::<Vec<_>>().join(", ")
+            );
+            return Err(Error::invalid("file", message).with(json!({ "field": "file", "column": name })));
         };
-        // Each by itself, so that an error can name it.
-        let fits = format!("ALTER TABLE made.main.added ALTER {} TYPE {kind}", quoted(name));
-        run(&fits).map_err(|cause| match problem::of_import(&cause) {
-            error if error.code == Code::InvalidArgument => {
-                let message = format!("The file cannot be added: a value of column {name} is no {kind}.");
-                Error::invalid("file", message).with(json!({ "field": "file", "column": name }))
-            }
-            error => error,
-        })?;
+        let kind = type_of(connection, ("earlier", "data"), kept).map_err(|cause| internal(&cause))?;
+        told.extend(changes::retype(connection, name, &kind, places)?);
     }
-    run("INSERT INTO made.main.data BY NAME FROM made.main.added; DROP TABLE made.main.added;")
-        .map_err(|cause| problem::of_import(&cause))
+    connection
+        .execute_batch(
+            "ALTER TABLE made.main.data RENAME TO added; CREATE TABLE made.main.data AS FROM earlier.main.data;
+             INSERT INTO made.main.data BY NAME FROM made.main.added; DROP TABLE made.main.added;",
+        )
+        .map_err(|cause| problem::of_import(&cause))?;
+    Ok(told)
 }
 
 /// How many rows there are, and the columns with a few of their values. A column without NULL is not nullable.

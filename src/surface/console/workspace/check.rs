@@ -189,6 +189,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
         _ if is_script(&headers) => looked(&room, &asked).await,
         _ => looked_again(&room, asked).await,
     };
+    let done = done.or_else(|error| if is_script(&headers) { wrong(String::new(), error) } else { Err(error) });
     done.unwrap_or_else(|error| room.refusal(&error))
 }
 
@@ -235,6 +236,7 @@ async fn looked(room: &Room<'_>, asked: &Asked) -> Result<Response> {
                 r#type: found.r#type.name(),
                 rows: found.row_count,
                 columns,
+                hints: found.hints.into_iter().map(|hint| hint.says).collect(),
             };
             let exists = found.exists.map(|_| made.name.clone());
             json(StatusCode::OK, &Outcome { found: Some(made), exists, same: found.same_files, ..Outcome::default() })

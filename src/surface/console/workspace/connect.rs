@@ -50,6 +50,7 @@ struct ListPage {
     open: bool,
     role: Role,
     cards: Vec<Card>,
+    place: Place,
     /// For admins.
     status: Option<Status>,
 }
@@ -122,6 +123,7 @@ async fn list_page(room: &Room<'_>) -> Result<Response> {
         open: org.connectivity_enabled,
         role,
         cards: GUIDES.iter().map(card).collect(),
+        place,
         status,
     };
     Ok(html::page(StatusCode::OK, &page))

@@ -28,6 +28,8 @@ pub(super) struct Made {
     pub(super) r#type: &'static str,
     pub(super) rows: i64,
     pub(super) columns: usize,
+    /// What could be corrected of its columns, in sentences.
+    pub(super) hints: Vec<String>,
 }
 
 impl Made {
@@ -38,6 +40,7 @@ impl Made {
             r#type: reply.r#type.name(),
             rows: reply.row_count,
             columns: reply.columns.len(),
+            hints: reply.hints.iter().map(|hint| hint.says.clone()).collect(),
         }
     }
 }
@@ -172,7 +175,7 @@ async fn finished(room: &Room<'_>, outcome: Outcome, headers: &HeaderMap) -> Res
         return json(status, &outcome);
     }
     match (outcome.datasets.as_slice(), outcome.problems.as_slice()) {
-        ([one], []) => Ok(html::see_other(&one.href)),
+        ([one], []) if one.hints.is_empty() => Ok(html::see_other(&one.href)),
         _ => Ok(html::page(status, &ImportedPage { frame: room.frame_below("").await?, outcome })),
     }
 }

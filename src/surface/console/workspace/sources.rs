@@ -129,7 +129,7 @@ async fn change(room: &Room<'_>, params: &Params) -> Result<Option<String>> {
         "refresh" => {
             let op = RefreshSource { source_id: parsed(params, "source_id")? };
             let Changed { added, updated, removed, left_out } = room.ask(op).await?;
-            let done = format!("Read again: {added} tables are new, {updated} are up to date, {removed} are gone.");
+            let done = format!("Read again. Tables that are new: {added}; up to date: {updated}; gone: {removed}.");
             Ok(Some(format!("{done} {left_out}").trim_end().to_owned()))
         }
         "remove" => room.ask(RemoveSource { source_id: parsed(params, "source_id")? }).await.map(|_| None),

@@ -19,6 +19,9 @@ use crate::surface::console::workspace::{Console, Room, Slug};
 use crate::surface::form::Params;
 use crate::surface::html;
 
+/// Tables that are drafted together without being chosen one by one.
+const FEW: usize = 20;
+
 /// What a person typed, for a form that has to be sent again.
 #[derive(Default)]
 struct Typed {
@@ -47,7 +50,7 @@ pub async fn show(State(console): State<Console>, door: Door, path: Slug, reques
         Ok(room) => room,
         Err(response) => return response,
     };
-    page(&room, Typed::default(), "").await.unwrap_or_else(|error| room.refusal(&error))
+    page(&room, None, "").await.unwrap_or_else(|error| room.refusal(&error))
 }
 
 /// `POST`: a draft, a conversion, or the first version.
@@ -72,7 +75,7 @@ pub async fn submit(State(console): State<Console>, door: Door, path: Slug, requ
                 improve: params.get("improve").is_some(),
                 text: params.get("text").unwrap_or("").to_owned(),
             };
-            page(&room, typed, &error.message).await
+            page(&room, Some(typed), &error.message).await
         }
         answer => answer,
     };
@@ -112,16 +115,26 @@ async fn create(room: &Room<'_>, params: &Params) -> Result<Response> {
     }
 }
 
-async fn page(room: &Room<'_>, typed: Typed, problem: &str) -> Result<Response> {
+/// What is chosen before anybody has chosen: the published tables, or all where none is, unless they are many.
+fn suggested(tables: &[Listed]) -> Vec<String> {
+    let is_any_published = tables.iter().any(|table| table.published);
+    let chosen = tables.iter().filter(|table| table.published || !is_any_published);
+    let chosen: Vec<String> = chosen.map(|table| table.id.to_string()).collect();
+    if chosen.len() > FEW { vec![] } else { chosen }
+}
+
+async fn page(room: &Room<'_>, typed: Option<Typed>, problem: &str) -> Result<Response> {
     if !room.caller.rights.allow(Action::WriteDatasets) {
         return Err(crate::model::access::denied(&room.caller, Action::WriteDatasets));
     }
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let tables = tables(room).await?;
+    let typed = typed.unwrap_or_else(|| Typed { chosen: suggested(&tables), ..Typed::default() });
     let page = NewPage {
         frame: room.frame_below(PAGE).await?,
         here: room.here(),
         csrf: room.csrf(),
-        tables: tables(room).await?,
+        tables,
         typed,
         problem: problem.to_owned(),
     };
