@@ -4,12 +4,16 @@
 //! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
+use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, inflected, key_stem, last, same};
 use crate::engine::ontology::draft::reading::{
     Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
 };
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::words::{BARE_KEYS, GENERIC, OWN_ROLES, SHORT_KEYS, any};
+
+/// Tables of which one may be meant by what their names end with.
+const MOST_TAILS: usize = 2;
 
 impl Names<'_> {
     /// How surely a column of `from` is called for the values of `key`, which `own` says how well is called for a key
@@ -65,7 +69,9 @@ impl Names<'_> {
     /// People, whatever a column calls them: the "user id" where there are only customers.
     fn people(&self, pair: &Pair<'_>) -> Option<Called> {
         let role = pair.reading.role;
-        if !(pair.reading.people || role) || !is_people(&pair.to.words) {
+        // Who works here is no customer.
+        let others = any(pair.stem, &["employee", "staff", "worker"]) && !is_staff(&pair.to.words);
+        if !(pair.reading.people || role) || !is_people(&pair.to.words) || others {
             return None;
         }
         let score = match (role, is_staff(&pair.to.words)) {
@@ -254,6 +260,11 @@ impl Pair<'_> {
         {
             return Some(Called::of(if self.bare { 40 } else { 65 }, Says::ShortForm));
         }
+        // "fund" of the funds of acquisition, which have an id
+        let whole = self.column.kind == Kind::Whole && self.primary && !self.telling() && !kinds::is_amount(stem);
+        if self.bare && whole && self.reading.tails == 1 && table.len() > stem.len() && ends_with(table, stem) {
+            return Some(Called::of(60, Says::PartOfTable));
+        }
         if self.bare {
             return None;
         }
@@ -274,14 +285,14 @@ impl Pair<'_> {
         if table.len() < 2 {
             return None;
         }
-        // The categories of issues are none of documents.
-        let ends = last(table, stem.len()).is_some_and(|last| same(last, stem)) && !self.others;
+        // The categories of issues are none of documents, and where many tables end so, none of them is meant.
+        let ends = ends_with(table, stem) && !self.others && self.reading.tails <= MOST_TAILS;
         if ends || table.get(..stem.len()).is_some_and(|first| same(first, stem)) {
             return Some(Called::of(60, Says::PartOfTable));
         }
         // "evolved species id" of animal species; the "link type id" of links is their own, and of no other types.
         let own = stem.iter().any(|word| self.from.words.iter().any(|of| canonical(of) == canonical(word)));
-        let part = self.ends_alike() && stem.len() > 1 && !own;
+        let part = self.ends_alike() && stem.len() > 1 && !own && !self.reading.of_a_thing;
         part.then_some(Called::of(55, Says::PartOfTable))
     }
 

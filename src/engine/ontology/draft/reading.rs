@@ -7,7 +7,9 @@ use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::marks::{Marks, letters};
-use crate::engine::ontology::draft::names::{canonical, forms, inflected, key_stem, same, singular, without_number};
+use crate::engine::ontology::draft::names::{
+    canonical, ends_with, forms, inflected, key_stem, same, singular, without_number,
+};
 use crate::engine::ontology::draft::roles::STAFF;
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::words::{ENDS, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any, is_done_by};
@@ -19,6 +21,8 @@ pub(super) struct Names<'a> {
     called: HashMap<String, Vec<usize>>,
     /// Those that have a key of one column, by the words of their names.
     keyed: HashMap<String, Vec<&'a Seen<'a>>>,
+    /// What columns are ids of, where one word says it.
+    things: BTreeSet<String>,
     /// The nouns of tables that are called by one.
     pub nouns: BTreeSet<String>,
     /// What is known of each table.
@@ -49,6 +53,10 @@ pub(super) struct Reading {
     /// Whether another table is called so, and whether it is a part of what one with a key is called.
     pub named: bool,
     pub about: bool,
+    /// Whether its first word is something that there are ids of: the shop of a shop group.
+    pub of_a_thing: bool,
+    /// How many other tables of several words are called so in the end.
+    pub tails: usize,
     /// Whether one of these has a column of its name.
     pub there: bool,
     /// Whether it says how many there are, whether it is called like its own table, and whether it is about people.
@@ -88,6 +96,11 @@ impl<'a> Names<'a> {
             [only] => Some(canonical(only)),
             _ => None,
         });
+        let columns = seen.iter().flat_map(|table| &table.columns);
+        let things = columns.filter_map(|column| match key_stem(&column.words) {
+            Some([only]) => Some(canonical(only)),
+            _ => None,
+        });
         let table = |table: &Seen<'_>| Table {
             people: is_people(&table.words),
             only: matches!(table.words.as_slice(), [_]).then(|| canonical(&table.words.concat())),
@@ -99,6 +112,7 @@ impl<'a> Names<'a> {
             seen,
             called,
             keyed,
+            things: things.collect(),
             nouns: nouns.collect(),
             people: tables.iter().filter(|table| table.people).count(),
             tables,
@@ -147,7 +161,10 @@ impl<'a> Names<'a> {
             (false, true) => Called::of(-1, Says::Another),
             (false, false) => rest,
         };
+        let tail = |it: &&Seen<'_>| !it.is(from) && it.words.len() > own.len() && ends_with(&it.words, own);
         Reading {
+            of_a_thing: matches!(own, [first, _, ..] if self.things.contains(&canonical(first))),
+            tails: self.seen.iter().filter(tail).count(),
             bare,
             named,
             about: parts().next().is_some(),

@@ -244,7 +244,7 @@ fn promise(from: &Seen<'_>, column: &Column<'_>, key: &Column<'_>) -> f64 {
     let Some((values, keys)) = column.distinct().zip(key.distinct()) else { return 0.0 };
     let chance = key.chance().unwrap_or(1.0).max(1e-6);
     #[expect(clippy::cast_precision_loss, reason = "small counts, of which the size matters")]
-    let rare = if chance < 0.05 { -chance.ln() * values.min(20) as f64 } else { 0.0 };
+    let rare = if chance < 0.25 { -chance.ln() * values.min(20) as f64 } else { 0.0 };
     // Nearly all keys of many, again and again: rows of something. Ranks and lines have all numbers too.
     let all = keys >= MANY_KEYS
         && values.saturating_mul(20) >= keys.saturating_mul(19)

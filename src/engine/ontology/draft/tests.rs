@@ -1211,3 +1211,26 @@ fn a_table_that_uses_its_own_id_is_not_the_one_that_has_it() {
         ["campaigns.campaign_id campaign_descriptions", "coupons.campaign_id campaign_descriptions"]
     );
 }
+
+/// The last words of one table refer to it; of several that end alike, none is meant; and a shop's group is no other group.
+#[test]
+fn the_end_of_a_tables_name_refers_to_it_where_it_can_be_no_other() {
+    let id = |name, distinct, most| Column(name, "BIGINT", distinct, 0, ["1", most], &["1", "2"]);
+    let text = |name, distinct| Column(name, "VARCHAR", distinct, 0, NONE, &["north"]);
+    let tables = [
+        table("acq_fund", 40, &[id("id", 40, "60"), text("name", 40)]),
+        table("acq_debit", 900, &[id("id", 900, "900"), id("fund", 38, "60"), id("trans_no", 30, "60")]),
+        table("bank_trans", 60, &[id("id", 60, "60"), text("memo", 50)]),
+        table("supplier_trans", 70, &[id("id", 70, "70"), text("memo", 50)]),
+        table("customer_trans", 80, &[id("id", 80, "80"), text("memo", 50)]),
+        table("attribute_group", 12, &[id("group_id", 12, "12"), text("name", 12)]),
+        table("carts", 300, &[id("cart_id", 300, "300"), id("shop_id", 3, "3"), id("shop_group_id", 3, "3")]),
+    ];
+    let refers = [
+        ("acq_debit", "fund", "acq_fund"),
+        ("acq_debit", "trans_no", "bank_trans"),
+        ("carts", "shop_group_id", "attribute_group"),
+    ];
+    let made = draft(&wanted("library"), &tables, &measured_by(&tables, &refers));
+    assert_eq!(shown(&made), ["acq_debit.fund acq_fund"]);
+}

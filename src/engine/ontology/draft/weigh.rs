@@ -25,7 +25,10 @@ pub(super) fn weigh(single: &Single<'_>, overlap: Option<Overlap>) -> f64 {
         (false, _) => -1.0,
     };
     let values = overlap.map_or(0.0, |overlap| of_values(single, overlap));
-    of_names(single.called) + values + key
+    // A part of a name, and one value, is little.
+    let single_value = overlap.is_some_and(|overlap| overlap.values == 1);
+    let little = if single.called.score < 70 && single_value { -1.5 } else { 0.0 };
+    of_names(single.called) + values + key + little
 }
 
 /// What the names say.
