@@ -290,7 +290,7 @@ mod tests {
             names.iter().zip(0..).map(|(name, index)| Sheet { name: (*name).into(), index }).collect();
         let made = of_sheets(&request, &sheets);
         let named: Vec<&str> = made.iter().map(|request| request.name.as_str()).collect();
-        assert_eq!(named.get(..3).unwrap(), ["sales_2024_q1", "sales_2024_q1_2", "sales_gr_e"]);
+        assert_eq!(named.get(..3).unwrap(), ["sales_2024_q1", "sales_2024_q1_2", "sales_grosse"]);
         assert!(made.iter().all(|request| request.name.len() <= NAME));
         assert_eq!(made.iter().map(|request| request.name.clone()).collect::<HashSet<_>>().len(), names.len());
         assert_eq!(made.iter().map(|request| request.sheet).collect::<Vec<_>>(), (0..5).map(Some).collect::<Vec<_>>());

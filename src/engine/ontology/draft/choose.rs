@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::ontology::draft::columns::Seen;
+use crate::engine::ontology::draft::columns::{Column, Seen};
 use crate::engine::ontology::draft::keys::Keys;
 use crate::engine::ontology::draft::relate::{Reference, Single, said, singles};
 use crate::engine::ontology::draft::says::Says;
@@ -154,7 +154,7 @@ pub(super) fn referred(
                 notes.push(format!("{name}.{columns} is referred to, but rows of {name} agree in it: it is no key."));
                 continue;
             }
-            let some = matches!(columns.as_slice(), [only] if table.column(only).is_some_and(|it| it.has_nulls()));
+            let some = matches!(columns.as_slice(), [only] if table.column(only).is_some_and(Column::has_nulls));
             match keys.primary.is_empty() && !some {
                 true => keys.primary.clone_from(columns),
                 false => keys.unique.push(columns.clone()),
