@@ -1223,7 +1223,7 @@ fn the_end_of_a_tables_name_refers_to_it_where_it_can_be_no_other() {
         table("bank_trans", 60, &[id("id", 60, "60"), text("memo", 50)]),
         table("supplier_trans", 70, &[id("id", 70, "70"), text("memo", 50)]),
         table("customer_trans", 80, &[id("id", 80, "80"), text("memo", 50)]),
-        table("attribute_group", 12, &[id("group_id", 12, "12"), text("name", 12)]),
+        table("attribute_group", 12, &[id("attribute_group_id", 12, "12"), text("name", 12)]),
         table("carts", 300, &[id("cart_id", 300, "300"), id("shop_id", 3, "3"), id("shop_group_id", 3, "3")]),
     ];
     let refers = [
