@@ -97,10 +97,11 @@ fn confirmed(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate> {
 
 pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> Keys {
     let called = singles(table, vocabulary);
-    // What identifies some of the rows is referred to, and is no key of the table.
-    let some = |(score, name): &&(u8, String)| {
-        *score > REFERRED && table.column(name).is_some_and(|column| column.tells_some_apart(table.table.rows()))
+    // An id of some of the rows is referred to, and is no key of the table. A postal code of each customer is none.
+    let is_some = |column: &Column<'_>| {
+        column.tells_some_apart(table.table.rows()) && column.words.last().is_some_and(|last| is_id(last))
     };
+    let some = |(score, name): &&(u8, String)| *score > REFERRED && table.column(name).is_some_and(is_some);
     let some: Vec<(u8, String)> = called.iter().filter(some).cloned().collect();
     let mut singles = called;
     singles.retain(|single| tells_apart(table, single, facts));
@@ -204,14 +205,18 @@ fn singles(table: &Seen<'_>, vocabulary: &Vocabulary) -> Vec<(u8, String)> {
     scored.filter(|(score, _)| *score > 0).map(|(score, column)| (score, column.info.name.clone())).collect()
 }
 
+/// Whether a word says that rows are told apart, and nothing else.
+fn is_id(word: &str) -> bool {
+    matches!(word, "id" | "key" | "sk" | "pk" | "identifier" | "uuid" | "guid" | "oid" | "rowid")
+}
+
 /// How well a column is called for a key of its table, 0 to 100.
 fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 {
     if column.kind == Kind::Other || long(column) {
         return 0;
     }
     let (words, nouns) = (&column.words, &table.words);
-    let id = |word: &str| matches!(word, "id" | "key" | "sk" | "pk" | "identifier" | "uuid" | "guid" | "oid" | "rowid");
-    let last_is_id = words.last().is_some_and(|last| id(last));
+    let last_is_id = words.last().is_some_and(|last| is_id(last));
     if let Some(stem) = key_stem(words) {
         // "company claim number" of a claim, and "detail id" of a coverage detail
         let own = ends_with(stem, nouns) || noun(nouns).ends_with(&stem.join(" "));

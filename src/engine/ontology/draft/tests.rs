@@ -1167,13 +1167,16 @@ fn a_key_that_some_rows_lack_is_referred_to() {
         Column("player_id", "VARCHAR", 300, 100, NONE, &["aubinja01"]),
         Column("coach_id", "VARCHAR", 120, 280, NONE, &["abelsi01c"]),
         Column("weight", "BIGINT", 90, 0, ["120", "260"], &["180"]),
+        Column("postal_code", "VARCHAR", 395, 5, NONE, &["H2G 1A7"]),
     ];
     let scoring = [
         Column("player_id", "VARCHAR", 280, 0, NONE, &["aubinja01"]),
         Column("goals", "BIGINT", 40, 0, ["0", "92"], &["3"]),
+        Column("billing_postal_code", "VARCHAR", 280, 0, NONE, &["H2G 1A7"]),
     ];
     let tables = [table("people", 400, &people), table("scoring", 2_000, &scoring)];
-    let made = draft(&wanted("hockey"), &tables, &measured_by(&tables, &[("scoring", "player_id", "people")]));
+    let refers = [("scoring", "player_id", "people"), ("scoring", "billing_postal_code", "people")];
+    let made = draft(&wanted("hockey"), &tables, &measured_by(&tables, &refers));
     assert_eq!(shown(&made), ["scoring.player_id people"]);
     let people = made.ontology.entity("people").unwrap();
     assert_eq!((people.primary_key.len(), people.unique_keys.as_slice()), (0, &[vec!["player_id".to_owned()]][..]));
