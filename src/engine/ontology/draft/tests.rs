@@ -1175,8 +1175,9 @@ fn a_key_that_some_rows_lack_is_referred_to() {
         Column("billing_postal_code", "VARCHAR", 280, 0, NONE, &["H2G 1A7"]),
     ];
     let tables = [table("people", 400, &people), table("scoring", 2_000, &scoring)];
-    let refers = [("scoring", "player_id", "people"), ("scoring", "billing_postal_code", "people")];
-    let made = draft(&wanted("hockey"), &tables, &measured_by(&tables, &refers));
+    let facts = measured_by(&tables, &[("scoring", "player_id", "people")]);
+    assert!(!facts.overlaps.keys().any(|it| it.to_columns == ["postal_code"]), "nobody is looked up by a postal code");
+    let made = draft(&wanted("hockey"), &tables, &facts);
     assert_eq!(shown(&made), ["scoring.player_id people"]);
     let people = made.ontology.entity("people").unwrap();
     assert_eq!((people.primary_key.len(), people.unique_keys.as_slice()), (0, &[vec!["player_id".to_owned()]][..]));
