@@ -69,24 +69,20 @@ fn lengths(column: &ColumnInfo) -> Option<(usize, usize)> {
     all().min().zip(all().max())
 }
 
-/// Whether no two rows agree in a column of which some are empty, and that is no chance.
-fn tells_some_apart(figures: &ColumnProfile, rows: i64) -> bool {
-    const NO_CHANCE: i64 = 50;
-    let open = figures.approximate.iter().chain(&figures.not_computed);
-    let exact = !open.into_iter().any(|figure| matches!(figure, Figure::Distinct | Figure::Nulls));
-    exact && figures.nulls > 0 && figures.distinct >= NO_CHANCE && figures.distinct == rows - figures.nulls
+/// Whether its values and its empty rows were counted, and not estimated.
+fn is_counted(figures: &ColumnProfile) -> bool {
+    let mut open = figures.approximate.iter().chain(&figures.not_computed);
+    !open.any(|figure| matches!(figure, Figure::Distinct | Figure::Nulls))
 }
 
 /// Whether no two rows agree in a column and none is empty, as far as its figures say.
 pub(super) fn is_unique(figures: &ColumnProfile, rows: i64) -> Option<bool> {
-    let open = figures.approximate.iter().chain(&figures.not_computed);
-    let exact = !open.into_iter().any(|figure| matches!(figure, Figure::Distinct | Figure::Nulls));
     if figures.nulls > 0 || rows == 0 {
         return Some(false);
     }
     // An estimate that is far away is enough to say no.
     let far = figures.distinct < rows / 10 * 9;
-    (exact || far).then_some(figures.distinct == rows)
+    (is_counted(figures) || far).then_some(figures.distinct == rows)
 }
 
 fn range(figures: &ColumnProfile) -> Option<(f64, f64)> {
@@ -163,9 +159,11 @@ impl Column<'_> {
     }
 
     /// Whether it tells those rows apart in which it is not empty: the number of a player, among people of whom some only
-    /// coached.
+    /// coached. So many different values that it is no chance.
     pub(super) fn tells_some_apart(&self, rows: i64) -> bool {
-        self.figures.is_some_and(|figures| tells_some_apart(figures, rows))
+        const NO_CHANCE: i64 = 50;
+        let Some(figures) = self.figures.filter(|figures| is_counted(figures)) else { return false };
+        figures.nulls > 0 && figures.distinct >= NO_CHANCE && figures.distinct == rows - figures.nulls
     }
 
     /// How many of the whole numbers between the least and the greatest there are, 0 to 1.

@@ -96,14 +96,13 @@ fn confirmed(tables: &[DraftTable], facts: &Facts) -> Vec<KeyCandidate> {
 }
 
 pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> Keys {
-    let called = singles(table, vocabulary);
+    let mut singles = singles(table, vocabulary);
     // An id of some of the rows is referred to, and is no key of the table. A postal code of each customer is none.
     let is_some = |column: &Column<'_>| {
         column.tells_some_apart(table.table.rows()) && column.words.last().is_some_and(|last| is_id(last))
     };
     let some = |(score, name): &&(u8, String)| *score > REFERRED && table.column(name).is_some_and(is_some);
-    let some: Vec<(u8, String)> = called.iter().filter(some).cloned().collect();
-    let mut singles = called;
+    let some: Vec<(u8, String)> = singles.iter().filter(some).cloned().collect();
     singles.retain(|single| tells_apart(table, single, facts));
     // The best name first; the order of the columns among equals.
     singles.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
