@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::model::error::{Error, Result};
 
 /// The types that a column can be given, as SQL writes them, and what people call them.
-pub const TYPES: [(&str, &str); 9] = [
+pub const TYPES: [(&str, &str); 15] = [
     ("VARCHAR", "text"),
     ("BIGINT", "whole number"),
     ("DOUBLE", "number"),
@@ -15,9 +15,18 @@ pub const TYPES: [(&str, &str); 9] = [
     ("DECIMAL(18,4)", "amount, four decimals"),
     ("BOOLEAN", "yes or no"),
     ("DATE", "day"),
+    ("DATE(DMY)", "day, as 31.12.2024"),
+    ("DATE(MDY)", "day, as 12/31/2024"),
+    ("DATE(YMD)", "day, as 24-12-31"),
     ("TIMESTAMP", "day and time"),
+    ("TIMESTAMP(DMY)", "day and time, as 31.12.2024 10:30"),
+    ("TIMESTAMP(MDY)", "day and time, as 12/31/2024 10:30"),
+    ("TIMESTAMP(YMD)", "day and time, as 24-12-31 10:30"),
     ("TIME", "time of day"),
 ];
+
+/// The orders in which the parts of a day are written, as PostgreSQL's `DateStyle` calls them, and what people do.
+pub const ORDERS: [(&str, &str); 3] = [("DMY", "day first"), ("MDY", "month first"), ("YMD", "year first")];
 
 /// Digits of a decimal number.
 const DIGITS: u8 = 38;
@@ -36,7 +45,8 @@ pub struct ColumnChange {
     #[schemars(length(max = 63))]
     pub name: Option<String>,
     /// The type that it gets: VARCHAR, BIGINT, DOUBLE, DECIMAL(18,2) with any precision up to 38 and scale, BOOLEAN, DATE,
-    /// TIMESTAMP or TIME.
+    /// TIMESTAMP or TIME. Days that could be written in two ways are told apart by DATE(DMY), DATE(MDY) or DATE(YMD), and
+    /// TIMESTAMP alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 63))]
     pub r#type: Option<String>,
@@ -93,7 +103,23 @@ fn is_plain(name: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// A type as SQL writes it; `None` for one that a column cannot be given.
+/// A type as SQL writes it, and the order in which its days are written where one is said.
+#[must_use]
+pub fn unordered(kind: &str) -> (&str, Option<&str>) {
+    let ordered = kind.strip_suffix(')').and_then(|kind| kind.split_once('('));
+    match ordered.filter(|(kind, _)| is_date(kind)) {
+        Some((kind, order)) => (kind, Some(order)),
+        None => (kind, None),
+    }
+}
+
+/// Whether values of a type have a day.
+#[must_use]
+pub fn is_date(kind: &str) -> bool {
+    matches!(kind, "DATE" | "TIMESTAMP")
+}
+
+/// A type as people can give it; `None` for one that a column cannot be given.
 fn typed(text: &str) -> Option<String> {
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_uppercase();
     let known = match plain.as_str() {
@@ -137,6 +163,8 @@ mod tests {
             (" decimal( 9 , 3 ) ", Some("DECIMAL(9,3)")),
             ("numeric(5)", Some("DECIMAL(5,0)")),
             ("date", Some("DATE")),
+            ("date (mdy)", Some("DATE(MDY)")),
+            ("DATE(DYM)", None),
             ("DECIMAL(39,2)", None),
             ("DECIMAL(3,4)", None),
             ("DOUBLE); DROP TABLE t; --", None),
@@ -144,6 +172,13 @@ mod tests {
         ] {
             assert_eq!(typed(text).as_deref(), name, "{text}");
         }
+    }
+
+    #[test]
+    fn an_order_is_said_of_days_alone() {
+        assert_eq!(unordered("TIMESTAMP(DMY)"), ("TIMESTAMP", Some("DMY")));
+        assert_eq!(unordered("DATE"), ("DATE", None));
+        assert_eq!(unordered("DECIMAL(18,2)"), ("DECIMAL(18,2)", None));
     }
 
     #[test]

@@ -97,6 +97,65 @@ async fn a_few_words_among_numbers_are_told_with_their_lines_and_empty_when_peop
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn days_are_read_as_the_whole_file_writes_them_and_told_where_they_could_be_others() {
+    let house = House::new(|_| {}).await;
+    let days = |table: &ImportedTable, column: usize| -> Vec<String> {
+        table.rows.iter().map(|row| row[column].clone().unwrap_or_default()).collect()
+    };
+    let told = |table: &ImportedTable| -> Vec<String> { table.hints.iter().map(|hint| hint.says.clone()).collect() };
+    let none: Vec<String> = vec![];
+
+    // Years of two digits, which the engine takes for days; and a file without names.
+    for csv in ["id,day\n1,31.12.24\n2,01.02.24\n", "1,31.12.24\n2,01.02.24\n"] {
+        let table = import(&house, TableFormat::Csv, csv.as_bytes()).await.unwrap();
+        assert_eq!(
+            (days(&table, 1), told(&table)),
+            (vec!["2024-12-31".into(), "2024-02-01".into()], none.clone()),
+            "{csv}"
+        );
+        assert_eq!(types(&table)[1].1, "DATE");
+    }
+    // What another column says of the order holds for the one that says nothing, in a file whose first rows have no days.
+    let csv = "Ordered,shipped,moment\n,,\n01/02/2024,01/31/2024,2024-02-01 10:30\n03/04/2024,,2024-02-01 10:30\n";
+    let table = import(&house, TableFormat::Csv, csv.as_bytes()).await.unwrap();
+    assert_eq!(
+        (days(&table, 0), told(&table)),
+        (vec![String::new(), "2024-01-02".into(), "2024-03-04".into()], none.clone())
+    );
+    assert_eq!(types(&table), [("Ordered", "DATE"), ("shipped", "DATE"), ("moment", "TIMESTAMP")]);
+    // Where nothing says it, people are told, and can say it.
+    let ambiguous = "id,Order day\n1,02-02-2024\n2,01-02-2024\n";
+    let json = "[{\"id\": 1, \"Order day\": \"02-02-2024\"}, {\"id\": 2, \"Order day\": \"01-02-2024\"}]";
+    for (format, text, place) in [(TableFormat::Csv, ambiguous, "line 3"), (TableFormat::Json, json, "record 2")] {
+        let table = import(&house, format, text.as_bytes()).await.unwrap();
+        assert_eq!(days(&table, 1), ["2024-02-02", "2024-02-01"], "{text}");
+        let says = format!(
+            "order_day: \"01-02-2024\" ({place}) was read as 1 February 2024, day first; all 2 values could be month first \
+             too. Then give it the type DATE(MDY)."
+        );
+        assert_eq!((told(&table), table.hints[0].r#type.as_str()), (vec![says], "DATE(MDY)"), "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        let (source, made) = (folder.path().join("source"), folder.path().join("made.duckdb"));
+        std::fs::write(&source, text).unwrap();
+        let (pass, time) = (house.pass(), Duration::from_secs(600));
+        let job = Job::new(&pass, &house.budgets, time, CancellationToken::new(), None);
+        let change = ColumnChange {
+            column: "order_day".into(),
+            name: Some("ordered".into()),
+            r#type: Some("DATE(MDY)".into()),
+            ..ColumnChange::default()
+        };
+        let changed = TableSource { path: &source, format, changes: &[change] };
+        let table = house.engine.import(&job, changed, &made).await.unwrap();
+        assert_eq!((days(&table, 1), told(&table)), (vec!["2024-02-02".into(), "2024-01-02".into()], none.clone()));
+        assert_eq!(types(&table)[1], ("ordered", "DATE"));
+    }
+    // What the engine takes for days of the year 1 are sections.
+    let table = import(&house, TableFormat::Csv, b"id,section\n1,1-2-3\n2,1-2-4\n").await.unwrap();
+    assert_eq!((types(&table)[1], days(&table, 1)), (("section", "VARCHAR"), vec!["1-2-3".into(), "1-2-4".into()]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn json_arrays_and_lines_become_tables() {
     let house = House::new(|_| {}).await;
     for content in

@@ -12,7 +12,7 @@ use super::places::Places;
 use super::source::Dialect;
 use super::{columns, hints, problem, reading};
 use crate::engine::sql::TableFormat;
-use crate::model::column_change::{ColumnChange, Hint};
+use crate::model::column_change::{ColumnChange, Hint, is_date, unordered};
 use crate::model::error::{Code, Error, Result};
 use crate::model::source::{quoted, text_literal};
 
@@ -99,67 +99,15 @@ fn json(connection: &Connection, path: &str, changes: &[ColumnChange], reserved:
     let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
     let named = named(&names, changes, reserved)?;
     let kind = |name: &String, found: &String| match named.iter().find(|(known, _)| known == name) {
-        Some((_, change)) if is_read_as_text(change) && change.r#type.as_ref() != Some(found) => TEXT.to_owned(),
+        // Days are read in our way, whatever the reader makes of them.
+        Some((_, change)) if is_read_as_text(change) && (change.r#type.as_ref() != Some(found) || is_date(found)) => {
+            TEXT.to_owned()
+        }
         _ => found.clone(),
     };
     let columns =
         found.iter().map(|(name, found)| format!("{}: {}", text_literal(name), text_literal(&kind(name, found))));
     Ok(format!("read_json({path}, format='auto', columns={{{}}})", columns.collect::<Vec<_>>().join(", ")))
-}
-
-/// The columns of a CSV file that were read as numbers, and hold codes that only look like some: `411E123` among account
-/// numbers is no 4.11e125. Where a column of numbers has no fraction, its text tells: some values have an exponent and no
-/// point, and others are plain.
-pub(super) fn codes(
-    connection: &Connection,
-    path: &str,
-    dialect: &Dialect,
-    reserved: &[String],
-) -> Result<Vec<ColumnChange>> {
-    let columns = columns_of(connection, "made", "data").map_err(|cause| internal(&cause))?;
-    let plain = plain_names(&columns, reserved);
-    let numbers = "SELECT column_name FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data' \
-                   AND data_type = 'DOUBLE' ORDER BY column_index";
-    let numbers = list(connection, numbers).map_err(|cause| internal(&cause))?;
-    let is_whole = |name: &String| format!("coalesce(bool_and({name} = floor({name})), false)", name = quoted(name));
-    let whole = which(connection, &numbers, &is_whole, "made.main.data").map_err(|cause| internal(&cause))?;
-    let is_mixed = |name: &String| {
-        let name = quoted(name);
-        let some = |pattern| format!("coalesce(bool_or(regexp_full_match({name}, '{pattern}')), false)");
-        format!("{} AND {}", some("[0-9]+[eE][0-9]+"), some("[0-9]+"))
-    };
-    let options = super::columns::csv(dialect);
-    let text =
-        format!("read_csv({}, {options}, header=true, all_varchar=true, ignore_errors=true)", text_literal(path));
-    // A file without a header has no columns of those names: what they were read as stays.
-    let codes = which(connection, &whole, &is_mixed, &text).unwrap_or_default();
-    let known = |code: String| {
-        columns.iter().zip(&plain).find(|(name, _)| **name == code).map_or(code.clone(), |(_, plain)| plain.clone())
-    };
-    let change = |code| ColumnChange { column: known(code), r#type: Some(TEXT.to_owned()), ..ColumnChange::default() };
-    Ok(codes.into_iter().map(change).collect())
-}
-
-/// The columns of a relation of which a condition holds, in one reading.
-fn which(
-    connection: &Connection,
-    columns: &[String],
-    holds: &dyn Fn(&String) -> String,
-    relation: &str,
-) -> duckdb::Result<Vec<String>> {
-    if columns.is_empty() {
-        return Ok(vec![]);
-    }
-    let conditions = columns.iter().map(holds).collect::<Vec<_>>().join(", ");
-    connection.query_row(&format!("SELECT {conditions} FROM {relation}"), [], |row| {
-        let mut of = Vec::new();
-        for (at, column) in columns.iter().enumerate() {
-            if row.get(at)? {
-                of.push(column.clone());
-            }
-        }
-        Ok(of)
-    })
 }
 
 /// The changes to the table that was read: what stays out goes, the others get their types and then their names. Tells
@@ -228,18 +176,20 @@ fn rename(connection: &Connection, renames: &[(&String, &String)], reserved: &[S
     Ok(())
 }
 
-/// Gives a column of `made.main.data` a type. Tells of values that it left empty.
+/// Gives a column of `made.main.data` a type. Tells of values that it left empty, and of days that could be others.
 ///
 /// # Errors
 /// `invalid_argument` with the line or the record of a value that is none of the type.
-pub(super) fn retype(connection: &Connection, column: &str, kind: &str, places: &Places<'_>) -> Result<Option<Hint>> {
+pub(super) fn retype(connection: &Connection, column: &str, kind: &str, places: &Places<'_>) -> Result<Vec<Hint>> {
     let known = type_of(connection, ("made", "data"), column).map_err(|cause| internal(&cause))?;
-    if known == kind {
-        return Ok(None);
+    let (plain, _) = unordered(kind);
+    if known == plain {
+        return Ok(vec![]);
     }
     let name = quoted(column);
     // Nothing of some types can become some others: then it fails for all values alike.
     let reading = reading::best(connection, column, &known, kind).map_err(|_| no_way(column, &known, kind))?;
+    let kind = plain;
     let unfit = format!(
         "SELECT concat(rowid, ' ', left(CAST({name} AS VARCHAR), 100)) FROM made.main.data \
          WHERE {name} IS NOT NULL AND NOT {} AND {} IS NULL ORDER BY rowid LIMIT {PROBLEMS}",
@@ -251,7 +201,8 @@ pub(super) fn retype(connection: &Connection, column: &str, kind: &str, places: 
         .filter_map(|text| text.split_once(' ').and_then(|(row, value)| Some((row.parse().ok()?, value))))
         .collect();
     if unfit.is_empty() {
-        let told = hints::emptied(connection, column, kind, &reading, places)?;
+        let emptied = hints::emptied(connection, column, kind, &reading, places)?;
+        let told = emptied.into_iter().chain(hints::rivals(connection, column, kind, &reading, places)?).collect();
         run(connection, &format!("ALTER TABLE made.main.data ALTER {name} TYPE {kind} USING {}", reading.value))?;
         return Ok(told);
     }

@@ -6,8 +6,8 @@ use duckdb::types::Value;
 use super::columns::{TEXT, list};
 use super::instance::internal;
 use super::places::Places;
-use super::reading::{Reading, best, nothing};
-use crate::model::column_change::{ColumnChange, Hint};
+use super::reading::{Order, Reading, best, nothing};
+use crate::model::column_change::{ColumnChange, Hint, ORDERS};
 use crate::model::error::Result;
 use crate::model::source::quoted;
 
@@ -27,11 +27,23 @@ const FITTING: i64 = 9;
 const NUMBER: &str = "[+-]?((0|[1-9][0-9]*)([.,][0-9]*)?|[.,][0-9]+)([eE][+-][0-9]+)?";
 /// What looks like a number and is more: codes, numbers that no number here holds, and thousands with commas.
 const CODE: &str = "[+-]?0[0-9].*|[0-9]+[eE][0-9]+|[0-9]{16,}|[+-]?[0-9]{1,3}(,[0-9]{3})+([.].*)?";
-const DAY: &str = "[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}([ T].*)?|[0-9]{1,2}[-./ ][0-9]{1,2}[-./ ][0-9]{4}( .*)?";
+const DAY: &str =
+    "[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}([ T].*)?|[0-9]{1,2}[-./ ][0-9]{1,2}[-./ ]([0-9]{2}|[0-9]{4})( .*)?";
 
 /// The columns of texts in `made.main.data` that could be numbers or days, but for those of which people said what they
 /// are.
 pub(super) fn found(connection: &Connection, changes: &[ColumnChange], places: &Places<'_>) -> Result<Vec<Hint>> {
+    let mut hints = Vec::new();
+    for (column, is_day) in candidates(connection, changes)? {
+        if hints.len() < HINTS {
+            hints.extend(told(connection, &column, is_day, places)?);
+        }
+    }
+    Ok(hints)
+}
+
+/// Columns of texts of which nobody said what they are, most of whose first values look like numbers, or like days.
+pub(super) fn candidates(connection: &Connection, changes: &[ColumnChange]) -> Result<Vec<(String, bool)>> {
     let sql = format!(
         "SELECT column_name FROM duckdb_columns() WHERE database_name = 'made' AND table_name = 'data' \
          AND data_type = '{TEXT}' ORDER BY column_index"
@@ -41,15 +53,8 @@ pub(super) fn found(connection: &Connection, changes: &[ColumnChange], places: &
     };
     let mut texts = list(connection, &sql).map_err(|cause| internal(&cause))?;
     texts.retain(|name| !changes.iter().any(|change| is_said(change, name)));
-    let mut hints = Vec::new();
-    for group in texts.chunks(GROUP) {
-        for (column, is_day) in worth(connection, group).map_err(|cause| internal(&cause))? {
-            if hints.len() < HINTS {
-                hints.extend(told(connection, &column, is_day, places)?);
-            }
-        }
-    }
-    Ok(hints)
+    let looked = texts.chunks(GROUP).map(|group| worth(connection, group).map_err(|cause| internal(&cause)));
+    Ok(looked.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// The columns most of whose first values look like numbers, or like days.
@@ -103,7 +108,7 @@ fn told(connection: &Connection, column: &str, is_day: bool, places: &Places<'_>
         let fits = reading.fits;
         let is_text = (!is_day && has_code)
             || fits < 2
-            || (values - nothings - fits) * FITTING > fits
+            || reading.unfit * FITTING > fits
             // What a file holds as texts on purpose: keys in quotes.
             || (fits == values && reading.is_plain);
         Ok((!is_text).then_some((kind, reading, values, nothings)))
@@ -155,6 +160,39 @@ pub(super) fn emptied(
         _ => format!("{column}: {nothings} of {values} values say nothing and are left empty: {odd}."),
     };
     Ok(Some(Hint { column: column.to_owned(), r#type: kind.to_owned(), says }))
+}
+
+/// What is told of days that could be others, because all of them could be written in another order.
+pub(super) fn rivals(
+    connection: &Connection,
+    column: &str,
+    kind: &str,
+    reading: &Reading,
+    places: &Places<'_>,
+) -> Result<Option<Hint>> {
+    let (Some(order), Some((rival, other))) = (reading.order, reading.rivals.first()) else { return Ok(None) };
+    let Reading { value, fits, .. } = reading;
+    let sql = format!(
+        "SELECT left(trim({}), {CHARS}), strftime({value}, '%-d %B %Y'), rowid FROM made.main.data
+         WHERE {value} IS DISTINCT FROM {other} ORDER BY rowid LIMIT 1",
+        quoted(column)
+    );
+    let first = connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let (text, day, row): (String, String, u64) = first.map_err(|cause| internal(&cause))?;
+    let (noun, at) = places.of(&[row])?;
+    let place = placed(noun, at.iter().map(u64::to_string).collect(), 1);
+    let called = |order: Order| ORDERS.iter().find(|(known, _)| *known == order).map_or("", |(_, called)| *called);
+    let orders = reading.rivals.iter().map(|(order, _)| called(order)).collect::<Vec<_>>().join(" or ");
+    let types = reading.rivals.iter().map(|(order, _)| format!("{kind}({order})")).collect::<Vec<_>>().join(" or ");
+    let could = match fits {
+        1 => "it could".to_owned(),
+        _ => format!("all {fits} values could"),
+    };
+    let says = format!(
+        "{column}: {text:?} ({place}) was read as {day}, {}; {could} be {orders} too. Then give it the type {types}.",
+        called(order)
+    );
+    Ok(Some(Hint { column: column.to_owned(), r#type: format!("{kind}({rival})"), says }))
 }
 
 /// The most frequent values among those of `all` rows of which a condition holds, with their places.

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::changes;
 use super::columns::{PROBLEMS, columns_of, csv, more, plain_names, reserved, type_of};
 use super::instance::{self, internal};
+use super::misread::{self, Misread};
 use super::places::Places;
 use super::{hints, problem, profile, said, sheet, source, unclosed};
 use crate::engine::sql::wire::TaskLimits;
@@ -108,6 +109,7 @@ pub(super) fn run(
         .map_err(|cause| internal(&cause))?;
 
     let reserved = reserved(&connection)?;
+    let mut misread = Vec::new();
     match format {
         TableFormat::Sheet(index) => sheet::load(&connection, source, index)?,
         TableFormat::Csv | TableFormat::Json | TableFormat::Parquet => {
@@ -120,12 +122,10 @@ pub(super) fn run(
                 connection.execute_batch(&sql).map_err(|cause| problem::of_import(&cause))
             };
             create(&reader)?;
-            let codes = match format {
-                TableFormat::Csv => changes::codes(&connection, from, &readable.dialect, &reserved)?,
-                TableFormat::Json | TableFormat::Parquet | TableFormat::Sheet(_) => vec![],
-            };
-            if !codes.is_empty() {
-                let all = [*changes, codes.as_slice()].concat();
+            misread = misread::found(&connection, from, (format, &readable.dialect), &reserved)?;
+            if !misread.is_empty() {
+                let all: Vec<ColumnChange> =
+                    changes.iter().cloned().chain(misread.iter().map(Misread::as_text)).collect();
                 create(&changes::reader(&connection, from, (format, &readable.dialect), &all, &reserved)?)?;
             }
         }
@@ -148,12 +148,13 @@ pub(super) fn run(
         TableFormat::Json | TableFormat::Parquet | TableFormat::Sheet(_) => Ok(Places::Records),
     };
     let places = places.map_err(|cause| internal(&cause))?;
+    let changes = misread::settled(&connection, changes, &misread)?;
     let mut told = match (format, earlier) {
         // Somebody else said what its columns are.
         (TableFormat::Parquet, _) | (_, Some(_)) => vec![],
-        _ => hints::found(&connection, changes, &places)?,
+        _ => hints::found(&connection, &changes, &places)?,
     };
-    told.extend(changes::make(&connection, changes, &reserved, &places)?);
+    told.extend(changes::make(&connection, &changes, &reserved, &places)?);
     if earlier.is_some() {
         told.extend(append(&connection, &places)?);
     }

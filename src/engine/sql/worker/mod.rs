@@ -13,6 +13,7 @@ mod edit;
 mod hints;
 mod import;
 mod instance;
+mod misread;
 mod orders;
 mod pivot;
 mod places;
