@@ -1,7 +1,8 @@
 //! The open shards: opened by the first query, closed when others need the memory, or when told. The engine lets a
 //! shard be open only once, so each has a lock of its own: queries share it, opening and closing have it alone.
 //!
-//! What is counted is memory, not shards: hundreds of small ones stay open, and a search over all of them opens none.
+//! What is counted is memory: hundreds of small ones stay open, and a search over all of them opens none. Each maps about
+//! 70 files, of which Linux lets a process have 65,530 (`vm.max_map_count`), so that their number has an end too.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,6 +17,9 @@ use crate::engine::search::shard::Shard;
 /// Bytes of memory that an open shard takes, and each of its chunks, rounded up: `tests/bench/retrieval` measures them.
 const SHARD: u64 = 1 << 20;
 const CHUNK: u64 = 2 << 10;
+
+/// Most shards that are open, however small.
+const MOST: usize = 400;
 
 type Slot = Arc<RwLock<Option<Shard>>>;
 
@@ -120,7 +124,7 @@ impl OpenShards {
         let mut inner = self.inner();
         inner.forget(key);
         let mut evicted = Vec::new();
-        while inner.bytes + bytes > self.capacity
+        while (inner.bytes + bytes > self.capacity || inner.recent.len() >= MOST)
             && let Some((oldest, freed)) = inner.recent.pop_lru()
         {
             inner.bytes -= freed;
@@ -165,4 +169,29 @@ impl Inner {
 /// A panic in the engine while a shard is opened leaves the slot empty, so the lock is good.
 fn alone(slot: &Slot) -> RwLockWriteGuard<'_, Option<Shard>> {
     slot.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Clock;
+    use crate::base::id::Id;
+    use crate::engine::search::manifest::Owner;
+
+    #[test]
+    fn small_shards_make_room_for_others_too() {
+        let clock = Clock::system();
+        let open = OpenShards::new(u64::MAX);
+        let admitted = || {
+            let key = Key { owner: Owner { org: Id::new(&clock), dataset: Id::new(&clock) }, version: "1".into() };
+            drop(open.touch(&key));
+            (open.admit(&key, 1), key)
+        };
+        let (_, first) = admitted();
+        for _ in 1..MOST {
+            assert!(admitted().0.is_empty());
+        }
+        let evicted = admitted().0;
+        assert_eq!(evicted.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), [first]);
+    }
 }
