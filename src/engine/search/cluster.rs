@@ -174,7 +174,7 @@ impl Cluster {
     /// What was written of a build that has no place yet.
     async fn draft(&self, org: Id<Org>, build: Id<Build>) -> Result<ClusterIndex> {
         let found = store::cluster_indexes::by_build(&mut self.db.read_tenant(org).await?, org, build).await?;
-        found.ok_or_else(|| Error::internal("what was written is there no more"))
+        found.ok_or_else(given_up)
     }
 
     /// The candidates of each of these indexes, in their order.
@@ -239,6 +239,15 @@ impl Cluster {
 
 fn is_of(index: &ClusterIndex, key: &Key) -> bool {
     (Owner { org: index.org, dataset: index.dataset }, &index.version) == (key.owner, &key.version)
+}
+
+/// Somebody has ended an index while it was written: its dataset is deleted, or it stood still for so long that it was
+/// taken for abandoned.
+fn given_up() -> Error {
+    Error::unavailable(
+        "The index was given up while it was written: its dataset was deleted meanwhile, or the writing stood still for too \
+         long. Nothing of it is kept. Import again.",
+    )
 }
 
 /// A fault as callers hear of it: what is set where is not theirs to know.
@@ -380,7 +389,7 @@ impl Index for Cluster {
             }
             let mut tx = self.db.tenant(index.org).await?;
             if !store::cluster_indexes::place(&mut tx, &index, self.clock.now()).await? {
-                return Err(Error::internal("an index took so long to be written that it was taken for abandoned"));
+                return Err(given_up());
             }
             tx.commit().await?;
             unless_placed.take_back();

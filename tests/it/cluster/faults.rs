@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use dragoman::base::id::Id;
 use dragoman::gateway::Via;
 use dragoman::model::cluster_index::{ClusterIndex, Home, Standing};
-use dragoman::model::error::Code;
+use dragoman::model::dataset::IfExists;
+use dragoman::model::error::{Code, Error};
 use dragoman::ops::delete_dataset::DeleteDataset;
+use dragoman::ops::import::{Import, Staged};
 use dragoman::store::cluster_indexes as rows;
 use qdrant_client::qdrant::{Condition, Filter};
 use serde_json::json;
@@ -315,5 +317,39 @@ async fn who_looks_learns_whether_the_server_answers_and_takes_the_key() {
     let settings = [("QDRANT_URL", server.url.as_str()), ("QDRANT_API_KEY", "hunter2")];
     let acme = Acme::open(Service::with(&settings).await).await;
     assert_eq!(found(&acme).await.len(), searches().len());
+    acme.service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_imports_into_a_dataset_that_another_erases_meanwhile_learns_it() {
+    let server = Qdrant::start().await;
+    let acme = acme(&server).await;
+    let held = server.hold_writes().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("offices.md");
+    std::fs::write(&path, "# Offices\n\nThe office by the lake has moved.\n").unwrap();
+    let files = vec![Staged { name: "offices.md".into(), path }];
+    let op = Import { name: Some("offices".into()), if_exists: IfExists::Replace, files, ..Import::default() };
+    let (gateway, caller) = (acme.service.gateway.clone(), operator(&acme.org));
+    let importing = tokio::spawn(async move { gateway.call(&caller, op, Via::new("admin.call")).await.map(|_| ()) });
+    let is_written = async || {
+        let sql = "SELECT count(*) FROM cluster_indexes WHERE standing = 'written'";
+        let mut read = acme.service.db.read_everyone().await.unwrap();
+        sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut *read).await.unwrap() > 0
+    };
+    while held.is_some() && !is_written().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let op = DeleteDataset { dataset_id: id_of(&acme, "offices").await, name: "offices".into() };
+    acme.service.gateway.call(&operator(&acme.org), op, Via::new("admin.call")).await.unwrap();
+    // The program itself cannot be held: there the import may be the first.
+    let was_held = held.is_some();
+    drop(held);
+    let refused = importing.await.unwrap().err();
+    let is_told = |it: &Error| it.code != Code::InternalError && it.message.contains("was deleted");
+    assert!(refused.as_ref().map_or(!was_held, is_told), "{refused:?}");
+    let mut read = acme.service.db.read_tenant(acme.org.id).await.unwrap();
+    assert_eq!(dragoman::store::datasets::by_name(&mut read, acme.org.id, "offices").await.unwrap(), None);
+    drop(read);
     acme.service.stop().await;
 }

@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 
 use super::server::Scope;
 use super::wire::{point, point_id};
-use super::{Cluster, told};
+use super::{Cluster, given_up, told};
 use crate::base::json::put;
 use crate::engine::search::backend::{Draft, Point, Sealed, Undo, What};
 use crate::engine::search::manifest::{Fault, Owner};
@@ -64,13 +64,7 @@ impl Points {
     }
 
     async fn write(&mut self, chunks: Vec<Point>) -> Result<()> {
-        let (org, build, now) = (self.index.org, self.index.build, self.cluster.clock.now());
-        let mut tx = self.cluster.db.tenant(org).await?;
-        let is_ours = store::cluster_indexes::touch(&mut tx, org, build, now).await?;
-        tx.commit().await?;
-        if !is_ours {
-            return Err(Error::internal("an index took so long to be written that it was taken for abandoned"));
-        }
+        hold(&self.cluster, &self.index).await?;
         let mut batch = Vec::with_capacity(AT_ONCE);
         for chunk in chunks {
             batch.push(self.point(chunk).map_err(told)?);
@@ -85,6 +79,17 @@ impl Points {
     }
 }
 
+/// Says that an index is still written.
+///
+/// # Errors
+/// Somebody has ended it.
+async fn hold(cluster: &Cluster, index: &ClusterIndex) -> Result<()> {
+    let mut tx = cluster.db.tenant(index.org).await?;
+    let is_ours = store::cluster_indexes::touch(&mut tx, index.org, index.build, cluster.clock.now()).await?;
+    tx.commit().await?;
+    if is_ours { Ok(()) } else { Err(given_up()) }
+}
+
 impl Draft for Points {
     fn add(&mut self, chunks: Vec<Point>) -> Result<()> {
         let runtime = self.runtime.clone();
@@ -94,6 +99,7 @@ impl Draft for Points {
     fn seal(self: Box<Self>) -> Result<Sealed> {
         let Self { cluster, index, scope, bytes, runtime, unless_placed, .. } = *self;
         let found = runtime.block_on(cluster.server.count(&scope)).map_err(told)?;
+        runtime.block_on(hold(&cluster, &index))?;
         if found != index.points {
             return Err(Error::internal(format!("{found} points instead of {} are on the server", index.points)));
         }

@@ -123,6 +123,14 @@ impl Qdrant {
         }
     }
 
+    /// The same of points that are written.
+    pub async fn hold_writes(&self) -> Option<OwnedMutexGuard<()>> {
+        match &self.kind {
+            Kind::Program { .. } => None,
+            Kind::StandIn { kept, .. } => Some(kept.writes.clone().lock_owned().await),
+        }
+    }
+
     /// Loses the points that a filter means.
     pub async fn lose(&self, those: Filter) {
         let those = DeletePointsBuilder::new(self.collection().await).points(those).wait(true);

@@ -27,8 +27,9 @@ use super::matching::holds;
 /// See the module.
 pub struct StandIn {
     key: Option<&'static str>,
-    /// Whoever has it keeps points from being removed.
+    /// Whoever has one keeps points from being removed, or from being written.
     pub deletes: Arc<tokio::sync::Mutex<()>>,
+    pub writes: Arc<tokio::sync::Mutex<()>>,
     collections: Mutex<BTreeMap<String, BTreeMap<String, Kept>>>,
 }
 
@@ -60,7 +61,7 @@ fn answer<T>(reply: T) -> Answer<T> {
 
 impl StandIn {
     pub fn new(key: Option<&'static str>) -> Self {
-        Self { key, deletes: Arc::default(), collections: Mutex::default() }
+        Self { key, deletes: Arc::default(), writes: Arc::default(), collections: Mutex::default() }
     }
 
     /// What is asked, of who has the key.
@@ -282,6 +283,7 @@ fn done() -> Answer<PointsOperationResponse> {
 impl Points for StandIn {
     answered! {
         upsert(this, asked: UpsertPoints) -> PointsOperationResponse {
+            let _turn = this.writes.lock().await;
             let mut all = this.all();
             let points = all.get_mut(&asked.collection_name).ok_or_else(|| missing(&asked.collection_name))?;
             for point in asked.points {
