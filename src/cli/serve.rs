@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
 use super::{demo, stop_signal};
@@ -26,6 +27,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self, config: Config) -> anyhow::Result<()> {
         let started = Instant::now();
+        raise_open_files();
         anyhow::ensure!(
             !self.demo || config.listen.ip().is_loopback(),
             "--demo has a person whose password is printed: it runs on a loopback address only"
@@ -51,5 +53,17 @@ impl Serve {
             }
         }
         app.serve(listener, stop_signal()?).await
+    }
+}
+
+/// As many open files as the system lets this process have: connections, streams and workers each take some, and the soft
+/// limit that a process begins with is 1,024 for the sake of programs that call `select` (getrlimit(2)).
+fn raise_open_files() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| match soft < hard {
+        true => setrlimit(Resource::RLIMIT_NOFILE, hard, hard),
+        false => Ok(()),
+    });
+    if let Err(problem) = raised {
+        tracing::warn!(%problem, "the limit of open files stays as it is");
     }
 }

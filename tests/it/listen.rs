@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::process::Stdio;
 use std::time::Duration;
 
 use axum::Router;
@@ -9,7 +10,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::routing::get;
 use dragoman::surface::listen::serve;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
@@ -107,4 +108,25 @@ async fn stopping_waits_for_an_open_stream_and_for_nobody_who_is_silent() {
     until(&mut stream, "0\r\n\r\n").await;
     tokio::time::timeout(PATIENCE, running.served).await.unwrap().unwrap();
     assert!(TcpStream::connect(running.address).await.is_err());
+}
+
+/// Started with the soft limit that systems begin with, and less.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_has_as_many_open_files_as_the_system_lets_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = tokio::process::Command::new("sh")
+        .args(["-c", "ulimit -Sn 200 && exec \"$0\" --data \"$1\" serve --listen 127.0.0.1:0"])
+        .args([env!("CARGO_BIN_EXE_dragoman").as_ref(), folder.path().as_os_str()])
+        .env("DRAGOMAN_ADMIN_LISTEN", "off")
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = tokio::time::timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+    assert!(first.contains("is up on"), "{first}");
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id().unwrap())).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let [soft, hard] = line.split_whitespace().take(2).collect::<Vec<_>>()[..] else { panic!("{line}") };
+    assert!(soft == hard && soft != "200", "{line}");
 }

@@ -10,7 +10,7 @@ use super::process::Process;
 use super::wire::{Tables, TaskLimits};
 
 /// Most workers that are kept, whatever their size.
-const MOST: usize = 128;
+const MOST: usize = 512;
 
 /// How long one waits for the next query.
 const IDLE: Duration = Duration::from_secs(600);
