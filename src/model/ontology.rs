@@ -457,10 +457,25 @@ impl Field {
     }
 }
 
+/// What Salesforce writes behind the names of objects and fields that its users made, after two underscores: custom ones,
+/// relationships, those of a person's account, metadata types.
+const MADE: [&str; 4] = ["__c", "__r", "__pc", "__mdt"];
+
+/// A name without the marks of Salesforce: `Program__c`, and `pmdm__Program__c` of a package, are `Program`.
+fn unmarked(name: &str) -> &str {
+    let without = |mark: &&str| {
+        let (plain, end) = name.split_at_checked(name.len().checked_sub(mark.len())?)?;
+        (!plain.is_empty() && end.eq_ignore_ascii_case(mark)).then_some(plain)
+    };
+    let Some(plain) = MADE.iter().find_map(without) else { return name };
+    let of_package = plain.split_once("__").filter(|(package, name)| !package.is_empty() && !name.is_empty());
+    of_package.map_or(plain, |(_, name)| name)
+}
+
 /// A name as words: `company_claim_number` and `CompanyClaimNumber` are "company claim number".
 pub fn in_words(name: &str) -> String {
     let mut words = String::new();
-    let chars: Vec<char> = name.chars().collect();
+    let chars: Vec<char> = unmarked(name).chars().collect();
     for (at, &c) in chars.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| chars.get(at)).copied();
         let after = chars.get(at + 1);
@@ -487,6 +502,10 @@ mod tests {
             ("HTTPStatus", "http status"),
             ("l_extendedprice", "l extendedprice"),
             ("dep_delay", "dep delay"),
+            ("ProgramCohort__c", "program cohort"),
+            ("pmdm__Program_Cohort__C", "program cohort"),
+            ("__c", "c"),
+            ("a_c", "a c"),
         ] {
             assert_eq!(in_words(name), words);
         }
