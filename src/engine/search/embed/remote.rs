@@ -1,8 +1,9 @@
 //! A server that makes vectors, by OpenAI's protocol, which many speak.
 //! <https://platform.openai.com/docs/api-reference/embeddings/create>
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
@@ -35,6 +36,9 @@ pub(super) struct Remote {
     server: EmbeddingServer,
     endpoint: Url,
     dimension: OnceLock<usize>,
+    /// What reached the addresses that its name had last, with its open connections: another handshake for each question
+    /// would take longer than the answer.
+    client: Mutex<Option<(BTreeSet<SocketAddr>, reqwest::Client)>>,
 }
 
 /// Why a try gave nothing.
@@ -58,7 +62,7 @@ struct Item {
 impl Remote {
     pub(super) fn new(server: EmbeddingServer) -> Self {
         let endpoint = endpoint(&server.url);
-        Self { server, endpoint, dimension: OnceLock::new() }
+        Self { server, endpoint, dimension: OnceLock::new(), client: Mutex::default() }
     }
 
     /// Whether every address of the server lies in the operator's own network.
@@ -83,11 +87,23 @@ impl Remote {
         }
     }
 
+    async fn client(&self) -> Result<reqwest::Client> {
+        let addresses = self.addresses().await?;
+        let of: BTreeSet<SocketAddr> = addresses.iter().copied().collect();
+        let kept = || self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().as_ref().filter(|(known, _)| *known == of).map(|(_, client)| client.clone());
+        if let Some(client) = known {
+            return Ok(client);
+        }
+        let client = outbound::engine_client(&self.endpoint, true, &addresses).await.map_err(Error::internal)?;
+        *kept() = Some((of, client.clone()));
+        Ok(client)
+    }
+
     /// The vectors of at most [`BATCH`] texts, within the server's time.
     async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let work = async {
-            let addresses = self.addresses().await?;
-            let client = outbound::engine_client(&self.endpoint, true, &addresses).await.map_err(Error::internal)?;
+            let client = self.client().await?;
             let deadline = Instant::now() + self.server.timeout;
             let mut pause = PAUSE;
             for attempt in 1.. {
@@ -214,6 +230,7 @@ fn endpoint(base: &Url) -> Url {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use axum::extract::ConnectInfo;
     use serde_json::Value;
 
     use super::*;
@@ -239,15 +256,18 @@ mod tests {
         assert!(of_body(b"<html>", 1).is_err());
     }
 
+    /// How many texts, with which key, and from where.
+    type Asked = (usize, String, SocketAddr);
+
     /// A server that is busy at the first request, and then gives each text the length of it.
-    async fn served() -> (Url, Arc<Mutex<Vec<(usize, String)>>>) {
-        let asked: Arc<Mutex<Vec<(usize, String)>>> = Arc::default();
+    async fn served() -> (Url, Arc<Mutex<Vec<Asked>>>) {
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let seen = asked.clone();
-        let answer = move |headers: HeaderMap, axum::Json(body): axum::Json<Value>| async move {
+        let answer = move |peer: ConnectInfo<SocketAddr>, headers: HeaderMap, axum::Json(body): axum::Json<Value>| async move {
             let input = body["input"].as_array().unwrap().clone();
             let key = headers[AUTHORIZATION].to_str().unwrap().to_owned();
             let mut seen = seen.lock().unwrap();
-            seen.push((input.len(), key));
+            seen.push((input.len(), key, peer.0));
             if seen.len() == 1 {
                 return Err((http::StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "0")]));
             }
@@ -258,6 +278,7 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}/v1", listener.local_addr().unwrap())).unwrap();
         let routes = axum::Router::new().route("/v1/embeddings", axum::routing::post(answer));
+        let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
         tokio::spawn(async move { axum::serve(listener, routes).await });
         (url, asked)
     }
@@ -282,8 +303,9 @@ mod tests {
         assert_eq!(identity, json!({ "server": "embeddings", "model": "m", "dimensions": 2 }));
         assert!(vectors.iter().enumerate().all(|(at, vector)| vector == &[(at + 1) as f32, 1.0]));
         let asked = asked.lock().unwrap();
-        assert_eq!(asked.iter().map(|(texts, _)| *texts).collect::<Vec<_>>(), [1, 1, BATCH, 3]);
-        assert!(asked.iter().all(|(_, key)| key == "Bearer k"));
+        assert_eq!(asked.iter().map(|(texts, ..)| *texts).collect::<Vec<_>>(), [1, 1, BATCH, 3]);
+        assert!(asked.iter().all(|(_, key, _)| key == "Bearer k"));
+        assert!(asked.iter().all(|(.., peer)| *peer == asked[0].2), "on one connection: {asked:?}");
     }
 
     #[tokio::test(flavor = "multi_thread")]
