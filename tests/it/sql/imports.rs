@@ -131,7 +131,7 @@ async fn days_are_read_as_the_whole_file_writes_them_and_told_where_they_could_b
         assert_eq!(days(&table, 1), ["2024-02-02", "2024-02-01"], "{text}");
         let says = format!(
             "order_day: \"01-02-2024\" ({place}) was read as 1 February 2024, day first; all 2 values could be month first \
-             too. Then give it the type DATE(MDY)."
+             too. If they are, give it the type DATE(MDY)."
         );
         assert_eq!((told(&table), table.hints[0].r#type.as_str()), (vec![says], "DATE(MDY)"), "{text}");
         let folder = tempfile::tempdir().unwrap();

@@ -189,7 +189,7 @@ pub(super) fn rivals(
         _ => format!("all {fits} values could"),
     };
     let says = format!(
-        "{column}: {text:?} ({place}) was read as {day}, {}; {could} be {orders} too. Then give it the type {types}.",
+        "{column}: {text:?} ({place}) was read as {day}, {}; {could} be {orders} too. If they are, give it the type {types}.",
         called(order)
     );
     Ok(Some(Hint { column: column.to_owned(), r#type: format!("{kind}({rival})"), says }))
