@@ -131,12 +131,13 @@ impl Files {
         Ok(found)
     }
 
-    /// Removes what interrupted imports left, in every workspace.
+    /// Removes what interrupted imports left, in every workspace. What cannot be removed is in nobody's way: it is logged,
+    /// and stays until the next start. So it is where a process that ends still writes.
     pub fn sweep_staging(&self) -> io::Result<()> {
         for org in entries(&self.root)? {
             let staging = org.join("staging");
-            if staging.exists() {
-                std::fs::remove_dir_all(staging)?;
+            if let Err(problem) = self.remove(&staging) {
+                tracing::warn!(%problem, folder = %staging.display(), "what interrupted imports left cannot be removed");
             }
         }
         Ok(())

@@ -88,9 +88,12 @@ impl Shards {
     fn put_folder(&self, key: &Key, folder: &Path) -> Result<()> {
         let place = self.folder(key);
         match place.exists() {
-            true => self.exchange(key, folder),
-            false => self.files.publish(folder, &place).map_err(Error::internal),
+            true => self.exchange(key, folder)?,
+            false => self.files.publish(folder, &place).map_err(Error::internal)?,
         }
+        // That was the other one.
+        self.failing().remove(key);
+        Ok(())
     }
 
     fn folder(&self, key: &Key) -> PathBuf {

@@ -48,12 +48,12 @@ impl Progress {
         Self { statement: connection.progress_handle(), share: Mutex::new(0.0..IN) }
     }
 
-    /// 0 to 1; `None` while the engine does not know.
-    pub(super) fn fraction(&self) -> Option<f64> {
+    /// 0 to 1. While the engine does not know, a statement is at its beginning.
+    pub(super) fn fraction(&self) -> f64 {
         // First the share: together with how far the next statement is, it says too little and never too much.
         let share = self.share().clone();
-        let percent = self.statement.query_progress().percentage()?;
-        Some(share.start + (share.end - share.start) * (percent / 100.0).clamp(0.0, 1.0))
+        let percent = self.statement.query_progress().percentage().unwrap_or(0.0);
+        share.start + (share.end - share.start) * (percent / 100.0).clamp(0.0, 1.0)
     }
 
     fn enter(&self, share: Range<f64>) {

@@ -54,7 +54,7 @@ const LARGEST_TABLE: u64 = 16 << 30;
 /// Rows of so many bytes go with their frame in one piece.
 const ONE_WRITE: usize = 64 << 10;
 
-/// How often an import says how far it is.
+/// How often an import says how far it is, from its beginning on.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
 /// Runs a worker until the server lets go of it. Standard output carries frames and nothing else.
@@ -156,10 +156,11 @@ fn perform(
             let (ending, ended) = mpsc::channel::<()>();
             let imported = std::thread::scope(|scope| {
                 scope.spawn(move || {
-                    while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(PROGRESS_EVERY) {
-                        if let Some(fraction) = progress.fraction() {
-                            // A server that is gone is noticed by the listener.
-                            let _unheard = output.say(&Reply::Progress(fraction));
+                    loop {
+                        // A server that is gone is noticed by the listener.
+                        let _unheard = output.say(&Reply::Progress(progress.fraction()));
+                        if ended.recv_timeout(PROGRESS_EVERY) != Err(mpsc::RecvTimeoutError::Timeout) {
+                            break;
                         }
                     }
                 });
