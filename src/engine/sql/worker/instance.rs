@@ -48,6 +48,11 @@ const LOCK: &str = "
     SET GLOBAL disabled_filesystems='LocalFileSystem';
     SET GLOBAL lock_configuration=true;";
 
+/// Behind each view. The engine plans what is prepared, and plans it again when it runs, since it reads tables: all but the
+/// names and types of its columns is for nothing. What asks for a variable has its plan made when it runs alone; nothing
+/// is left of the condition in it, since there are no variables.
+const BOUND_ONLY: &str = "WHERE getvariable('') IS NULL";
+
 /// A fresh instance in memory, without threads of its own: those that run before the kernel's confinement would not be
 /// under it, and each takes 64 MiB of the address space for good.
 pub(super) fn open() -> duckdb::Result<Connection> {
@@ -286,7 +291,10 @@ fn furnish(connection: &Connection, tables: &[&TableFile], limits: &TaskLimits) 
         attach(connection, index, file)?;
         let shown = columns.as_ref().map(|names| names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "));
         let shown = shown.unwrap_or_else(|| "*".into());
-        connection.execute_batch(&format!("CREATE VIEW {} AS SELECT {shown} FROM d{index}.main.data", quoted(name)))?;
+        connection.execute_batch(&format!(
+            "CREATE VIEW {} AS SELECT {shown} FROM d{index}.main.data {BOUND_ONLY}",
+            quoted(name)
+        ))?;
     }
     connection.execute_batch(LOCK)
 }
