@@ -5,7 +5,9 @@
 //! What the operator wrote into the settings may lie inside, and nothing but that: an origin ([`Trusted`]), and the
 //! engines of [`engine_client`].
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -203,17 +205,49 @@ async fn trusted_client(url: &Url) -> Result<Client, Refused> {
 pub async fn engine_client(url: &Url, private_hosts: bool, found: &[SocketAddr]) -> Result<Client, Refused> {
     let secure = url.scheme() == "https";
     let plain = url.password().is_none() && url.fragment().is_none() && (secure || url.scheme() == "http");
-    let (Some(name), Some(port), true) = (url.host_str(), url.port_or_known_default(), plain) else {
+    let (Some(name), true) = (url.host_str(), plain) else {
+        return Err(Refused::Address);
+    };
+    // What was vetted already is not looked up again: the second answer could be another.
+    let addresses = if found.is_empty() { addresses(url).await? } else { found.to_vec() };
+    vet(&addresses, |ip| private_hosts && is_inside(ip) || secure && is_public(ip))?;
+    client(name, &addresses).https_only(secure).build().map_err(|e| Refused::Failed(e.to_string()))
+}
+
+/// The addresses that a URL's host has now.
+///
+/// # Errors
+/// It has none.
+pub async fn addresses(url: &Url) -> Result<Vec<SocketAddr>, Refused> {
+    let (Some(name), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
         return Err(Refused::Address);
     };
     let bare = name.trim_start_matches('[').trim_end_matches(']');
-    // What was vetted already is not looked up again: the second answer could be another.
-    let addresses: Vec<SocketAddr> = match found {
-        [] => tokio::net::lookup_host((bare, port)).await.map_err(|_| Refused::Unresolved)?.collect(),
-        found => found.to_vec(),
-    };
-    vet(&addresses, |ip| private_hosts && is_inside(ip) || secure && is_public(ip))?;
-    client(name, &addresses).https_only(secure).build().map_err(|e| Refused::Failed(e.to_string()))
+    let found = tokio::net::lookup_host((bare, port)).await.map_err(|_| Refused::Unresolved)?;
+    let found: Vec<SocketAddr> = found.collect();
+    if found.is_empty() { Err(Refused::Unresolved) } else { Ok(found) }
+}
+
+/// The [`engine_client`] of one URL, with its open connections, for as long as its host has the addresses that it had:
+/// another handshake for each question would take longer than many an answer.
+#[derive(Debug, Default)]
+pub struct KeptClient(Mutex<Option<(BTreeSet<SocketAddr>, Client)>>);
+
+impl KeptClient {
+    /// # Errors
+    /// As [`engine_client`].
+    pub async fn get(&self, url: &Url, private_hosts: bool, found: &[SocketAddr]) -> Result<Client, Refused> {
+        let addresses = if found.is_empty() { addresses(url).await? } else { found.to_vec() };
+        let of: BTreeSet<SocketAddr> = addresses.iter().copied().collect();
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().as_ref().filter(|(known, _)| *known == of).map(|(_, client)| client.clone());
+        if let Some(client) = known {
+            return Ok(client);
+        }
+        let client = engine_client(url, private_hosts, &addresses).await?;
+        *kept() = Some((of, client.clone()));
+        Ok(client)
+    }
 }
 
 async fn within<T>(total: Duration, work: impl Future<Output = Result<T, Refused>>) -> Result<T, Refused> {

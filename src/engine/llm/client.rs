@@ -11,7 +11,7 @@ use url::Url;
 use super::ask::{LlmError, Reply, Request};
 use super::wire::{Dialect, Problem, anthropic, openai};
 use crate::base::clock::Clock;
-use crate::base::outbound::{self, Refused};
+use crate::base::outbound::{self, KeptClient, Refused};
 use crate::base::peers::PrivateHost;
 use crate::config::{Llm, LlmProvider};
 
@@ -24,6 +24,7 @@ pub(super) struct Client {
     llm: Llm,
     endpoint: Url,
     clock: Clock,
+    kept: KeptClient,
     /// Found out at the first request, and kept.
     dialect: Mutex<Dialect>,
 }
@@ -31,7 +32,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(llm: Llm, clock: Clock) -> Self {
         let endpoint = endpoint(&llm);
-        Self { llm, endpoint, clock, dialect: Mutex::default() }
+        Self { llm, endpoint, clock, kept: KeptClient::default(), dialect: Mutex::default() }
     }
 
     pub(super) fn url(&self) -> &Url {
@@ -66,7 +67,7 @@ impl Client {
         addresses: &[SocketAddr],
         deadline: Instant,
     ) -> Result<Reply, LlmError> {
-        let client = outbound::engine_client(&self.endpoint, true, addresses).await.map_err(refused)?;
+        let client = self.kept.get(&self.endpoint, true, addresses).await.map_err(refused)?;
         let known = *self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut dialect, mut was_busy) = (known, false);
         loop {
