@@ -4,6 +4,8 @@
 //! A version is written as a [`Draft`], which nobody sees. Sealed, it is whole and survives a crash; [`Index::put`] gives it
 //! its place, before the metadata name it. What a crash leaves between these steps is found by the next start.
 
+use std::collections::HashSet;
+use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,6 +17,7 @@ use crate::base::id::Id;
 use crate::engine::search::manifest::Owner;
 use crate::engine::search::shard::{Hit, Place, Stored};
 use crate::model::cluster_index::Build;
+use crate::model::document::Document;
 use crate::model::error::{Error, Result};
 
 /// A dataset version of a tenant.
@@ -188,6 +191,17 @@ pub(super) trait Index: Send + Sync {
 
     /// Begins to write a version, for vectors of an encoder with so many coordinates.
     fn begin<'a>(&'a self, key: &'a Key, encoder: String, dimension: usize) -> BoxFuture<'a, Result<Box<dyn Draft>>>;
+
+    /// Begins to write a version as a copy of an earlier one of the same encoder, without the documents that do not stay;
+    /// nothing where what stays is to be added like all else.
+    fn begin_over<'a>(
+        &'a self,
+        _key: &'a Key,
+        _earlier: &'a Key,
+        _stay: &'a HashSet<Id<Document>>,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Draft>>>> {
+        Box::pin(ready(Ok(None)))
+    }
 
     /// The chunks of these numbers of a sealed version of this key, with their vectors.
     fn written<'a>(&'a self, key: &'a Key, sealed: &'a Sealed, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Point>>>;

@@ -92,7 +92,8 @@ impl Words {
     }
 }
 
-fn any(key: &str, values: &[impl serde::Serialize]) -> Value {
+/// That a member is one of some values.
+pub(super) fn any(key: &str, values: &[impl serde::Serialize]) -> Value {
     json!({ "key": key, "match": { "any": values } })
 }
 

@@ -69,10 +69,10 @@ impl SearchEngine {
     ) -> Result<Sealed> {
         let key = Key { owner: Owner { org: job.pass.org(), dataset }, version: version.to_owned() };
         let encoder = self.encoders.of_workspace(key.owner.org).await?;
-        let mut build = self.begin(&key, encoder, documents.to_vec()).await?;
-        if let Some(carried) = carried {
-            build = self.carry(job, build, carried).await?;
-        }
+        let mut build = match carried {
+            Some(carried) => self.begin_over(job, &key, encoder, carried, documents.to_vec()).await?,
+            None => self.begin(&key, encoder, documents.to_vec()).await?,
+        };
         let mut is_whole = build.is_whole();
         while !is_whole {
             let turn = job.wait(self.encoders.import_turn(key.owner.org)).await;
@@ -110,23 +110,37 @@ impl SearchEngine {
         Ok(Build::new(key.owner, draft, encoder, documents))
     }
 
-    /// Adds the chunks that stay.
-    async fn carry(&self, job: &Job<'_>, mut build: Build, carried: Carried<'_>) -> Result<Build> {
-        let key = Key { owner: build.owner, version: carried.version.to_owned() };
+    /// As [`SearchEngine::begin`], with the chunks that stay: in a copy of what they are in, or added like all else.
+    async fn begin_over(
+        &self,
+        job: &Job<'_>,
+        key: &Key,
+        encoder: Encoder,
+        carried: Carried<'_>,
+        documents: Vec<(Id<Document>, Arc<ParsedDocument>)>,
+    ) -> Result<Build> {
+        let earlier = Key { owner: key.owner, version: carried.version.to_owned() };
         let _stays = self.renewals.hold().await;
-        let identity = build.encoder.identity().await?;
-        let index = self.homes.of(&key).await?;
-        let is_encoded = index.is_of(&key, identity).await?;
-        let all = index.numbers(&key).await?;
+        let identity = encoder.identity().await?;
+        let index = self.homes.of(&earlier).await?;
+        let is_encoded = index.is_of(&earlier, identity).await?;
+        if is_encoded {
+            let next = self.homes.next(key.owner.org).await?;
+            if let Some(draft) = next.begin_over(key, &earlier, carried.documents).await? {
+                return Ok(Build::new(key.owner, draft, encoder, documents));
+            }
+        }
+        let mut build = self.begin(key, encoder, documents).await?;
+        let all = index.numbers(&earlier).await?;
         for some in all.chunks(CARRIED) {
             job.check()?;
-            let mut stored = index.read(&key, some.to_vec()).await?;
+            let mut stored = index.read(&earlier, some.to_vec()).await?;
             stored.retain(|(_, stored)| carried.documents.contains(&stored.document));
             if stored.is_empty() {
                 continue;
             }
             let points = stored.iter().map(|(point, _)| *point).collect();
-            let pairs = index.pairs(&key, points).await?;
+            let pairs = index.pairs(&earlier, points).await?;
             let chunks: Vec<(Stored, Pair)> = stored.into_iter().map(|(_, stored)| stored).zip(pairs).collect();
             let turn = match is_encoded {
                 true => None,

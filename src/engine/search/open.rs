@@ -1,8 +1,8 @@
 //! The open shards: opened by the first query, closed when others need the memory, or when told. The engine lets a
 //! shard be open only once, so each has a lock of its own: queries share it, opening and closing have it alone.
 //!
-//! What is counted is memory: hundreds of small ones stay open, and a search over all of them opens none. Each maps about
-//! 70 files, of which Linux lets a process have 65,530 (`vm.max_map_count`), so that their number has an end too.
+//! What is counted is memory: hundreds of small ones stay open, and a search over all of them opens none. Each maps 60 to
+//! 100 files, of which Linux lets a process have 65,530 (`vm.max_map_count`), so that their number has an end too.
 
 use std::collections::HashMap;
 use std::path::Path;

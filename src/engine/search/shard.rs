@@ -3,16 +3,15 @@
 //!
 //! Search is exact: no approximate index is built, so that the order never depends on chance. All calls block.
 
-use std::fs;
+pub(super) mod builder;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use qdrant_edge::{
-    Condition, CountRequest, CreateIndex, Distance, EdgeConfig, EdgeShard, EdgeSparseVectorParams, EdgeVectorParams,
-    FieldCondition, FieldIndexOperations, Filter, Match, Modifier, NamedQuery, PayloadFieldSchema, PayloadSchemaType,
-    PointId, PointInsertOperations, PointOperations, PointStruct, QueryEnum, QueryRequest, Record, ScoringQuery,
-    ScrollRequest, SparseVector, UpdateOperation, Vector, VectorInternal, VectorStructInternal, Vectors, WalOptions,
-    WithPayloadInterface, WithVector,
+    Condition, CountRequest, EdgeShard, FacetRequest, FacetValue, FacetValueHit, FieldCondition, Filter, Match,
+    NamedQuery, PointId, QueryEnum, QueryRequest, Record, ScoringQuery, ScrollRequest, SparseVector, VectorInternal,
+    VectorStructInternal, WithPayloadInterface, WithVector,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,20 +32,9 @@ use crate::model::org::Org;
 
 const DENSE: &str = "dense";
 const SPARSE: &str = "sparse";
-const WAL: &str = "wal";
 /// The engine writes through mapped memory, where a disk without room ends the process instead of a call. So much is left
 /// free: far more than a batch and what the engine keeps of it take.
 const SPARE: u64 = 64 << 20;
-
-/// What filters ask often, and how. An index of these is some bytes a chunk; any other member is read for each chunk that
-/// is considered.
-const INDEXED: [(&str, PayloadSchemaType); 5] = [
-    ("tenant", PayloadSchemaType::Keyword),
-    ("dataset", PayloadSchemaType::Keyword),
-    ("document", PayloadSchemaType::Keyword),
-    ("about.created", PayloadSchemaType::Integer),
-    ("about.tags", PayloadSchemaType::Keyword),
-];
 
 /// A chunk as the shard stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,68 +117,6 @@ impl Drop for Engine {
     }
 }
 
-/// A shard that is being built. Nothing of it counts before [`Builder::finish`].
-#[derive(Debug)]
-pub(super) struct Builder {
-    folder: PathBuf,
-    owner: Owner,
-    encoder: String,
-    dimension: usize,
-    engine: Engine,
-    points: u64,
-}
-
-impl Builder {
-    /// Starts in a folder that is empty or absent, for vectors of an encoder with so many coordinates.
-    pub(super) fn create(folder: &Path, owner: Owner, encoder: String, dimension: usize) -> Result<Self, Fault> {
-        fs::create_dir_all(folder)?;
-        room_for(folder, SPARE)?;
-        if fs::read_dir(folder)?.next().is_some() {
-            return Err(Fault::Damaged("the folder for a new shard is not empty".into()));
-        }
-        let shard = EdgeShard::new(folder, config(dimension)).map_err(refused)?;
-        for (field, schema) in INDEXED {
-            let schema = PayloadFieldSchema::FieldType(schema);
-            let index = CreateIndex { field_name: path(field)?, field_schema: Some(schema) };
-            let operation = UpdateOperation::FieldIndexOperation(FieldIndexOperations::CreateIndex(index));
-            shard.update(operation).map_err(refused)?;
-        }
-        Ok(Self { folder: folder.to_owned(), owner, encoder, dimension, engine: Engine(Some(shard)), points: 0 })
-    }
-
-    /// Adds chunks. They are numbered in the order of the calls, which later breaks ties.
-    ///
-    /// # Errors
-    /// A vector of another length or with a coordinate that is not finite (the engine would take it), a chunk of
-    /// another owner, a disk that is nearly full, or the engine's refusal.
-    pub(super) fn add(&mut self, chunks: Vec<(Stored, Vec<f32>, SparseVector)>) -> Result<(), Fault> {
-        let mut points = Vec::with_capacity(chunks.len());
-        for (stored, dense, sparse) in chunks {
-            is_sound(&stored, &dense, &sparse, self.owner, self.dimension)?;
-            let payload = payload_of(&stored)?;
-            let vectors = Vectors::new_named([(DENSE, Vector::from(dense)), (SPARSE, Vector::from(sparse))]);
-            points.push(PointStruct::new(PointId::NumId(self.points), vectors, payload).into());
-            self.points += 1;
-        }
-        room_for(&self.folder, SPARE)?;
-        let points = PointInsertOperations::PointsList(points);
-        let operation = UpdateOperation::PointOperation(PointOperations::UpsertPoints(points));
-        self.engine.get()?.update(operation).map_err(refused)
-    }
-
-    /// Flushes, closes and seals: after it the shard survives a crash. Returns points and bytes on disk.
-    pub(super) fn finish(self) -> Result<(u64, u64), Fault> {
-        let Self { folder, owner, encoder, dimension: _, engine, points } = self;
-        // Panics when it fails, which the caller's task reports; the drop only repeats it.
-        engine.get()?.flush();
-        drop(engine);
-        // This version of the engine never replays its log, and the shard is not written again.
-        fs::remove_dir_all(folder.join(WAL))?;
-        let bytes = manifest::seal(&folder, owner, &encoder, analysis::IDENTITY, points)?;
-        Ok((points, bytes))
-    }
-}
-
 /// What the two legs say of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Hit {
@@ -243,6 +169,24 @@ impl Shard {
     /// How many chunks it holds.
     pub(super) fn chunks(&self) -> u64 {
         self.chunks
+    }
+
+    /// Its documents, each with how many chunks it has.
+    fn documents(&self) -> Result<Vec<(Id<Document>, u64)>, Fault> {
+        let all = FacetRequest { key: path("document")?, limit: usize::MAX, filter: None, exact: true };
+        let counted = self.engine.get()?.facet(all).map_err(refused)?.hits;
+        let document = |hit: FacetValueHit| match hit.value {
+            FacetValue::Keyword(id) => Some((id.parse().ok()?, hit.count as u64)),
+            _ => None,
+        };
+        let documents: Option<Vec<_>> = counted.into_iter().map(document).collect();
+        documents.ok_or_else(|| Fault::Damaged("a chunk is of no document".into()))
+    }
+
+    /// Coordinates of its dense vectors.
+    fn dimension(&self) -> Result<usize, Fault> {
+        let dense = self.vectors(&[], 1)?.pop();
+        dense.map(|vector| vector.len()).ok_or_else(|| Fault::Damaged("there are no vectors".into()))
     }
 
     /// The best `limit` chunks of the dense leg, with cosines.
@@ -373,7 +317,7 @@ impl Shard {
     /// Takes the sparse vectors away, as a damaged index does.
     #[cfg(test)]
     pub(crate) fn drop_words(&self) {
-        use qdrant_edge::{DeleteVectorName, VectorNameOperations};
+        use qdrant_edge::{DeleteVectorName, UpdateOperation, VectorNameOperations};
         let delete = VectorNameOperations::DeleteVectorName(DeleteVectorName { vector_name: SPARSE.into() });
         self.engine.get().unwrap().update(UpdateOperation::VectorNameOperation(delete)).unwrap();
     }
@@ -413,16 +357,6 @@ fn payload<T: DeserializeOwned>(record: Record) -> Result<(u64, T), Fault> {
     let payload = record.payload.ok_or_else(|| Fault::Damaged("a chunk has no payload".into()))?;
     let read = serde_json::from_value(Value::Object(payload.0));
     Ok((number(record.id)?, read.map_err(|problem| Fault::Damaged(problem.to_string()))?))
-}
-
-fn config(dimension: usize) -> EdgeConfig {
-    let wal = WalOptions { segment_capacity: 1 << 20, ..WalOptions::default() };
-    EdgeConfig::builder()
-        .vector(DENSE, EdgeVectorParams::builder(dimension, Distance::Cosine).on_disk(true).build())
-        .sparse_vector(SPARSE, EdgeSparseVectorParams::builder().modifier(Modifier::Idf).build())
-        .on_disk_payload(true)
-        .wal_options(wal)
-        .build()
 }
 
 fn number(id: PointId) -> Result<u64, Fault> {

@@ -13,13 +13,16 @@ use qdrant_edge::SparseVector;
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use crate::base::id::Id;
 use crate::engine::files::Files;
 use crate::engine::search::analysis;
 use crate::engine::search::backend::{Answer, Draft, Index, Key, Point, Query, Sealed, What};
 use crate::engine::search::legs::{Legs, Scores, ask};
 use crate::engine::search::manifest::{self, Fault};
 use crate::engine::search::open::OpenShards;
-use crate::engine::search::shard::{Among, Builder, Place, Shard, Stored};
+use crate::engine::search::shard::builder::Builder;
+use crate::engine::search::shard::{Among, Place, Shard, Stored};
+use crate::model::document::Document;
 use crate::model::error::{Code, Error, Result};
 
 /// Shards that one search asks at the same time.
@@ -182,6 +185,24 @@ impl Index for Shards {
             Ok(Box::new(Staged { builder, path, staging }) as Box<dyn Draft>)
         };
         Box::pin(blocking(begin))
+    }
+
+    fn begin_over<'a>(
+        &'a self,
+        key: &'a Key,
+        earlier: &'a Key,
+        stay: &'a HashSet<Id<Document>>,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Draft>>>> {
+        let (files, owner, sealed, stay) = (self.files.clone(), key.owner, self.folder(earlier), stay.clone());
+        if !sealed.exists() {
+            return Box::pin(ready(Ok(None)));
+        }
+        Box::pin(self.on_shard(earlier, move |shard| {
+            let staging = files.staging(owner.org)?;
+            let path = staging.path().join("vectors");
+            let builder = Builder::over((shard, &sealed), &path, owner, &stay)?;
+            Ok(builder.map(|builder| Box::new(Staged { builder, path, staging }) as Box<dyn Draft>))
+        }))
     }
 
     fn written<'a>(&'a self, key: &'a Key, sealed: &'a Sealed, points: Vec<u64>) -> BoxFuture<'a, Result<Vec<Point>>> {

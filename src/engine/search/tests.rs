@@ -7,8 +7,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::about::About;
+use super::backend::Point;
 use super::manifest::Fault;
-use super::shard::{Builder, Shard};
+use super::shard::builder::{Builder, PART};
+use super::shard::{Among, Shard};
 use super::shards::{asked, blocking};
 use super::*;
 use crate::base::clock::Clock;
@@ -17,6 +19,7 @@ use crate::engine::ingest::text;
 use crate::engine::job::OnProgress;
 use crate::model::access::{Action, Catalogue, Pass, Rights, Role, Want, authorize};
 use crate::model::caller::{Caller, Client, Proof};
+use crate::model::document::Document;
 
 /// Documents that are published as the version "v1".
 pub(super) fn dataset(clock: &Clock, org: &Org, name: &str) -> Dataset {
@@ -260,6 +263,127 @@ fn unsound_vectors_and_foreign_chunks_are_refused() {
     let foreign = Stored { tenant: Id::new(&world.clock), ..stored.clone() };
     assert!(matches!(builder.add(vec![(foreign, vec![0.5; DIMENSION], terms())]), Err(Fault::Foreign)));
     assert!(builder.add(vec![(stored, vec![0.5; DIMENSION], terms())]).is_ok());
+}
+
+/// A chunk with a direction on a half circle.
+fn pointing(owner: Owner, document: Id<Document>, text: &str, angle: f32) -> Point {
+    let stored = Stored {
+        tenant: owner.org,
+        dataset: owner.dataset,
+        document,
+        chunk_index: 0,
+        heading: String::new(),
+        source_file: "f".into(),
+        title: "t".into(),
+        about: About::default(),
+        spot: Spot::default(),
+        text: text.to_owned(),
+    };
+    let dense = vec![angle.cos(), angle.sin(), 0.0, 0.0];
+    (stored, dense, analysis::of_chunk(text, analysis::Language::of("")))
+}
+
+fn sorted(found: Vec<(u64, f32)>) -> Vec<u64> {
+    let mut numbers: Vec<u64> = found.into_iter().map(|(point, _)| point).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn a_shard_of_several_parts_answers_as_one() {
+    let world = World::new();
+    let dataset = world.dataset("long");
+    let owner = Owner { org: world.org.id, dataset: dataset.id };
+    let place = world.place(&dataset);
+    let mut builder = Builder::create(&place, owner, "e".into(), 4).unwrap();
+    let all = 2 * PART + 300;
+    // The later the farther from the first; three have a rare word.
+    let angle = |at: u64| at as f32 / all as f32 * std::f32::consts::PI;
+    let rare = [7, PART + 11, all - 1];
+    let chunk = |at: u64| {
+        let text = if rare.contains(&at) { format!("common xenolith {at}") } else { format!("common {at}") };
+        pointing(owner, Id::new(&world.clock), &text, angle(at))
+    };
+    for from in (0..all).step_by(256) {
+        builder.add((from..(from + 256).min(all)).map(chunk).collect()).unwrap();
+    }
+    assert_eq!(builder.finish().unwrap().0, all);
+    let parts = std::fs::read_dir(place.join("segments")).unwrap().count();
+    assert_eq!(parts, 2, "one that is only read, and the engine's own for what may come");
+
+    let shard = Shard::open(&place, owner).unwrap();
+    assert_eq!(shard.numbers(&[], all as usize + 1).unwrap(), (0..all).collect::<Vec<_>>());
+    let read = shard.read(&rare).unwrap();
+    assert!(read.iter().all(|(_, stored)| stored.text.contains("xenolith")), "{read:?}");
+    let (dense, sparse) = shard.pairs(&[PART]).unwrap().remove(0);
+    assert!(dense.iter().zip(chunk(PART).1).all(|(a, b)| (a - b).abs() < 1e-6), "{dense:?}");
+    assert_eq!(sparse.indices.len(), chunk(PART).2.indices.len());
+    let nearest = shard.nearest(&chunk(PART).1, Among::Those(&[]), 5).unwrap();
+    assert_eq!(sorted(nearest), [PART - 2, PART - 1, PART, PART + 1, PART + 2]);
+
+    let query = analysis::of_query("xenolith").unwrap();
+    let found = shard.matching(&query, Among::Those(&[]), 10).unwrap();
+    // The engine's IDF over all chunks, and what the term weighs in the chunk.
+    let (of, having) = (all as f32, rare.len() as f32);
+    let idf = (1.0 + (of - having + 0.5) / (having + 0.5)).ln();
+    for (point, score) in &found {
+        let terms = chunk(*point).2;
+        let asked = query.indices.iter().zip(&query.values);
+        let weights = asked.filter_map(|(index, weight)| {
+            let place = terms.indices.iter().position(|known| known == index)?;
+            Some(terms.values[place] * weight)
+        });
+        let weight: f32 = weights.sum();
+        assert!(weight > 0.0 && (score - idf * weight).abs() < 1e-3, "{point}: {score}, not {idf} * {weight}");
+    }
+    assert_eq!(sorted(found), rare);
+}
+
+#[test]
+fn a_long_shard_is_copied_for_its_next_version_without_what_is_gone() {
+    let world = World::new();
+    let dataset = world.dataset("long");
+    let owner = Owner { org: world.org.id, dataset: dataset.id };
+    let folder = |version: &str| world.files.vectors(owner.org, owner.dataset, version);
+    let documents: Vec<Id<Document>> = (0..PART / 16 + 4).map(|_| Id::new(&world.clock)).collect();
+    let mut builder = Builder::create(&folder("v1"), owner, "e".into(), 4).unwrap();
+    for document in &documents {
+        let chunk = |at| pointing(owner, *document, &format!("of {document}"), at as f32 / 16.0);
+        builder.add((0..16).map(chunk).collect()).unwrap();
+    }
+    let all = builder.finish().unwrap().0;
+    let shard = Shard::open(&folder("v1"), owner).unwrap();
+    let over = |version: &str, stay: &[Id<Document>]| {
+        let stay = stay.iter().copied().collect();
+        Builder::over((&shard, &folder("v1")), &folder(version), owner, &stay).unwrap()
+    };
+
+    // The second is gone; a new one has two chunks.
+    let stay = [&documents[..1], &documents[2..]].concat();
+    let mut builder = over("v2", &stay).unwrap();
+    let fresh = Id::new(&world.clock);
+    builder.add(vec![pointing(owner, fresh, "xenolith", 3.0), pointing(owner, fresh, "basalt", 3.1)]).unwrap();
+    assert_eq!(builder.finish().unwrap().0, all - 16 + 2);
+    let next = Shard::open(&folder("v2"), owner).unwrap();
+    let numbers = next.numbers(&[], all as usize + 2).unwrap();
+    assert_eq!(numbers, (0..16).chain(32..all + 2).collect::<Vec<_>>(), "those that stay keep theirs");
+    assert_eq!(next.read(&[31]).unwrap_err().to_string(), "the shard is damaged: 0 of 1 chunks can be read");
+    assert_eq!(next.read(&[32]).unwrap()[0].1.document, documents[2]);
+    let query = analysis::of_query("xenolith").unwrap();
+    assert_eq!(sorted(next.matching(&query, Among::Those(&[]), 9).unwrap()), [all]);
+    let of_gone = analysis::of_query(&documents[1].to_string()).unwrap();
+    let found = next.matching(&of_gone, Among::Those(&[]), 100).unwrap();
+    let read = next.read(&sorted(found)).unwrap();
+    assert!(read.iter().all(|(_, stored)| stored.document != documents[1]), "{read:?}");
+    assert_eq!(
+        sorted(next.nearest(&[3.05_f32.cos(), 3.05_f32.sin(), 0.0, 0.0], Among::Those(&[]), 2).unwrap()),
+        [all, all + 1]
+    );
+    // The one before is as it was.
+    assert_eq!(shard.numbers(&[], all as usize + 2).unwrap(), (0..all).collect::<Vec<_>>());
+
+    assert!(over("v3", &documents[..PART as usize / 16 - 1]).is_none(), "little stays");
+    assert!(!folder("v3").exists());
 }
 
 #[test]

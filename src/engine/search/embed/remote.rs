@@ -1,9 +1,7 @@
 //! A server that makes vectors, by OpenAI's protocol, which many speak.
 //! <https://platform.openai.com/docs/api-reference/embeddings/create>
 
-use std::collections::BTreeSet;
-use std::net::SocketAddr;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
@@ -14,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{Embed, Purpose};
-use crate::base::outbound::{self, is_inside};
+use crate::base::outbound::{self, KeptClient, is_inside};
 use crate::config::EmbeddingServer;
 use crate::model::error::{Code, Error, Result};
 
@@ -36,9 +34,7 @@ pub(super) struct Remote {
     server: EmbeddingServer,
     endpoint: Url,
     dimension: OnceLock<usize>,
-    /// What reached the addresses that its name had last, with its open connections: another handshake for each question
-    /// would take longer than the answer.
-    client: Mutex<Option<(BTreeSet<SocketAddr>, reqwest::Client)>>,
+    client: KeptClient,
 }
 
 /// Why a try gave nothing.
@@ -62,7 +58,7 @@ struct Item {
 impl Remote {
     pub(super) fn new(server: EmbeddingServer) -> Self {
         let endpoint = endpoint(&server.url);
-        Self { server, endpoint, dimension: OnceLock::new(), client: Mutex::default() }
+        Self { server, endpoint, dimension: OnceLock::new(), client: KeptClient::default() }
     }
 
     /// Whether every address of the server lies in the operator's own network.
@@ -70,40 +66,14 @@ impl Remote {
     /// # Errors
     /// `internal_error` when its name does not resolve.
     pub(super) async fn is_inside(&self) -> Result<bool> {
-        Ok(self.addresses().await?.iter().all(|address| is_inside(address.ip())))
-    }
-
-    async fn addresses(&self) -> Result<Vec<SocketAddr>> {
-        let (host, port) = (self.endpoint.host_str(), self.endpoint.port_or_known_default());
-        let (Some(host), Some(port)) = (host, port) else {
-            return Err(Error::internal("the server of the encoder has no address"));
-        };
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let found = tokio::net::lookup_host((bare, port)).await;
-        let found: Vec<_> = found.map_err(|_| Error::internal("the encoder's server does not resolve"))?.collect();
-        match found.is_empty() {
-            true => Err(Error::internal("the encoder's server does not resolve")),
-            false => Ok(found),
-        }
-    }
-
-    async fn client(&self) -> Result<reqwest::Client> {
-        let addresses = self.addresses().await?;
-        let of: BTreeSet<SocketAddr> = addresses.iter().copied().collect();
-        let kept = || self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept().as_ref().filter(|(known, _)| *known == of).map(|(_, client)| client.clone());
-        if let Some(client) = known {
-            return Ok(client);
-        }
-        let client = outbound::engine_client(&self.endpoint, true, &addresses).await.map_err(Error::internal)?;
-        *kept() = Some((of, client.clone()));
-        Ok(client)
+        let addresses = outbound::addresses(&self.endpoint).await.map_err(Error::internal)?;
+        Ok(addresses.iter().all(|address| is_inside(address.ip())))
     }
 
     /// The vectors of at most [`BATCH`] texts, within the server's time.
     async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         let work = async {
-            let client = self.client().await?;
+            let client = self.client.get(&self.endpoint, true, &[]).await.map_err(Error::internal)?;
             let deadline = Instant::now() + self.server.timeout;
             let mut pause = PAUSE;
             for attempt in 1.. {
@@ -228,6 +198,7 @@ fn endpoint(base: &Url) -> Url {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
     use std::sync::{Arc, Mutex};
 
     use axum::extract::ConnectInfo;
