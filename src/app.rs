@@ -223,7 +223,7 @@ impl App {
         let (at_address, at_socket) = (stopping.cancelled(), stopping.cancelled());
         let outside = async {
             if let Some(listener) = outside {
-                listen::serve(listener, doors.outside, listen::HEADER_TIME, at_address).await;
+                listen::serve(listener, doors.outside, listen::HEADER_TIMES, at_address).await;
             }
         };
         let local = async {

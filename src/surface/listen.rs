@@ -26,9 +26,17 @@ use tower::ServiceExt as _;
 use crate::base::local::LocalListener;
 use crate::surface::stall::Stalling;
 
-/// How long a connection may take for a request's header: the first, and over HTTP/1 each later one, the pause before
-/// it included.
-pub const HEADER_TIME: Duration = Duration::from_secs(30);
+/// How long a connection may take for a request's header.
+#[derive(Clone, Copy, Debug)]
+pub struct HeaderTimes {
+    pub first: Duration,
+    /// Of each later one, over HTTP/1, the pause before it included.
+    pub later: Duration,
+}
+
+/// Proxies keep a connection for a minute (nginx and the balancers of clouds do unless they are told otherwise): it is
+/// they who close one that is quiet, and none is closed here on which a request is just on its way.
+pub const HEADER_TIMES: HeaderTimes = HeaderTimes { first: Duration::from_secs(30), later: Duration::from_secs(75) };
 /// How often an HTTP/2 client is asked whether it is still there.
 const PING: Duration = Duration::from_secs(30);
 
@@ -36,8 +44,8 @@ const PING: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Serves until `stop` is ready, and returns when the requests that were running then are answered.
-pub async fn serve(mut listener: TcpListener, router: Router, header_time: Duration, stop: impl Future<Output = ()>) {
-    let house = House::new(router, header_time);
+pub async fn serve(mut listener: TcpListener, router: Router, times: HeaderTimes, stop: impl Future<Output = ()>) {
+    let house = House::new(router, times);
     let mut stop = pin!(stop);
     loop {
         // Axum's accept waits and goes on when the process is short of file handles.
@@ -55,7 +63,7 @@ pub async fn serve(mut listener: TcpListener, router: Router, header_time: Durat
 
 /// As [`serve`], at the socket of the data folder.
 pub async fn serve_local(listener: LocalListener, router: Router, stop: impl Future<Output = ()>) {
-    let house = House::new(router, HEADER_TIME);
+    let house = House::new(router, HEADER_TIMES);
     let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let mut stop = pin!(stop);
     loop {
@@ -79,23 +87,23 @@ pub async fn serve_local(listener: LocalListener, router: Router, stop: impl Fut
 struct House {
     builder: Builder<TokioExecutor>,
     router: Router,
-    header_time: Duration,
+    first_header: Duration,
     stopping: CancellationToken,
     connections: TaskTracker,
 }
 
 impl House {
-    fn new(router: Router, header_time: Duration) -> Self {
+    fn new(router: Router, times: HeaderTimes) -> Self {
         let mut builder = Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(header_time);
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(times.later);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(PING);
         let (stopping, connections) = (CancellationToken::new(), TaskTracker::new());
-        Self { builder, router, header_time, stopping, connections }
+        Self { builder, router, first_header: times.first, stopping, connections }
     }
 
     fn receive<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(&self, stream: S, peer: SocketAddr) {
         let (builder, router, stopping) = (self.builder.clone(), self.router.clone(), self.stopping.clone());
-        self.connections.spawn(converse(builder, stream, peer, router, self.header_time, stopping));
+        self.connections.spawn(converse(builder, stream, peer, router, self.first_header, stopping));
     }
 
     /// Waits for the answers that are on their way.
@@ -111,7 +119,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     peer: SocketAddr,
     router: Router,
-    header_time: Duration,
+    first_header: Duration,
     stopping: CancellationToken,
 ) {
     let arrived = Arc::new(AtomicBool::new(false));
@@ -124,7 +132,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let io = TokioIo::new(Stalling::new(stream));
     let mut connection = pin!(builder.serve_connection_with_upgrades(io, TowerToHyperService::new(service)));
     // hyper's own clock for headers starts when it knows the protocol, and there is none for HTTP/2.
-    let mut first = pin!(tokio::time::sleep(header_time));
+    let mut first = pin!(tokio::time::sleep(first_header));
     let (mut waiting, mut told) = (true, false);
     loop {
         tokio::select! {

@@ -9,13 +9,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::routing::get;
-use dragoman::surface::listen::serve;
+use dragoman::surface::listen::{HeaderTimes, serve};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
 /// Long enough for a busy machine, short enough for a test.
-const HEADER_TIME: Duration = Duration::from_millis(500);
+const TIMES: HeaderTimes = HeaderTimes { first: Duration::from_millis(500), later: Duration::from_secs(3) };
 /// Within this, what must happen has happened.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -27,7 +27,7 @@ struct Running {
     served: tokio::task::JoinHandle<()>,
 }
 
-async fn start(header_time: Duration) -> Running {
+async fn start(times: HeaderTimes) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (events, received) = mpsc::unbounded_channel::<String>();
@@ -43,7 +43,7 @@ async fn start(header_time: Duration) -> Running {
         .route("/events", get(move || stream()))
         .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() }));
     let (stop, stopped) = oneshot::channel();
-    let served = tokio::spawn(serve(listener, router, header_time, async { stopped.await.unwrap_or(()) }));
+    let served = tokio::spawn(serve(listener, router, times, async { stopped.await.unwrap_or(()) }));
     Running { address, events, stop, served }
 }
 
@@ -68,7 +68,7 @@ async fn closed(socket: &mut TcpStream, what: &str) {
 
 #[tokio::test]
 async fn who_brings_no_whole_header_is_closed_and_an_open_stream_outlives_it() {
-    let running = start(HEADER_TIME).await;
+    let running = start(TIMES).await;
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     stream.write_all(b"GET /events HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     running.events.send("data: one\n\n".into()).unwrap();
@@ -79,10 +79,13 @@ async fn who_brings_no_whole_header_is_closed_and_an_open_stream_outlives_it() {
         socket.write_all(bytes.as_bytes()).await.unwrap();
         closed(&mut socket, bytes).await;
     }
-    // A second request on a connection has no more time than the first.
+    // A second request may come after a longer pause, and has an end too.
     let mut socket = TcpStream::connect(running.address).await.unwrap();
     socket.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let own = socket.local_addr().unwrap().to_string();
+    until(&mut socket, &own).await;
+    tokio::time::sleep(TIMES.first * 2).await;
+    socket.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     until(&mut socket, &own).await;
     socket.write_all(b"GET /peer HTTP/1.1\r\n").await.unwrap();
     closed(&mut socket, "half a second request").await;
@@ -93,7 +96,8 @@ async fn who_brings_no_whole_header_is_closed_and_an_open_stream_outlives_it() {
 
 #[tokio::test]
 async fn stopping_waits_for_an_open_stream_and_for_nobody_who_is_silent() {
-    let running = start(Duration::from_secs(3600)).await;
+    let hour = Duration::from_secs(3600);
+    let running = start(HeaderTimes { first: hour, later: hour }).await;
     let mut silent = TcpStream::connect(running.address).await.unwrap();
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     stream.write_all(b"GET /events HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();

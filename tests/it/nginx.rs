@@ -48,7 +48,7 @@ impl Nginx {
                 "ssl_certificate_key /etc/ssl/dragoman/privkey.pem;",
                 "ssl_certificate_key ec.key; ssl_certificate_key rsa.key;".into(),
             ),
-            ("http://127.0.0.1:8787", format!("http://127.0.0.1:{service}")),
+            ("server 127.0.0.1:8787;", format!("server 127.0.0.1:{service};")),
         ] {
             assert!(site.contains(theirs), "the site file no longer says {theirs}");
             site = site.replace(theirs, &ours);
