@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::import::{Made, Outcome, Problem, is_script, json};
 use super::{Console, Room, Slug};
-use crate::model::column_change::{ColumnChange, TYPES};
+use crate::model::column_change::{ColumnChange, TYPES, is_date, unordered};
 use crate::model::dataset::{ColumnInfo, IfExists, Kind};
 use crate::model::error::{Code, Error, Result};
 use crate::ops::check_import::{CheckImport, Reply};
@@ -39,6 +39,8 @@ struct Field {
     keep: bool,
     samples: Vec<String>,
     is_personal: bool,
+    /// Whether its values are days, or could be.
+    has_days: bool,
 }
 
 impl Field {
@@ -51,13 +53,16 @@ impl Field {
             keep: true,
             samples: column.sample_values,
             is_personal: column.likely_personal_data.is_some(),
+            has_days: false,
         }
     }
 
     /// The types that it can be given, with what they are called; the one that was found first where it is none of them.
+    /// How days are written is for days.
     fn types(&self) -> Vec<(&str, &str)> {
         let own = (!TYPES.iter().any(|(name, _)| *name == self.was)).then_some((self.was.as_str(), "as it was found"));
-        own.into_iter().chain(TYPES).collect()
+        let fits = |(name, _): &(&str, &str)| self.has_days || unordered(name).1.is_none();
+        own.into_iter().chain(TYPES.into_iter().filter(fits)).collect()
     }
 
     /// Whether it gets a type.
@@ -108,6 +113,7 @@ impl Asked {
                 keep: of(KEEP).is_some(),
                 samples: vec![],
                 is_personal: false,
+                has_days: false,
             })
         };
         Self {
@@ -289,6 +295,11 @@ async fn page(room: &Room<'_>, files: String, mut asked: Asked, found: Result<Re
                 field.is_personal = column.likely_personal_data.is_some();
             }
         }
+    }
+    for field in &mut asked.fields {
+        let hinted = found.iter().flat_map(|found| &found.hints).filter(|hint| hint.column == field.column);
+        let mut types = [&field.was, &field.r#type].into_iter().chain(hinted.map(|hint| &hint.r#type));
+        field.has_days = types.any(|kind| is_date(unordered(kind).0));
     }
     let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let frame = room.frame_below("").await?;
