@@ -1,7 +1,7 @@
 //! Retrieval with every choice left to the caller: which legs, over what, in which order, in groups, page by page. What
 //! it tells of a chunk is where it is and how well it fits; texts are read by those that want them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::base::id::Id;
 use crate::engine::job::Job;
 use crate::engine::search::analysis;
 use crate::engine::search::backend::{Dense, Key, Query};
-use crate::engine::search::filter::Filter;
+use crate::engine::search::filter::{Filter, any};
 use crate::engine::search::fuse::{Fused, fuse};
 pub use crate::engine::search::fuse::{Fusion, Weights};
 use crate::engine::search::rank;
@@ -277,11 +277,14 @@ impl SearchEngine {
         let (Some(dataset), Some(key)) = (datasets.first(), keys.first()) else {
             return Err(Error::dataset_not_found());
         };
-        let exactly = wanted.iter().map(|id| json!({ "must": of(id.document, Some(id.index)) }));
-        let conditions = vec![json!({ "should": exactly.collect::<Vec<Value>>() })];
-        let listed = async { self.homes.of(key).await?.list(key, conditions, wanted.len()).await };
-        let found = job.wait(listed).await??;
-        Ok(found.into_iter().map(|(_, stored)| chunk(dataset, stored)).collect())
+        // By documents first, which are indexed: each alternative with a place in it would be looked for among all chunks.
+        let documents: BTreeSet<Id<Document>> = wanted.iter().map(|id| id.document).collect();
+        let places: BTreeSet<u32> = wanted.iter().map(|id| id.index).collect();
+        let most = documents.len() * places.len();
+        let conditions = vec![any("document", &Vec::from_iter(documents)), any("chunk_index", &Vec::from_iter(places))];
+        let listed = async { self.homes.of(key).await?.list(key, conditions, most).await };
+        let found = job.wait(listed).await??.into_iter().map(|(_, stored)| chunk(dataset, stored));
+        Ok(found.filter(|chunk| wanted.contains(&chunk.id)).collect())
     }
 
     /// The name of the encoder whose vectors are compared in a workspace, and how many coordinates they have.
