@@ -207,4 +207,5 @@ def main():
             service.process.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()
