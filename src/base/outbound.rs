@@ -1,5 +1,5 @@
-//! The only way out to addresses that others name: client metadata documents, which strangers name, and the endpoints of
-//! a sign-in provider, which that provider names. Refuses every special-use address, pins the vetted address so that a
+//! The only way out to addresses that others name: client metadata documents, which strangers name, the endpoints of
+//! a sign-in provider, which that provider names, and web sites, which members of workspaces name. Refuses every special-use address, pins the vetted address so that a
 //! second DNS answer changes nothing (DNS rebinding), follows no redirect, uses no proxy, and bounds size and time.
 //!
 //! What the operator wrote into the settings may lie inside, and nothing but that: an origin ([`Trusted`]), and the
@@ -121,7 +121,16 @@ pub async fn send(
 /// # Errors
 /// [`Refused`]: the address is the reason.
 pub async fn client_for(url: &Url, trusted: &Trusted) -> Result<Client, Refused> {
-    match url.origin() == trusted.0 {
+    site_client(url, std::slice::from_ref(trusted)).await
+}
+
+/// A client for requests to the origin of an address that somebody named, as [`fetch`] reaches it; as [`Trusted`] allows where
+/// it is one of those. It connects to the addresses that were vetted now, for as long as it is used.
+///
+/// # Errors
+/// [`Refused`]: the address is the reason.
+pub async fn site_client(url: &Url, trusted: &[Trusted]) -> Result<Client, Refused> {
+    match trusted.iter().any(|trusted| url.origin() == trusted.0) {
         true => trusted_client(url).await,
         false => vetted_client(url).await,
     }

@@ -7,6 +7,7 @@ mod qdrant;
 mod read;
 mod reader;
 mod shown;
+mod syncs;
 mod variables;
 
 use std::net::{IpAddr, SocketAddr};
@@ -23,6 +24,7 @@ pub use llm::{Llm, LlmProvider};
 pub use qdrant::Qdrant;
 pub use reader::Problems;
 pub use shown::{Setting, Settings};
+pub use syncs::PrivateSite;
 pub use variables::{VARIABLES, Variable};
 
 /// Everything that an operator can set.
@@ -55,6 +57,8 @@ pub struct Config {
     pub mcp_strict: bool,
     /// Parts of the operator's own network in which workspaces may have remote engines.
     pub source_private_hosts: Vec<PrivateHost>,
+    /// Web sites of the operator's own network that workspaces may keep documents from.
+    pub sync_private_sites: Vec<PrivateSite>,
     /// The language model that workspaces may let be asked; none when absent.
     pub llm: Option<Llm>,
     /// What makes vectors of texts.

@@ -42,6 +42,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         mcp_strict: read.switch("DRAGOMAN_MCP_STRICT"),
         source_private_hosts: read
             .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
+        sync_private_sites: read.list("DRAGOMAN_SYNC_PRIVATE_SITES", PRIVATE_SITES),
         llm: llm(&mut read),
         embedding: embedding(&mut read),
         qdrant: qdrant(&mut read),
@@ -141,6 +142,7 @@ fn providers(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Vec<Provider
     providers
 }
 
+const PRIVATE_SITES: &str = "workspaces and origins such as acme=https://wiki.internal, separated by commas";
 const ORIGINS: &str = "origins such as https://app.example, whole and without a path, separated by commas";
 
 /// An origin as browsers write it.

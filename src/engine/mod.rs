@@ -83,8 +83,8 @@ impl Engines {
         let datasets = datasets::Datasets::new(db.clone(), clock.clone(), on, dependents, read, keep);
         let most = config.limits.budgets.upload_bytes;
         let uploads = uploads::Uploads::new(files.clone(), clock.clone(), most);
-        let ingest =
-            ingest::Ingest::new(db.clone(), clock.clone(), files, sql.clone(), search.clone(), datasets.clone());
+        let (on, places) = ((db.clone(), clock.clone()), ingest::sync::Places::new(config));
+        let ingest = ingest::Ingest::new(on, files, sql.clone(), search.clone(), datasets.clone(), places);
         let catalog = catalog::Catalog::new(db.clone());
         let syncs = syncs::Syncs::new(db.clone(), clock.clone());
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Datasets of documents that are kept from tables: which there are, when each is due, and which node works on it. The work
+//! Datasets of documents that are kept from something else: which there are, when each is due, and which node works on it. The work
 //! itself is [`crate::engine::ingest::sync`].
 
 use std::sync::Arc;
@@ -9,12 +9,11 @@ use tokio::sync::Notify;
 use crate::base::clock::{Clock, Millis};
 use crate::base::id::Id;
 use crate::base::secret::random_token;
-use crate::engine::ingest::sync::checked;
 use crate::engine::job::Job;
 use crate::model::dataset::{Kind, NAMES, is_name};
 use crate::model::error::{Error, Result};
 use crate::model::org::Org;
-use crate::model::sync::{DocumentSync, Mapping, Run, State};
+use crate::model::sync::{DocumentSync, Origin, Run, State};
 use crate::store::{self, Db};
 
 /// How long a node holds a run without a word.
@@ -48,16 +47,17 @@ impl Syncs {
         store::syncs::list(&mut self.db.read_tenant(org).await?, org).await
     }
 
-    /// Keeps a dataset of documents from a table from now on, and wants its first run. A definition that was there under the
-    /// name gives way; one of another table leaves the documents of the table before where they are.
+    /// Keeps a dataset of documents from an origin from now on, and wants its first run. A definition that was there under the
+    /// name gives way; one of another table or site leaves the documents of the one before where they are. The origin is one
+    /// that [`crate::engine::ingest::Ingest::checked_origin`] gave.
     ///
     /// # Errors
-    /// `invalid_argument` in the name of what is wrong, with the nearest that there is.
+    /// `invalid_argument` in the name of what is wrong.
     pub async fn define(
         &self,
         job: &Job<'_>,
         name: &str,
-        mapping: &Mapping,
+        origin: Origin,
         every_minutes: Option<i64>,
     ) -> Result<DocumentSync> {
         if !is_name(name) {
@@ -66,7 +66,6 @@ impl Syncs {
         if every_minutes.is_some_and(|minutes| !(1..=EVERY).contains(&minutes)) {
             return Err(Error::invalid("every_minutes", format!("every_minutes is a number from 1 to {EVERY}.")));
         }
-        let (_, mapping) = checked(job, mapping)?;
         let (org, now) = (job.pass.org(), self.clock.now());
         let mut tx = self.db.tenant(org).await?;
         let there = store::datasets::by_name(&mut tx, org, name).await?;
@@ -75,12 +74,15 @@ impl Syncs {
             return Err(Error::invalid("name", message));
         }
         let before = store::syncs::find(&mut tx, org, name).await?;
-        let same = before.as_ref().filter(|before| before.mapping == mapping);
+        let same = before.as_ref().filter(|before| before.origin == origin);
+        if before.as_ref().is_some_and(|before| !before.origin.is_of_same_place(&origin)) {
+            store::sync_marks::clear(&mut tx, org, name).await?;
+        }
         let sync = DocumentSync {
             org,
             name: name.to_owned(),
             cursor: same.and_then(|same| same.cursor.clone()),
-            mapping,
+            origin,
             every_minutes,
             run: self.wanted_run(now),
             created_at: before.as_ref().map_or(now, |before| before.created_at),
@@ -92,7 +94,7 @@ impl Syncs {
         Ok(sync)
     }
 
-    /// Follows the table no more; the documents stay.
+    /// Follows its origin no more; the documents stay.
     ///
     /// # Errors
     /// `not_found`.
@@ -186,7 +188,7 @@ fn no_such(name: &str, known: &[DocumentSync]) -> Error {
         [] => "None is: set one with POST /document-syncs.".to_owned(),
         known => format!("These are: {}.", known.join(", ")),
     };
-    Error::invalid("source_names", format!("{name:?} is not kept from a table. {which}"))
+    Error::invalid("source_names", format!("{name:?} is kept from nothing. {which}"))
 }
 
 fn lease() -> Millis {

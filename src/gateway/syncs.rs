@@ -1,4 +1,4 @@
-//! The work that nobody waits for: datasets of documents are brought up to their tables, each workspace's one after another.
+//! The work that nobody waits for: datasets of documents are brought up to their tables and sites, each workspace's one after another.
 //! A run is done in the name of the workspace's operator, and stands in the record like a call.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ use crate::model::sync::{DocumentSync, Run, State};
 const LOOK: Duration = Duration::from_secs(5);
 /// The longest that a run may take; what it had published by then stays, and the next goes on from there.
 const TIME: Duration = Duration::from_secs(6 * 60 * 60);
-/// Runs at the same time. Each reads a table, and waits for its turns at the encoder with imports.
+/// Runs at the same time. Each reads a table or a site, and waits for its turns at the encoder with imports.
 const LANES: usize = 2;
 
 impl Gateway {
@@ -83,7 +83,7 @@ impl Gateway {
         let changed =
             done.as_ref().map_or(0, |synced| synced.changes.added + synced.changes.replaced + synced.changes.removed);
         let entry = Entry {
-            target: clip(&format!("{} from {}", sync.name, sync.mapping.table)),
+            target: clip(&format!("{} from {}", sync.name, sync.origin.name())),
             outcome: outcome.into(),
             duration_ms: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
             rows: i64::try_from(changed).unwrap_or(i64::MAX),
@@ -117,7 +117,7 @@ fn settle(sync: &mut DocumentSync, done: Result<Synced, Error>) {
             sync.cursor = synced.cursor;
             sync.run.state = State::Done;
             sync.run.progress = 1.0;
-            sync.run.message = String::new();
+            sync.run.message = clip(&synced.message);
             sync.run.changes = Some(synced.changes);
         }
         Err(error) => {

@@ -1,5 +1,6 @@
-//! Datasets of documents that are kept from a table: each row is a document, and follows its row.
+//! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web site.
 
+use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
@@ -9,6 +10,83 @@ use crate::base::clock::Millis;
 use crate::base::id::Id;
 use crate::model::document::Changes;
 use crate::model::org::Org;
+
+/// What a dataset of documents is kept from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Each page of a web site that its sitemap names is a document.
+    Site(Site),
+    /// Each row of a table is one; the fields of this kind stand by themselves.
+    #[serde(untagged)]
+    Table(Mapping),
+}
+
+impl Origin {
+    /// The table, for rows.
+    pub fn table(&self) -> Option<&Mapping> {
+        match self {
+            Origin::Table(mapping) => Some(mapping),
+            Origin::Site(_) => None,
+        }
+    }
+
+    /// What people call it: the table's name, the sitemap's address.
+    pub fn name(&self) -> &str {
+        match self {
+            Origin::Table(mapping) => &mapping.table,
+            Origin::Site(site) => &site.sitemap,
+        }
+    }
+
+    /// Whether what is known of the things of one is known of the other's.
+    pub fn is_of_same_place(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other) && self.name() == other.name()
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Table(mapping) => write!(f, "the table {}", mapping.table),
+            Origin::Site(site) => write!(f, "the site {}", site.root()),
+        }
+    }
+}
+
+/// Which pages of a web site become documents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// The https address of the site's sitemap, or of an index of sitemaps (sitemaps.org); gzip is understood.
+    #[schemars(length(max = 2048))]
+    pub sitemap: String,
+    /// Only pages at or below these paths, such as /docs; all pages of the site when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 20))]
+    pub paths: Vec<String>,
+}
+
+impl Site {
+    /// The sitemap's address up to the end of its origin.
+    fn root(&self) -> &str {
+        let end = self.sitemap.match_indices('/').nth(2);
+        end.and_then(|(at, _)| self.sitemap.get(..=at)).unwrap_or(&self.sitemap)
+    }
+}
+
+/// What is known of a page or file since it was read: by it the next run sees whether it has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// What the list of its place said of it, such as a sitemap's `lastmod`; `None` where it said nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<String>,
+    /// `ETag` and `Last-Modified` of its answer, as they were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+}
 
 /// How a row becomes a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -115,13 +193,13 @@ impl FromStr for State {
     }
 }
 
-/// A dataset that is kept from a table, and how its last run went.
+/// A dataset that is kept from something, and how its last run went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentSync {
     pub org: Id<Org>,
     /// The dataset of documents.
     pub name: String,
-    pub mapping: Mapping,
+    pub origin: Origin,
     /// From the end of one run to the next; `None`: when somebody asks.
     pub every_minutes: Option<i64>,
     /// Up to where changes are known, as the engine writes the value; `None` before the first run has ended.
@@ -134,7 +212,7 @@ pub struct DocumentSync {
 
 /// The mapping and the key of the row that a document is of, by its dataset's name and its own; `None` where it is of none.
 pub fn row_of<'a>(syncs: &'a [DocumentSync], dataset: &str, document: &'a str) -> Option<(&'a Mapping, &'a str)> {
-    let mapping = &syncs.iter().find(|sync| sync.name == dataset)?.mapping;
+    let mapping = syncs.iter().find(|sync| sync.name == dataset)?.origin.table()?;
     Some((mapping, mapping.key_of(document)?))
 }
 
@@ -143,7 +221,7 @@ pub fn row_of<'a>(syncs: &'a [DocumentSync], dataset: &str, document: &'a str) -
 pub struct Run {
     pub job_id: String,
     pub state: State,
-    /// What it is doing, or why it failed; for people.
+    /// What it is doing, why it failed, or what it could not read; for people.
     pub message: String,
     /// 0 to 1.
     pub progress: f64,
@@ -164,6 +242,28 @@ impl Run {
             changes: None,
             requested_at: at,
             ended_at: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_read_as_it_was_written_and_a_mapping_of_before_is_a_table() {
+        let before = r#"{"table":"posts","key":"id","text":["body"],"markdown":false}"#;
+        let table: Origin = serde_json::from_str(before).unwrap();
+        assert_eq!(table.table().map(|mapping| mapping.key.as_str()), Some("id"));
+        assert_eq!(serde_json::to_string(&table).unwrap(), before);
+        let site = r#"{"site":{"sitemap":"https://example.com/sitemap.xml","paths":["/docs"]}}"#;
+        let read: Origin = serde_json::from_str(site).unwrap();
+        assert_eq!((read.table(), read.name()), (None, "https://example.com/sitemap.xml"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), site);
+        assert_eq!(read.to_string(), "the site https://example.com/");
+        assert!(!read.is_of_same_place(&table));
+        for bad in [r#"{"site":{"sitemap":"x","path":[]}}"#, r#"{"table":"posts","key":"id"}"#, "{}"] {
+            assert!(serde_json::from_str::<Origin>(bad).is_err(), "{bad}");
         }
     }
 }

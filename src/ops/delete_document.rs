@@ -35,8 +35,8 @@ impl Operation for DeleteDocument {
         name: "delete_document",
         title: "Remove a document",
         description: "Removes one document from its dataset: nobody finds or reads it any more. The version before it is kept \
-                      like any other, and can be restored or deleted for good. One that is kept from a table comes back \
-                      with the next run, as long as its row is there.",
+                      like any other, and can be restored or deleted for good. One that is kept from elsewhere comes back \
+                      with the next run, as long as its row or page is there.",
         action: Action::DeleteDatasets,
         cost: Cost::Read,
         recorded_as: Some("admin.document.delete"),

@@ -1,4 +1,4 @@
-//! Datasets of documents that are kept from tables: each row a document, which follows its row.
+//! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web site.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use crate::engine::job::Job;
 use crate::gateway::operation::{Info, Operation, Parts, Route};
 use crate::model::access::{Action, Want};
 use crate::model::document::Changes;
-use crate::model::error::Result;
-use crate::model::sync::{DocumentSync, Mapping, Run, State};
+use crate::model::error::{Error, Result};
+use crate::model::sync::{DocumentSync, Mapping, Origin, Run, Site, State};
 
 const MANAGE: Info = Info { action: Action::WriteDatasets, time: super::quick, ..Info::MANAGE };
 
@@ -19,7 +19,7 @@ const MANAGE: Info = Info { action: Action::WriteDatasets, time: super::quick, .
 pub struct RunShown {
     pub job_id: String,
     pub state: State,
-    /// What it is doing, or why it failed.
+    /// What it is doing, why it failed, or what it could not read.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(with = "Option<String>")]
     pub message: String,
@@ -48,13 +48,13 @@ impl From<Run> for RunShown {
     }
 }
 
-/// A dataset of documents that is kept from a table.
+/// A dataset of documents that is kept from something else.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Shown {
     /// The dataset of documents; until the first run has ended it is not there.
     pub name: String,
     #[serde(flatten)]
-    pub mapping: Mapping,
+    pub origin: Origin,
     /// Minutes from the end of one run to the next; absent: when somebody asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_minutes: Option<i64>,
@@ -68,7 +68,7 @@ impl From<DocumentSync> for Shown {
     fn from(sync: DocumentSync) -> Self {
         Self {
             name: sync.name,
-            mapping: sync.mapping,
+            origin: sync.origin,
             every_minutes: sync.every_minutes,
             run: sync.run.into(),
             last_sync: sync.synced_at.map(rfc3339),
@@ -91,8 +91,8 @@ pub struct Listed {
 impl Operation for ListSyncs {
     const INFO: Info = Info {
         name: "list_document_syncs",
-        title: "List datasets that follow a table",
-        description: "Lists the datasets of documents that are kept from tables, with the last run of each.",
+        title: "List datasets that follow something else",
+        description: "Lists the datasets of documents that are kept from tables and web sites, with the last run of each.",
         read_only: true,
         route: Route { method: "GET", path: "/document-syncs" },
         ..MANAGE
@@ -116,15 +116,21 @@ pub struct SetSync {
     /// The dataset of documents: one that is there, or a new one, which no client sees until it is published.
     #[schemars(regex(pattern = "^[a-z_][a-z0-9_]{0,62}$"))]
     pub name: String,
-    /// The table whose rows become documents.
-    pub table: String,
+    /// The web site whose pages become documents; either this or a table.
+    #[serde(default)]
+    pub site: Option<Site>,
+    /// The table whose rows become documents; what follows is of it.
+    #[serde(default)]
+    pub table: Option<String>,
     /// The column that tells rows apart.
-    pub key: String,
+    #[serde(default)]
+    pub key: Option<String>,
     /// The column that says what a document is called.
     #[serde(default)]
     pub title: Option<String>,
     /// The columns of the text, one below the other.
-    #[schemars(length(min = 1, max = 20))]
+    #[serde(default)]
+    #[schemars(length(max = 20))]
     pub text: Vec<String>,
     /// The column that rises whenever a row changes (a time or a number): later runs read only what changed since. Without it
     /// every run reads all rows; what did not change is never encoded again.
@@ -152,10 +158,10 @@ pub struct SetSync {
 impl Operation for SetSync {
     const INFO: Info = Info {
         name: "set_document_sync",
-        title: "Keep documents from a table",
-        description: "Keeps a dataset of documents from a table: each row is a document, known by its key, and follows its row: \
-                      new and changed rows are indexed, and documents whose rows are gone go. The first run begins at once; \
-                      rag_admin_sync asks for more.",
+        title: "Keep documents from a table or a web site",
+        description: "Keeps a dataset of documents from a table (each row is a document, known by its key) or from the pages \
+                      that a web site's sitemap names: what is new or changed there is indexed, and documents of what is gone \
+                      go. The first run begins at once; rag_admin_sync asks for more.",
         route: Route { method: "POST", path: "/document-syncs" },
         example: r#"{"name":"posts_texts","table":"posts","key":"id","title":"title","text":["body"],"changed":"updated_at"}"#,
         ..MANAGE
@@ -167,13 +173,46 @@ impl Operation for SetSync {
     }
 
     fn target(&self) -> String {
-        format!("{} {}", self.name, self.table)
+        let site = self.site.as_ref().map(|site| site.sitemap.as_str());
+        format!("{} {}", self.name, self.table.as_deref().or(site).unwrap_or_default())
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Shown> {
-        let Self { name, table, key, title, text, changed, markdown, created, tags, metadata, every_minutes } = self;
-        let mapping = Mapping { table, key, title, text, changed, markdown, created, tags, metadata };
-        Ok(on.engines.syncs.define(job, &name, &mapping, every_minutes).await?.into())
+        let (name, every_minutes) = (self.name.clone(), self.every_minutes);
+        let origin = on.engines.ingest.checked_origin(job, &self.origin()?).await?;
+        Ok(on.engines.syncs.define(job, &name, origin, every_minutes).await?.into())
+    }
+}
+
+impl SetSync {
+    /// The one thing that it names.
+    fn origin(self) -> Result<Origin> {
+        let Self {
+            name: _,
+            site,
+            table,
+            key,
+            title,
+            text,
+            changed,
+            markdown,
+            created,
+            tags,
+            metadata,
+            every_minutes: _,
+        } = self;
+        let is_of_rows = [&key, &title, &changed, &created, &tags].iter().any(|column| column.is_some())
+            || markdown
+            || !(text.is_empty() && metadata.is_empty());
+        match (site, table) {
+            (Some(site), None) if !is_of_rows => Ok(Origin::Site(site)),
+            (Some(_), None) => Err(Error::invalid("site", "Columns and markdown are of a table; a site has none.")),
+            (None, Some(table)) => {
+                let key = key.ok_or_else(|| Error::invalid("key", "Name the column that tells the rows apart."))?;
+                Ok(Origin::Table(Mapping { table, key, title, text, changed, markdown, created, tags, metadata }))
+            }
+            _ => Err(Error::invalid("table", "Name one thing to keep documents from: a table, or a site.")),
+        }
     }
 }
 
@@ -187,8 +226,8 @@ pub struct DeleteSync {
 impl Operation for DeleteSync {
     const INFO: Info = Info {
         name: "delete_document_sync",
-        title: "Follow a table no more",
-        description: "Ends that a dataset of documents follows a table, and a run that is under way. The documents stay.",
+        title: "Follow it no more",
+        description: "Ends that a dataset of documents follows its table or web site, and a run that is under way. The documents stay.",
         route: Route { method: "DELETE", path: "/document-syncs/{name}" },
         example: r#"{"name":"posts_texts"}"#,
         ..MANAGE

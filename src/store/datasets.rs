@@ -187,7 +187,7 @@ pub async fn by_files(on: &mut Scoped, org: Id<Org>, digest: &str) -> Result<Vec
 pub async fn delete(on: &mut Scoped, org: Id<Org>, id: Id<Dataset>) -> Result<bool> {
     let documents = sqlx::query("DELETE FROM documents WHERE org_id = $1 AND dataset_id = $2");
     documents.bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
-    // What keeps it from a table would bring it back.
+    // What keeps it from something else would bring it back.
     let sync = "DELETE FROM document_syncs WHERE org_id = $1 AND name = (SELECT name FROM datasets WHERE org_id = $1 AND id = $2)";
     sqlx::query(sync).bind(org.to_string()).bind(id.to_string()).execute(&mut **on).await?;
     let dataset = sqlx::query("DELETE FROM datasets WHERE org_id = $1 AND id = $2");

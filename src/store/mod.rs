@@ -33,6 +33,7 @@ pub mod sessions;
 pub mod sources;
 pub mod suspension;
 pub mod sweep;
+pub mod sync_marks;
 pub mod syncs;
 pub mod tasks;
 pub mod tenant;
@@ -82,6 +83,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (24, "what documents say of themselves", include_str!("../../migrations/0024_document_facts.sql")),
     (25, "indexes on a Qdrant server", include_str!("../../migrations/0025_cluster_indexes.sql")),
     (26, "failures in the record", include_str!("../../migrations/0026_audit_failures.sql")),
+    (27, "what is known of pages", include_str!("../../migrations/0027_document_sync_marks.sql")),
 ];
 
 /// Migrations of SQLite alone, after the common ones.
@@ -99,6 +101,7 @@ const POSTGRES: &[(i64, &str, &str)] = &[
     (1009, "what counts as a change", include_str!("../../migrations/postgres/1009_freshness.sql")),
     (1010, "row level security of syncs", include_str!("../../migrations/postgres/1010_document_syncs.sql")),
     (1011, "row level security of indexes", include_str!("../../migrations/postgres/1011_cluster_indexes.sql")),
+    (1012, "row level security of marks", include_str!("../../migrations/postgres/1012_document_sync_marks.sql")),
 ];
 
 /// Connections of SQLite in the pool besides that of the writer. More of them only take turns.

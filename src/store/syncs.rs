@@ -1,4 +1,4 @@
-//! Datasets of documents that are kept from tables, and the runs that keep them. A run is a row's state: wanted, taken by a
+//! Datasets of documents that are kept from something else, and the runs that keep them. A run is a row's state: wanted, taken by a
 //! node for as long as its lease says, over. A node that dies leaves a lease that ends, and another takes the run up.
 
 use sqlx::Row as _;
@@ -31,7 +31,7 @@ pub async fn put(on: &mut Scoped, sync: &DocumentSync) -> Result<()> {
     sqlx::query(sql)
         .bind(sync.org.to_string())
         .bind(sync.name.as_str())
-        .bind(serde_json::to_string(&sync.mapping).map_err(Error::internal)?)
+        .bind(serde_json::to_string(&sync.origin).map_err(Error::internal)?)
         .bind(sync.every_minutes)
         .bind(sync.cursor.clone())
         .bind(sync.run.job_id.as_str())
@@ -104,20 +104,22 @@ pub async fn take(
     find(everyone, org, &name).await
 }
 
-/// Says how far a run is and lengthens its lease; `false` when its node does not hold it any more.
+/// Says how far a run is and lengthens its lease; `false` when its node does not hold it any more, or holds another since it
+/// was defined anew.
 pub async fn hold(on: &mut Scoped, sync: &DocumentSync, node: &str, run: &Run, until: Millis) -> Result<bool> {
     let sql = "UPDATE document_syncs SET message = $4, progress = $5, leased_until = $6 \
-               WHERE org_id = $1 AND name = $2 AND node = $3 AND state = 'running'";
+               WHERE org_id = $1 AND name = $2 AND node = $3 AND job_id = $7 AND state = 'running'";
     let query = sqlx::query(sql).bind(sync.org.to_string()).bind(sync.name.as_str()).bind(node);
-    let done = query.bind(run.message.as_str()).bind(thousandths(run.progress)).bind(until);
+    let query = query.bind(run.message.as_str()).bind(thousandths(run.progress)).bind(until);
+    let done = query.bind(run.job_id.as_str());
     Ok(done.execute(&mut **on).await?.rows_affected() == 1)
 }
 
-/// Keeps what became of a run, as it now is in `sync`; `false` when its node does not hold it any more.
+/// Keeps what became of a run, as it now is in `sync`; `false` as of [`hold`].
 pub async fn settle(on: &mut Scoped, sync: &DocumentSync, node: &str) -> Result<bool> {
     let sql = "UPDATE document_syncs SET state = $4, message = $5, progress = $6, changes = $7, cursor = $8, ended_at = $9, \
                    synced_at = $10, node = '', leased_until = 0 \
-               WHERE org_id = $1 AND name = $2 AND node = $3 AND state = 'running'";
+               WHERE org_id = $1 AND name = $2 AND node = $3 AND job_id = $11 AND state = 'running'";
     let changes = sync.run.changes.map(|changes| serde_json::to_string(&changes)).transpose();
     let done = sqlx::query(sql)
         .bind(sync.org.to_string())
@@ -130,6 +132,7 @@ pub async fn settle(on: &mut Scoped, sync: &DocumentSync, node: &str) -> Result<
         .bind(sync.cursor.clone())
         .bind(sync.run.ended_at)
         .bind(sync.synced_at)
+        .bind(sync.run.job_id.as_str())
         .execute(&mut **on)
         .await?;
     Ok(done.rows_affected() == 1)
@@ -145,7 +148,7 @@ fn read(row: &AnyRow) -> Result<DocumentSync> {
     Ok(DocumentSync {
         org: text_id(row, "org_id")?,
         name: row.try_get("name")?,
-        mapping: serde_json::from_str(&row.try_get::<String, _>("mapping")?).map_err(Error::internal)?,
+        origin: serde_json::from_str(&row.try_get::<String, _>("mapping")?).map_err(Error::internal)?,
         every_minutes: row.try_get("every_minutes")?,
         cursor: row.try_get("cursor")?,
         run: Run {

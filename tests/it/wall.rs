@@ -14,26 +14,27 @@ use dragoman::model::ontology::{Status, StoredOntology};
 use dragoman::model::org::Org;
 use dragoman::model::run::{Conversation, Ending, Memory, Remembered, Run, State, Trace};
 use dragoman::model::source::{Source, SourceEngine};
-use dragoman::model::sync::{self, DocumentSync, Mapping};
+use dragoman::model::sync::{self, DocumentSync, Mapping, Mark, Origin};
 use dragoman::model::task::{self, Task};
 use dragoman::model::version::{How, Version};
 use dragoman::store::tenant::Scoped;
 use dragoman::store::tokens::TokenRow;
 use dragoman::store::{
     Db, cluster_indexes, dataset_versions, datasets, documents, ontologies, ontology_tables, orgs, questions, sources,
-    syncs, tasks, tokens,
+    sync_marks, syncs, tasks, tokens,
 };
 use sqlx::{AnyConnection, AssertSqlSafe, Row as _};
 
 use crate::support::databases::{as_superuser, postgres_url};
 
 /// Tables behind the wall.
-const WALLED: [&str; 16] = [
+const WALLED: [&str; 17] = [
     "cluster_indexes",
     "connectivity_tokens",
     "conversations",
     "dataset_versions",
     "datasets",
+    "document_sync_marks",
     "document_syncs",
     "documents",
     "index_homes",
@@ -154,6 +155,7 @@ async fn fill(db: &Db, clock: &Clock, org: Id<Org>, slug: &str) {
     let most = tasks::Most { of_credential: 1, of_workspace: 1 };
     assert!(tasks::insert(&mut tx, &task(org), most).await.unwrap());
     syncs::put(&mut tx, &kept(org)).await.unwrap();
+    sync_marks::put(&mut tx, org, "notes", "a.md", &Mark::default()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -191,7 +193,7 @@ fn kept(org: Id<Org>) -> DocumentSync {
     DocumentSync {
         org,
         name: "notes".into(),
-        mapping,
+        origin: Origin::Table(mapping),
         every_minutes: None,
         cursor: None,
         run: sync::Run::wanted("j".into(), 0),

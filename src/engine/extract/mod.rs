@@ -6,6 +6,7 @@
 //! read     bytes → documents, each one text of Markdown (write.rs), pages apart by form feeds; archives and mails are
 //!          gone through, and what they hold is read the same way
 //! sheets   workbook → tables
+//! sitemap  list of a web site's pages → addresses
 //! ```
 //!
 //! One file a family of formats. Sizes, counts and depths are bounded by one [`Budget`] for all that is within a file.
@@ -24,6 +25,7 @@ mod pdf;
 mod pptx;
 mod rtf;
 pub mod sheets;
+pub mod sitemap;
 mod tables;
 mod write;
 mod xml;

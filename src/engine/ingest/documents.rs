@@ -16,6 +16,7 @@ use crate::model::document::{Changes, Document, DocumentRow, ParsedDocument, dig
 use crate::model::error::{Code, Error, Result};
 use crate::model::version::How;
 use crate::store;
+use crate::store::documents::Outline;
 
 /// Bytes of all texts of one import: they are held in memory while they are indexed.
 const TEXT_BYTES: u64 = 64 << 20;
@@ -68,6 +69,17 @@ impl Ingest {
         import.dataset.source = source;
         let read = texts.into_iter().map(|text| (Id::new(&self.clock), Arc::new(text))).collect();
         self.put_documents(job, import, read, &gone).await
+    }
+
+    /// What tells the documents apart that a dataset has now; none when it is not there.
+    pub(super) async fn outlines(&self, job: &Job<'_>, name: &str) -> Result<Vec<Outline>> {
+        let org = job.pass.org();
+        let mut read = self.db.read_tenant(org).await?;
+        let dataset = store::datasets::by_name(&mut read, org, name).await?;
+        let Some((id, version)) = dataset.and_then(|dataset| Some((dataset.id, dataset.version?))) else {
+            return Ok(Vec::new());
+        };
+        store::documents::outlines(&mut read, org, id, &version).await
     }
 
     pub(super) async fn documents(&self, job: &Job<'_>, import: Import) -> Result<(Dataset, Changes)> {

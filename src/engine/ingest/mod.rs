@@ -11,11 +11,13 @@ pub mod sync;
 pub mod text;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use check::Found;
 pub use detect::{FileKind, kind_of};
 pub use documents::Edit;
 
+use self::sync::Places;
 use crate::base::clock::Clock;
 use crate::base::id::Id;
 use crate::base::secret::{sha256_hex, sha256_of};
@@ -69,6 +71,7 @@ pub struct Ingest {
     sql: SqlEngine,
     search: SearchEngine,
     datasets: Datasets,
+    places: Arc<Places>,
 }
 
 /// Names the version files of an import.
@@ -111,8 +114,15 @@ struct Import {
 }
 
 impl Ingest {
-    pub fn new(db: Db, clock: Clock, files: Files, sql: SqlEngine, search: SearchEngine, datasets: Datasets) -> Self {
-        Self { db, clock, files, sql, search, datasets }
+    pub fn new(
+        (db, clock): (Db, Clock),
+        files: Files,
+        sql: SqlEngine,
+        search: SearchEngine,
+        datasets: Datasets,
+        places: Places,
+    ) -> Self {
+        Self { db, clock, files, sql, search, datasets, places: Arc::new(places) }
     }
 
     /// A private folder for bytes on their way in; removed when dropped.

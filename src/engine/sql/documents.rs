@@ -10,6 +10,7 @@ use super::import::memory_mb;
 use super::{Outcome, SqlEngine, Task, TaskLimits};
 use crate::engine::extract::Found;
 use crate::engine::extract::sheets::Sheet;
+use crate::engine::extract::sitemap::Sitemap;
 use crate::engine::job::Job;
 use crate::model::error::{Code, Error, Result};
 
@@ -39,6 +40,18 @@ impl SqlEngine {
         match self.read_in_worker(job, source, name, task).await? {
             Outcome::Sheets(sheets) => Ok(sheets),
             other => Err(Error::internal(format!("a worker answered a workbook with {other:?}"))),
+        }
+    }
+
+    /// The addresses that a sitemap names; `name` is its own.
+    ///
+    /// # Errors
+    /// As [`SqlEngine::documents`].
+    pub async fn sitemap(&self, job: &Job<'_>, source: &Path, name: &str) -> Result<Sitemap> {
+        let task = |source, limits| Task::Sitemap { source, limits };
+        match self.read_in_worker(job, source, name, task).await? {
+            Outcome::Sitemap(sitemap) => Ok(sitemap),
+            other => Err(Error::internal(format!("a worker answered a sitemap with {other:?}"))),
         }
     }
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::render::Shape;
 use crate::engine::extract::Found;
 use crate::engine::extract::sheets::Sheet;
+use crate::engine::extract::sitemap::Sitemap;
 use crate::engine::sql::{ImportedTable, TableFormat};
 use crate::model::column_change::ColumnChange;
 use crate::model::error::{Code, Error};
@@ -68,6 +69,8 @@ pub(super) enum Task {
     Documents { source: PathBuf, name: String, limits: TaskLimits },
     /// The sheets of an untrusted workbook that hold something.
     Sheets { source: PathBuf, limits: TaskLimits },
+    /// The addresses of an untrusted sitemap.
+    Sitemap { source: PathBuf, limits: TaskLimits },
 }
 
 /// What a server says after the first task.
@@ -119,6 +122,7 @@ pub(super) enum Outcome {
     Imported(ImportedTable),
     Found(Found),
     Sheets(Vec<Sheet>),
+    Sitemap(Sitemap),
 }
 
 /// What is known of the rows beside their values.

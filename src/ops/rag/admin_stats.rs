@@ -29,9 +29,9 @@ pub struct Source {
     pub chunks: i64,
     /// On disk.
     pub bytes: i64,
-    /// When its documents were last imported, or brought up to the table that they are kept from. RFC 3339.
+    /// When its documents were last imported, or brought up to what they are kept from. RFC 3339.
     pub last_sync: String,
-    /// Of documents that are kept from a table: the last run, or the one that is wanted or under way.
+    /// Of documents that are kept from something else: the last run, or the one that is wanted or under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<RunShown>,
     /// Present while its index is made anew, because its vectors are of another encoder, or it is damaged or cut otherwise.

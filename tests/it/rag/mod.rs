@@ -3,6 +3,7 @@
 mod content;
 mod filters;
 mod renew;
+mod sites;
 mod sync;
 mod tenants;
 

@@ -10,7 +10,7 @@ use dragoman::gateway::Via;
 use dragoman::model::access::{Role, Scope};
 use dragoman::model::document::Changes;
 use dragoman::model::org::Org;
-use dragoman::model::sync::{DocumentSync, Mapping, Run, State};
+use dragoman::model::sync::{DocumentSync, Mapping, Origin, Run, State};
 use dragoman::ops::publish::Publish;
 use dragoman::store;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::sources::{OPEN, Ready};
 use crate::support::databases::both;
 use crate::support::service::{Service, operator};
 
-const FIRST: &str = "id,title,body,changed\n\
+pub(super) const FIRST: &str = "id,title,body,changed\n\
     1,Returns,Goods may be sent back within thirty days.,2024-01-01\n\
     2,Lunch,The canteen opens at noon.,2024-01-02\n\
     3,Planes,Many planes left late in July.,2024-01-03\n\
@@ -37,26 +37,26 @@ const SECOND: &str = "id,title,body,changed\n\
     6,Parking,The garage closes at ten.,2023-12-01\n";
 
 /// An admin of a workspace with a table.
-struct Shop {
-    service: Service,
-    org: Org,
-    admin: String,
+pub(super) struct Shop {
+    pub(super) service: Service,
+    pub(super) org: Org,
+    pub(super) admin: String,
 }
 
 impl Shop {
-    async fn open(service: Service, rows: &str) -> Self {
+    pub(super) async fn open(service: Service, rows: &str) -> Self {
         let org = service.workspace("acme").await;
         service.import(&org, "posts.csv", rows.as_bytes(), true).await.unwrap();
         let admin = service.access_token(&org, Role::Admin, &Scope::ALL).await;
         Self { service, org, admin }
     }
 
-    async fn set(&self, sync: Value) -> (u16, Value) {
+    pub(super) async fn set(&self, sync: Value) -> (u16, Value) {
         self.service.manage(&self.admin, "POST", "/document-syncs", Some(sync)).await
     }
 
     /// A dataset's last run, once it is over.
-    async fn ended(&self, name: &str) -> Value {
+    pub(super) async fn ended(&self, name: &str) -> Value {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
             let (_, listed) = self.service.manage(&self.admin, "GET", "/document-syncs", None).await;
@@ -70,13 +70,13 @@ impl Shop {
         }
     }
 
-    async fn ask(&self, tool: &str, arguments: Value) -> Value {
+    pub(super) async fn ask(&self, tool: &str, arguments: Value) -> Value {
         let (failed, body) = self.service.tool(&self.admin, tool, arguments).await;
         assert!(!failed, "{body}");
         body
     }
 
-    async fn publish(&self, name: &str) {
+    pub(super) async fn publish(&self, name: &str) {
         let dataset = self.dataset(name).await;
         // The operator's: a client publishes only what it sees.
         let op: Publish =
@@ -84,13 +84,13 @@ impl Shop {
         self.service.gateway.call(&operator(&self.org), op, Via::new("admin.call")).await.unwrap();
     }
 
-    async fn dataset(&self, name: &str) -> String {
+    pub(super) async fn dataset(&self, name: &str) -> String {
         let mut read = self.service.db.read_tenant(self.org.id).await.unwrap();
         store::datasets::by_name(&mut read, self.org.id, name).await.unwrap().unwrap().id.to_string()
     }
 
     /// Names and ids of the documents that a search for words finds.
-    async fn found(&self, query: &str) -> BTreeSet<(String, String)> {
+    pub(super) async fn found(&self, query: &str) -> BTreeSet<(String, String)> {
         let reply = self.ask("rag_search_fts", json!({ "query": query, "k": 50 })).await;
         let hits = reply["results"].as_array().unwrap().iter();
         hits.map(|hit| {
@@ -101,11 +101,11 @@ impl Shop {
     }
 }
 
-fn names(found: &BTreeSet<(String, String)>) -> Vec<&str> {
+pub(super) fn names(found: &BTreeSet<(String, String)>) -> Vec<&str> {
     found.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-fn counts(run: &Value) -> [u64; 5] {
+pub(super) fn counts(run: &Value) -> [u64; 5] {
     ["added", "replaced", "unchanged", "removed", "total"]
         .map(|key| run["changes"][key].as_u64().unwrap_or_else(|| panic!("{run}")))
 }
@@ -278,9 +278,9 @@ async fn the_page_of_the_dataset_says_what_it_follows_and_asks_for_it() {
     shop.ended("texts").await;
     assert!(text(&ann).await.contains("brought 1 new, 1 changed, and removed 1"));
     let (_, vic) = person(&shop.service, "vic@example.com", &[(&shop.org, Role::Viewer)]).await;
-    assert!(!text(&vic).await.contains("Kept from a table"));
+    assert!(!text(&vic).await.contains("Kept from elsewhere"));
     assert_eq!(send(&ann, &page, "unfollow", &[("name", "texts")]).await.status(), 303);
-    assert!(!text(&ann).await.contains("Kept from a table"));
+    assert!(!text(&ann).await.contains("Kept from elsewhere"));
     shop.service.stop().await;
 }
 
@@ -379,7 +379,7 @@ async fn a_run_is_one_nodes_at_a_time_and_outlives_it() {
         let wanted = DocumentSync {
             org,
             name: "texts".into(),
-            mapping,
+            origin: Origin::Table(mapping),
             every_minutes: Some(5),
             cursor: None,
             run: Run::wanted("first".into(), clock.now()),

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::instance::internal;
 use crate::engine::extract::sheets::{Sheet, Workbook};
+use crate::engine::extract::sitemap::{self, Sitemap};
 use crate::engine::extract::{self, Budget, Found};
 use crate::model::error::{Code, Error, Result};
 
@@ -32,6 +33,12 @@ pub(super) fn sheets(source: &Path, close: impl FnOnce() -> io::Result<()>) -> R
         true => Err(Error::invalid("file", "its sheets are empty.")),
         false => Ok(filled),
     }
+}
+
+pub(super) fn sitemap(source: &Path, close: impl FnOnce() -> io::Result<()>) -> Result<Sitemap> {
+    let bytes = bytes(source)?;
+    close().map_err(|cause| internal(&cause))?;
+    sitemap::read(&bytes)
 }
 
 /// All of a file, when it is not too large.

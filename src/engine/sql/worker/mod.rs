@@ -98,7 +98,8 @@ fn restrict(task: &Task) -> io::Result<()> {
         }
         Task::Profile { file: source, limits }
         | Task::Documents { source, limits, .. }
-        | Task::Sheets { source, limits } => (limits, vec![source], vec![]),
+        | Task::Sheets { source, limits }
+        | Task::Sitemap { source, limits } => (limits, vec![source], vec![]),
         Task::Import { source, earlier, destination, limits, .. } => {
             let readable = [source].into_iter().chain(earlier).map(PathBuf::as_path).collect();
             (limits, readable, destination.parent().into_iter().collect())
@@ -149,6 +150,10 @@ fn perform(
         Task::Sheets { source, .. } => output.answer(orders, || {
             let sheets = documents::sheets(&source, || sandbox::close(confinement))?;
             Ok((Outcome::Sheets(sheets), vec![]))
+        }),
+        Task::Sitemap { source, .. } => output.answer(orders, || {
+            let sitemap = documents::sitemap(&source, || sandbox::close(confinement))?;
+            Ok((Outcome::Sitemap(sitemap), vec![]))
         }),
         Task::Import { source, format, earlier, destination, changes, limits } => output.answer(orders, || {
             let _running = running.set(connection.interrupt_handle());

@@ -15,7 +15,7 @@ use crate::base::id::Id;
 use crate::model::access::{Action, Role};
 use crate::model::dataset::{COLUMN_DESCRIPTION, DESCRIPTION, Dataset, Kind, TITLE};
 use crate::model::error::{Code, Error, Result};
-use crate::model::sync::State as Run;
+use crate::model::sync::{Origin, State as Run};
 use crate::model::version::{How, Version};
 use crate::ops::dataset_versions::{DeleteVersion, ListVersions, RestoreVersion, Versions};
 use crate::ops::delete_dataset::DeleteDataset;

@@ -1,5 +1,5 @@
-//! Documents that are kept from the rows of a table, on the page of the table and on that of the documents: how the last
-//! run ended, what people may ask for, and the form that begins it.
+//! Documents that are kept from something else, on the page of the documents, and on that of a table whose rows they are: how
+//! the last run ended, what people may ask for, and the form that begins it.
 
 use super::Room;
 use crate::base::id::Id;
@@ -24,10 +24,10 @@ pub(super) struct Kept {
     pub(super) offer: Option<Offer>,
 }
 
-/// Documents that follow a table.
+/// Documents that follow something else.
 pub(super) struct Followed {
     pub(super) sync: Shown,
-    /// The dataset at the other end, where it is there.
+    /// The dataset at the other end, where it is there and is one.
     pub(super) other: Option<Id<Dataset>>,
 }
 
@@ -53,13 +53,19 @@ impl Kept {
         let is_table = schema.r#type == Kind::Table;
         let mut followed = Vec::new();
         for sync in room.ask(ListSyncs {}).await?.syncs {
-            let (own, other) = (&sync.name, &sync.mapping.table);
-            let (own, other) = if is_table { (other, own) } else { (own, other) };
-            if *own == schema.table_name {
-                let of = GetSchema { dataset_id: Some(other.clone()), ..GetSchema::default() };
-                let other = room.ask(of).await.ok().and_then(|found| found.one.map(|other| other.dataset_id));
-                followed.push(Followed { sync, other });
+            let table = sync.origin.table().map(|mapping| &mapping.table);
+            let (own, other) = if is_table { (table, Some(&sync.name)) } else { (Some(&sync.name), table) };
+            if own != Some(&schema.table_name) {
+                continue;
             }
+            let other = match other {
+                Some(other) => {
+                    let of = GetSchema { dataset_id: Some(other.clone()), ..GetSchema::default() };
+                    room.ask(of).await.ok().and_then(|found| found.one.map(|other| other.dataset_id))
+                }
+                None => None,
+            };
+            followed.push(Followed { sync, other });
         }
         let offer = if is_table { Offer::of(schema, sent) } else { None };
         Ok(Self { followed, offer })
@@ -118,7 +124,8 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
         Some("unfollow") => room.ask(DeleteSync { name }).await.map(drop),
         Some("keep") => {
             let table = room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name;
-            let (key, text) = (column("key").unwrap_or_default(), params.all("text").map(str::to_owned).collect());
+            let (table, key) = (Some(table), Some(column("key").unwrap_or_default()));
+            let (site, text) = (None, params.all("text").map(str::to_owned).collect());
             let every_minutes = match params.get("every").map(str::parse) {
                 None => None,
                 Some(Ok(minutes)) => Some(minutes),
@@ -127,8 +134,20 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
             let (title, changed, markdown) = (column("title"), column("changed"), params.get("markdown").is_some());
             // What filters ask for is said by programs alone.
             let (created, tags, metadata) = (None, None, vec![]);
-            let set =
-                SetSync { name, table, key, title, text, changed, markdown, created, tags, metadata, every_minutes };
+            let set = SetSync {
+                name,
+                site,
+                table,
+                key,
+                title,
+                text,
+                changed,
+                markdown,
+                created,
+                tags,
+                metadata,
+                every_minutes,
+            };
             room.ask(set).await.map(drop)
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),

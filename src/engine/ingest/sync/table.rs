@@ -1,24 +1,21 @@
-//! A dataset of documents that follows a table: rows that are new or changed are read and indexed under their key's name,
-//! documents whose rows are gone go too. What was published of a run that broke off is found again by the next, and not
-//! encoded twice.
+//! Rows of a table: each is a document under its key's name. Where a column tells of changes, only rows that changed since
+//! the last run are read.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{Edit, Ingest};
+use super::{Ingest, Run, Synced};
 use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::config::Budgets;
 use crate::engine::datasets::column;
 use crate::engine::job::Job;
 use crate::engine::sql::browse::{Keyed, facts, keyed};
-use crate::model::dataset::{Dataset, Kind, NAMES, is_name};
-use crate::model::document::{Changes, Document, Facts, Markup, ParsedDocument};
+use crate::model::dataset::{Dataset, Kind};
+use crate::model::document::{Document, Facts, Markup, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
-use crate::model::sync::{DocumentSync, Mapping};
-use crate::model::version::How;
-use crate::store;
+use crate::model::sync::Mapping;
 
 /// Rows of a table that may be kept as documents.
 const MOST: usize = 200_000;
@@ -26,48 +23,27 @@ const MOST: usize = 200_000;
 const KEYS: usize = 20_000;
 const ROWS: usize = 1_000;
 const NAMED: usize = 500;
-/// Bytes of texts that are published together, and documents.
-const BATCH_BYTES: usize = 32 << 20;
-const BATCH: usize = 20_000;
 /// Bytes of rows that are read at once.
 const PAGE_BYTES: usize = 16 << 20;
-/// Where all rows are read and indexed, in the progress of the whole.
-const COUNTED: f64 = 0.02;
 
-/// What a run came to.
-#[derive(Debug)]
-pub struct Synced {
-    pub changes: Changes,
-    /// Up to where changes are known now.
-    pub cursor: Option<String>,
-}
-
-/// A run under way.
-struct Run<'a> {
+/// A run over a table.
+struct Rows<'a> {
     table: &'a Dataset,
     mapping: Mapping,
-    name: &'a str,
     /// For statements of ours.
     budget: Budgets,
-    /// Rows that were looked at, and all that there are to look at.
-    done: usize,
-    of: usize,
-    batch: Vec<ParsedDocument>,
-    bytes: usize,
     /// The documents that came of the table before, by key.
     known: HashMap<String, Id<Document>>,
     /// Keys of rows that are not known and were not read yet.
     missing: HashSet<String>,
-    /// Those that are to go.
-    gone: HashSet<Id<Document>>,
-    changes: Changes,
+    run: Run<'a>,
 }
 
 /// The table of a mapping and the mapping with its columns as the table has them: what the pass does not see is not there.
 ///
 /// # Errors
 /// `invalid_argument` in the name of what is wrong, with the nearest that there is.
-pub fn checked<'a>(job: &'a Job<'_>, mapping: &Mapping) -> Result<(&'a Dataset, Mapping)> {
+pub(super) fn checked<'a>(job: &'a Job<'_>, mapping: &Mapping) -> Result<(&'a Dataset, Mapping)> {
     let tables = job.pass.datasets().iter().filter(|dataset| dataset.kind == Kind::Table);
     let mut tables = tables.filter(|table| table.name.eq_ignore_ascii_case(mapping.table.trim()));
     let table = tables.next().ok_or_else(|| {
@@ -98,67 +74,46 @@ pub fn checked<'a>(job: &'a Job<'_>, mapping: &Mapping) -> Result<(&'a Dataset, 
     Ok((table, checked))
 }
 
-impl Ingest {
-    /// Brings a dataset of documents up to its table.
-    ///
-    /// # Errors
-    /// `invalid_argument` for a key that is none, and for columns that are there no more; `limit_exceeded` for more than
-    /// 200,000 rows; those of the table's engine, and of [`Ingest::import`]. What was published before stays.
-    pub async fn sync(&self, job: &Job<'_>, sync: &DocumentSync) -> Result<Synced> {
-        if !is_name(&sync.name) {
-            return Err(Error::invalid("name", NAMES));
-        }
-        let (table, mapping) = checked(job, &sync.mapping)?;
-        let budget = Budgets { sql_chars: usize::MAX, sql_rows: KEYS, reply_bytes: PAGE_BYTES, ..job.budget.clone() };
-        let (name, changes) = (sync.name.as_str(), Changes::default());
-        let mut run = Run {
-            table,
-            name,
-            budget,
-            done: 0,
-            of: 0,
-            batch: vec![],
-            bytes: 0,
-            known: self.known_rows(job, &sync.name, &mapping.prefix()).await?,
-            missing: HashSet::new(),
-            gone: HashSet::new(),
-            changes,
-            mapping,
-        };
-        let cursor = run.count(self, job).await?;
-        let keys = run.keys(self, job).await?;
-        let is_there: HashSet<&str> = keys.iter().map(String::as_str).collect();
-        run.gone = run.known.iter().filter(|(key, _)| !is_there.contains(key.as_str())).map(|(_, id)| *id).collect();
-        // Who began a transaction early may end it late, with a time that is over: rows that are not known are read whatever
-        // they say.
-        let since = sync.cursor.as_deref().filter(|_| !run.known.is_empty());
-        if since.is_some() {
-            run.missing = keys.into_iter().filter(|key| !run.known.contains_key(key)).collect();
-        }
-        run.read(self, job, since, None).await?;
-        let missing: Vec<String> = run.missing.iter().cloned().collect();
-        for some in missing.chunks(NAMED) {
-            run.read(self, job, None, Some(some)).await?;
-        }
-        run.publish(self, job, true).await?;
-        Ok(Synced { changes: run.changes, cursor })
+/// Brings documents up to their rows; `cursor` is up to where changes are known.
+pub(super) async fn follow(
+    on: &Ingest,
+    job: &Job<'_>,
+    run: Run<'_>,
+    mapping: &Mapping,
+    cursor: Option<&str>,
+) -> Result<Synced> {
+    let (table, mapping) = checked(job, mapping)?;
+    let budget = Budgets { sql_chars: usize::MAX, sql_rows: KEYS, reply_bytes: PAGE_BYTES, ..job.budget.clone() };
+    let known = known_rows(on, job, run.name, &mapping.prefix()).await?;
+    let mut rows = Rows { table, mapping, budget, known, missing: HashSet::new(), run };
+    let reached = rows.count(on, job).await?;
+    let keys = rows.keys(on, job).await?;
+    let is_there: HashSet<&str> = keys.iter().map(String::as_str).collect();
+    let gone = rows.known.iter().filter(|(key, _)| !is_there.contains(key.as_str()));
+    rows.run.gone = gone.map(|(_, id)| *id).collect();
+    // Who began a transaction early may end it late, with a time that is over: rows that are not known are read whatever
+    // they say.
+    let since = cursor.filter(|_| !rows.known.is_empty());
+    if since.is_some() {
+        rows.missing = keys.into_iter().filter(|key| !rows.known.contains_key(key)).collect();
     }
-
-    /// The documents of a dataset that came of a table before, by key.
-    async fn known_rows(&self, job: &Job<'_>, name: &str, prefix: &str) -> Result<HashMap<String, Id<Document>>> {
-        let org = job.pass.org();
-        let mut read = self.db.read_tenant(org).await?;
-        let dataset = store::datasets::by_name(&mut read, org, name).await?;
-        let Some((id, version)) = dataset.and_then(|dataset| Some((dataset.id, dataset.version?))) else {
-            return Ok(HashMap::new());
-        };
-        let outlines = store::documents::outlines(&mut read, org, id, &version).await?;
-        let key = |name: &str| name.strip_prefix(prefix).map(str::to_owned);
-        Ok(outlines.into_iter().filter_map(|outline| Some((key(&outline.source_file)?, outline.id))).collect())
+    rows.read(on, job, since, None).await?;
+    let missing: Vec<String> = rows.missing.iter().cloned().collect();
+    for some in missing.chunks(NAMED) {
+        rows.read(on, job, None, Some(some)).await?;
     }
+    rows.run.publish(on, job, true).await?;
+    Ok(Synced { changes: rows.run.changes, cursor: reached, message: String::new() })
 }
 
-impl Run<'_> {
+/// The documents of a dataset that came of a table before, by key.
+async fn known_rows(on: &Ingest, job: &Job<'_>, name: &str, prefix: &str) -> Result<HashMap<String, Id<Document>>> {
+    let outlines = on.outlines(job, name).await?.into_iter();
+    let key = |name: &str| name.strip_prefix(prefix).map(str::to_owned);
+    Ok(outlines.filter_map(|outline| Some((key(&outline.source_file)?, outline.id))).collect())
+}
+
+impl Rows<'_> {
     async fn rows(&self, on: &Ingest, job: &Job<'_>, sql: &str) -> Result<Vec<Vec<Value>>> {
         Ok(on.sql.query(&job.within(&self.budget), sql).await?.table.rows)
     }
@@ -186,13 +141,13 @@ impl Run<'_> {
             let details = serde_json::json!({ "limit": "sync_rows", "max": MOST, "was": rows });
             return Err(Error::new(Code::LimitExceeded, message).with(details));
         }
-        self.of = rows;
+        self.run.of = rows;
         Ok(found.get(2).and_then(text))
     }
 
     /// The keys of all rows.
     async fn keys(&self, on: &Ingest, job: &Job<'_>) -> Result<Vec<String>> {
-        let mut keys: Vec<String> = Vec::with_capacity(self.of);
+        let mut keys: Vec<String> = Vec::with_capacity(self.run.of);
         loop {
             let after = keys.last().map(String::as_str);
             let key = self.mapping.key.as_str();
@@ -225,20 +180,19 @@ impl Run<'_> {
 
     async fn take(&mut self, on: &Ingest, job: &Job<'_>, rows: Vec<Vec<Value>>) -> Result<()> {
         for row in rows {
-            self.done += 1;
+            self.run.done += 1;
             if let Some(key) = row.first().and_then(text) {
                 self.missing.remove(&key);
             }
             let Some(document) = self.document(&row) else {
                 // What had a text before has none now.
                 let key = row.first().and_then(text);
-                self.gone.extend(key.and_then(|key| self.known.get(&key)));
+                self.run.gone.extend(key.and_then(|key| self.known.get(&key)));
                 continue;
             };
-            self.bytes += document.text.len();
-            self.batch.push(document);
-            if self.bytes >= BATCH_BYTES || self.batch.len() >= BATCH {
-                self.publish(on, job, false).await?;
+            self.run.take(document);
+            if self.run.is_full() {
+                self.run.publish(on, job, false).await?;
             }
         }
         Ok(())
@@ -269,29 +223,6 @@ impl Run<'_> {
         };
         let title = title.unwrap_or_else(|| source_file.clone()).chars().take(ParsedDocument::TITLE_CHARS).collect();
         Some(ParsedDocument { title, source_file, text, markup, facts: facts_of(&self.mapping, said) })
-    }
-
-    /// Publishes what was read, and with the first of it what is gone.
-    async fn publish(&mut self, on: &Ingest, job: &Job<'_>, is_last: bool) -> Result<()> {
-        let (texts, gone) = (std::mem::take(&mut self.batch), std::mem::take(&mut self.gone));
-        self.bytes = 0;
-        if is_last && texts.is_empty() && gone.is_empty() {
-            job.says(1.0, "Nothing changed");
-            return Ok(());
-        }
-        let reached = self.done as f64 / self.of.max(1) as f64;
-        let before = (self.done - texts.len().min(self.done)) as f64 / self.of.max(1) as f64;
-        let at = |share: f64| COUNTED + (1.0 - COUNTED) * share.min(1.0);
-        let part = job.part(at(before)..if is_last { 1.0 } else { at(reached) });
-        let source = format!("the table {}", self.table.name);
-        let edit = Edit { name: self.name.to_owned(), texts, gone, how: How::Sync, source };
-        let (_, made) = on.edit(&part, edit).await?;
-        self.changes.added += made.added;
-        self.changes.replaced += made.replaced;
-        self.changes.unchanged += made.unchanged;
-        self.changes.removed += made.removed;
-        self.changes.total = made.total;
-        Ok(())
     }
 }
 

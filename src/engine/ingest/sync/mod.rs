@@ -1,0 +1,136 @@
+//! A dataset of documents that follows its origin: what is new or changed there is read and indexed, and the documents of
+//! what is gone go too. What was published of a run that broke off is found again by the next, and not encoded twice.
+//!
+//! ```text
+//! table    rows, told apart by a key
+//! place    what is listed and then read one by one: what such origins share
+//!   site     pages of a web site, as far as robots lets them be read
+//! ```
+
+mod place;
+mod robots;
+mod site;
+mod table;
+
+use std::collections::HashSet;
+
+pub use self::place::Places;
+use self::site::Visit;
+use super::{Edit, Ingest};
+use crate::base::id::Id;
+use crate::engine::job::Job;
+use crate::model::dataset::{NAMES, is_name};
+use crate::model::document::{Changes, Document, ParsedDocument};
+use crate::model::error::{Error, Result};
+use crate::model::sync::{DocumentSync, Origin};
+use crate::model::version::How;
+
+/// Bytes of texts that are published together, and documents.
+const BATCH_BYTES: usize = 32 << 20;
+const BATCH: usize = 20_000;
+/// Where all is known and is read and indexed, in the progress of the whole.
+const COUNTED: f64 = 0.02;
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Synced {
+    pub changes: Changes,
+    /// Up to where changes are known now.
+    pub cursor: Option<String>,
+    /// What could not be read, in words; empty when all was.
+    pub message: String,
+}
+
+/// A run under way: what was read waits in it until it is published.
+struct Run<'a> {
+    /// The dataset.
+    name: &'a str,
+    origin: &'a Origin,
+    /// Things that were looked at, and all that there are to look at.
+    done: usize,
+    of: usize,
+    batch: Vec<ParsedDocument>,
+    bytes: usize,
+    /// Those that are to go.
+    gone: HashSet<Id<Document>>,
+    changes: Changes,
+}
+
+impl Ingest {
+    /// An origin as it will be kept: names as they are written where it is, addresses in full.
+    ///
+    /// # Errors
+    /// `invalid_argument` in the name of what is wrong, with the nearest that there is.
+    pub async fn checked_origin(&self, job: &Job<'_>, origin: &Origin) -> Result<Origin> {
+        Ok(match origin {
+            Origin::Table(mapping) => Origin::Table(table::checked(job, mapping)?.1),
+            Origin::Site(site) => Origin::Site(site::checked(self, job, site).await?),
+        })
+    }
+
+    /// Brings a dataset of documents up to its origin.
+    ///
+    /// # Errors
+    /// `invalid_argument` for what is not there any more, for a key that is none, and for a list that names nothing;
+    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages; `source_unavailable` for a site that does not answer; those
+    /// of the table's engine, and of [`Ingest::import`]. What was published before stays.
+    pub async fn sync(&self, job: &Job<'_>, sync: &DocumentSync) -> Result<Synced> {
+        if !is_name(&sync.name) {
+            return Err(Error::invalid("name", NAMES));
+        }
+        let run = Run {
+            name: &sync.name,
+            origin: &sync.origin,
+            done: 0,
+            of: 0,
+            batch: vec![],
+            bytes: 0,
+            gone: HashSet::new(),
+            changes: Changes::default(),
+        };
+        match &sync.origin {
+            Origin::Table(mapping) => table::follow(self, job, run, mapping, sync.cursor.as_deref()).await,
+            Origin::Site(site) => {
+                let mut visit = Visit::begin(self, job, site).await?;
+                let listed = visit.list(self, job).await?;
+                place::follow(self, job, run, &mut visit, listed).await
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    /// How far it is, in the progress of the whole, when so many things were looked at.
+    fn share(&self, done: usize) -> f64 {
+        COUNTED + (1.0 - COUNTED) * (done as f64 / self.of.max(1) as f64).min(1.0)
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes >= BATCH_BYTES || self.batch.len() >= BATCH
+    }
+
+    fn take(&mut self, document: ParsedDocument) {
+        self.bytes += document.text.len();
+        self.batch.push(document);
+    }
+
+    /// Publishes what was read, and with the first of it what is gone.
+    async fn publish(&mut self, on: &Ingest, job: &Job<'_>, is_last: bool) -> Result<()> {
+        let (texts, gone) = (std::mem::take(&mut self.batch), std::mem::take(&mut self.gone));
+        self.bytes = 0;
+        if is_last && texts.is_empty() && gone.is_empty() {
+            job.says(1.0, "Nothing changed");
+            return Ok(());
+        }
+        let before = self.share(self.done.saturating_sub(texts.len()));
+        let part = job.part(before..if is_last { 1.0 } else { self.share(self.done) });
+        let edit = Edit { name: self.name.to_owned(), texts, gone, how: How::Sync, source: self.origin.to_string() };
+        let (_, made) = on.edit(&part, edit).await?;
+        self.changes.added += made.added;
+        self.changes.replaced += made.replaced;
+        self.changes.unchanged += made.unchanged;
+        self.changes.removed += made.removed;
+        self.changes.total = made.total;
+        Ok(())
+    }
+}

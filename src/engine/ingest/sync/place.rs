@@ -1,0 +1,277 @@
+//! What is listed and then read one by one: pages of a site. What is known of each is kept beside the sync
+//! ([`crate::store::sync_marks`]), so that what did not change is not read again, also by a run that goes on where another
+//! broke off.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{Ingest, Run, Synced};
+use crate::base::clock::Millis;
+use crate::base::id::Id;
+use crate::config::{Config, PrivateSite};
+use crate::engine::ingest::SourceFile;
+use crate::engine::job::Job;
+use crate::model::document::{Document, ParsedDocument};
+use crate::model::error::{Code, Error, Result};
+use crate::model::sync::Mark;
+use crate::store;
+
+/// Things of one place that may be kept as documents.
+pub(super) const MOST: usize = 20_000;
+/// How long what was read may wait until it is published.
+const WAIT: Millis = 60_000;
+/// How many of what could not be read are named.
+const NAMED: usize = 3;
+
+/// What there is beside the tables of workspaces, and who asks there.
+pub struct Places {
+    pub(super) private_sites: Vec<PrivateSite>,
+    /// What sites are told of us (RFC 9110 §10.1.5).
+    pub(super) agent: String,
+    /// When each origin may be asked again: by one run at a time, whichever workspaces keep documents from it.
+    turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Instant>>>>,
+}
+
+impl Places {
+    pub fn new(config: &Config) -> Self {
+        Self {
+            private_sites: config.sync_private_sites.clone(),
+            agent: format!("dragoman (+{})", config.issuer()),
+            turns: Mutex::default(),
+        }
+    }
+
+    /// The turns at an origin.
+    pub(super) fn turn(&self, origin: String) -> Arc<tokio::sync::Mutex<Instant>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+        let new = || Arc::new(tokio::sync::Mutex::new(Instant::now()));
+        turns.entry(origin).or_insert_with(new).clone()
+    }
+}
+
+/// Where things are read.
+pub(super) trait Place: Send {
+    /// What parts the name of a thing from the name of what is within it, where it holds several documents.
+    const WITHIN: char;
+
+    /// Reads one, of which `known` was found when it was read before.
+    ///
+    /// # Errors
+    /// Only what ends the whole run.
+    fn read(&mut self, job: &Job<'_>, item: &Item, known: Option<&Mark>)
+    -> impl Future<Output = Result<Looked>> + Send;
+}
+
+/// A thing as its place lists it.
+pub(super) struct Item {
+    /// What its document is called.
+    pub name: String,
+    /// The same as a file would be called.
+    pub file: String,
+    /// As long as the place says this of it, it is not looked at again; `None` where it says nothing.
+    pub stamp: Option<String>,
+}
+
+/// What there is.
+pub(super) struct Listed {
+    pub items: Vec<Item>,
+    /// What was left out and why, for people.
+    pub notes: Vec<String>,
+}
+
+/// What became of reading one.
+pub(super) enum Looked {
+    Same,
+    New(Vec<u8>, Mark),
+    Gone,
+    /// It stays as it was; why, for people.
+    Failed(String),
+}
+
+/// A run over a place.
+struct Following<'a> {
+    run: Run<'a>,
+    /// What was known when it began, by name.
+    known: HashMap<String, Mark>,
+    /// What is known of what was read since the last publication; `None` of what is gone.
+    marks: Vec<(String, Option<Mark>)>,
+    published_at: Millis,
+    failures: usize,
+    told: Vec<String>,
+}
+
+/// Brings documents up to the things of a place.
+pub(super) async fn follow<P: Place>(
+    on: &Ingest,
+    job: &Job<'_>,
+    run: Run<'_>,
+    place: &mut P,
+    Listed { items, notes }: Listed,
+) -> Result<Synced> {
+    let org = job.pass.org();
+    let known = store::sync_marks::list(&mut on.db.read_tenant(org).await?, org, run.name).await?;
+    let mut documents = documents(on.outlines(job, run.name).await?, &known, P::WITHIN);
+    let run = Run { of: items.len(), ..run };
+    let mut this = Following { run, known, marks: vec![], published_at: on.clock.now(), failures: 0, told: notes };
+    let listed: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
+    for name in this.known.keys().filter(|name| !listed.contains(name.as_str())) {
+        this.run.gone.extend(documents.remove(name).into_iter().flat_map(BTreeMap::into_values));
+        this.marks.push((name.clone(), None));
+    }
+    let staging = on.staging(org)?;
+    for item in &items {
+        job.check()?;
+        this.run.done += 1;
+        let texts = documents.get(&item.name);
+        let mark = this.known.get(&item.name).filter(|_| texts.is_some()).cloned();
+        if item.stamp.is_some() && mark.as_ref().is_some_and(|mark| mark.stamp == item.stamp) {
+            continue;
+        }
+        job.says(this.run.share(this.run.done - 1), format!("Reading {}", item.name));
+        match place.read(job, item, mark.as_ref()).await {
+            Ok(Looked::New(bytes, mark)) => {
+                let file = SourceFile { name: item.file.clone(), path: staging.path().join("item") };
+                tokio::fs::write(&file.path, bytes).await.map_err(Error::internal)?;
+                match on.texts(job, &file, &item.name, P::WITHIN).await {
+                    Ok(read) => this.take(item, mark, read, texts),
+                    Err(error) if is_of_the_file(&error) => this.failed(item, &error.message),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(Looked::Same) => {
+                let mark = Mark { stamp: item.stamp.clone(), ..mark.unwrap_or_default() };
+                this.marks.push((item.name.clone(), Some(mark)));
+            }
+            Ok(Looked::Gone) => {
+                this.run.gone.extend(texts.into_iter().flat_map(BTreeMap::values));
+                this.marks.push((item.name.clone(), None));
+            }
+            Ok(Looked::Failed(why)) => this.failed(item, &why),
+            Err(error) => {
+                // What was read need not be read again.
+                if job.check().is_ok() {
+                    this.publish(on, job, false).await?;
+                }
+                return Err(error);
+            }
+        }
+        if this.run.is_full() || on.clock.now() - this.published_at >= WAIT {
+            this.publish(on, job, false).await?;
+        }
+    }
+    this.publish(on, job, true).await?;
+    Ok(Synced { message: this.message(items.len()), changes: this.run.changes, cursor: None })
+}
+
+impl Following<'_> {
+    /// Takes over what a thing holds now; documents that it held before, and does no more, go.
+    fn take(
+        &mut self,
+        item: &Item,
+        mark: Mark,
+        read: Vec<ParsedDocument>,
+        before: Option<&BTreeMap<String, Id<Document>>>,
+    ) {
+        let names: HashSet<&str> = read.iter().map(|document| document.source_file.as_str()).collect();
+        let left = before.into_iter().flatten().filter(|(name, _)| !names.contains(name.as_str()));
+        self.run.gone.extend(left.map(|(_, id)| *id));
+        self.marks.push((item.name.clone(), Some(Mark { stamp: item.stamp.clone(), ..mark })));
+        read.into_iter().for_each(|document| self.run.take(document));
+    }
+
+    fn failed(&mut self, item: &Item, why: &str) {
+        self.failures += 1;
+        if self.failures <= NAMED {
+            self.told.push(format!("{}: {}", item.name, why.trim_end_matches('.')));
+        }
+    }
+
+    /// What was left out or could not be read; nothing when all was.
+    fn message(&self, of: usize) -> String {
+        let told = self.told.join("; ");
+        match (self.failures, told.is_empty()) {
+            (_, true) => String::new(),
+            (0, false) => format!("{told}."),
+            (failures, false) => format!("{failures} of {of} could not be read and stay as they were. {told}."),
+        }
+    }
+
+    async fn publish(&mut self, on: &Ingest, job: &Job<'_>, is_last: bool) -> Result<()> {
+        let (name, marks) = (self.run.name, std::mem::take(&mut self.marks));
+        if !is_last && marks.is_empty() {
+            return Ok(());
+        }
+        // Whose a document is is kept before it is there: otherwise one whose run ends in between would stay for ever.
+        let fresh = marks.iter().filter(|(item, mark)| mark.is_some() && !self.known.contains_key(item));
+        let fresh = fresh.map(|(item, _)| (item.clone(), Some(Mark::default()))).collect();
+        keep(on, job, name, fresh).await?;
+        self.run.publish(on, job, is_last).await?;
+        self.published_at = on.clock.now();
+        keep(on, job, name, marks).await
+    }
+}
+
+impl Ingest {
+    /// The documents of one file, under the name of the thing that it is.
+    async fn texts(&self, job: &Job<'_>, file: &SourceFile, name: &str, within: char) -> Result<Vec<ParsedDocument>> {
+        let read = self.read(&job.quiet(), std::slice::from_ref(file)).await?.into_iter();
+        let named = read.map(|(_, document)| {
+            let mut document = Arc::unwrap_or_clone(document);
+            let inner = document.source_file.strip_prefix(&file.name).unwrap_or_default().trim_start_matches('/');
+            document.source_file = match inner {
+                "" => name.to_owned(),
+                inner => format!("{name}{within}{inner}"),
+            };
+            document
+        });
+        Ok(named.collect())
+    }
+}
+
+/// Keeps what is known of things, `None` of what is gone.
+async fn keep(on: &Ingest, job: &Job<'_>, name: &str, marks: Vec<(String, Option<Mark>)>) -> Result<()> {
+    if marks.is_empty() {
+        return Ok(());
+    }
+    let org = job.pass.org();
+    let mut tx = on.db.tenant(org).await?;
+    for (item, mark) in marks {
+        match mark {
+            Some(mark) => store::sync_marks::put(&mut tx, org, name, &item, &mark).await?,
+            None => store::sync_marks::remove(&mut tx, org, name, &item).await?,
+        }
+    }
+    Ok(tx.commit().await?)
+}
+
+/// Documents by the thing that they are of, and then by their own names; those of none are not ours.
+fn documents(
+    outlines: Vec<store::documents::Outline>,
+    known: &HashMap<String, Mark>,
+    within: char,
+) -> HashMap<String, BTreeMap<String, Id<Document>>> {
+    let mut documents: HashMap<String, BTreeMap<String, Id<Document>>> = HashMap::new();
+    for outline in outlines {
+        let name = outline.source_file;
+        let holders = name.match_indices(within).filter_map(|(at, _)| name.get(..at));
+        let holder = std::iter::once(name.as_str()).chain(holders).find(|holder| known.contains_key(*holder));
+        if let Some(holder) = holder.map(str::to_owned) {
+            documents.entry(holder).or_default().insert(name, outline.id);
+        }
+    }
+    documents
+}
+
+/// Whether an error says what is wrong with a file, and nothing of the run.
+fn is_of_the_file(error: &Error) -> bool {
+    matches!(error.code, Code::InvalidArgument | Code::LimitExceeded | Code::FileTooLarge)
+}
+
+/// A list that names more than may be kept.
+pub(super) fn too_many(limit: &str, message: String, most: usize) -> Error {
+    Error::new(Code::LimitExceeded, message).with(json!({ "limit": limit, "max": most }))
+}
