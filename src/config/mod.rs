@@ -24,7 +24,7 @@ pub use llm::{Llm, LlmProvider};
 pub use qdrant::Qdrant;
 pub use reader::Problems;
 pub use shown::{Setting, Settings};
-pub use syncs::PrivateSite;
+pub use syncs::{PrivateSite, SyncFolder};
 pub use variables::{VARIABLES, Variable};
 
 /// Everything that an operator can set.
@@ -59,6 +59,8 @@ pub struct Config {
     pub source_private_hosts: Vec<PrivateHost>,
     /// Web sites of the operator's own network that workspaces may keep documents from.
     pub sync_private_sites: Vec<PrivateSite>,
+    /// Folders that workspaces may keep documents from.
+    pub sync_folders: Vec<SyncFolder>,
     /// The language model that workspaces may let be asked; none when absent.
     pub llm: Option<Llm>,
     /// What makes vectors of texts.

@@ -43,6 +43,7 @@ pub(super) fn config(source: impl Fn(&str) -> Option<String>) -> Result<Config, 
         source_private_hosts: read
             .list("DRAGOMAN_SOURCE_PRIVATE_HOSTS", "hosts, addresses and networks separated by commas"),
         sync_private_sites: read.list("DRAGOMAN_SYNC_PRIVATE_SITES", PRIVATE_SITES),
+        sync_folders: read.list("DRAGOMAN_SYNC_FOLDERS", FOLDERS),
         llm: llm(&mut read),
         embedding: embedding(&mut read),
         qdrant: qdrant(&mut read),
@@ -143,6 +144,7 @@ fn providers(read: &mut Reader<impl Fn(&str) -> Option<String>>) -> Vec<Provider
 }
 
 const PRIVATE_SITES: &str = "workspaces and origins such as acme=https://wiki.internal, separated by commas";
+const FOLDERS: &str = "workspaces, names and paths such as acme/handbook=/srv/handbook, separated by commas";
 const ORIGINS: &str = "origins such as https://app.example, whole and without a path, separated by commas";
 
 /// An origin as browsers write it.

@@ -38,6 +38,7 @@ variables! {
     "DRAGOMAN_MCP_STRICT" = "off": "on: MCP requests are taken only as the protocol writes them, without the allowances for clients that are known to be sloppy; for conformance tests";
     "DRAGOMAN_SOURCE_PRIVATE_HOSTS" = "": "comma-separated hosts and networks (db.internal, 10.0.0.0/8) of your own network in which the admins of workspaces may register PostgreSQL and ClickHouse servers; none when empty";
     "DRAGOMAN_SYNC_PRIVATE_SITES" = "": "comma-separated web sites of your own network, each behind the slug of the one workspace that may keep documents from it: acme=https://wiki.internal. Public sites need no leave; none of your own network when empty";
+    "DRAGOMAN_SYNC_FOLDERS" = "": "comma-separated folders of this machine, each behind the slug of the one workspace that may keep documents from it and the name that it has there: acme/handbook=/srv/handbook. Every file in it can become a document of that workspace; none when empty";
     "DRAGOMAN_LLM_PROVIDER" = "": "openai (for any server with its chat completions) or anthropic; no language model when empty. Each workspace says whether it may be asked; what is sent then is in its settings";
     "DRAGOMAN_LLM_URL" = "": "address of the model's server, such as http://127.0.0.1:11434/v1; the provider's own when empty; may lie in your own network";
     "DRAGOMAN_LLM_API_KEY" = "": "key of the model's server; empty for a server that asks for none";

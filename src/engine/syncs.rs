@@ -48,7 +48,7 @@ impl Syncs {
     }
 
     /// Keeps a dataset of documents from an origin from now on, and wants its first run. A definition that was there under the
-    /// name gives way; one of another table or site leaves the documents of the one before where they are. The origin is one
+    /// name gives way; one of another table, site or folder leaves the documents of the one before where they are. The origin is one
     /// that [`crate::engine::ingest::Ingest::checked_origin`] gave.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The work that nobody waits for: datasets of documents are brought up to their tables and sites, each workspace's one after another.
+//! The work that nobody waits for: datasets of documents are brought up to what they are kept from, each workspace's one after another.
 //! A run is done in the name of the workspace's operator, and stands in the record like a call.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ use crate::model::sync::{DocumentSync, Run, State};
 const LOOK: Duration = Duration::from_secs(5);
 /// The longest that a run may take; what it had published by then stays, and the next goes on from there.
 const TIME: Duration = Duration::from_secs(6 * 60 * 60);
-/// Runs at the same time. Each reads a table or a site, and waits for its turns at the encoder with imports.
+/// Runs at the same time. Each reads a table, a site or a folder, and waits for its turns at the encoder with imports.
 const LANES: usize = 2;
 
 impl Gateway {

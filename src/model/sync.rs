@@ -1,4 +1,5 @@
-//! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web site.
+//! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web site,
+//! the files of a folder.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,6 +18,8 @@ use crate::model::org::Org;
 pub enum Origin {
     /// Each page of a web site that its sitemap names is a document.
     Site(Site),
+    /// Each file of a folder that the operator gave to the workspace, by the name that it has there.
+    Folder(String),
     /// Each row of a table is one; the fields of this kind stand by themselves.
     #[serde(untagged)]
     Table(Mapping),
@@ -27,15 +30,16 @@ impl Origin {
     pub fn table(&self) -> Option<&Mapping> {
         match self {
             Origin::Table(mapping) => Some(mapping),
-            Origin::Site(_) => None,
+            Origin::Site(_) | Origin::Folder(_) => None,
         }
     }
 
-    /// What people call it: the table's name, the sitemap's address.
+    /// What people call it: the table's name, the sitemap's address, the folder's name.
     pub fn name(&self) -> &str {
         match self {
             Origin::Table(mapping) => &mapping.table,
             Origin::Site(site) => &site.sitemap,
+            Origin::Folder(name) => name,
         }
     }
 
@@ -50,6 +54,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::Table(mapping) => write!(f, "the table {}", mapping.table),
             Origin::Site(site) => write!(f, "the site {}", site.root()),
+            Origin::Folder(name) => write!(f, "the folder {name}"),
         }
     }
 }
@@ -78,7 +83,8 @@ impl Site {
 /// What is known of a page or file since it was read: by it the next run sees whether it has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// What the list of its place said of it, such as a sitemap's `lastmod`; `None` where it said nothing.
+    /// What the list of its place said of it, such as a sitemap's `lastmod`, or a file's
+    /// size and time; `None` where it said nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<String>,
     /// `ETag` and `Last-Modified` of its answer, as they were sent.
@@ -262,6 +268,8 @@ mod tests {
         assert_eq!(serde_json::to_string(&read).unwrap(), site);
         assert_eq!(read.to_string(), "the site https://example.com/");
         assert!(!read.is_of_same_place(&table));
+        let folder: Origin = serde_json::from_str(r#"{"folder":"handbook"}"#).unwrap();
+        assert_eq!((folder.to_string().as_str(), &folder), ("the folder handbook", &Origin::Folder("handbook".into())));
         for bad in [r#"{"site":{"sitemap":"x","path":[]}}"#, r#"{"table":"posts","key":"id"}"#, "{}"] {
             assert!(serde_json::from_str::<Origin>(bad).is_err(), "{bad}");
         }

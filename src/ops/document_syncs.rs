@@ -1,4 +1,5 @@
-//! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web site.
+//! Datasets of documents that are kept from something else, and follow it: the rows of a table, the pages of a web
+//! site, the files of a folder.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,7 +93,8 @@ impl Operation for ListSyncs {
     const INFO: Info = Info {
         name: "list_document_syncs",
         title: "List datasets that follow something else",
-        description: "Lists the datasets of documents that are kept from tables and web sites, with the last run of each.",
+        description: "Lists the datasets of documents that are kept from tables, web sites and folders, with the last run of \
+                      each.",
         read_only: true,
         route: Route { method: "GET", path: "/document-syncs" },
         ..MANAGE
@@ -116,9 +118,12 @@ pub struct SetSync {
     /// The dataset of documents: one that is there, or a new one, which no client sees until it is published.
     #[schemars(regex(pattern = "^[a-z_][a-z0-9_]{0,62}$"))]
     pub name: String,
-    /// The web site whose pages become documents; either this or a table.
+    /// The web site whose pages become documents; either this, a folder, or a table.
     #[serde(default)]
     pub site: Option<Site>,
+    /// The folder whose files become documents: the name of one that the operator gave to this workspace.
+    #[serde(default)]
+    pub folder: Option<String>,
     /// The table whose rows become documents; what follows is of it.
     #[serde(default)]
     pub table: Option<String>,
@@ -158,10 +163,11 @@ pub struct SetSync {
 impl Operation for SetSync {
     const INFO: Info = Info {
         name: "set_document_sync",
-        title: "Keep documents from a table or a web site",
-        description: "Keeps a dataset of documents from a table (each row is a document, known by its key) or from the pages \
-                      that a web site's sitemap names: what is new or changed there is indexed, and documents of what is gone \
-                      go. The first run begins at once; rag_admin_sync asks for more.",
+        title: "Keep documents from a table, a web site or a folder",
+        description: "Keeps a dataset of documents from a table (each row is a document, known by its key), from the pages \
+                      that a web site's sitemap names, or from the files of a folder that the operator gave: what is new or \
+                      changed there is indexed, and documents of what is gone go. The first run begins at once; \
+                      rag_admin_sync asks for more.",
         route: Route { method: "POST", path: "/document-syncs" },
         example: r#"{"name":"posts_texts","table":"posts","key":"id","title":"title","text":["body"],"changed":"updated_at"}"#,
         ..MANAGE
@@ -174,7 +180,7 @@ impl Operation for SetSync {
 
     fn target(&self) -> String {
         let site = self.site.as_ref().map(|site| site.sitemap.as_str());
-        format!("{} {}", self.name, self.table.as_deref().or(site).unwrap_or_default())
+        format!("{} {}", self.name, self.table.as_deref().or(site).or(self.folder.as_deref()).unwrap_or_default())
     }
 
     async fn run(self, on: &Parts, job: &Job<'_>) -> Result<Shown> {
@@ -190,6 +196,7 @@ impl SetSync {
         let Self {
             name: _,
             site,
+            folder,
             table,
             key,
             title,
@@ -204,14 +211,31 @@ impl SetSync {
         let is_of_rows = [&key, &title, &changed, &created, &tags].iter().any(|column| column.is_some())
             || markdown
             || !(text.is_empty() && metadata.is_empty());
-        match (site, table) {
-            (Some(site), None) if !is_of_rows => Ok(Origin::Site(site)),
-            (Some(_), None) => Err(Error::invalid("site", "Columns and markdown are of a table; a site has none.")),
-            (None, Some(table)) => {
+        let origin = match (site, folder, table) {
+            (Some(site), None, None) => Origin::Site(site),
+            (None, Some(folder), None) => Origin::Folder(folder),
+            (None, None, Some(table)) => {
                 let key = key.ok_or_else(|| Error::invalid("key", "Name the column that tells the rows apart."))?;
-                Ok(Origin::Table(Mapping { table, key, title, text, changed, markdown, created, tags, metadata }))
+                return Ok(Origin::Table(Mapping {
+                    table,
+                    key,
+                    title,
+                    text,
+                    changed,
+                    markdown,
+                    created,
+                    tags,
+                    metadata,
+                }));
             }
-            _ => Err(Error::invalid("table", "Name one thing to keep documents from: a table, or a site.")),
+            _ => {
+                let message = "Name one thing to keep documents from: a table, a site, or a folder.";
+                return Err(Error::invalid("table", message));
+            }
+        };
+        match is_of_rows {
+            true => Err(Error::invalid("table", "Columns and markdown are of a table, and none is named.")),
+            false => Ok(origin),
         }
     }
 }
@@ -227,7 +251,8 @@ impl Operation for DeleteSync {
     const INFO: Info = Info {
         name: "delete_document_sync",
         title: "Follow it no more",
-        description: "Ends that a dataset of documents follows its table or web site, and a run that is under way. The documents stay.",
+        description: "Ends that a dataset of documents follows its table, web site or folder, and a run that is under way. The \
+                      documents stay.",
         route: Route { method: "DELETE", path: "/document-syncs/{name}" },
         example: r#"{"name":"posts_texts"}"#,
         ..MANAGE

@@ -2,6 +2,7 @@
 
 mod content;
 mod filters;
+mod folders;
 mod renew;
 mod sites;
 mod sync;

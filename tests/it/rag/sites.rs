@@ -302,7 +302,7 @@ async fn only_sites_that_are_public_or_opened_for_the_workspace_are_kept() {
         (site.sync(&["docs"]), "site.paths"),
         (site.sync(&["/a"; 21]), "site.paths"),
         (site_and("table", json!("posts")), "table"),
-        (site_and("key", json!("id")), "site"),
+        (site_and("key", json!("id")), "table"),
         (json!({ "name": "pages" }), "table"),
         (json!({ "name": "pages", "table": "posts", "text": ["body"] }), "key"),
     ] {

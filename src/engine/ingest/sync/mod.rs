@@ -5,8 +5,10 @@
 //! table    rows, told apart by a key
 //! place    what is listed and then read one by one: what such origins share
 //!   site     pages of a web site, as far as robots lets them be read
+//!   folder   files of a folder of the operator's
 //! ```
 
+mod folder;
 mod place;
 mod robots;
 mod site;
@@ -14,6 +16,7 @@ mod table;
 
 use std::collections::HashSet;
 
+use self::folder::Shelf;
 pub use self::place::Places;
 use self::site::Visit;
 use super::{Edit, Ingest};
@@ -65,6 +68,7 @@ impl Ingest {
         Ok(match origin {
             Origin::Table(mapping) => Origin::Table(table::checked(job, mapping)?.1),
             Origin::Site(site) => Origin::Site(site::checked(self, job, site).await?),
+            Origin::Folder(name) => Origin::Folder(folder::checked(self, job, name).await?),
         })
     }
 
@@ -72,7 +76,8 @@ impl Ingest {
     ///
     /// # Errors
     /// `invalid_argument` for what is not there any more, for a key that is none, and for a list that names nothing;
-    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages; `source_unavailable` for a site that does not answer; those
+    /// `limit_exceeded` for more than 200,000 rows or 20,000 pages or files; `source_unavailable` for a site that does not answer
+    /// and a folder that cannot be read; those
     /// of the table's engine, and of [`Ingest::import`]. What was published before stays.
     pub async fn sync(&self, job: &Job<'_>, sync: &DocumentSync) -> Result<Synced> {
         if !is_name(&sync.name) {
@@ -94,6 +99,11 @@ impl Ingest {
                 let mut visit = Visit::begin(self, job, site).await?;
                 let listed = visit.list(self, job).await?;
                 place::follow(self, job, run, &mut visit, listed).await
+            }
+            Origin::Folder(name) => {
+                let mut shelf = Shelf::open(self, job, name).await?;
+                let listed = shelf.list(job).await?;
+                place::follow(self, job, run, &mut shelf, listed).await
             }
         }
     }
@@ -118,8 +128,10 @@ impl Run<'_> {
     async fn publish(&mut self, on: &Ingest, job: &Job<'_>, is_last: bool) -> Result<()> {
         let (texts, gone) = (std::mem::take(&mut self.batch), std::mem::take(&mut self.gone));
         self.bytes = 0;
-        if is_last && texts.is_empty() && gone.is_empty() {
-            job.says(1.0, "Nothing changed");
+        if texts.is_empty() && gone.is_empty() {
+            if is_last {
+                job.says(1.0, "Nothing changed");
+            }
             return Ok(());
         }
         let before = self.share(self.done.saturating_sub(texts.len()));

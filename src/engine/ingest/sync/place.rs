@@ -1,4 +1,4 @@
-//! What is listed and then read one by one: pages of a site. What is known of each is kept beside the sync
+//! What is listed and then read one by one: pages of a site, files of a folder. What is known of each is kept beside the sync
 //! ([`crate::store::sync_marks`]), so that what did not change is not read again, also by a run that goes on where another
 //! broke off.
 
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::{Ingest, Run, Synced};
 use crate::base::clock::Millis;
 use crate::base::id::Id;
-use crate::config::{Config, PrivateSite};
+use crate::config::{Config, PrivateSite, SyncFolder};
 use crate::engine::ingest::SourceFile;
 use crate::engine::job::Job;
 use crate::model::document::{Document, ParsedDocument};
@@ -29,6 +29,7 @@ const NAMED: usize = 3;
 /// What there is beside the tables of workspaces, and who asks there.
 pub struct Places {
     pub(super) private_sites: Vec<PrivateSite>,
+    pub(super) folders: Vec<SyncFolder>,
     /// What sites are told of us (RFC 9110 §10.1.5).
     pub(super) agent: String,
     /// When each origin may be asked again: by one run at a time, whichever workspaces keep documents from it.
@@ -39,6 +40,7 @@ impl Places {
     pub fn new(config: &Config) -> Self {
         Self {
             private_sites: config.sync_private_sites.clone(),
+            folders: config.sync_folders.clone(),
             agent: format!("dragoman (+{})", config.issuer()),
             turns: Mutex::default(),
         }

@@ -315,9 +315,8 @@ impl Visit {
 
     /// Whether robots.txt lets it be read.
     fn is_open(&self, url: &Url) -> bool {
-        self.robots.allows(
-            url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())).as_str(),
-        )
+        let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        self.robots.allows(&format!("{}{query}", url.path()))
     }
 
     fn within(&self) -> String {

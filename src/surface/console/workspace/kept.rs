@@ -125,7 +125,7 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
         Some("keep") => {
             let table = room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name;
             let (table, key) = (Some(table), Some(column("key").unwrap_or_default()));
-            let (site, text) = (None, params.all("text").map(str::to_owned).collect());
+            let (site, folder, text) = (None, None, params.all("text").map(str::to_owned).collect());
             let every_minutes = match params.get("every").map(str::parse) {
                 None => None,
                 Some(Ok(minutes)) => Some(minutes),
@@ -137,6 +137,7 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
             let set = SetSync {
                 name,
                 site,
+                folder,
                 table,
                 key,
                 title,
