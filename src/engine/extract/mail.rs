@@ -24,9 +24,8 @@ pub(super) fn read_box(bytes: &[u8], name: &str, budget: &Budget, found: &mut Fo
         budget.members(1)?;
         let name = format!("{name}/{}", index + 1);
         let unquoted = unquoted(mail);
-        let message = MessageParser::default().parse(&unquoted);
-        let message = message.ok_or_else(|| broken(format!("mail {} has no header", index + 1)))?;
-        one(&message, &name, budget, found)?;
+        let read = read(&unquoted, &name, budget, found);
+        found.unless_skipped(&name, read)?;
     }
     Ok(())
 }
@@ -74,12 +73,20 @@ fn one(message: &Message<'_>, name: &str, budget: &Budget, found: &mut Found) ->
     let mut facts = super::facts([("created", message.date().map(mail_parser::DateTime::to_rfc3339))]);
     let people = [("author", message.from()), ("to", message.to())];
     facts.extend(people.into_iter().filter_map(|(name, people)| Some((name.to_owned(), known_by(people?)))));
-    found.documents.push(Extracted::new(name, subject.map(str::to_owned), text, facts));
+    if !text.is_blank() {
+        found.documents.push(Extracted::new(name, subject.map(str::to_owned), text, facts));
+    } else if message.attachment_count() == 0 {
+        return Err(super::no_text());
+    }
     let _deeper = budget.deeper()?;
     for (index, part) in message.attachments().enumerate() {
         budget.members(1)?;
         match &part.body {
-            PartType::Message(inner) => one(inner, &format!("{name}/{}", index + 1), budget, found)?,
+            PartType::Message(inner) => {
+                let name = format!("{name}/{}", index + 1);
+                let read = one(inner, &name, budget, found);
+                found.unless_skipped(&name, read)?;
+            }
             PartType::Multipart(_) => {}
             _ => {
                 let own = part.attachment_name().map_or_else(|| format!("attachment {}", index + 1), str::to_owned);

@@ -76,8 +76,21 @@ fn facts<'n>(said: impl IntoIterator<Item = (&'n str, Option<String>)>) -> Facts
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     pub documents: Vec<Extracted>,
-    /// Members of archives, and attachments, that are of no kind that is read.
+    /// Why members of archives, mails of boxes and attachments are not among them, each in a sentence with its name.
     pub skipped: Vec<String>,
+}
+
+impl Found {
+    /// What is wrong with one of many spoils none of the others; what the whole may cost holds for all of them.
+    fn unless_skipped<T: Default>(&mut self, name: &str, read: Result<T>) -> Result<T> {
+        match read {
+            Err(error) if error.code == Code::InvalidArgument => {
+                self.skipped.push(of_file(name, error).message);
+                Ok(T::default())
+            }
+            read => read,
+        }
+    }
 }
 
 /// Reads a file of documents.
@@ -89,24 +102,24 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Found> {
     let mut found = Found::default();
     let format = detect::format(&mut Cursor::new(bytes), name).map_err(|error| of_file(name, error))?;
     by_format(format, bytes, name, &budget, &mut found)?;
-    found.documents.retain(|document| !document.text.is_empty());
-    if found.documents.is_empty() {
-        let message =
-            if found.skipped.is_empty() { "it has no text." } else { "nothing in it is of a kind that is read." };
-        return Err(of_file(name, Error::invalid("file", message)));
-    }
-    Ok(found)
-}
-
-/// Reads what is within an archive or a mail; what is of no kind that is read is passed over.
-fn within(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
-    match detect::format(&mut Cursor::new(bytes), name) {
-        Ok(format) => by_format(format, bytes, name, budget, found),
-        Err(_) => {
-            found.skipped.push(name.to_owned());
-            Ok(())
+    match (found.documents.is_empty(), found.skipped.as_slice()) {
+        (false, _) => Ok(found),
+        (true, []) => Err(of_file(name, no_text())),
+        (true, [reason, others @ ..]) => {
+            let mut message = format!("nothing in it can be read. {reason}");
+            if !others.is_empty() {
+                message.push_str(&format!(" It is the first of {}.", others.len() + 1));
+            }
+            Err(of_file(name, Error::invalid("file", message)))
         }
     }
+}
+
+/// Reads what is within an archive or a mail.
+fn within(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
+    let format = detect::format(&mut Cursor::new(bytes), name);
+    let read = format.and_then(|format| by_format(format, bytes, name, budget, found));
+    found.unless_skipped(name, read)
 }
 
 fn by_format(format: Format, bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
@@ -114,10 +127,7 @@ fn by_format(format: Format, bytes: &[u8], name: &str, budget: &Budget, found: &
         Format::Mail => return mail::read(bytes, name, budget, found).map_err(|error| of_file(name, error)),
         Format::Mailbox => return mail::read_box(bytes, name, budget, found).map_err(|error| of_file(name, error)),
         Format::Zip => return archive(bytes, name, budget, found).map_err(|error| of_file(name, error)),
-        Format::Parquet => {
-            found.skipped.push(name.to_owned());
-            return Ok(());
-        }
+        Format::Parquet => Err(Error::invalid("file", "it is a table; import it by itself.")),
         Format::Pdf => pdf::read(bytes, name, budget),
         Format::Docx => docx::read(bytes, name, budget),
         Format::Pptx => pptx::read(bytes, name, budget),
@@ -129,6 +139,7 @@ fn by_format(format: Format, bytes: &[u8], name: &str, budget: &Budget, found: &
         Format::Csv | Format::Json | Format::Text => plain(bytes, name, Markup::Plain, budget),
         Format::Markdown => plain(bytes, name, Markup::Markdown, budget),
     };
+    let one = one.and_then(|one| if one.text.is_empty() { Err(no_text()) } else { Ok(one) });
     found.documents.push(one.map_err(|error| of_file(name, error))?);
     Ok(())
 }
@@ -138,13 +149,17 @@ fn archive(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Resu
     let _deeper = budget.deeper()?;
     let mut package = package::Package::open(bytes, budget)?;
     for index in 0..package.len() {
-        let Some((member, bytes)) = package.member(index)? else { continue };
+        let member = package.name(index);
         let own = member.rsplit(['/', '\\']).next().unwrap_or(&member);
         // What systems put beside files.
         if own.starts_with('.') || member.starts_with("__MACOSX/") || matches!(own, "Thumbs.db" | "desktop.ini") {
             continue;
         }
-        within(&bytes, &format!("{name}/{member}"), budget, found)?;
+        let name = format!("{name}/{member}");
+        let read = package.member(index);
+        if let Some(bytes) = found.unless_skipped(&name, read)? {
+            within(&bytes, &name, budget, found)?;
+        }
     }
     Ok(())
 }
@@ -155,6 +170,10 @@ fn plain(bytes: &[u8], name: &str, markup: Markup, budget: &Budget) -> Result<Ex
     budget.text(text.len())?;
     let text = text.replace("\r\n", "\n").replace(PAGE_BREAK, "\n");
     Ok(Extracted { name: name.to_owned(), title: String::new(), text, markup, facts: Facts::new() })
+}
+
+fn no_text() -> Error {
+    Error::invalid("file", "it has no text.")
 }
 
 /// What is wrong within a file.
@@ -173,4 +192,64 @@ fn of_file(name: &str, error: Error) -> Error {
         details.insert("file".to_owned(), name.into());
     }
     Error::new(error.code, message).with(details)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    pub(super) fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in members {
+            zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn names(found: &Found) -> Vec<&str> {
+        found.documents.iter().map(|document| document.name.as_str()).collect()
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_member_spoils_no_other_and_is_told() {
+        let zip = zipped(&[("a.txt", b"Words."), ("b.pdf", b"%PDF-1.7\nno"), ("c.txt", b""), ("d.png", b"\x89PNG")]);
+        let found = read(&zip, "x.zip").unwrap();
+        assert_eq!(names(&found), ["x.zip/a.txt"]);
+        let reasons =
+            ["x.zip/b.pdf cannot be imported: it is damaged", "x.zip/c.txt cannot be imported: it has no text."];
+        assert!(
+            found.skipped.iter().zip(reasons).all(|(told, reason)| told.starts_with(reason)),
+            "{:?}",
+            found.skipped
+        );
+        assert_eq!(found.skipped.len(), 3);
+
+        let mail = b"From: a@b.c\nSubject: Scan\nContent-Type: multipart/mixed; boundary=X\n\n--X\n\nSee it.\n--X\n\
+                     Content-Type: application/pdf; name=s.pdf\nContent-Disposition: attachment; filename=s.pdf\n\
+                     Content-Transfer-Encoding: base64\n\nJVBERi0xLjcK\n--X--\n";
+        let found = read(mail, "m.eml").unwrap();
+        assert_eq!((names(&found), found.skipped.len()), (vec!["m.eml"], 1));
+
+        let mails =
+            b"From a@b Mon\nSubject: 1\nFrom: a@b.c\n\nOne\n\nFrom a@b Tue\n\nFrom a@b Wed\nSubject: 3\n\nThree\n";
+        let found = read(mails, "m.mbox").unwrap();
+        assert_eq!((names(&found), found.skipped.len()), (vec!["m.mbox/1", "m.mbox/3"], 1));
+    }
+
+    #[test]
+    fn a_file_without_anything_to_read_says_why_and_bounds_hold_for_the_whole() {
+        let nothing = read(&zipped(&[("b.pdf", b"%PDF-1.7\nno")]), "x.zip").unwrap_err();
+        assert!(nothing.message.starts_with("x.zip cannot be imported: nothing in it can be read. x.zip/b.pdf"));
+        let mut nested = zipped(&[("a.txt", b"deep")]);
+        for _ in 0..8 {
+            nested = zipped(&[("a.txt", b"Words."), ("inner.zip", &nested)]);
+        }
+        assert_eq!(read(&nested, "x.zip").unwrap_err().code, Code::LimitExceeded);
+    }
 }

@@ -33,7 +33,7 @@ impl<'b> Package<'b> {
     /// `invalid_argument` for a damaged or encrypted member; `limit_exceeded` for one that is too large.
     pub(super) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         match self.zip.index_for_name(name.trim_start_matches('/')) {
-            Some(index) => Ok(self.member(index)?.map(|(_, bytes)| bytes)),
+            Some(index) => self.member(index),
             None => Ok(None),
         }
     }
@@ -57,17 +57,23 @@ impl<'b> Package<'b> {
         self.budget.unpacked(sum)
     }
 
-    /// A member by its place, with its name; `None` for a folder.
+    /// The name of a member, by its place.
+    pub(super) fn name(&mut self, index: usize) -> String {
+        let member = self.zip.by_index_raw(index);
+        member
+            .map_or_else(|_| (index + 1).to_string(), |member| String::from_utf8_lossy(member.name_raw()).into_owned())
+    }
+
+    /// A member by its place; `None` for a folder.
     ///
     /// # Errors
     /// As [`Package::read`].
-    pub(super) fn member(&mut self, index: usize) -> Result<Option<(String, Vec<u8>)>> {
+    pub(super) fn member(&mut self, index: usize) -> Result<Option<Vec<u8>>> {
         let budget = self.budget;
         let mut member = self.zip.by_index(index).map_err(|cause| match cause {
             ZipError::UnsupportedArchive(what) if what.contains("assword") => protected(),
             other => broken(format!("member {} of the zip: {other}", index + 1)),
         })?;
-        let name = String::from_utf8_lossy(member.name_raw()).into_owned();
         if member.is_dir() {
             return Ok(None);
         }
@@ -76,7 +82,7 @@ impl<'b> Package<'b> {
         let read = member.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
         budget.unpacked(bytes.len() as u64)?;
         read.map_err(|cause| broken(format!("the member {name} of the zip: {cause}")))?;
-        Ok(Some((name, bytes)))
+        Ok(Some(bytes))
     }
 }
 
