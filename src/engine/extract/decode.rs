@@ -14,9 +14,10 @@ const LATIN: [&str; 6] = ["windows-1250", "windows-1254", "windows-1257", "windo
 /// How many bytes tell an encoding.
 const LOOK: usize = 1 << 20;
 
-/// The text of bytes that begin with a byte-order mark, which is dropped; wrong ones become U+FFFD.
+/// The text of bytes that begin with a byte-order mark, which is dropped, or are UTF-16 without one; wrong ones become
+/// U+FFFD.
 pub(super) fn marked(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    let (encoding, mark) = Encoding::for_bom(bytes)?;
+    let (encoding, mark) = Encoding::for_bom(bytes).or_else(|| Some((wide(bytes)?, 0)))?;
     Some(encoding.decode_without_bom_handling(bytes.get(mark..)?).0)
 }
 

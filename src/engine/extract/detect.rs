@@ -4,6 +4,7 @@
 mod lines;
 mod marks;
 
+use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::decode;
@@ -75,20 +76,23 @@ fn of_text(head: &[u8], is_cut: bool, ending: &str) -> Result<Format> {
     let whole =
         if is_cut { head.iter().rposition(|byte| *byte == b'\n').map_or(head.len(), |at| at + 1) } else { head.len() };
     let head = head.get(..whole).unwrap_or(head);
-    let Ok((text, _)) = decode::text(head) else {
-        // The reader of the kind that the name says knows where it is wrong.
-        let named = by_ending(ending).filter(|format| !matches!(format, Format::Mail | Format::Mailbox));
-        return named.ok_or_else(|| unknown("it holds bytes of a kind that is not known"));
-    };
+    let decoded = decode::text(head);
+    // Mails say their encodings themselves, and a box holds them in several.
+    let text = decoded.as_ref().map_or_else(|_| String::from_utf8_lossy(head), |(text, _)| Cow::Borrowed(text));
     let start = text.trim_start();
-    if let Some(format) = lines::of_markup(start, ending)? {
-        return Ok(format);
-    }
     if lines::is_mail(start, ending) {
         return Ok(Format::Mail);
     }
     if lines::is_box(&text) {
         return Ok(Format::Mailbox);
+    }
+    if decoded.is_err() {
+        // The reader of the kind that the name says knows where it is wrong.
+        let named = by_ending(ending).filter(|format| !matches!(format, Format::Mail | Format::Mailbox));
+        return named.ok_or_else(|| unknown("it holds bytes of a kind that is not known"));
+    }
+    if let Some(format) = lines::of_markup(start, ending)? {
+        return Ok(format);
     }
     let is_prose = matches!(ending, "txt" | "text" | "md" | "markdown" | "log");
     match by_ending(ending) {

@@ -7,13 +7,16 @@ use serde_json::Value;
 
 use super::budget::Budget;
 use super::write::Text;
-use super::{Extracted, Found, broken, html};
+use super::{Extracted, Found, broken, decode, html};
 use crate::model::error::Result;
 
 /// Names and addresses of one line that filters know.
 const PEOPLE: usize = 50;
 
 pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
+    // A mail is ASCII and what its parts say; what was saved anew as a whole is in the encoding of its mark.
+    let saved_anew = decode::marked(bytes);
+    let bytes = saved_anew.as_ref().map_or(bytes, |text| text.as_bytes());
     let message = MessageParser::default().parse(bytes).ok_or_else(|| broken("it has no header of a mail"))?;
     one(&message, name, budget, found)
 }
@@ -137,6 +140,8 @@ fn addresses(people: &Address<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::extract::read;
+    use crate::model::document::Markup;
 
     #[test]
     fn a_box_is_cut_between_its_mails_and_nowhere_else() {
@@ -146,5 +151,22 @@ mod tests {
         assert_eq!(unquoted(cut[0]), b"Subject: 1\n\nHello\nFrom here on\nFrom there\n\n");
         assert_eq!(cut[1], b"Subject: 2\n\nBye\n");
         assert!(mails(b"no box").is_empty());
+    }
+
+    #[test]
+    fn mails_in_many_encodings_are_mails() {
+        let head = "From: a@b.c\nTo: d@e.f\nSubject: Saying\nContent-Type: text/plain; charset=";
+        let korean = [head.as_bytes(), b"ks_c_5601-1987\nX-Note: caf\xc3\xa9 \xff\n\n\xb0\xa1\xb3\xaa\n"].concat();
+        assert!(read(&korean, "k.eml").unwrap().documents[0].text.contains("가나"));
+        let odd = b"From: a@b.c\nTo: d@e.f,\nunknown line\nSubject: Odd\n\nHi there\n";
+        let read_odd = read(odd, "o.eml").unwrap();
+        assert_eq!((read_odd.documents[0].title.as_str(), read_odd.documents[0].markup), ("Odd", Markup::Markdown));
+        assert_eq!(read(odd, "o.txt").unwrap().documents[0].markup, Markup::Plain);
+        let wide = format!("{head}utf-8\n\nÇa va\n").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        for wide in [wide.clone(), [b"\xff\xfe".to_vec(), wide].concat()] {
+            let found = read(&wide, "w.eml").unwrap();
+            assert_eq!(found.documents[0].title, "Saying");
+            assert!(found.documents[0].text.contains("Ça va"), "{found:?}");
+        }
     }
 }

@@ -71,26 +71,31 @@ pub(super) fn of_markup(start: &str, ending: &str) -> Result<Option<Format>> {
     Ok(None)
 }
 
-/// Whether a text begins with the headers of a mail.
+/// Whether a text begins with the headers of a mail; where the name says so too, some lines among them may be none.
 pub(super) fn is_mail(start: &str, ending: &str) -> bool {
-    let mut known = 0;
-    let mut has_sender = false;
+    let (mut known, mut odd) = (0, 0);
+    let (mut has_sender, mut ends) = (false, false);
     for line in start.lines().take(200) {
         if line.is_empty() {
+            ends = true;
             break;
         }
         if line.starts_with([' ', '\t']) {
             continue;
         }
-        let Some((name, _)) = line.split_once(':') else { return false };
+        let name = line.split_once(':').map_or("", |(name, _)| name.trim_end());
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return false;
+            odd += 1;
+            continue;
         }
         let name = name.to_ascii_lowercase();
         has_sender |= matches!(name.as_str(), "from" | "received" | "return-path" | "message-id" | "mime-version");
         known += usize::from(HEADERS.contains(&name.as_str()));
     }
-    known > 0 && (ending == "eml" || (has_sender && known >= ENOUGH))
+    match ending {
+        "eml" => known > 0 && (odd == 0 || ends),
+        _ => odd == 0 && has_sender && known >= ENOUGH,
+    }
 }
 
 /// Whether a text is a box of mails.
