@@ -22,6 +22,7 @@ const SKIPPED: &[&str] = &[
     "listtable",
     "listoverridetable",
     "pict",
+    "sp",
     "object",
     "themedata",
     "datastore",
@@ -79,6 +80,7 @@ struct State {
     encoding: &'static Encoding,
     is_skipped: bool,
     is_title: bool,
+    is_fonts: bool,
     is_hidden: bool,
     /// Characters that stand for one of Unicode, for readers that know none.
     fallback: usize,
@@ -112,6 +114,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         encoding: default,
         is_skipped: false,
         is_title: false,
+        is_fonts: false,
         is_hidden: false,
         fallback: 1,
         level: None,
@@ -159,6 +162,7 @@ impl Reader<'_, '_> {
                 b'}' => {
                     self.decode();
                     match self.above.pop() {
+                        Some(above) if self.state.is_skipped => self.state = above,
                         Some(above) => {
                             // The end of the paragraph knows what it was, not the group of its words.
                             self.state = State {
@@ -224,12 +228,9 @@ impl Reader<'_, '_> {
                     return Ok(after);
                 }
             }
-            b'*' => {
-                self.is_optional = true;
-                self.begins = true;
-            }
-            b'~' => self.push(" "),
-            b'_' => self.push("-"),
+            b'*' => self.is_optional = self.begins,
+            b'~' => self.sign_of(" "),
+            b'_' => self.sign_of("-"),
             b'\r' | b'\n' => self.end_paragraph()?,
             b'\\' | b'{' | b'}' => self.byte(sign),
             _ => {}
@@ -244,8 +245,7 @@ impl Reader<'_, '_> {
         } else if begins && word == "title" {
             self.state.is_title = true;
         } else if begins && word == "fonttbl" {
-            self.fonts.begin(self.above.len());
-            self.state.is_skipped = true;
+            (self.state.is_skipped, self.state.is_fonts) = (true, true);
         } else if begins && (SKIPPED.contains(&word) || (optional && !matches!(word, "shptxt" | "shpinst"))) {
             self.state.is_skipped = true;
         }
@@ -283,7 +283,7 @@ impl Reader<'_, '_> {
                 }
             }
             "mac" => (self.state.encoding, self.default_encoding) = (encoding_rs::MACINTOSH, encoding_rs::MACINTOSH),
-            "f" if self.fonts.is_open(self.above.len()) => self.fonts.name(number_or(0)),
+            "f" if self.state.is_fonts => self.fonts.name(number_or(0)),
             "f" => self.state.encoding = self.fonts.encoding(number_or(0)).unwrap_or(self.default_encoding),
             "fcharset" => self.fonts.charset(number_or(0)),
             "emdash" => self.push("—"),
@@ -304,6 +304,16 @@ impl Reader<'_, '_> {
             self.to_skip -= 1;
         } else if self.is_read() {
             self.bytes.push(byte);
+        }
+    }
+
+    /// A character that has a control sign.
+    fn sign_of(&mut self, text: &str) {
+        if self.to_skip > 0 {
+            self.to_skip -= 1;
+        } else {
+            self.decode();
+            self.push(text);
         }
     }
 
@@ -378,5 +388,36 @@ impl Reader<'_, '_> {
             Some(rows) => self.out.table(&rows),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(rtf: &[u8]) -> String {
+        read(rtf, "x.rtf", &Budget::new(0)).unwrap().text
+    }
+
+    #[test]
+    fn control_signs_stand_where_they_were_written() {
+        assert_eq!(text(b"{\\rtf1 10\\~000 pre\\_war \\u8211\\_x}"), "10 000 pre-war –x\n");
+        assert_eq!(text(b"{\\rtf1 a {\\b b\\*\\unknown c} d}"), "a bc d\n");
+        assert_eq!(text(b"{\\rtf1 a{\\*\\unknown b}c}"), "ac\n");
+    }
+
+    #[test]
+    fn what_is_skipped_changes_nothing() {
+        let numbered =
+            b"{\\rtf1{\\stylesheet{\\s1\\outlinelevel0 x;}}One\\par\\pard\\outlinelevel0{\\listtext\\pard 1.}Two\\par}";
+        assert_eq!(text(numbered), "One\n\n# Two\n");
+        assert_eq!(text(b"{\\rtf1 a{\\*\\shpinst{\\sp{\\sn fLine}{\\sv 0}}{\\shptxt b}}}"), "ab\n");
+    }
+
+    #[test]
+    fn fonts_of_groups_say_how_letters_are_encoded() {
+        let russian =
+            b"{\\rtf1\\ansi{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset204 B;}}{\\f1 \\'d3\\'e2}{\\f0 \\'e9}}";
+        assert_eq!(text(russian), "Увé\n");
     }
 }

@@ -45,25 +45,11 @@ fn of_charset(charset: i64) -> Option<&'static Encoding> {
 /// The table of fonts, as far as their encodings go.
 #[derive(Default)]
 pub(super) struct Fonts {
-    /// How deep its group is.
-    depth: Option<usize>,
     current: Option<i64>,
     known: HashMap<i64, &'static Encoding>,
 }
 
 impl Fonts {
-    pub(super) fn begin(&mut self, depth: usize) {
-        self.depth = Some(depth);
-    }
-
-    /// Whether a group so deep is within the table.
-    pub(super) fn is_open(&mut self, depth: usize) -> bool {
-        if self.depth.is_some_and(|own| depth < own) {
-            self.depth = None;
-        }
-        self.depth.is_some()
-    }
-
     /// The font that is described next.
     pub(super) fn name(&mut self, number: i64) {
         self.current = Some(number);
