@@ -1,5 +1,5 @@
-//! Workbooks (XLSX, XLSM, XLSB, XLS, ODS): each sheet that shows is a table. Its first full row of texts names the columns,
-//! and the cells of a column decide about its type.
+//! Workbooks (XLSX, XLSM, XLSB, XLS, ODS): each sheet that shows is a table. Its first full row names the columns, if it is
+//! of texts, and the cells of a column decide about its type.
 
 use std::io::Cursor;
 
@@ -57,7 +57,8 @@ impl Kind {
 pub struct Table {
     pub columns: Vec<(String, Kind)>,
     range: Range<Data>,
-    /// Where the rows begin, and the columns that hold something.
+    /// The row that names the columns, where the others begin, and the columns that hold something.
+    top: Option<usize>,
     first: usize,
     kept: Vec<usize>,
 }
@@ -115,6 +116,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         }
         let Some(table) = workbook.table(sheet)? else { continue };
         text.heading(1, &sheet.name)?;
+        text.paragraph(&table.above().collect::<Vec<_>>().join("\n"))?;
         let header = table.columns.iter().map(|(name, _)| name.clone()).collect();
         let rows = table.rows().map(|row| row.into_iter().map(Option::unwrap_or_default).collect());
         text.table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())?;
@@ -131,11 +133,11 @@ impl Table {
         if width == 0 {
             return None;
         }
-        let is_header = |row: &&[Data]| {
-            let filled = row.iter().filter(|cell| is_filled(cell)).count();
-            filled * 2 > width && row.iter().all(|cell| !is_filled(cell) || matches!(cell, Data::String(_)))
-        };
-        let top = rows.iter().take(HEADER_ROWS).position(is_header);
+        let is_full = |row: &&&[Data]| row.iter().filter(|cell| is_filled(cell)).count() * 2 > width;
+        let is_header = |row: &&[Data]| row.iter().all(|cell| !is_filled(cell) || matches!(cell, Data::String(_)));
+        // Above it may be a title and remarks, but no values.
+        let full = rows.iter().take(HEADER_ROWS).position(|row| is_full(&row));
+        let top = full.filter(|at| rows.get(*at).is_some_and(is_header));
         // A text alone, or nothing but texts, may be values as well; the first row is then taken to name them.
         let first = top.map_or(0, |at| at + 1);
         let body = || rows.iter().skip(first);
@@ -151,7 +153,17 @@ impl Table {
             (name, kind(body().filter_map(|row| row.get(*at))))
         });
         let columns = unique(columns.collect());
-        Some(Self { columns, first, kept, range })
+        Some(Self { columns, top, first, kept, range })
+    }
+
+    /// What stands above the names of the columns, a line for each row that holds something.
+    fn above(&self) -> impl Iterator<Item = String> + '_ {
+        let rows = self.range.rows().take(self.top.unwrap_or_default());
+        let lines = rows.map(|row| {
+            let cells = row.iter().filter_map(|cell| value(cell, kind_of(cell)?));
+            cells.collect::<Vec<_>>().join(" | ")
+        });
+        lines.filter(|line| !line.is_empty())
     }
 
     /// The values of each row that holds any, as the types of the columns read them.
@@ -280,6 +292,22 @@ mod tests {
         let rows: Vec<Vec<String>> =
             made.rows().map(|row| row.into_iter().map(|cell| cell.unwrap_or("-".into())).collect()).collect();
         assert_eq!(rows, [["Ghent", "1.5", "1", "1", "-", "true"], ["Bruges", "1", "-", "x", "1.5", "false"]]);
+    }
+
+    #[test]
+    fn a_title_stands_above_the_names_and_values_never_do() {
+        let one = Data::Float(1.0);
+        let titled = table(&[
+            &[text("Sales"), Data::Empty, Data::Empty, Data::Empty],
+            &[text("Until"), one.clone()],
+            &[text("a"), text("b"), text("c"), text("d")],
+            &[one.clone(), one.clone(), one.clone(), one.clone()],
+        ]);
+        assert_eq!(titled.above().collect::<Vec<_>>(), ["Sales", "Until | 1"]);
+        assert_eq!((titled.columns[3].0.as_str(), titled.rows().count()), ("d", 1));
+        let values = table(&[&[text("Whole"), one.clone(), one], &[text("Words"), text("x"), text("y")]]);
+        assert_eq!((values.above().count(), values.rows().count()), (0, 2));
+        assert_eq!(values.columns[1].0, "column_2");
     }
 
     #[test]
