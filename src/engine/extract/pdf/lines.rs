@@ -188,18 +188,61 @@ fn gutter(spans: &[Span]) -> Option<f64> {
         end = end.max(x1);
     }
     stripes.sort_by(|a, b| (b.1 - b.0).total_cmp(&(a.1 - a.0)));
-    let is_running = |spans: &[&Span]| {
-        let mut levels: Vec<f64> = spans.iter().map(|span| span.y).collect();
-        levels.sort_by(f64::total_cmp);
-        levels.dedup_by(|a, b| (*a - *b).abs() < LEVEL * size);
-        let (x0, x1) = spans.iter().fold((f64::MAX, f64::MIN), |(x0, x1), span| (x0.min(span.x0), x1.max(span.x1)));
-        let letters: usize = spans.iter().map(|span| span.text.chars().count()).sum();
-        levels.len() >= COLUMN_LINES && x1 - x0 >= COLUMN * size && letters >= levels.len() * 16
-    };
     stripes.into_iter().take(8).map(|(from, to)| f64::midpoint(from, to)).find(|at| {
         let (left, right): (Vec<&Span>, Vec<&Span>) = spans.iter().partition(|span| span.x1 <= *at);
-        is_running(&left) && is_running(&right)
+        let sides = [Side::of(&left, size), Side::of(&right, size)];
+        // Where both have their lines at the same heights they may be the cells of a table's rows.
+        let is_level = Side::share_levels(&sides, size);
+        sides.iter().all(|side| side.is_running(size) && (!is_level || side.is_prose()))
     })
+}
+
+/// What stands on one side of a stripe.
+struct Side<'s> {
+    /// The lines, from top to bottom, each with what is in it.
+    levels: Vec<(f64, Vec<&'s Span>)>,
+    width: f64,
+}
+
+impl<'s> Side<'s> {
+    fn of(spans: &[&'s Span], size: f64) -> Self {
+        let mut sorted = spans.to_vec();
+        sorted.sort_by(|a, b| a.y.total_cmp(&b.y));
+        let mut levels: Vec<(f64, Vec<&Span>)> = Vec::new();
+        for span in sorted {
+            match levels.last_mut() {
+                Some((y, line)) if (span.y - *y).abs() < LEVEL * size => line.push(span),
+                _ => levels.push((span.y, vec![span])),
+            }
+        }
+        let (x0, x1) = spans.iter().fold((f64::MAX, f64::MIN), |(x0, x1), span| (x0.min(span.x0), x1.max(span.x1)));
+        Self { levels, width: x1 - x0 }
+    }
+
+    /// Whether most lines of the shorter side have one of the other beside them.
+    fn share_levels([one, other]: &[Self; 2], size: f64) -> bool {
+        let beside = |y: f64| {
+            let next = other.levels.partition_point(|(level, _)| *level < y - 0.1 * size);
+            other.levels.get(next).is_some_and(|(level, _)| *level < y + 0.1 * size)
+        };
+        let shared = one.levels.iter().filter(|(y, _)| beside(*y)).count();
+        shared * 10 >= one.levels.len().min(other.levels.len()) * 7
+    }
+
+    /// Whether it is as wide as a column, and has as many letters.
+    fn is_running(&self, size: f64) -> bool {
+        let letters: usize = self.levels.iter().flat_map(|(_, line)| line).map(|span| span.text.chars().count()).sum();
+        self.levels.len() >= COLUMN_LINES && self.width >= COLUMN * size && letters >= self.levels.len() * 16
+    }
+
+    /// Whether most lines are words that fill the width, in one piece or a few long ones.
+    fn is_prose(&self) -> bool {
+        let is_filled = |line: &&(f64, Vec<&Span>)| {
+            let long = line.1.iter().filter(|span| span.text.chars().filter(|c| c.is_alphabetic()).count() >= 12);
+            long.map(|span| span.x1 - span.x0).sum::<f64>() >= 0.7 * self.width
+        };
+        self.levels.iter().filter(is_filled).count() * 2 >= self.levels.len()
+    }
 }
 
 /// Cuts at the widest empty bands from side to side, from top to bottom.
@@ -275,4 +318,47 @@ fn is_mark(text: &str) -> bool {
 pub(super) fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Letters half as wide as they are high.
+    fn drawn(text: &str, x: f64, y: f64, size: f64) -> Vec<Placed> {
+        let place = |(n, c): (usize, char)| {
+            let x0 = x + n as f64 * size / 2.0;
+            Placed { text: c.to_string(), x0, x1: x0 + size / 2.0, y, size, is_bold: false }
+        };
+        text.chars().enumerate().map(place).collect()
+    }
+
+    fn read(pieces: &[(&str, f64, f64, f64)]) -> Vec<Vec<String>> {
+        let glyphs: Vec<Placed> = pieces.iter().flat_map(|(text, x, y, size)| drawn(text, *x, *y, *size)).collect();
+        ordered(&glyphs).iter().map(|lines| lines.iter().map(Line::text).collect()).collect()
+    }
+
+    #[test]
+    fn the_rows_of_a_table_stay_whole_and_columns_of_prose_are_read_one_by_one() {
+        let mut table = Vec::new();
+        for (n, label) in
+            ["Andaman and Nicobar Islands", "Dadra and Nagar Haveli", "Andhra Pradesh and others"].iter().enumerate()
+        {
+            let y = 100.0 + 12.0 * n as f64;
+            table.push((*label, 50.0, y, 10.0));
+            table.extend([200.0, 250.0, 300.0, 350.0].map(|x| ("188,741", x, y, 10.0)));
+        }
+        let rows = read(&table);
+        assert_eq!(
+            (rows.len(), rows[0][0].as_str()),
+            (1, "Andaman and Nicobar Islands 188,741 188,741 188,741 188,741")
+        );
+        let prose = [100.0, 112.0, 124.0].map(|y| {
+            [("the words of the left column", 50.0, y, 10.0), ("and those on the other side.", 220.0, y, 10.0)]
+        });
+        let columns = read(&prose.concat());
+        assert_eq!(columns.len(), 2);
+        assert!(columns[1].iter().all(|line| line.starts_with("and those")), "{columns:?}");
+    }
+
 }
