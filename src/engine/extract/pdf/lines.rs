@@ -3,11 +3,12 @@
 
 use super::glyphs::Placed;
 
-/// Parts of the letters' size: a gap that is a space, one that is more than a space, and how far letters of one line may
-/// stand above each other.
+/// Parts of the letters' size: a gap that is a space, one that is more than a space, how far letters of one line may stand
+/// above each other, and how far small ones beside them.
 const SPACE: f64 = 0.17;
 const APART: f64 = 0.9;
 const LEVEL: f64 = 0.35;
+const SCRIPT: f64 = 0.6;
 /// Sizes of letters that a column is wide, and lines that it has; and what of a size lies between two.
 const COLUMN: f64 = 11.0;
 const COLUMN_LINES: usize = 3;
@@ -24,6 +25,8 @@ pub(super) struct Span {
     pub(super) y: f64,
     pub(super) size: f64,
     pub(super) bold: usize,
+    /// Where its last letter begins.
+    last_x0: f64,
     ends_in_space: bool,
 }
 
@@ -78,26 +81,20 @@ fn spans(glyphs: &[Placed]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for glyph in glyphs {
         let is_space = glyph.text.chars().all(char::is_whitespace);
-        let joined = spans.last_mut().is_some_and(|span| {
-            let gap = glyph.x0 - span.x1;
-            let fits = (glyph.y - span.y).abs() < LEVEL * span.size
-                && (-0.4 * span.size..APART * span.size).contains(&gap)
-                && (glyph.size - span.size).abs() < 0.5 * span.size;
-            if fits {
-                span.push(glyph, gap, is_space);
-            }
-            fits
-        });
-        if !joined && !is_space && !is_repeated(&spans, glyph) {
-            spans.push(Span {
+        match spans.last_mut() {
+            Some(span) if span.repeats(glyph) => {}
+            Some(span) if span.takes(glyph) => span.push(glyph, is_space),
+            _ if is_space => {}
+            _ => spans.push(Span {
                 text: glyph.text.clone(),
                 x0: glyph.x0,
                 x1: glyph.x1,
                 y: glyph.y,
                 size: glyph.size,
                 bold: usize::from(glyph.is_bold),
+                last_x0: glyph.x0,
                 ends_in_space: false,
-            });
+            }),
         }
     }
     let mut kept: Vec<Span> = Vec::with_capacity(spans.len());
@@ -115,27 +112,40 @@ fn spans(glyphs: &[Placed]) -> Vec<Span> {
     kept
 }
 
-/// A letter that is drawn over the same letter.
-fn is_repeated(spans: &[Span], glyph: &Placed) -> bool {
-    spans.last().is_some_and(|span| {
-        span.text == glyph.text
-            && (span.x0 - glyph.x0).abs() < 0.1 * glyph.size
-            && (span.y - glyph.y).abs() < 0.1 * glyph.size
-    })
-}
-
 impl Span {
-    fn push(&mut self, glyph: &Placed, gap: f64, is_space: bool) {
+    /// Whether a letter is drawn over the same letter, to look heavier.
+    fn repeats(&self, glyph: &Placed) -> bool {
+        self.text.ends_with(&glyph.text)
+            && (self.last_x0 - glyph.x0).abs() < 0.1 * glyph.size
+            && (self.y - glyph.y).abs() < 0.1 * glyph.size
+    }
+
+    /// Whether a letter goes on with what stands here: on its level, or as a small one that is raised or lowered beside it.
+    fn takes(&self, glyph: &Placed) -> bool {
+        let gap = glyph.x0 - self.x1;
+        let distance = (glyph.y - self.y).abs();
+        let is_on_level = distance < LEVEL * self.size
+            && (-0.4 * self.size..APART * self.size).contains(&gap)
+            && (glyph.size - self.size).abs() < 0.5 * self.size;
+        let is_script = distance < SCRIPT * self.size
+            && gap.abs() < SPACE * self.size
+            && (0.4 * self.size..0.85 * self.size).contains(&glyph.size);
+        is_on_level || is_script
+    }
+
+    fn push(&mut self, glyph: &Placed, is_space: bool) {
         if is_space {
             self.ends_in_space = true;
             self.x1 = self.x1.max(glyph.x1);
             return;
         }
+        let gap = glyph.x0 - self.x1;
         if (self.ends_in_space || gap > SPACE * self.size) && !self.text.ends_with(' ') {
             self.text.push(' ');
         }
         self.ends_in_space = false;
         self.text.push_str(&glyph.text);
+        self.last_x0 = glyph.x0;
         self.bold += usize::from(glyph.is_bold);
         self.x1 = self.x1.max(glyph.x1);
     }
@@ -361,4 +371,12 @@ mod tests {
         assert!(columns[1].iter().all(|line| line.starts_with("and those")), "{columns:?}");
     }
 
+    #[test]
+    fn raised_letters_stay_in_their_word_and_doubled_ones_are_one() {
+        let raised = [("the 19", 50.0, 100.0, 10.0), ("th", 80.0, 96.0, 6.0), (" century", 86.0, 100.0, 10.0)];
+        assert_eq!(read(&raised), [["the 19th century"]]);
+        let doubled: Vec<Placed> =
+            drawn("BOOK", 50.0, 100.0, 10.0).into_iter().flat_map(|glyph| [glyph.clone(), glyph]).collect();
+        assert_eq!(ordered(&doubled)[0][0].text(), "BOOK");
+    }
 }
