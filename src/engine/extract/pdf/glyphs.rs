@@ -12,6 +12,8 @@ use hayro_interpret::{
 };
 use serde_json::json;
 
+use super::direction;
+
 use crate::model::error::{Code, Error, Result};
 
 /// Glyphs of one page; a page of a newspaper has some ten thousand.
@@ -130,7 +132,8 @@ impl Collector {
             (false, _, true) => (1, start.y, end.y, -start.x),
             (false, _, false) => (3, -start.y, -end.y, start.x),
         };
-        let text = text.chars().map(expanded).collect::<Vec<_>>().concat();
+        // As it is seen, also where one glyph is several letters.
+        let text = direction::as_read(&text.chars().map(expanded).collect::<Vec<_>>().concat());
         let placed = Placed { text, x0: x0.min(x1), x1: x0.max(x1), y, size, is_bold };
         let of = if self.marked.contains(&true) { &mut self.artifacts } else { &mut self.glyphs };
         if let Some(glyphs) = of.turned.get_mut(turn) {

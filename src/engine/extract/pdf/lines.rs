@@ -1,6 +1,7 @@
 //! Glyphs into words that stand together, and these into lines. Reading order is found by cutting the page: between two
 //! columns of running text first, otherwise at its widest empty band.
 
+use super::direction;
 use super::glyphs::Placed;
 
 /// Parts of the letters' size: a gap that is a space, one that is more than a space, how far letters of one line may stand
@@ -58,7 +59,11 @@ impl Line {
     }
 
     pub(super) fn text(&self) -> String {
-        self.cells.iter().map(|cell| cell.text.trim()).collect::<Vec<_>>().join(" ")
+        let mut pieces: Vec<&str> = self.cells.iter().map(|cell| cell.text.trim()).collect();
+        if direction::runs_left(&pieces.concat()) {
+            pieces.reverse();
+        }
+        pieces.join(" ")
     }
 
     pub(super) fn is_bold(&self) -> bool {
@@ -310,6 +315,7 @@ fn lines(mut spans: Vec<Span>) -> Vec<Line> {
                 _ => joined.push(span),
             }
         }
+        joined.iter_mut().for_each(|cell| cell.text = direction::as_read(&cell.text));
         line.cells = joined;
     }
     lines.retain(|line| !line.text().trim().is_empty());

@@ -1,6 +1,7 @@
 //! PDF (ISO 32000): the text of each page in reading order. A page says only where glyphs stand; lines, columns,
 //! paragraphs, tables and headings are found by where they are, how large, and how heavy.
 
+mod direction;
 mod glyphs;
 mod headings;
 mod layout;
