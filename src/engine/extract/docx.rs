@@ -60,7 +60,8 @@ fn levels(styles: &str, part: &str) -> Result<HashMap<String, usize>> {
     struct Style {
         name: String,
         based_on: String,
-        level: Option<usize>,
+        is_default: bool,
+        outline: Option<usize>,
     }
     let mut known: HashMap<String, Style> = HashMap::new();
     let mut current: Option<(String, Style)> = None;
@@ -68,7 +69,9 @@ fn levels(styles: &str, part: &str) -> Result<HashMap<String, usize>> {
     while let Some(node) = xml.next()? {
         match node {
             Node::Open(tag) if tag.name == "style" => {
-                current = Some((tag.get("styleId").unwrap_or_default().to_owned(), Style::default()));
+                let is_default = matches!(tag.get("default"), Some("1" | "true" | "on"));
+                let id = tag.get("styleId").unwrap_or_default().to_owned();
+                current = Some((id, Style { is_default, ..Style::default() }));
             }
             Node::Open(tag) => {
                 let Some((_, style)) = &mut current else { continue };
@@ -76,7 +79,7 @@ fn levels(styles: &str, part: &str) -> Result<HashMap<String, usize>> {
                 match tag.name.as_str() {
                     "name" => style.name = value().to_lowercase(),
                     "basedOn" => style.based_on = value(),
-                    "outlineLvl" => style.level = tag.number("val").filter(|level| *level < 9).map(|level| level + 1),
+                    "outlineLvl" => style.outline = tag.number("val"),
                     _ => {}
                 }
             }
@@ -91,7 +94,10 @@ fn levels(styles: &str, part: &str) -> Result<HashMap<String, usize>> {
     };
     let level = |id: &str| {
         let chain = std::iter::successors(known.get(id), |style| known.get(&style.based_on));
-        chain.take(CHAIN).find_map(|style| style.level.or_else(|| of_name(&style.name)))
+        // Level 9 says that the text is of the body; what the default style says would make headings of all of it.
+        let mut own = chain.take(CHAIN).take_while(|style| !style.is_default);
+        let level = own.find_map(|style| style.outline.map(|level| level + 1).or_else(|| of_name(&style.name)));
+        level.filter(|level| *level <= 9)
     };
     Ok(known.keys().filter_map(|id| Some((id.clone(), level(id)?))).collect())
 }
@@ -207,4 +213,26 @@ fn is_skipped(tag: &Tag) -> bool {
     // A separator of notes is a note too.
     let is_separator = matches!(tag.get("type"), Some("separator" | "continuationSeparator" | "continuationNotice"));
     SKIPPED.contains(&tag.name.as_str()) || (is_separator && matches!(tag.name.as_str(), "footnote" | "endnote"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_say_what_is_a_heading() {
+        let style = |id: &str, attributes: &str, inner: &str| {
+            format!("<w:style w:type=\"paragraph\" w:styleId=\"{id}\"{attributes}>{inner}</w:style>")
+        };
+        let styles = [
+            style("Normal", " w:default=\"1\"", "<w:outlineLvl w:val=\"0\"/>"),
+            style("Plain", "", "<w:basedOn w:val=\"Normal\"/>"),
+            style("H1", "", "<w:name w:val=\"heading 1\"/><w:basedOn w:val=\"Normal\"/>"),
+            style("Quiet", "", "<w:basedOn w:val=\"H1\"/><w:outlineLvl w:val=\"9\"/>"),
+            style("Quieter", "", "<w:basedOn w:val=\"Quiet\"/>"),
+            style("Own", "", "<w:basedOn w:val=\"H1\"/><w:outlineLvl w:val=\"2\"/>"),
+        ];
+        let found = levels(&format!("<w:styles xmlns:w=\"w\">{}</w:styles>", styles.concat()), "styles.xml").unwrap();
+        assert_eq!(found, HashMap::from([("H1".to_owned(), 1), ("Own".to_owned(), 3)]));
+    }
 }
