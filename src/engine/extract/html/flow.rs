@@ -11,13 +11,81 @@ use crate::engine::extract::tables::Tables;
 use crate::engine::extract::write::Text;
 use crate::model::error::Result;
 
-/// Elements that stand in a line.
-const INLINE: &[&str] = &[
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
-    "kbd", "label", "mark", "nobr", "output", "q", "rb", "ruby", "s", "samp", "small", "span", "strike", "strong",
-    "sub", "sup", "time", "tt", "u", "var", "wbr", "img", "picture", "source", "meter", "progress", "rt", "rp", "rtc",
-    "slot",
+/// Elements that stand by themselves (WHATWG HTML §15.3), and those that are shown as things of their own. All others, known
+/// or not, stand in a line.
+const BLOCKS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hgroup",
+    "hr",
+    "html",
+    "legend",
+    "li",
+    "listing",
+    "main",
+    "menu",
+    "nav",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "plaintext",
+    "pre",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "textarea",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+    "xmp",
+    "audio",
+    "button",
+    "canvas",
+    "embed",
+    "iframe",
+    "input",
+    "object",
+    "select",
+    "svg",
+    "video",
 ];
+
+/// Whether an element stands by itself. Pages lay out elements of their own as they like, as cards and panes mostly.
+fn is_block(name: &str) -> bool {
+    BLOCKS.contains(&name) || (name.contains('-') && !name.contains(':'))
+}
 
 /// What the text that comes next will be.
 #[derive(Clone, Copy, PartialEq)]
@@ -147,6 +215,8 @@ impl Flow<'_, '_> {
 
     fn open(&mut self, name: &str, span: usize) -> Result<()> {
         match name {
+            // Two of them part paragraphs.
+            "br" if self.code == 0 && self.text.ends_with('\n') => self.flush()?,
             "br" => self.text.push('\n'),
             "td" | "th" if self.tables.is_open() => {
                 self.flush()?;
@@ -178,10 +248,10 @@ impl Flow<'_, '_> {
                 self.code += 1;
                 self.shape = Shape::Code;
             }
-            name if INLINE.contains(&name) => {}
             // A paragraph within an item is the item's.
             "p" | "div" if self.text.trim().is_empty() => self.text.clear(),
-            _ => self.flush()?,
+            name if is_block(name) => self.flush()?,
+            _ => {}
         }
         Ok(())
     }
@@ -202,8 +272,8 @@ impl Flow<'_, '_> {
                     self.out.table(&rows)?;
                 }
             }
-            name if INLINE.contains(&name) => {}
-            _ => self.flush()?,
+            name if is_block(name) => self.flush()?,
+            _ => {}
         }
         Ok(())
     }
@@ -225,5 +295,25 @@ impl Flow<'_, '_> {
             Shape::Item(depth) => self.out.item(depth, "-", &text),
             Shape::Code => self.out.code(&text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::extract::{Budget, html};
+
+    #[test]
+    fn elements_of_other_vocabularies_stand_in_their_line() {
+        let page = "<body><p>Sales of <ix:nonfraction name=s>12</ix:nonfraction> million in\n\
+                    <st1:place>Ghent</st1:place>.<o:p></o:p></p><div>Next<my-card>card</my-card></div>";
+        let read = html::read(page.as_bytes(), "x.html", &Budget::new(0)).unwrap();
+        assert_eq!(read.text, "Sales of 12 million in Ghent.\n\nNext\n\ncard\n");
+    }
+
+    #[test]
+    fn one_break_parts_lines_and_two_part_paragraphs() {
+        let page = "<body><p>One<br>two<br>\n<br>three</p><pre>a<br><br>b</pre>";
+        let read = html::read(page.as_bytes(), "x.html", &Budget::new(0)).unwrap();
+        assert_eq!(read.text, "One\ntwo\n\nthree\n\n```\na\n\nb\n```\n");
     }
 }
