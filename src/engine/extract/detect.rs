@@ -58,7 +58,7 @@ pub fn format(source: &mut (impl Read + Seek), name: &str) -> Result<Format> {
         source.seek(SeekFrom::Start(size.saturating_sub(TAIL))).map_err(Error::internal)?;
         let mut tail = Vec::new();
         source.by_ref().take(TAIL).read_to_end(&mut tail).map_err(Error::internal)?;
-        return Ok(marks::of_zip(&head, &tail));
+        return Ok(marks::of_zip(source, &tail));
     }
     if head.starts_with(marks::COMPOUND) {
         source.rewind().map_err(Error::internal)?;

@@ -1,6 +1,8 @@
 //! Files that begin with a mark, and what the containers among them hold.
 
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
+
+use zip::read::read_zipfile_from_stream;
 
 use super::{Format, unknown};
 use crate::engine::extract::package::protected;
@@ -10,6 +12,8 @@ use crate::model::error::{Error, Result};
 pub(super) const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /// How much of one is looked through for the names of its streams.
 const COMPOUND_BYTES: u64 = 256 << 20;
+/// How much is looked at of the member of a zip that says its kind.
+const KIND_BYTES: u64 = 120;
 /// Where a PDF may begin.
 const PDF_WITHIN: usize = 1_024;
 
@@ -64,24 +68,17 @@ pub(super) fn of(head: &[u8]) -> Result<Option<Format>> {
     }
 }
 
-/// What a zip holds, by the names in its directory; OpenDocument says it in its first member.
-pub(super) fn of_zip(head: &[u8], tail: &[u8]) -> Format {
-    // The first member's name is at 30, and its content, which is stored as it is, behind that.
-    let first = head.get(30..).unwrap_or_default();
-    if let Some(kind) = first.strip_prefix(b"mimetype") {
-        let is = |mark: &[u8]| kind.get(..120).unwrap_or(kind).windows(mark.len()).any(|window| window == mark);
-        if is(b"opendocument.spreadsheet") {
-            return Format::Workbook;
-        }
-        if is(b"vnd.oasis.opendocument") || is(b"vnd.sun.xml") {
-            return Format::OpenDocument;
-        }
-        if is(b"application/epub") {
-            return Format::Epub;
-        }
+/// What a zip holds, by the names in its directory, of which `tail` is the end; OpenDocument and books say it in a member.
+pub(super) fn of_zip(source: &mut (impl Read + Seek), tail: &[u8]) -> Format {
+    let members = members(tail);
+    let kind = members.iter().find(|(name, _)| *name == b"mimetype").and_then(|(_, at)| start(source, *at));
+    match kind.unwrap_or_default() {
+        kind if kind.contains("opendocument.spreadsheet") => return Format::Workbook,
+        kind if kind.contains("vnd.oasis.opendocument") || kind.contains("vnd.sun.xml") => return Format::OpenDocument,
+        kind if kind.contains("application/epub") => return Format::Epub,
+        _ => {}
     }
-    let names = names(tail);
-    let has = |name: &[u8]| names.iter().any(|known| known.starts_with(name));
+    let has = |name: &[u8]| members.iter().any(|(known, _)| known.starts_with(name));
     if has(b"[Content_Types].xml") || has(b"_rels/.rels") {
         for (folder, format) in [(&b"word/"[..], Format::Docx), (b"ppt/", Format::Pptx), (b"xl/", Format::Workbook)] {
             if has(folder) {
@@ -95,23 +92,34 @@ pub(super) fn of_zip(head: &[u8], tail: &[u8]) -> Format {
     }
 }
 
-/// The names in a zip's directory, as far as the end of the file has it (APPNOTE 4.3.12).
-fn names(tail: &[u8]) -> Vec<&[u8]> {
-    let mut names = Vec::new();
-    let mut rest = tail;
+/// The names in a zip's directory and where their members are, as far as the end of the file has it (APPNOTE 4.3.12).
+/// Members that are zips themselves have directories too: the file's own stands before its end record (4.3.16).
+fn members(tail: &[u8]) -> Vec<(&[u8], u64)> {
+    let signature = |bytes: &[u8], sign: &[u8]| bytes.windows(4).rposition(|window| window == sign);
+    let end = signature(tail, b"PK\x05\x06").unwrap_or(tail.len());
+    let size = number(tail, end + 12, 4).unwrap_or_default();
+    let mut rest = tail.get(end.saturating_sub(size)..end).unwrap_or_default();
+    let mut members = Vec::new();
     while let Some(at) = rest.windows(4).position(|window| window == b"PK\x01\x02") {
         let entry = rest.get(at..).unwrap_or_default();
-        let number = |at: usize| {
-            entry
-                .get(at..at + 2)
-                .and_then(|two| two.try_into().ok())
-                .map_or(0, |two| usize::from(u16::from_le_bytes(two)))
-        };
-        let (name, extra, comment) = (number(28), number(30), number(32));
-        names.extend(entry.get(46..46 + name));
+        let [name, extra, comment] = [28, 30, 32].map(|at| number(entry, at, 2).unwrap_or_default());
+        members.extend(entry.get(46..46 + name).zip(number(entry, 42, 4).map(|at| at as u64)));
         rest = entry.get(46 + name + extra + comment..).unwrap_or_default();
     }
-    names
+    members
+}
+
+/// A number of some bytes, the lowest first.
+fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
+    Some(bytes.get(at..at + length)?.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+}
+
+/// How the member at a place of a zip begins.
+fn start(source: &mut (impl Read + Seek), at: u64) -> Option<String> {
+    source.seek(SeekFrom::Start(at)).ok()?;
+    let mut start = Vec::new();
+    read_zipfile_from_stream(source).ok()??.take(KIND_BYTES).read_to_end(&mut start).ok()?;
+    Some(String::from_utf8_lossy(&start).into_owned())
 }
 
 /// What a compound file is, by the names of its streams, which are UTF-16.
@@ -130,5 +138,40 @@ pub(super) fn of_compound(source: &mut impl Read) -> Result<Format> {
         Some("PowerPoint Document") => Err(unknown("it is a presentation of PowerPoint before 2007; save it as PPTX")),
         Some(_) => Err(unknown("it is a mail of Outlook; save it as EML")),
         None => Err(unknown("it is a compound file of a kind that is not known")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+
+    use zip::write::SimpleFileOptions;
+    use zip::{CompressionMethod, ZipWriter};
+
+    use super::*;
+
+    fn told(members: &[(&str, &[u8])], method: CompressionMethod) -> (Format, Vec<u8>) {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in members {
+            zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        let bytes = zip.finish().unwrap().into_inner();
+        (of_zip(&mut Cursor::new(&bytes), &bytes), bytes)
+    }
+
+    #[test]
+    fn a_zip_is_what_its_own_directory_says() {
+        for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+            let text = [("content.xml", &b"<x/>"[..]), ("mimetype", b"application/vnd.oasis.opendocument.text")];
+            assert_eq!(told(&text, method).0, Format::OpenDocument);
+            let sheet =
+                [("content.xml", &b"<x/>"[..]), ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet")];
+            assert_eq!(told(&sheet, method).0, Format::Workbook);
+        }
+        let word = [("[Content_Types].xml", &b"<x/>"[..]), ("word/document.xml", b"<x/>")];
+        let (format, word) = told(&word, CompressionMethod::Deflated);
+        assert_eq!(format, Format::Docx);
+        assert_eq!(told(&[("a.docx", &word)], CompressionMethod::Stored).0, Format::Zip);
     }
 }
