@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read as _};
 
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
 use super::broken;
 use super::budget::Budget;
@@ -25,6 +25,10 @@ impl<'b> Package<'b> {
 
     pub(super) fn len(&self) -> usize {
         self.zip.len()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(name).is_some()
     }
 
     /// A member, when there is one of the name.
@@ -71,12 +75,16 @@ impl<'b> Package<'b> {
     pub(super) fn member(&mut self, index: usize) -> Result<Option<Vec<u8>>> {
         let budget = self.budget;
         let mut member = self.zip.by_index(index).map_err(|cause| match cause {
-            ZipError::UnsupportedArchive(what) if what.contains("assword") => protected(),
+            ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => protected(),
             other => broken(format!("member {} of the zip: {other}", index + 1)),
         })?;
         if member.is_dir() {
             return Ok(None);
         }
+        if !matches!(member.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(otherwise_packed());
+        }
+        let name = String::from_utf8_lossy(member.name_raw()).into_owned();
         let most = budget.unpackable();
         let mut bytes = Vec::new();
         let read = member.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
@@ -89,6 +97,11 @@ impl<'b> Package<'b> {
 /// A file that opens by a password only.
 pub(super) fn protected() -> Error {
     Error::invalid("file", "it is protected by a password. Save it without one.")
+}
+
+/// A file that is packed in a way that few programs know.
+fn otherwise_packed() -> Error {
+    Error::invalid("file", "it is packed in an unusual way. Unpack it, and pack it anew as ZIP with \"deflate\".")
 }
 
 /// A path beside another part, as relations and manifests name it: `../media/a.xml` from `ppt/slides/slide1.xml`.
@@ -113,6 +126,18 @@ pub(super) fn beside(part: &str, target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::extract::tests::zipped;
+
+    #[test]
+    fn members_that_cannot_be_unpacked_say_what_to_do() {
+        // Stored members, said to be imploded: once before the member, once in the directory.
+        let mut imploded = zipped(&[("a.txt", b"")]);
+        let at = imploded.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
+        (imploded[8], imploded[at + 10]) = (6, 6);
+        let budget = Budget::new(0);
+        let message = Package::open(&imploded, &budget).unwrap().member(0).unwrap_err().message;
+        assert!(message.contains("pack it anew as ZIP"), "{message}");
+    }
 
     #[test]
     fn targets_are_found_beside_their_part() {

@@ -2,8 +2,9 @@
 //! of texts, and the cells of a column decide about its type.
 
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use calamine::{Data, Range, Reader as _, SheetType, SheetVisible, Sheets};
+use calamine::{Data, Ods, Range, Reader as _, SheetType, SheetVisible, Sheets, Xls, Xlsb, Xlsx};
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
@@ -69,10 +70,20 @@ impl Workbook {
     /// # Errors
     /// `invalid_argument` for what is no workbook or is protected; `limit_exceeded` for one that unpacks to too much.
     pub fn open(bytes: Vec<u8>, budget: &Budget) -> Result<Self> {
-        if bytes.starts_with(b"PK") {
-            Package::open(&bytes, budget)?.within_budget()?;
+        let (mut is_binary, mut is_open) = (false, false);
+        let is_zip = bytes.starts_with(b"PK");
+        if is_zip {
+            let mut package = Package::open(&bytes, budget)?;
+            package.within_budget()?;
+            (is_binary, is_open) = (package.has("xl/workbook.bin"), package.has("content.xml"));
         }
-        let opened = calamine::open_workbook_auto_from_rs(Cursor::new(bytes));
+        let bytes = Cursor::new(bytes);
+        let opened = held(|| match (is_zip, is_binary, is_open) {
+            (false, ..) => Xls::new(bytes).map(Sheets::Xls).map_err(calamine::Error::from),
+            (_, true, _) => Xlsb::new(bytes).map(Sheets::Xlsb).map_err(calamine::Error::from),
+            (_, _, true) => Ods::new(bytes).map(Sheets::Ods).map_err(calamine::Error::from),
+            _ => Xlsx::new(bytes).map(Sheets::Xlsx).map_err(calamine::Error::from),
+        })?;
         opened.map(Self).map_err(|cause| unreadable("the workbook", &cause))
     }
 
@@ -95,10 +106,16 @@ impl Workbook {
     /// # Errors
     /// `invalid_argument` for a sheet that cannot be read.
     pub fn table(&mut self, sheet: &Sheet) -> Result<Option<Table>> {
-        let range = self.0.worksheet_range(&sheet.name);
+        let range = held(|| self.0.worksheet_range(&sheet.name))?;
         let range = range.map_err(|cause| unreadable(&format!("the sheet {:?}", sheet.name), &cause))?;
         Ok(Table::of(range))
     }
+}
+
+/// What another's reader answers, which on some damaged files gives up in its midst.
+fn held<T>(read: impl FnOnce() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read))
+        .map_err(|_| broken("its reader failed on it. Open it in the program that made it, and save it anew"))
 }
 
 fn unreadable(what: &str, cause: &dyn std::fmt::Display) -> Error {
@@ -256,6 +273,7 @@ fn value(cell: &Data, kind: Kind) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::extract::tests::zipped;
 
     fn table(rows: &[&[Data]]) -> Table {
         let cells = rows.iter().enumerate().flat_map(|(y, row)| {
@@ -308,6 +326,17 @@ mod tests {
         let values = table(&[&[text("Whole"), one.clone(), one], &[text("Words"), text("x"), text("y")]]);
         assert_eq!((values.above().count(), values.rows().count()), (0, 2));
         assert_eq!(values.columns[1].0, "column_2");
+    }
+
+    #[test]
+    fn a_protected_workbook_is_told_from_a_damaged_one() {
+        let manifest = b"<manifest:manifest><manifest:file-entry><manifest:encryption-data></manifest:encryption-data>\
+                         </manifest:file-entry></manifest:manifest>";
+        let kind: (&str, &[u8]) = ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet");
+        let members = [kind, ("content.xml", b"\x01\x02"), ("META-INF/manifest.xml", manifest)];
+        let open = |members| Workbook::open(zipped(members), &Budget::new(0)).err().unwrap().message;
+        assert!(open(&members).contains("password"), "{}", open(&members));
+        assert!(open(members.get(..2).unwrap()).contains("damaged"));
     }
 
     #[test]

@@ -129,8 +129,9 @@ pub(super) fn of_compound(source: &mut impl Read) -> Result<Format> {
     let names =
         ["EncryptedPackage", "Workbook", "Book", "WordDocument", "PowerPoint Document", "__properties_version1.0"];
     let wide = names.map(|name| (name, name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect::<Vec<u8>>()));
-    // Streams' names begin where entries of the directory do; what is embedded comes later.
-    let first = bytes.chunks(128).find_map(|entry| wide.iter().find(|(_, wide)| entry.starts_with(wide)));
+    // Streams' names, whose capitals do not count, begin where entries of the directory do; what is embedded comes later.
+    let is = |entry: &[u8], wide: &[u8]| entry.get(..wide.len()).is_some_and(|name| name.eq_ignore_ascii_case(wide));
+    let first = bytes.chunks(128).find_map(|entry| wide.iter().find(|(_, wide)| is(entry, wide)));
     match first.map(|(name, _)| *name) {
         Some("EncryptedPackage") => Err(protected()),
         Some("Workbook" | "Book") => Ok(Format::Workbook),

@@ -26,6 +26,8 @@ const PAGES: usize = 20_000;
 pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracted> {
     let pdf = Pdf::new(bytes.to_vec()).map_err(|problem| match problem {
         LoadPdfError::Decryption(_) => protected(),
+        // Some that need a password are not even told to.
+        LoadPdfError::Invalid if bytes.windows(8).any(|window| window == b"/Encrypt") => protected(),
         LoadPdfError::Invalid => broken("it has no readable table of its parts"),
     })?;
     if pdf.pages().len() > PAGES {
