@@ -1,6 +1,7 @@
-//! The only way out to addresses that others name: client metadata documents, which strangers name, the endpoints of
-//! a sign-in provider, which that provider names, and web sites, which members of workspaces name. Refuses every special-use address, pins the vetted address so that a
-//! second DNS answer changes nothing (DNS rebinding), follows no redirect, uses no proxy, and bounds size and time.
+//! The only way out to addresses that others name: client metadata documents, which strangers name, the endpoints of a
+//! sign-in provider, which that provider names, and web sites, which members of workspaces name. Refuses every
+//! special-use address, pins the vetted address so that a second DNS answer changes nothing (DNS rebinding), follows no
+//! redirect, uses no proxy, and bounds size and time.
 //!
 //! What the operator wrote into the settings may lie inside, and nothing but that: an origin ([`Trusted`]), and the
 //! engines of [`engine_client`].

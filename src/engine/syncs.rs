@@ -1,5 +1,5 @@
-//! Datasets of documents that are kept from something else: which there are, when each is due, and which node works on it. The work
-//! itself is [`crate::engine::ingest::sync`].
+//! Datasets of documents that are kept from something else: which there are, when each is due, and which node works on
+//! it. The work itself is [`crate::engine::ingest::sync`].
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The work that nobody waits for: datasets of documents are brought up to what they are kept from, each workspace's one after another.
+//! The work that nobody waits for: datasets of documents are brought up to what they are kept from, each workspace's one
+//! after another.
 //! A run is done in the name of the workspace's operator, and stands in the record like a call.
 
 use std::sync::{Arc, Mutex, PoisonError};

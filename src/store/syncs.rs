@@ -1,5 +1,6 @@
-//! Datasets of documents that are kept from something else, and the runs that keep them. A run is a row's state: wanted, taken by a
-//! node for as long as its lease says, over. A node that dies leaves a lease that ends, and another takes the run up.
+//! Datasets of documents that are kept from something else, and the runs that keep them. A run is a row's state: wanted,
+//! taken by a node for as long as its lease says, over. A node that dies leaves a lease that ends, and another takes the
+//! run up.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
