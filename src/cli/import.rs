@@ -163,9 +163,9 @@ fn say_found(reply: &Value) {
     say_hints(reply);
 }
 
-/// What could be corrected with `--type`, and what was left empty.
+/// What could be corrected with `--type`, what was left empty, and what could not be read.
 fn say_hints(reply: &Value) {
-    let hints = reply.get("hints").and_then(Value::as_array);
-    let says = hints.into_iter().flatten().filter_map(|hint| hint.get("says")?.as_str());
-    says.for_each(|says| println!("  {says}"));
+    let of = |key: &str| reply.get(key).and_then(Value::as_array).into_iter().flatten();
+    let says = of("hints").filter_map(|hint| hint.get("says")?.as_str());
+    says.chain(of("skipped").filter_map(Value::as_str)).for_each(|says| println!("  {says}"));
 }

@@ -59,6 +59,9 @@ pub struct Reply {
     /// what to do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
+    /// Why parts of files of documents (members of archives, attachments of mails) are not among them, each in a sentence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
 }
 
 /// Titles that are told.
@@ -90,7 +93,7 @@ impl Operation for CheckImport {
         let Self { name, if_exists, columns, uploads, files } = self;
         let import = Import { name, if_exists, columns, uploads, files, ..Import::default() };
         let found = on.engines.ingest.check(job, import.request(on, job)?).await?;
-        let Found { name, kind, rows, columns, first, mut titles, exists, same, hints } = found;
+        let Found { name, kind, rows, columns, first, mut titles, exists, same, hints, skipped } = found;
         titles.truncate(TITLES);
         Ok(Reply {
             name,
@@ -102,6 +105,7 @@ impl Operation for CheckImport {
             exists: exists.map(|dataset| dataset.id),
             same_files: same,
             hints,
+            skipped,
         })
     }
 }

@@ -95,6 +95,9 @@ pub struct Reply {
     /// what to do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
+    /// Why parts of files of documents (members of archives, attachments of mails) are not among them, each in a sentence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
     /// The datasets of a workbook's other sheets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Also>,
@@ -118,7 +121,8 @@ impl Operation for Import {
         description: "Reads one table file (CSV, TSV, JSON, NDJSON, Parquet), the sheets of a workbook (XLSX, XLS, ODS) or \
                       documents (PDF, DOCX, PPTX, ODT, HTML, EML, MBOX, EPUB, RTF, text, Markdown, ZIP of these) into \
                       a dataset. What a file is, its content says. All or nothing: an error names the file and where \
-                      it is wrong, and leaves nothing behind.",
+                      it is wrong, and leaves nothing behind; parts of archives and mails that cannot be read are \
+                      named in skipped.",
         action: Action::WriteDatasets,
         cost: Cost::Read,
         read_only: false,
@@ -148,7 +152,7 @@ impl Operation for Import {
         let request = self.request(on, job)?;
         let sheets = on.engines.ingest.sheets(job, &request.files).await?;
         let mut also = Vec::new();
-        let Imported { dataset, documents, same, hints } = match sheets.as_slice() {
+        let Imported { dataset, documents, same, hints, skipped } = match sheets.as_slice() {
             [] | [_] => on.engines.ingest.import(job, request).await?,
             sheets if !request.changes.is_empty() => {
                 let names = sheets.iter().map(|sheet| sheet.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -185,6 +189,7 @@ impl Operation for Import {
             documents,
             same_files: same,
             hints,
+            skipped,
             also,
         })
     }

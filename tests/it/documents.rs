@@ -149,6 +149,11 @@ async fn mails_boxes_and_archives_hold_documents() {
     let bytes = zip.finish().unwrap().into_inner();
     let (status, made) = house.upload("post", &[("post.zip", bytes)]).await;
     assert_eq!(status, 200, "{made}");
+    let skipped = made["skipped"].as_array().unwrap_or_else(|| panic!("{made}"));
+    assert!(
+        skipped.len() == 1 && skipped[0].as_str().unwrap().starts_with("post.zip/logo.png cannot be imported"),
+        "{made}"
+    );
     for (query, file) in [
         ("fog signals", "post.zip/a/watch.mbox/1"),
         ("dredger in the fairway", "post.zip/a/watch.mbox/2"),

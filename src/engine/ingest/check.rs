@@ -29,6 +29,8 @@ pub struct Found {
     pub same: Vec<String>,
     /// What could be corrected of a table's columns.
     pub hints: Vec<Hint>,
+    /// Why parts of files of documents are not among the texts.
+    pub skipped: Vec<String>,
 }
 
 impl Ingest {
@@ -63,11 +65,12 @@ impl Ingest {
             exists,
             same: self.same(job, &import.digest).await?,
             hints: vec![],
+            skipped: vec![],
         };
         let Some(format) = format else {
-            let documents = self.read(job, &import.request.files).await?;
+            let (documents, skipped) = self.read(job, &import.request.files).await?;
             let titles: Vec<String> = documents.iter().map(|(_, document)| document.title.clone()).collect();
-            return Ok(Found { rows: i64::try_from(titles.len()).unwrap_or(i64::MAX), titles, ..found });
+            return Ok(Found { rows: i64::try_from(titles.len()).unwrap_or(i64::MAX), titles, skipped, ..found });
         };
         let staging = self.staging(dataset.org)?;
         let made = self.read_table(job, &import, format, &staging.path().join("table.duckdb")).await?;

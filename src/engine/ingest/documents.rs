@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::merge::{Merged, merge, replace};
 use super::{FileKind, Import, Ingest, READY, Request, SourceFile, Texts, kind_of, text};
+use crate::base::counted::counted;
 use crate::base::id::Id;
 use crate::engine::datasets::Staged;
 use crate::engine::extract::Extracted;
@@ -20,6 +21,9 @@ use crate::store::documents::Outline;
 
 /// Bytes of all texts of one import: they are held in memory while they are indexed.
 const TEXT_BYTES: u64 = 64 << 20;
+
+/// Parts of files that could not be read and are told.
+const SKIPPED: usize = 20;
 
 /// Where documents are read, in the progress of the whole.
 const READ: f64 = 0.1;
@@ -82,9 +86,11 @@ impl Ingest {
         store::documents::outlines(&mut read, org, id, &version).await
     }
 
-    pub(super) async fn documents(&self, job: &Job<'_>, import: Import) -> Result<(Dataset, Changes)> {
-        let read = self.read(&job.part(0.0..READ), &import.request.files).await?;
-        self.put_documents(job, import, read, &HashSet::new()).await
+    /// With why parts of the files are not among the documents.
+    pub(super) async fn documents(&self, job: &Job<'_>, import: Import) -> Result<(Dataset, Changes, Vec<String>)> {
+        let (read, skipped) = self.read(&job.part(0.0..READ), &import.request.files).await?;
+        let (dataset, changes) = self.put_documents(job, import, read, &HashSet::new()).await?;
+        Ok((dataset, changes, skipped))
     }
 
     async fn put_documents(
@@ -160,13 +166,14 @@ impl Ingest {
         })
     }
 
-    /// The documents of the files, in their order: one of a text, any number of an archive.
+    /// The documents of the files, in their order: one of a text, any number of an archive; and why parts of them are none,
+    /// the first of these.
     pub(super) async fn read(
         &self,
         job: &Job<'_>,
         files: &[SourceFile],
-    ) -> Result<Vec<(Id<Document>, Arc<ParsedDocument>)>> {
-        let mut documents = Vec::with_capacity(files.len());
+    ) -> Result<(Vec<(Id<Document>, Arc<ParsedDocument>)>, Vec<String>)> {
+        let (mut documents, mut skipped) = (Vec::with_capacity(files.len()), Vec::new());
         let mut left = TEXT_BYTES;
         for (index, file) in files.iter().enumerate() {
             job.check()?;
@@ -181,6 +188,7 @@ impl Ingest {
                 }
                 _ => {
                     let found = self.sql.documents(job, &file.path, &file.name).await?;
+                    skipped.extend(found.skipped);
                     found.documents.into_iter().map(of_extracted).collect()
                 }
             };
@@ -189,7 +197,11 @@ impl Ingest {
                 documents.push((Id::new(&self.clock), Arc::new(document)));
             }
         }
-        Ok(documents)
+        if skipped.len() > SKIPPED {
+            let more = skipped.split_off(SKIPPED).len();
+            skipped.push(format!("{} more could not be read.", counted(more, "part")));
+        }
+        Ok((documents, skipped))
     }
 }
 

@@ -88,6 +88,8 @@ pub struct Imported {
     pub same: Vec<String>,
     /// What could be corrected of a table's columns, and what was left empty in them.
     pub hints: Vec<Hint>,
+    /// Why parts of files of documents are not among them, each in a sentence with its name.
+    pub skipped: Vec<String>,
 }
 
 /// The texts of a version, as the metadata get them.
@@ -172,11 +174,11 @@ impl Ingest {
         match format {
             Some(format) => {
                 let (dataset, hints) = self.table(job, import, format).await?;
-                Ok(Imported { dataset, documents: None, same, hints })
+                Ok(Imported { dataset, documents: None, same, hints, skipped: vec![] })
             }
             None => {
-                let (dataset, changes) = self.documents(job, import).await?;
-                Ok(Imported { dataset, documents: Some(changes), same, hints: vec![] })
+                let (dataset, changes, skipped) = self.documents(job, import).await?;
+                Ok(Imported { dataset, documents: Some(changes), same, hints: vec![], skipped })
             }
         }
     }

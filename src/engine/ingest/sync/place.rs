@@ -23,8 +23,9 @@ use crate::store;
 pub(super) const MOST: usize = 20_000;
 /// How long what was read may wait until it is published.
 const WAIT: Millis = 60_000;
-/// How many of what could not be read are named.
+/// How many of what could not be read are named, and how many notes there are when no more is told of parts.
 const NAMED: usize = 3;
+const NOTES: usize = 10;
 
 /// What there is beside the tables of workspaces, and who asks there.
 pub struct Places {
@@ -139,7 +140,10 @@ pub(super) async fn follow<P: Place>(
                 let file = SourceFile { name: item.file.clone(), path: staging.path().join("item") };
                 tokio::fs::write(&file.path, bytes).await.map_err(Error::internal)?;
                 match on.texts(job, &file, &item.name, P::WITHIN).await {
-                    Ok(read) => this.take(item, mark, read, texts),
+                    Ok((read, skipped)) => {
+                        this.left_out(skipped);
+                        this.take(item, mark, read, texts);
+                    }
                     Err(error) if is_of_the_file(&error) => this.failed(item, &error.message),
                     Err(error) => return Err(error),
                 }
@@ -185,6 +189,12 @@ impl Following<'_> {
         read.into_iter().for_each(|document| self.run.take(document));
     }
 
+    /// Tells of parts that could not be read, of the first of them.
+    fn left_out(&mut self, skipped: Vec<String>) {
+        let room = NOTES.saturating_sub(self.told.len());
+        self.told.extend(skipped.iter().take(room).map(|why| why.trim_end_matches('.').to_owned()));
+    }
+
     fn failed(&mut self, item: &Item, why: &str) {
         self.failures += 1;
         if self.failures <= NAMED {
@@ -219,9 +229,15 @@ impl Following<'_> {
 
 impl Ingest {
     /// The documents of one file, under the name of the thing that it is.
-    async fn texts(&self, job: &Job<'_>, file: &SourceFile, name: &str, within: char) -> Result<Vec<ParsedDocument>> {
-        let read = self.read(&job.quiet(), std::slice::from_ref(file)).await?.into_iter();
-        let named = read.map(|(_, document)| {
+    async fn texts(
+        &self,
+        job: &Job<'_>,
+        file: &SourceFile,
+        name: &str,
+        within: char,
+    ) -> Result<(Vec<ParsedDocument>, Vec<String>)> {
+        let (read, skipped) = self.read(&job.quiet(), std::slice::from_ref(file)).await?;
+        let named = read.into_iter().map(|(_, document)| {
             let mut document = Arc::unwrap_or_clone(document);
             let inner = document.source_file.strip_prefix(&file.name).unwrap_or_default().trim_start_matches('/');
             document.source_file = match inner {
@@ -230,7 +246,7 @@ impl Ingest {
             };
             document
         });
-        Ok(named.collect())
+        Ok((named.collect(), skipped))
     }
 }
 

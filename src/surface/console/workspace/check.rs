@@ -242,7 +242,7 @@ async fn looked(room: &Room<'_>, asked: &Asked) -> Result<Response> {
                 r#type: found.r#type.name(),
                 rows: found.row_count,
                 columns,
-                hints: found.hints.into_iter().map(|hint| hint.says).collect(),
+                hints: found.hints.into_iter().map(|hint| hint.says).chain(found.skipped).collect(),
             };
             let exists = found.exists.map(|_| made.name.clone());
             json(StatusCode::OK, &Outcome { found: Some(made), exists, same: found.same_files, ..Outcome::default() })

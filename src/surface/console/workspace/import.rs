@@ -28,7 +28,7 @@ pub(super) struct Made {
     pub(super) r#type: &'static str,
     pub(super) rows: i64,
     pub(super) columns: usize,
-    /// What could be corrected of its columns, in sentences.
+    /// What could be corrected of its columns, and what of its files is not in it, in sentences.
     pub(super) hints: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Made {
             r#type: reply.r#type.name(),
             rows: reply.row_count,
             columns: reply.columns.len(),
-            hints: reply.hints.iter().map(|hint| hint.says.clone()).collect(),
+            hints: reply.hints.iter().map(|hint| &hint.says).chain(&reply.skipped).cloned().collect(),
         }
     }
 }
