@@ -92,6 +92,9 @@ pub struct Mark {
     pub etag: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
+    /// When it was looked at last.
+    #[serde(default)]
+    pub looked_at: Millis,
 }
 
 /// How a row becomes a document.

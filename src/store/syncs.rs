@@ -75,8 +75,8 @@ pub async fn request(on: &mut Scoped, org: Id<Org>, name: &str, job_id: &str, no
     Ok(())
 }
 
-/// Takes the run that has waited longest for a node, of a workspace of which none is under way; `None` when none is due at `now`, or another node was first. A run that
-/// is due by its own time gets `job_id`.
+/// Takes the run that has waited longest for a node, of a workspace of which none is under way; `None` when none is due at
+/// `now`, or another node was first. A run that is due by its own time gets `job_id`, and is behind all others afterwards.
 pub async fn take(
     everyone: &mut Scoped,
     node: &str,
@@ -94,6 +94,7 @@ pub async fn take(
     let (org, name): (Id<Org>, String) = (text_id(&first, "org_id")?, first.try_get("name")?);
     let sql = format!(
         "UPDATE document_syncs SET job_id = CASE WHEN state IN ('done', 'failed') THEN $5 ELSE job_id END, \
+             requested_at = CASE WHEN state IN ('done', 'failed') THEN $1 ELSE requested_at END, \
              state = 'running', message = '', progress = 0, changes = NULL, node = $4, leased_until = $6 \
          WHERE org_id = $2 AND name = $3 AND {DUE}"
     );
@@ -103,6 +104,25 @@ pub async fn take(
         return Ok(None);
     }
     find(everyone, org, &name).await
+}
+
+/// Whether a run is still the one that is under way; nobody can define the sync anew until the transaction ends.
+pub async fn is_running(on: &mut Scoped, sync: &DocumentSync) -> Result<bool> {
+    let sql =
+        "UPDATE document_syncs SET state = state WHERE org_id = $1 AND name = $2 AND job_id = $3 AND state = 'running'";
+    let query = sqlx::query(sql).bind(sync.org.to_string()).bind(sync.name.as_str()).bind(sync.run.job_id.as_str());
+    Ok(query.execute(&mut **on).await?.rows_affected() == 1)
+}
+
+/// Forgets up to where a sync had come and what its things were, so that its next run looks at all of them.
+pub async fn look_again(on: &mut Scoped, org: Id<Org>, name: &str) -> Result<()> {
+    for sql in [
+        "UPDATE document_syncs SET cursor = NULL WHERE org_id = $1 AND name = $2",
+        "UPDATE document_sync_marks SET mark = '{}' WHERE org_id = $1 AND name = $2",
+    ] {
+        sqlx::query(sql).bind(org.to_string()).bind(name).execute(&mut **on).await?;
+    }
+    Ok(())
 }
 
 /// Says how far a run is and lengthens its lease; `false` when its node does not hold it any more, or holds another since it

@@ -67,6 +67,7 @@ impl Datasets {
         }
         store::datasets::put(&mut tx, &dataset).await?;
         store::datasets::keep_files(&mut tx, org, id, &wanted.files).await?;
+        store::syncs::look_again(&mut tx, org, &dataset.name).await?;
         let by = job.pass.user().map(|user| user.to_string());
         let restored = Version { current_since: now, current_by: by, ..wanted };
         let gone = self.follows(&mut tx, restored.clone(), Some(&before)).await?;

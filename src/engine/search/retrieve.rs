@@ -1,7 +1,7 @@
 //! Retrieval with every choice left to the caller: which legs, over what, in which order, in groups, page by page. What
 //! it tells of a chunk is where it is and how well it fits; texts are read by those that want them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
@@ -277,14 +277,19 @@ impl SearchEngine {
         let (Some(dataset), Some(key)) = (datasets.first(), keys.first()) else {
             return Err(Error::dataset_not_found());
         };
-        // By documents first, which are indexed: each alternative with a place in it would be looked for among all chunks.
-        let documents: BTreeSet<Id<Document>> = wanted.iter().map(|id| id.document).collect();
-        let places: BTreeSet<u32> = wanted.iter().map(|id| id.index).collect();
-        let most = documents.len() * places.len();
-        let conditions = vec![any("document", &Vec::from_iter(documents)), any("chunk_index", &Vec::from_iter(places))];
-        let listed = async { self.homes.of(key).await?.list(key, conditions, most).await };
-        let found = job.wait(listed).await??.into_iter().map(|(_, stored)| chunk(dataset, stored));
-        Ok(found.filter(|chunk| wanted.contains(&chunk.id)).collect())
+        // A document at a time, which is indexed: alternatives with places in them would be looked for among all chunks.
+        let mut places: BTreeMap<Id<Document>, Vec<u32>> = BTreeMap::new();
+        wanted.iter().for_each(|id| places.entry(id.document).or_default().push(id.index));
+        let listed = async {
+            let (index, mut found) = (self.homes.of(key).await?, Vec::with_capacity(wanted.len()));
+            for (document, places) in places {
+                let conditions = vec![any("document", &[document]), any("chunk_index", &places)];
+                found.extend(index.list(key, conditions, places.len()).await?);
+            }
+            Ok::<_, Error>(found)
+        };
+        let found = job.wait(listed).await??;
+        Ok(found.into_iter().map(|(_, stored)| chunk(dataset, stored)).collect())
     }
 
     /// The name of the encoder whose vectors are compared in a workspace, and how many coordinates they have.

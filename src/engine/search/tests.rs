@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -283,6 +283,17 @@ fn pointing(owner: Owner, document: Id<Document>, text: &str, angle: f32) -> Poi
     (stored, dense, analysis::of_chunk(text, analysis::Language::of("")))
 }
 
+/// Whether a text stands in a file of a folder.
+fn holds(folder: &Path, text: &str) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => holds(&path, text),
+            false => std::fs::read(path).unwrap().windows(text.len()).any(|bytes| bytes == text.as_bytes()),
+        }
+    })
+}
+
 fn sorted(found: Vec<(u64, f32)>) -> Vec<u64> {
     let mut numbers: Vec<u64> = found.into_iter().map(|(point, _)| point).collect();
     numbers.sort_unstable();
@@ -379,11 +390,27 @@ fn a_long_shard_is_copied_for_its_next_version_without_what_is_gone() {
         sorted(next.nearest(&[3.05_f32.cos(), 3.05_f32.sin(), 0.0, 0.0], Among::Those(&[]), 2).unwrap()),
         [all, all + 1]
     );
+    let gone = documents[1].to_string();
+    assert!(!holds(&folder("v2"), &gone) && holds(&folder("v1"), &gone), "its text is in no file any more");
+    // A copy of the copy: what is written into it comes after all that was written before.
+    let stay: HashSet<Id<Document>> = documents[2..].iter().copied().collect();
+    let mut builder = Builder::over((&next, &folder("v2")), &folder("v3"), owner, &stay).unwrap().unwrap();
+    builder.add(vec![pointing(owner, Id::new(&world.clock), "gabbro", 3.0)]).unwrap();
+    assert_eq!(
+        builder.finish().unwrap().0,
+        all - 32 + 1,
+        "the first is gone, and those that came with the second copy"
+    );
+    let last = Shard::open(&folder("v3"), owner).unwrap();
+    assert_eq!(last.numbers(&[], all as usize + 3).unwrap(), (32..all).chain([all + 2]).collect::<Vec<_>>());
+    let found = |word: &str| sorted(last.matching(&analysis::of_query(word).unwrap(), Among::Those(&[]), 9).unwrap());
+    assert_eq!((found("gabbro"), found("basalt")), (vec![all + 2], vec![]));
+    assert!(!holds(&folder("v3"), &fresh.to_string()));
     // The one before is as it was.
     assert_eq!(shard.numbers(&[], all as usize + 2).unwrap(), (0..all).collect::<Vec<_>>());
 
-    assert!(over("v3", &documents[..PART as usize / 16 - 1]).is_none(), "little stays");
-    assert!(!folder("v3").exists());
+    assert!(over("v4", &documents[..PART as usize / 16 - 1]).is_none(), "little stays");
+    assert!(!folder("v4").exists());
 }
 
 #[test]

@@ -46,9 +46,7 @@ pub struct Synced {
 
 /// A run under way: what was read waits in it until it is published.
 struct Run<'a> {
-    /// The dataset.
-    name: &'a str,
-    origin: &'a Origin,
+    sync: &'a DocumentSync,
     /// Things that were looked at, and all that there are to look at.
     done: usize,
     of: usize,
@@ -83,16 +81,8 @@ impl Ingest {
         if !is_name(&sync.name) {
             return Err(Error::invalid("name", NAMES));
         }
-        let run = Run {
-            name: &sync.name,
-            origin: &sync.origin,
-            done: 0,
-            of: 0,
-            batch: vec![],
-            bytes: 0,
-            gone: HashSet::new(),
-            changes: Changes::default(),
-        };
+        let run =
+            Run { sync, done: 0, of: 0, batch: vec![], bytes: 0, gone: HashSet::new(), changes: Changes::default() };
         match &sync.origin {
             Origin::Table(mapping) => table::follow(self, job, run, mapping, sync.cursor.as_deref()).await,
             Origin::Site(site) => {
@@ -136,7 +126,8 @@ impl Run<'_> {
         }
         let before = self.share(self.done.saturating_sub(texts.len()));
         let part = job.part(before..if is_last { 1.0 } else { self.share(self.done) });
-        let edit = Edit { name: self.name.to_owned(), texts, gone, how: How::Sync, source: self.origin.to_string() };
+        let edit =
+            Edit { name: self.sync.name.clone(), texts, gone, how: How::Sync, source: self.sync.origin.to_string() };
         let (_, made) = on.edit(&part, edit).await?;
         self.changes.added += made.added;
         self.changes.replaced += made.replaced;

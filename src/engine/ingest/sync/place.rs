@@ -16,7 +16,7 @@ use crate::engine::ingest::SourceFile;
 use crate::engine::job::Job;
 use crate::model::document::{Document, ParsedDocument};
 use crate::model::error::{Code, Error, Result};
-use crate::model::sync::Mark;
+use crate::model::sync::{DocumentSync, Mark};
 use crate::store;
 
 /// Things of one place that may be kept as documents.
@@ -113,11 +113,13 @@ pub(super) async fn follow<P: Place>(
     job: &Job<'_>,
     run: Run<'_>,
     place: &mut P,
-    Listed { items, notes }: Listed,
+    Listed { mut items, notes }: Listed,
 ) -> Result<Synced> {
     let org = job.pass.org();
-    let known = store::sync_marks::list(&mut on.db.read_tenant(org).await?, org, run.name).await?;
-    let mut documents = documents(on.outlines(job, run.name).await?, &known, P::WITHIN);
+    let known = store::sync_marks::list(&mut on.db.read_tenant(org).await?, org, &run.sync.name).await?;
+    let mut documents = documents(on.outlines(job, &run.sync.name).await?, &known, P::WITHIN);
+    // A run that ends before its end has looked at those that nobody knows, and then at those that waited longest.
+    items.sort_by_key(|item| known.get(&item.name).map_or(Millis::MIN, |mark| mark.looked_at));
     let run = Run { of: items.len(), ..run };
     let mut this = Following { run, known, marks: vec![], published_at: on.clock.now(), failures: 0, told: notes };
     let listed: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
@@ -142,14 +144,15 @@ pub(super) async fn follow<P: Place>(
                 match on.texts(job, &file, &item.name, P::WITHIN).await {
                     Ok((read, skipped)) => {
                         this.left_out(skipped);
-                        this.take(item, mark, read, texts);
+                        this.take(item, Mark { looked_at: on.clock.now(), ..mark }, read, texts);
                     }
                     Err(error) if is_of_the_file(&error) => this.failed(item, &error.message),
                     Err(error) => return Err(error),
                 }
             }
             Ok(Looked::Same) => {
-                let mark = Mark { stamp: item.stamp.clone(), ..mark.unwrap_or_default() };
+                let (stamp, looked_at) = (item.stamp.clone(), on.clock.now());
+                let mark = Mark { stamp, looked_at, ..mark.unwrap_or_default() };
                 this.marks.push((item.name.clone(), Some(mark)));
             }
             Ok(Looked::Gone) => {
@@ -213,17 +216,17 @@ impl Following<'_> {
     }
 
     async fn publish(&mut self, on: &Ingest, job: &Job<'_>, is_last: bool) -> Result<()> {
-        let (name, marks) = (self.run.name, std::mem::take(&mut self.marks));
+        let marks = std::mem::take(&mut self.marks);
         if !is_last && marks.is_empty() {
             return Ok(());
         }
         // Whose a document is is kept before it is there: otherwise one whose run ends in between would stay for ever.
         let fresh = marks.iter().filter(|(item, mark)| mark.is_some() && !self.known.contains_key(item));
         let fresh = fresh.map(|(item, _)| (item.clone(), Some(Mark::default()))).collect();
-        keep(on, job, name, fresh).await?;
+        keep(on, job, self.run.sync, fresh).await?;
         self.run.publish(on, job, is_last).await?;
         self.published_at = on.clock.now();
-        keep(on, job, name, marks).await
+        keep(on, job, self.run.sync, marks).await
     }
 }
 
@@ -251,12 +254,18 @@ impl Ingest {
 }
 
 /// Keeps what is known of things, `None` of what is gone.
-async fn keep(on: &Ingest, job: &Job<'_>, name: &str, marks: Vec<(String, Option<Mark>)>) -> Result<()> {
+///
+/// # Errors
+/// The sync was defined anew meanwhile: what was known of its things is of another place.
+async fn keep(on: &Ingest, job: &Job<'_>, sync: &DocumentSync, marks: Vec<(String, Option<Mark>)>) -> Result<()> {
     if marks.is_empty() {
         return Ok(());
     }
-    let org = job.pass.org();
+    let (org, name) = (job.pass.org(), sync.name.as_str());
     let mut tx = on.db.tenant(org).await?;
+    if !store::syncs::is_running(&mut tx, sync).await? {
+        return Err(Error::unavailable(format!("What {name} is kept from was set anew.")));
+    }
     for (item, mark) in marks {
         match mark {
             Some(mark) => store::sync_marks::put(&mut tx, org, name, &item, &mark).await?,

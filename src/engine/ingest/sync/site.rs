@@ -34,8 +34,9 @@ const TIME: Duration = Duration::from_secs(30);
 const PAGE: usize = 32 << 20;
 const SITEMAP: usize = 50 << 20;
 const ROBOTS: usize = 500 << 10;
-/// Sitemaps that are read, and indexes within indexes.
+/// Sitemaps that are read, what they name together, and indexes within indexes.
 const SITEMAPS: usize = 200;
+const LINKS: usize = 200_000;
 const DEPTH: usize = 2;
 const REDIRECTS: usize = 3;
 /// After so many pages without an answer, one after the other, a site is left alone.
@@ -63,6 +64,8 @@ enum Answer {
     Body(Vec<u8>, Mark),
     Same,
     Gone,
+    /// The status of a refusal that is about this address.
+    Denied(u16),
     /// Why, for people, and whether it is the site that fails, not this address.
     Failed(String, bool),
 }
@@ -125,8 +128,8 @@ impl Visit {
         match visit.get(job, &address, None, ROBOTS, Self::is_own).await? {
             Answer::Body(text, _) => visit.robots = Robots::read(&String::from_utf8_lossy(&text), AGENT),
             // There is none (§2.3.1.3).
-            Answer::Gone | Answer::Same | Answer::Failed(_, false) => {}
-            Answer::Failed(why, true) => {
+            Answer::Gone | Answer::Same | Answer::Denied(_) => {}
+            Answer::Failed(why, _) => {
                 return Err(unavailable(format!(
                     "{address} cannot be read, so that nothing of the site may be: {why}."
                 )));
@@ -145,7 +148,7 @@ impl Visit {
         let staging = on.staging(job.pass.org())?;
         let (mut left, mut seen) = (vec![(self.sitemap.clone(), 0)], HashSet::new());
         let mut pages: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let (mut elsewhere, mut closed) = (0_usize, 0_usize);
+        let (mut links, mut elsewhere, mut closed) = (0_usize, 0_usize, 0_usize);
         while let Some((address, depth)) = left.pop() {
             if !seen.insert(address.clone()) {
                 continue;
@@ -162,10 +165,16 @@ impl Visit {
                 Sitemap::Index(found) => (found, true),
                 Sitemap::Pages(found) => (found, false),
             };
+            links += found.len();
+            if links > LINKS {
+                let message = format!("{} leads to more than {LINKS} addresses.", self.sitemap);
+                return Err(too_many("sitemap_links", message, LINKS));
+            }
             for (at, found) in found.into_iter().enumerate() {
                 if at % 64 == 0 {
                     // A sitemap and the rules of a site may be long.
                     tokio::task::yield_now().await;
+                    job.check()?;
                 }
                 match Url::parse(&found.url).ok().filter(|url| self.is_own(url)) {
                     None => elsewhere += 1,
@@ -212,6 +221,9 @@ impl Visit {
         {
             Answer::Body(bytes, _) => bytes,
             Answer::Gone => return Err(unavailable(format!("There is no sitemap at {address}."))),
+            Answer::Denied(status) => {
+                return Err(unavailable(format!("The sitemap {address} cannot be read: status {status}.")));
+            }
             Answer::Failed(why, _) => return Err(unavailable(format!("The sitemap {address} cannot be read: {why}."))),
             Answer::Same => return Err(Error::internal("a sitemap was not asked for under a condition")),
         };
@@ -251,7 +263,7 @@ impl Visit {
                 200 => {
                     let short = |value: &String| value.len() <= TAG;
                     let (etag, modified) = (header(ETAG).filter(short), header(LAST_MODIFIED).filter(short));
-                    return Ok(Answer::Body(answer.into_body(), Mark { stamp: None, etag, modified }));
+                    return Ok(Answer::Body(answer.into_body(), Mark { etag, modified, ..Mark::default() }));
                 }
                 304 if known.is_some() => return Ok(Answer::Same),
                 404 | 410 => return Ok(Answer::Gone),
@@ -260,11 +272,12 @@ impl Visit {
                         next.set_fragment(None);
                         next
                     });
-                    match next.filter(|next| admits(self, next)) {
+                    match next.filter(|next| next.as_str().len() <= ADDRESS && admits(self, next)) {
                         Some(next) => url = next,
                         None => return Ok(Answer::Failed("it leads to where nothing is read".into(), false)),
                     }
                 }
+                status @ 400..=499 if status != 429 => return Ok(Answer::Denied(status)),
                 status => return Ok(Answer::Failed(format!("status {status}"), status >= 500 || status == 429)),
             }
         }
@@ -342,6 +355,7 @@ impl Place for Visit {
                     "{site} did not answer for {GIVE_UP} pages one after the other: {why}."
                 )));
             }
+            Answer::Denied(status) => Looked::Failed(format!("status {status}")),
             Answer::Failed(why, _) => Looked::Failed(why),
             Answer::Body(bytes, mark) => Looked::New(bytes, mark),
             Answer::Same => Looked::Same,

@@ -84,7 +84,7 @@ pub(super) async fn follow(
 ) -> Result<Synced> {
     let (table, mapping) = checked(job, mapping)?;
     let budget = Budgets { sql_chars: usize::MAX, sql_rows: KEYS, reply_bytes: PAGE_BYTES, ..job.budget.clone() };
-    let known = known_rows(on, job, run.name, &mapping.prefix()).await?;
+    let known = known_rows(on, job, &run.sync.name, &mapping.prefix()).await?;
     let mut rows = Rows { table, mapping, budget, known, missing: HashSet::new(), run };
     let reached = rows.count(on, job).await?;
     let keys = rows.keys(on, job).await?;

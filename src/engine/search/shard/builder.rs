@@ -45,8 +45,8 @@ pub(in crate::engine::search) struct Builder {
     /// The number that the next chunk gets.
     next: u64,
     counts: Counts,
-    /// Whether parts were made that are to become one.
-    has_more_parts: bool,
+    /// Whether parts were made that are to become one, or chunks are gone: nothing is left of those when it is sealed.
+    is_loose: bool,
 }
 
 impl Builder {
@@ -71,7 +71,7 @@ impl Builder {
         }
         let (folder, engine) = (folder.to_owned(), Engine(Some(shard)));
         let counts = Counts { points: 0, parted: 0, operations: INDEXED.len() as u64 };
-        Ok(Self { folder, owner, encoder, dimension, engine, next: 0, counts, has_more_parts: false })
+        Ok(Self { folder, owner, encoder, dimension, engine, next: 0, counts, is_loose: false })
     }
 
     /// Goes on from a copy, in a folder that is absent, of a sealed shard which is open and so at rest, without the chunks
@@ -111,7 +111,8 @@ impl Builder {
         }
         let counts = Counts { points, parted: before.parted.min(points), operations: before.operations + 2 };
         let (folder, encoder, dimension) = (folder.to_owned(), shard.encoder.clone(), shard.dimension()?);
-        Ok(Some(Self { folder, owner, encoder, dimension, engine, next, counts, has_more_parts: false }))
+        let is_loose = !gone.is_empty();
+        Ok(Some(Self { folder, owner, encoder, dimension, engine, next, counts, is_loose }))
     }
 
     /// Adds chunks. They are numbered in the order of the calls, which later breaks ties.
@@ -141,16 +142,16 @@ impl Builder {
         if self.counts.points - self.counts.parted >= PART {
             shard.optimize().map_err(refused)?;
             self.counts.parted = self.counts.points;
-            self.has_more_parts = true;
+            self.is_loose = true;
         }
         Ok(())
     }
 
     /// Flushes, closes and seals: after it the shard survives a crash. Returns points and bytes on disk.
     pub(in crate::engine::search) fn finish(self) -> Result<(u64, u64), Fault> {
-        let Self { folder, owner, encoder, engine, mut counts, has_more_parts, .. } = self;
+        let Self { folder, owner, encoder, engine, mut counts, is_loose, .. } = self;
         let shard = engine.get()?;
-        if has_more_parts {
+        if is_loose {
             counts.parted = counts.points;
             shard.set_optimizers_config(into_parts(1)).map_err(refused)?;
             shard.optimize().map_err(refused)?;
@@ -177,13 +178,16 @@ fn config(dimension: usize) -> EdgeConfig {
         .build()
 }
 
-/// That whatever is written becomes a part that is only read, and that there are at most so many of them. Without edges
-/// (`m`) a part has no graph.
+/// That whatever is written becomes a part that is only read, that there are at most so many of them, and that one of which
+/// chunks are gone is written anew: until then the engine keeps their texts and vectors. Without edges (`m`) a part has no
+/// graph.
 fn into_parts(most: usize) -> EdgeOptimizersConfig {
     EdgeOptimizersConfig {
         default_segment_number: Some(most),
         max_segment_size: Some(usize::MAX),
         indexing_threshold: Some(1),
+        deleted_threshold: Some(0.0),
+        vacuum_min_vector_number: Some(1),
         ..EdgeOptimizersConfig::default()
     }
 }
