@@ -80,11 +80,11 @@ fn of_text(head: &[u8], is_cut: bool, ending: &str) -> Result<Format> {
     // Mails say their encodings themselves, and a box holds them in several.
     let text = decoded.as_ref().map_or_else(|_| String::from_utf8_lossy(head), |(text, _)| Cow::Borrowed(text));
     let start = text.trim_start();
-    if lines::is_mail(start, ending) {
-        return Ok(Format::Mail);
-    }
     if lines::is_box(&text) {
         return Ok(Format::Mailbox);
+    }
+    if lines::is_mail(start, ending) {
+        return Ok(Format::Mail);
     }
     if decoded.is_err() {
         // The reader of the kind that the name says knows where it is wrong.

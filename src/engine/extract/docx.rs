@@ -96,7 +96,8 @@ fn levels(styles: &str, part: &str) -> Result<HashMap<String, usize>> {
         let chain = std::iter::successors(known.get(id), |style| known.get(&style.based_on));
         // Level 9 says that the text is of the body; what the default style says would make headings of all of it.
         let mut own = chain.take(CHAIN).take_while(|style| !style.is_default);
-        let level = own.find_map(|style| style.outline.map(|level| level + 1).or_else(|| of_name(&style.name)));
+        let level =
+            own.find_map(|style| style.outline.map(|level| level.saturating_add(1)).or_else(|| of_name(&style.name)));
         level.filter(|level| *level <= 9)
     };
     Ok(known.keys().filter_map(|id| Some((id.clone(), level(id)?))).collect())

@@ -31,6 +31,7 @@ mod write;
 mod xml;
 
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
 
@@ -118,7 +119,13 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Found> {
 /// Reads what is within an archive or a mail.
 fn within(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
     let format = detect::format(&mut Cursor::new(bytes), name);
-    let read = format.and_then(|format| by_format(format, bytes, name, budget, found));
+    let read = format.and_then(|format| {
+        // On some damaged files a reader gives up in its midst.
+        let read = catch_unwind(AssertUnwindSafe(|| by_format(format, bytes, name, budget, found)));
+        read.unwrap_or_else(|_| {
+            Err(broken("its reader failed on it. Open it in the program that made it, and save it anew"))
+        })
+    });
     found.unless_skipped(name, read)
 }
 

@@ -150,11 +150,14 @@ impl Table {
         if width == 0 {
             return None;
         }
-        let is_full = |row: &&&[Data]| row.iter().filter(|cell| is_filled(cell)).count() * 2 > width;
-        let is_header = |row: &&[Data]| row.iter().all(|cell| !is_filled(cell) || matches!(cell, Data::String(_)));
-        // Above it may be a title and remarks, but no values.
-        let full = rows.iter().take(HEADER_ROWS).position(|row| is_full(&row));
-        let top = full.filter(|at| rows.get(*at).is_some_and(is_header));
+        let filled = |row: &[Data]| row.iter().filter(|cell| is_filled(cell)).count();
+        let is_of_texts = |row: &[Data]| row.iter().all(|cell| !is_filled(cell) || matches!(cell, Data::String(_)));
+        // Above it may be a title and remarks, but no row of values.
+        let full = rows.iter().take(HEADER_ROWS).position(|row| filled(row) * 2 > width && is_of_texts(row));
+        let top = full.filter(|at| {
+            let names = rows.get(*at).map_or(0, |row| filled(row));
+            !rows.iter().take(*at).any(|row| !is_of_texts(row) && filled(row) >= names)
+        });
         // A text alone, or nothing but texts, may be values as well; the first row is then taken to name them.
         let first = top.map_or(0, |at| at + 1);
         let body = || rows.iter().skip(first);
@@ -326,6 +329,12 @@ mod tests {
         let values = table(&[&[text("Whole"), one.clone(), one], &[text("Words"), text("x"), text("y")]]);
         assert_eq!((values.above().count(), values.rows().count()), (0, 2));
         assert_eq!(values.columns[1].0, "column_2");
+        let dated = table(&[
+            &[text("As of"), Data::Float(2024.0)],
+            &[text("Name"), text("Number"), text("Price")],
+            &[text("x"), Data::Float(1.0), Data::Float(2.0)],
+        ]);
+        assert_eq!((dated.columns[2].0.as_str(), dated.rows().count()), ("Price", 1));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -240,16 +240,25 @@ async fn a_run_that_is_cut_off_goes_on_where_it_was() {
     let shop = site.shop(&[]).await;
     assert_eq!(shop.set(site.sync(&[])).await.0, 200);
     let until = async |path: &str| {
+        let end = Instant::now() + Duration::from_secs(60);
         let is_asked = || site.asked.lock().unwrap().iter().any(|(asked, _)| asked == path);
         while !is_asked() {
+            assert!(Instant::now() < end, "{path} is not asked for");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     until("/3").await;
-    // What was read is published once a minute; the run is held in between.
+    // What was read is published once a minute; the run goes on holding its lease in between.
     for _ in 0..2 {
         shop.service.clock.advance(Duration::from_secs(31));
-        tokio::time::sleep(Duration::from_secs(6)).await;
+        let end = Instant::now() + Duration::from_secs(60);
+        let lease = "SELECT leased_until FROM document_syncs WHERE name = 'pages'";
+        while sqlx::query_scalar::<_, i64>(lease).fetch_one(shop.service.db.pool()).await.unwrap()
+            < shop.service.clock.now() + 59_000
+        {
+            assert!(Instant::now() < end, "the lease is not held");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
     site.permits.add_permits(1);
     until("/4").await;

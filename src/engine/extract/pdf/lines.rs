@@ -26,8 +26,9 @@ pub(super) struct Span {
     pub(super) y: f64,
     pub(super) size: f64,
     pub(super) bold: usize,
-    /// Where its last letter begins.
+    /// Where its last letter begins, and whether that is a raised one.
     last_x0: f64,
+    is_raised: bool,
     ends_in_space: bool,
 }
 
@@ -98,6 +99,7 @@ fn spans(glyphs: &[Placed]) -> Vec<Span> {
                 size: glyph.size,
                 bold: usize::from(glyph.is_bold),
                 last_x0: glyph.x0,
+                is_raised: false,
                 ends_in_space: false,
             }),
         }
@@ -149,6 +151,13 @@ impl Span {
             self.text.push(' ');
         }
         self.ends_in_space = false;
+        // A raised digit behind another is an exponent, or the mark of a note: it makes no longer number of it.
+        let is_raised = glyph.size < 0.85 * self.size && self.y - glyph.y > 0.1 * self.size;
+        let is_digit = |c: char| c.is_ascii_digit();
+        if is_raised && !self.is_raised && self.text.ends_with(is_digit) && glyph.text.starts_with(is_digit) {
+            self.text.push('^');
+        }
+        self.is_raised = is_raised;
         self.text.push_str(&glyph.text);
         self.last_x0 = glyph.x0;
         self.bold += usize::from(glyph.is_bold);
@@ -381,6 +390,8 @@ mod tests {
     fn raised_letters_stay_in_their_word_and_doubled_ones_are_one() {
         let raised = [("the 19", 50.0, 100.0, 10.0), ("th", 80.0, 96.0, 6.0), (" century", 86.0, 100.0, 10.0)];
         assert_eq!(read(&raised), [["the 19th century"]]);
+        let power = [("about 10", 50.0, 100.0, 10.0), ("23", 90.0, 96.0, 6.0), (" atoms", 96.0, 100.0, 10.0)];
+        assert_eq!(read(&power), [["about 10^23 atoms"]]);
         let doubled: Vec<Placed> =
             drawn("BOOK", 50.0, 100.0, 10.0).into_iter().flat_map(|glyph| [glyph.clone(), glyph]).collect();
         assert_eq!(ordered(&doubled)[0][0].text(), "BOOK");
