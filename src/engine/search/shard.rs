@@ -98,7 +98,7 @@ pub(super) struct Place {
 }
 
 /// The engine's shard. It flushes when it is dropped, and panics when it cannot: when its folder was removed, or the
-/// disk is full. What counts was flushed by [`Builder::finish`] before, so that panic ends here.
+/// disk is full. What counts was flushed by [`builder::Builder::finish`] before, so that panic ends here.
 #[derive(Debug)]
 struct Engine(Option<EdgeShard>);
 
