@@ -117,9 +117,12 @@ fn by_ending(ending: &str) -> Option<Format> {
     })
 }
 
+/// What a message goes on with that says what else there is.
+pub(super) const HELP: &str = " These are understood: ";
+
 /// A kind that is not read.
 fn unknown(what: &str) -> Error {
-    Error::invalid("file", format!("{what}. These are understood: {UNDERSTOOD}."))
+    Error::invalid("file", format!("{what}.{HELP}{UNDERSTOOD}."))
 }
 
 #[cfg(test)]

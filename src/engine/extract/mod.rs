@@ -86,7 +86,9 @@ impl Found {
     fn unless_skipped<T: Default>(&mut self, name: &str, read: Result<T>) -> Result<T> {
         match read {
             Err(error) if error.code == Code::InvalidArgument => {
-                self.skipped.push(of_file(name, error).message);
+                let told = of_file(name, error).message;
+                // Said once for a file alone, not for each of its parts.
+                self.skipped.push(told.split_once(detect::HELP).map_or(told.as_str(), |(told, _)| told).to_owned());
                 Ok(T::default())
             }
             read => read,

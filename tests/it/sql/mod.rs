@@ -348,7 +348,7 @@ async fn a_cancelled_query_ends_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_worker_costs_one_query_and_is_reported() {
-    let house = House::new(|budgets| budgets.sql_memory_mb = 258).await;
+    let house = House::new(|budgets| (budgets.sql_memory_mb, budgets.sql_time) = (258, Duration::from_secs(60))).await;
     let query = house.query("SELECT count(*) FROM range(100000000000)");
     let kill = async {
         loop {

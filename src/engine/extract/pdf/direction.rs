@@ -7,8 +7,9 @@ fn is_leftward(c: char) -> bool {
         && matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }
 
+/// Letters of the other scripts, digits, and the signs that are written with these.
 fn is_rightward(c: char) -> bool {
-    c.is_alphanumeric() && !is_leftward(c)
+    c.is_alphanumeric() && !is_leftward(c) || "%‰#$€£¥₪°".contains(c)
 }
 
 /// Whether most letters of a text are written from right to left.
@@ -33,7 +34,12 @@ pub(super) fn as_read(seen: &str) -> String {
             rest = after;
             continue;
         }
-        let end = rest.iter().position(|c| goes_on(*c)).unwrap_or(rest.len());
+        let mut end = rest.iter().position(|c| goes_on(*c)).unwrap_or(rest.len());
+        // Words keep their order, numbers that follow each other have the line's.
+        let run = rest.iter().take(end);
+        if runs_left && !run.clone().any(|c| c.is_alphabetic()) {
+            end = run.clone().position(|c| c.is_whitespace()).unwrap_or(end);
+        }
         let last = rest.iter().take(end).rposition(|c| turns(*c)).map_or(end, |last| last + 1);
         let (turned, after) = rest.split_at(last);
         read.extend(turned.iter().rev().map(|c| if runs_left { mirrored(*c) } else { *c }));
@@ -70,6 +76,10 @@ mod tests {
             ("םלוע םולש", "שלום עולם"),
             ("Rust םלועל םולש (2024-25)", "(2024-25) שלום לעולם Rust"),
             ("the word םולש means peace", "the word שלום means peace"),
+            ("200 100 םוכס", "סכום 100 200"),
+            ("50% החנה", "הנחה 50%"),
+            ("$12,345.67 ריחמ", "מחיר $12,345.67"),
+            ("Rust 1.95 םלועל", "לעולם Rust 1.95"),
         ] {
             assert_eq!(as_read(seen), read);
         }
