@@ -13,7 +13,7 @@ use crate::model::org::Org;
 use crate::store::tenant::Scoped;
 
 const SELECT: &str = "SELECT d.org_id, d.id, d.document_id, d.dataset_id, m.version, d.title, d.source_file, d.body, \
-                      d.markup, d.facts, d.created_at FROM version_documents m JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id";
+                      d.markup, d.facts, d.created_at";
 
 /// What tells a document from others, without its text.
 #[derive(Clone, Debug)]
@@ -69,8 +69,10 @@ pub async fn by_id(
     version: &str,
     id: Id<Document>,
 ) -> Result<Option<Document>> {
+    // Left to itself, SQLite goes through all documents of the version: it takes tables of a CROSS JOIN in their order.
     let sql = format!(
-        "{SELECT} WHERE d.org_id = $1 AND d.document_id = $2 AND m.org_id = $1 AND m.dataset_id = $3 AND m.version = $4"
+        "{SELECT} FROM documents d CROSS JOIN version_documents m WHERE d.org_id = $1 AND d.document_id = $2 \
+         AND m.org_id = $1 AND m.dataset_id = $3 AND m.version = $4 AND m.row_id = d.id"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string()).bind(id.to_string());
     let row = query.bind(dataset.to_string()).bind(version.to_owned()).fetch_optional(&mut **on).await?;
@@ -79,10 +81,10 @@ pub async fn by_id(
 
 /// The dataset that has a document in its current version, if there is one in the workspace.
 pub async fn dataset_of(on: &mut Scoped, org: Id<Org>, id: Id<Document>) -> Result<Option<Id<Dataset>>> {
-    let sql = "SELECT d.dataset_id FROM documents d \
-               JOIN version_documents m ON m.org_id = d.org_id AND m.row_id = d.id \
-               JOIN datasets s ON s.org_id = d.org_id AND s.id = d.dataset_id AND s.version = m.version \
-               WHERE d.org_id = $1 AND d.document_id = $2";
+    // As in [`by_id`].
+    let sql = "SELECT d.dataset_id FROM documents d CROSS JOIN datasets s CROSS JOIN version_documents m \
+               WHERE d.org_id = $1 AND d.document_id = $2 AND s.org_id = $1 AND s.id = d.dataset_id \
+               AND m.org_id = $1 AND m.dataset_id = d.dataset_id AND m.version = s.version AND m.row_id = d.id";
     let row = sqlx::query(sql).bind(org.to_string()).bind(id.to_string()).fetch_optional(&mut **on).await?;
     row.map(|row| row.try_get::<String, _>("dataset_id")?.parse().map_err(Error::internal)).transpose()
 }
@@ -90,7 +92,8 @@ pub async fn dataset_of(on: &mut Scoped, org: Id<Org>, id: Id<Document>) -> Resu
 /// The documents of a dataset's version, by source file.
 pub async fn list(on: &mut Scoped, org: Id<Org>, dataset: Id<Dataset>, version: &str) -> Result<Vec<Document>> {
     let sql = format!(
-        "{SELECT} WHERE m.org_id = $1 AND m.dataset_id = $2 AND m.version = $3 ORDER BY d.source_file, d.document_id"
+        "{SELECT} FROM version_documents m JOIN documents d ON d.org_id = m.org_id AND d.id = m.row_id \
+         WHERE m.org_id = $1 AND m.dataset_id = $2 AND m.version = $3 ORDER BY d.source_file, d.document_id"
     );
     let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(org.to_string());
     let query = query.bind(dataset.to_string()).bind(version.to_owned());
