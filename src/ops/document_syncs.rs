@@ -112,7 +112,7 @@ impl Operation for ListSyncs {
 }
 
 /// Arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetSync {
     /// The dataset of documents: one that is there, or a new one, which no client sees until it is published.

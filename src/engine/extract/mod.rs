@@ -121,13 +121,7 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Found> {
 /// Reads what is within an archive or a mail.
 fn within(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found) -> Result<()> {
     let format = detect::format(&mut Cursor::new(bytes), name);
-    let read = format.and_then(|format| {
-        // On some damaged files a reader gives up in its midst.
-        let read = catch_unwind(AssertUnwindSafe(|| by_format(format, bytes, name, budget, found)));
-        read.unwrap_or_else(|_| {
-            Err(broken("its reader failed on it. Open it in the program that made it, and save it anew"))
-        })
-    });
+    let read = format.and_then(|format| held(|| by_format(format, bytes, name, budget, found))?);
     found.unless_skipped(name, read)
 }
 
@@ -183,6 +177,12 @@ fn plain(bytes: &[u8], name: &str, markup: Markup, budget: &Budget) -> Result<Ex
 
 fn no_text() -> Error {
     Error::invalid("file", "it has no text.")
+}
+
+/// What a reader answers, which on some damaged files gives up in its midst.
+fn held<T>(read: impl FnOnce() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read))
+        .map_err(|_| broken("its reader failed on it. Open it in the program that made it, and save it anew"))
 }
 
 /// What is wrong within a file.

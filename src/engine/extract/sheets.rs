@@ -2,7 +2,6 @@
 //! of texts, and the cells of a column decide about its type.
 
 use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use calamine::{Data, Ods, Range, Reader as _, SheetType, SheetVisible, Sheets, Xls, Xlsb, Xlsx};
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::package::{Package, protected};
 use super::write::{Text, squeezed};
-use super::{Extracted, broken};
+use super::{Extracted, broken, held};
 use crate::model::document::Facts;
 use crate::model::error::{Error, Result};
 
@@ -110,12 +109,6 @@ impl Workbook {
         let range = range.map_err(|cause| unreadable(&format!("the sheet {:?}", sheet.name), &cause))?;
         Ok(Table::of(range))
     }
-}
-
-/// What another's reader answers, which on some damaged files gives up in its midst.
-fn held<T>(read: impl FnOnce() -> T) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(read))
-        .map_err(|_| broken("its reader failed on it. Open it in the program that made it, and save it anew"))
 }
 
 fn unreadable(what: &str, cause: &dyn std::fmt::Display) -> Error {

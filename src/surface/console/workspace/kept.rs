@@ -125,7 +125,7 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
         Some("keep") => {
             let table = room.ask(GetSchema::of(dataset_id)).await?.one()?.table_name;
             let (table, key) = (Some(table), Some(column("key").unwrap_or_default()));
-            let (site, folder, text) = (None, None, params.all("text").map(str::to_owned).collect());
+            let text = params.all("text").map(str::to_owned).collect();
             let every_minutes = match params.get("every").map(str::parse) {
                 None => None,
                 Some(Ok(minutes)) => Some(minutes),
@@ -133,22 +133,8 @@ pub(super) async fn change(room: &Room<'_>, dataset_id: Id<Dataset>, params: &Pa
             };
             let (title, changed, markdown) = (column("title"), column("changed"), params.get("markdown").is_some());
             // What filters ask for is said by programs alone.
-            let (created, tags, metadata) = (None, None, vec![]);
-            let set = SetSync {
-                name,
-                site,
-                folder,
-                table,
-                key,
-                title,
-                text,
-                changed,
-                markdown,
-                created,
-                tags,
-                metadata,
-                every_minutes,
-            };
+            let rest = SetSync::default();
+            let set = SetSync { name, table, key, title, text, changed, markdown, every_minutes, ..rest };
             room.ask(set).await.map(drop)
         }
         _ => Err(Error::invalid("do", "This form is not one of this page.")),
