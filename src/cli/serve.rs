@@ -27,6 +27,9 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self, config: Config) -> anyhow::Result<()> {
         let started = Instant::now();
+        // Before anybody can think that it is up: as the first process of a container, or started in the background of a
+        // script, a process without handlers of its own ignores signals.
+        let mut stop = Box::pin(stop_signal()?);
         raise_open_files();
         anyhow::ensure!(
             !self.demo || config.listen.ip().is_loopback(),
@@ -36,8 +39,18 @@ impl Serve {
         let listener = TcpListener::bind(config.listen)
             .await
             .with_context(|| format!("cannot listen on {}; choose another address with --listen", config.listen))?;
-        let app = App::open(config, Clock::system()).await?;
-        let demo = if self.demo { Some(demo::prepare(&app).await?) } else { None };
+        let open = async {
+            let app = App::open(config, Clock::system()).await?;
+            let demo = if self.demo { Some(demo::prepare(&app).await?) } else { None };
+            anyhow::Ok((app, demo))
+        };
+        let (app, demo) = tokio::select! {
+            opened = open => opened?,
+            () = &mut stop => {
+                tracing::info!("stopping before it was up");
+                return Ok(());
+            }
+        };
         println!("Dragoman is up on {} ({} ms)", app.office.config.issuer(), started.elapsed().as_millis());
         println!("  Give this address to your AI client:  {}", app.office.config.resource());
         match demo {
@@ -52,7 +65,7 @@ impl Serve {
                 println!("  then `dragoman import FILE --workspace W --publish`. Or try `dragoman serve --demo`.");
             }
         }
-        app.serve(listener, stop_signal()?).await
+        app.serve(listener, stop).await
     }
 }
 

@@ -2,6 +2,7 @@
 //! nothing but the address, a person at a browser, right answers, and everything still there after a restart.
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use dragoman::gateway::operation::Operation as _;
@@ -14,6 +15,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::{AuthClient, AuthorizationManager, AuthorizationRequest, OAuthState};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
 use crate::support::operations::tools_of;
@@ -46,6 +48,21 @@ async fn a_client_that_knows_only_the_address_gets_right_answers() {
     program.stop().await;
     inspector(data.path(), &base).await;
     eprintln!("first start {first_up:?}");
+}
+
+/// Wherever in its start a signal meets it: the first process of a container has no default for one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_told_to_stop_while_it_starts_stops_and_starts_again() {
+    let data = tempfile::tempdir().unwrap();
+    let serve = ["serve", "--demo", "--listen", "127.0.0.1:0"];
+    let mut child = command(data.path()).args(serve).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    while !lines.next_line().await.unwrap().unwrap().contains("Loading the demo") {}
+    let pid = nix::unistd::Pid::from_raw(child.id().unwrap().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
+    assert!(status.expect("it stops within its time").unwrap().success());
+    Program::start(data.path(), free_port()).await.stop().await;
 }
 
 /// `rmcp`'s own client: discovery, registration, PKCE, the code's exchange, then every kind of question.
