@@ -1,5 +1,5 @@
 //! Glyphs into words that stand together, and these into lines. Reading order is found by cutting the page: between two
-//! columns of running text first, otherwise at its widest empty band.
+//! columns first, of running text or of what was drawn one after the other, otherwise at its widest empty band.
 
 use super::direction;
 use super::glyphs::Placed;
@@ -14,6 +14,12 @@ const SCRIPT: f64 = 0.6;
 const COLUMN: f64 = 11.0;
 const COLUMN_LINES: usize = 3;
 const GUTTER: f64 = 0.8;
+/// The same of columns that are no running text, as of forms and lists: how wide they are, the letters of a line, and the
+/// lines of both for each time that the drawing goes over to the other. Programs draw a column to its end, and tables row
+/// by row, whose cells may be of several lines.
+const NARROW: f64 = 6.0;
+const WORDS: usize = 8;
+const AT_ONCE: usize = 16;
 /// Cuts within cuts.
 const DEPTH: usize = 60;
 
@@ -26,6 +32,8 @@ pub(super) struct Span {
     pub(super) y: f64,
     pub(super) size: f64,
     pub(super) bold: usize,
+    /// Its place in the order of drawing.
+    drawn: usize,
     /// Where its last letter begins, and whether that is a raised one.
     last_x0: f64,
     is_raised: bool,
@@ -85,7 +93,7 @@ pub(super) fn ordered(glyphs: &[Placed]) -> Vec<Vec<Line>> {
 
 fn spans(glyphs: &[Placed]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
-    for glyph in glyphs {
+    for (drawn, glyph) in glyphs.iter().enumerate() {
         let is_space = glyph.text.chars().all(char::is_whitespace);
         match spans.last_mut() {
             Some(span) if span.repeats(glyph) => {}
@@ -98,6 +106,7 @@ fn spans(glyphs: &[Placed]) -> Vec<Span> {
                 y: glyph.y,
                 size: glyph.size,
                 bold: usize::from(glyph.is_bold),
+                drawn,
                 last_x0: glyph.x0,
                 is_raised: false,
                 ends_in_space: false,
@@ -198,7 +207,7 @@ fn cut(spans: Vec<Span>, depth: usize, columns: &mut Vec<Vec<Span>>) {
     columns.extend((!whole.is_empty()).then_some(whole));
 }
 
-/// Where a region falls into two columns of running text: the middle of an empty stripe.
+/// Where a region falls into two columns: the middle of an empty stripe.
 fn gutter(spans: &[Span]) -> Option<f64> {
     let size = middle(spans.iter().map(|span| span.size).collect());
     let mut edges: Vec<(f64, f64)> = spans.iter().map(|span| (span.x0, span.x1)).collect();
@@ -218,6 +227,7 @@ fn gutter(spans: &[Span]) -> Option<f64> {
         // Where both have their lines at the same heights they may be the cells of a table's rows.
         let is_level = Side::share_levels(&sides, size);
         sides.iter().all(|side| side.is_running(size) && (!is_level || side.is_prose()))
+            || (sides.iter().all(|side| side.has_words(size)) && Side::is_drawn_apart(&sides, spans, *at))
     })
 }
 
@@ -251,6 +261,23 @@ impl<'s> Side<'s> {
         };
         let shared = one.levels.iter().filter(|(y, _)| beside(*y)).count();
         shared * 10 >= one.levels.len().min(other.levels.len()) * 7
+    }
+
+    /// Whether the drawing went over to the other side but seldom.
+    fn is_drawn_apart(sides: &[Self; 2], spans: &[Span], at: f64) -> bool {
+        let mut drawn: Vec<(usize, bool)> = spans.iter().map(|span| (span.drawn, span.x1 <= at)).collect();
+        drawn.sort_unstable();
+        let changes = drawn.windows(2).filter(|pair| matches!(pair, [one, next] if one.1 != next.1)).count();
+        changes * AT_ONCE <= sides.iter().map(|side| side.levels.len()).sum()
+    }
+
+    /// Whether it may be a column of short lines, which are words and no values.
+    fn has_words(&self, size: f64) -> bool {
+        let signs = || self.levels.iter().flat_map(|(_, line)| line).flat_map(|span| span.text.chars());
+        let (all, letters) =
+            (signs().filter(|c| !c.is_whitespace()).count(), signs().filter(|c| c.is_alphabetic()).count());
+        let count = self.levels.len();
+        count >= COLUMN_LINES && self.width >= NARROW * size && letters >= count * WORDS && letters * 2 >= all
     }
 
     /// Whether it is as wide as a column, and has as many letters.
@@ -384,6 +411,19 @@ mod tests {
         let columns = read(&prose.concat());
         assert_eq!(columns.len(), 2);
         assert!(columns[1].iter().all(|line| line.starts_with("and those")), "{columns:?}");
+    }
+
+    #[test]
+    fn what_was_drawn_as_columns_is_read_so_and_rows_are_not() {
+        let rows: Vec<f64> = (0..8).map(|n| 100.0 + 12.0 * f64::from(n)).collect();
+        let side = |text: &'static str, x: f64| rows.iter().map(move |y| (text, x, *y, 10.0));
+        let (left, right) = ("dpkg -l names", "tar -xf archive");
+        let columns: Vec<_> = side(left, 50.0).chain(side(right, 250.0)).collect();
+        assert_eq!(read(&columns), [vec![left; 8], vec![right; 8]]);
+        let by_rows: Vec<_> = side(left, 50.0).zip(side(right, 250.0)).flat_map(|(one, other)| [one, other]).collect();
+        assert_eq!(read(&by_rows), [vec![format!("{left} {right}"); 8]]);
+        let values: Vec<_> = side(left, 50.0).chain(side("1,204.50 1,204.50", 250.0)).collect();
+        assert_eq!(read(&values).len(), 1);
     }
 
     #[test]
