@@ -64,7 +64,7 @@ pub fn format(source: &mut (impl Read + Seek), name: &str) -> Result<Format> {
         source.rewind().map_err(Error::internal)?;
         return marks::of_compound(source);
     }
-    if let Some(format) = marks::of(&head)? {
+    if let Some(format) = marks::of(&head, &ending)? {
         return Ok(format);
     }
     of_text(&head, size > HEAD as u64, &ending)

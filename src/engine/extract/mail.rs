@@ -1,7 +1,9 @@
 //! Mails (RFC 5322, MIME) and boxes of them (mbox): who wrote to whom, when, about what, and the text; attachments that
 //! can be read are documents of their own.
 
-use mail_parser::{Address, Message, MessageParser, MimeHeaders as _, PartType};
+use std::borrow::Cow;
+
+use mail_parser::{Address, Encoding, Message, MessageParser, MimeHeaders as _, PartType};
 
 use serde_json::Value;
 
@@ -17,8 +19,21 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget, found: &mut Found)
     // A mail is ASCII and what its parts say; what was saved anew as a whole is in the encoding of its mark.
     let saved_anew = decode::marked(bytes);
     let bytes = saved_anew.as_ref().map_or(bytes, |text| text.as_bytes());
-    let message = MessageParser::default().parse(bytes).ok_or_else(|| broken("it has no header of a mail"))?;
+    let mut message = MessageParser::default().parse(bytes).ok_or_else(|| broken("it has no header of a mail"))?;
+    if let Some(text) = &saved_anew {
+        as_saved(&mut message, text);
+    }
     one(&message, name, budget, found)
+}
+
+/// Takes parts that stand in a mail as they are from its text: they say the encoding that they had before.
+fn as_saved<'m>(message: &mut Message<'m>, text: &'m str) {
+    for part in message.parts.iter_mut().filter(|part| part.encoding == Encoding::None) {
+        let own = text.get(part.offset_body as usize..part.offset_end as usize);
+        if let (PartType::Text(body) | PartType::Html(body), Some(own)) = (&mut part.body, own) {
+            *body = Cow::Borrowed(own);
+        }
+    }
 }
 
 /// Each mail of a box, numbered from 1.
@@ -162,7 +177,8 @@ mod tests {
         let read_odd = read(odd, "o.eml").unwrap();
         assert_eq!((read_odd.documents[0].title.as_str(), read_odd.documents[0].markup), ("Odd", Markup::Markdown));
         assert_eq!(read(odd, "o.txt").unwrap().documents[0].markup, Markup::Plain);
-        let wide = format!("{head}utf-8\n\nÇa va\n").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        let wide =
+            format!("{head}iso-8859-1\n\nÇa va\n").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
         for wide in [wide.clone(), [b"\xff\xfe".to_vec(), wide].concat()] {
             let found = read(&wide, "w.eml").unwrap();
             assert_eq!(found.documents[0].title, "Saying");

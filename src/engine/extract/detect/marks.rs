@@ -2,9 +2,9 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use zip::read::read_zipfile_from_stream;
+use flate2::read::DeflateDecoder;
 
-use super::{Format, unknown};
+use super::{Format, lines, unknown};
 use crate::engine::extract::package::protected;
 use crate::model::error::{Error, Result};
 
@@ -50,9 +50,8 @@ const OTHERS: &[(usize, &[u8], &str)] = &[
 ];
 
 /// The format that a mark says.
-pub(super) fn of(head: &[u8]) -> Result<Option<Format>> {
-    let start = head.get(..PDF_WITHIN).unwrap_or(head);
-    if start.windows(5).any(|window| window == b"%PDF-") {
+pub(super) fn of(head: &[u8], ending: &str) -> Result<Option<Format>> {
+    if is_pdf(head, ending) {
         return Ok(Some(Format::Pdf));
     }
     if head.starts_with(b"PAR1") {
@@ -68,17 +67,27 @@ pub(super) fn of(head: &[u8]) -> Result<Option<Format>> {
     }
 }
 
+/// Whether a PDF begins here, or soon. One that stands within a mail, and the word in a text, is none.
+fn is_pdf(head: &[u8], ending: &str) -> bool {
+    let start = head.get(..PDF_WITHIN).unwrap_or(head);
+    let Some(at) = start.windows(5).position(|window| window == b"%PDF-") else { return false };
+    let before = String::from_utf8_lossy(start.get(..at).unwrap_or_default());
+    let has_objects = || head.windows(5).any(|window| window == b" obj\n" || window == b" obj\r" || window == b" obj<");
+    let is_mail = || lines::is_mail(before.trim_start(), ending) || lines::is_box(&before);
+    before.trim_matches(['\u{feff}', '\0']).trim().is_empty() || (has_objects() && !is_mail())
+}
+
 /// What a zip holds, by the names in its directory, of which `tail` is the end; OpenDocument and books say it in a member.
 pub(super) fn of_zip(source: &mut (impl Read + Seek), tail: &[u8]) -> Format {
     let members = members(tail);
-    let kind = members.iter().find(|(name, _)| *name == b"mimetype").and_then(|(_, at)| start(source, *at));
+    let kind = members.iter().find(|member| member.name == b"mimetype").and_then(|member| start(source, member));
     match kind.unwrap_or_default() {
         kind if kind.contains("opendocument.spreadsheet") => return Format::Workbook,
         kind if kind.contains("vnd.oasis.opendocument") || kind.contains("vnd.sun.xml") => return Format::OpenDocument,
         kind if kind.contains("application/epub") => return Format::Epub,
         _ => {}
     }
-    let has = |name: &[u8]| members.iter().any(|(known, _)| known.starts_with(name));
+    let has = |name: &[u8]| members.iter().any(|known| known.name.starts_with(name));
     if has(b"[Content_Types].xml") || has(b"_rels/.rels") {
         for (folder, format) in [(&b"word/"[..], Format::Docx), (b"ppt/", Format::Pptx), (b"xl/", Format::Workbook)] {
             if has(folder) {
@@ -92,9 +101,18 @@ pub(super) fn of_zip(source: &mut (impl Read + Seek), tail: &[u8]) -> Format {
     }
 }
 
-/// The names in a zip's directory and where their members are, as far as the end of the file has it (APPNOTE 4.3.12).
+/// A member of a zip, as its directory has it.
+struct Member<'t> {
+    name: &'t [u8],
+    is_deflated: bool,
+    /// Bytes that it takes in the file, and where its own header is.
+    size: u64,
+    at: u64,
+}
+
+/// The directory of a zip, as far as the end of the file has it (APPNOTE 4.3.12).
 /// Members that are zips themselves have directories too: the file's own stands before its end record (4.3.16).
-fn members(tail: &[u8]) -> Vec<(&[u8], u64)> {
+fn members(tail: &[u8]) -> Vec<Member<'_>> {
     let signature = |bytes: &[u8], sign: &[u8]| bytes.windows(4).rposition(|window| window == sign);
     let end = signature(tail, b"PK\x05\x06").unwrap_or(tail.len());
     let size = number(tail, end + 12, 4).unwrap_or_default();
@@ -102,8 +120,14 @@ fn members(tail: &[u8]) -> Vec<(&[u8], u64)> {
     let mut members = Vec::new();
     while let Some(at) = rest.windows(4).position(|window| window == b"PK\x01\x02") {
         let entry = rest.get(at..).unwrap_or_default();
-        let [name, extra, comment] = [28, 30, 32].map(|at| number(entry, at, 2).unwrap_or_default());
-        members.extend(entry.get(46..46 + name).zip(number(entry, 42, 4).map(|at| at as u64)));
+        let value = |at: usize, length: usize| number(entry, at, length).unwrap_or_default();
+        let [name, extra, comment] = [28, 30, 32].map(|at| value(at, 2));
+        members.extend(entry.get(46..46 + name).map(|name| Member {
+            name,
+            is_deflated: value(10, 2) == 8,
+            size: value(20, 4) as u64,
+            at: value(42, 4) as u64,
+        }));
         rest = entry.get(46 + name + extra + comment..).unwrap_or_default();
     }
     members
@@ -114,11 +138,20 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     Some(bytes.get(at..at + length)?.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
 }
 
-/// How the member at a place of a zip begins.
-fn start(source: &mut (impl Read + Seek), at: u64) -> Option<String> {
-    source.seek(SeekFrom::Start(at)).ok()?;
+/// How a member begins. Its own header (APPNOTE 4.3.7) may not know its size yet: programs that write straight on put it
+/// behind the member.
+fn start(source: &mut (impl Read + Seek), member: &Member<'_>) -> Option<String> {
+    let mut header = [0; 30];
+    source.seek(SeekFrom::Start(member.at)).ok()?;
+    source.read_exact(&mut header).ok()?;
+    let beside = number(&header, 26, 2)? + number(&header, 28, 2)?;
+    source.seek_relative(i64::try_from(beside).ok()?).ok()?;
+    let packed = source.take(member.size);
     let mut start = Vec::new();
-    read_zipfile_from_stream(source).ok()??.take(KIND_BYTES).read_to_end(&mut start).ok()?;
+    match member.is_deflated {
+        true => DeflateDecoder::new(packed).take(KIND_BYTES).read_to_end(&mut start).ok()?,
+        false => packed.take(KIND_BYTES).read_to_end(&mut start).ok()?,
+    };
     Some(String::from_utf8_lossy(&start).into_owned())
 }
 
@@ -170,9 +203,26 @@ mod tests {
                 [("content.xml", &b"<x/>"[..]), ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet")];
             assert_eq!(told(&sheet, method).0, Format::Workbook);
         }
+        let mut streamed = ZipWriter::new_stream(Vec::new());
+        streamed.start_file("mimetype", SimpleFileOptions::default()).unwrap();
+        streamed.write_all(b"application/epub+zip").unwrap();
+        let streamed = streamed.finish().unwrap().into_inner();
+        assert_eq!(of_zip(&mut Cursor::new(&streamed), &streamed), Format::Epub);
         let word = [("[Content_Types].xml", &b"<x/>"[..]), ("word/document.xml", b"<x/>")];
         let (format, word) = told(&word, CompressionMethod::Deflated);
         assert_eq!(format, Format::Docx);
         assert_eq!(told(&[("a.docx", &word)], CompressionMethod::Stored).0, Format::Zip);
+    }
+
+    #[test]
+    fn a_pdf_begins_soon_and_holds_objects() {
+        let told = |bytes: &[u8], ending: &str| of(bytes, ending).unwrap();
+        assert_eq!(told(b"\xef\xbb\xbf%PDF-1.4", ""), Some(Format::Pdf));
+        assert_eq!(told(b"HTTP/1.1 200\r\n\r\n%PDF-1.4\n1 0 obj\n<<>>", ""), Some(Format::Pdf));
+        assert_eq!(told(b"The first bytes of such a file are %PDF-1.4.", "txt"), None);
+        let mail =
+            b"From: a@b.c\nSubject: x\nContent-Type: multipart/mixed; boundary=X\n\n--X\n\n%PDF-1.4\n1 0 obj\n<<>>";
+        assert_eq!(told(mail, "eml"), None);
+        assert_eq!(told(mail, ""), None);
     }
 }
