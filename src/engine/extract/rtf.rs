@@ -42,10 +42,8 @@ const SKIPPED: &[&str] = &[
     "footerr",
     "footerf",
     "fldinst",
-    "pntext",
     "pntxta",
     "pntxtb",
-    "listtext",
     "bkmkstart",
     "bkmkend",
     "nonshppict",
@@ -80,6 +78,7 @@ struct State {
     encoding: &'static Encoding,
     is_skipped: bool,
     is_title: bool,
+    is_mark: bool,
     is_fonts: bool,
     is_hidden: bool,
     /// Characters that stand for one of Unicode, for readers that know none.
@@ -99,6 +98,8 @@ struct Reader<'t, 'b> {
     bytes: Vec<u8>,
     text: String,
     title: String,
+    /// What stands before an item, as the program that wrote it counted.
+    mark: String,
     to_skip: usize,
     surrogate: Option<u16>,
     tables: Tables,
@@ -114,6 +115,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         encoding: default,
         is_skipped: false,
         is_title: false,
+        is_mark: false,
         is_fonts: false,
         is_hidden: false,
         fallback: 1,
@@ -130,6 +132,7 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         bytes: Vec::new(),
         text: String::new(),
         title: String::new(),
+        mark: String::new(),
         to_skip: 0,
         surrogate: None,
         tables: Tables::default(),
@@ -244,6 +247,8 @@ impl Reader<'_, '_> {
             self.state.is_skipped = true;
         } else if begins && word == "title" {
             self.state.is_title = true;
+        } else if begins && matches!(word, "listtext" | "pntext") {
+            (self.state.is_skipped, self.state.is_mark) = (true, true);
         } else if begins && word == "fonttbl" {
             (self.state.is_skipped, self.state.is_fonts) = (true, true);
         } else if begins && (SKIPPED.contains(&word) || (optional && !matches!(word, "shptxt" | "shpinst"))) {
@@ -336,7 +341,7 @@ impl Reader<'_, '_> {
     }
 
     fn is_read(&self) -> bool {
-        (!self.state.is_skipped || self.state.is_title) && !self.state.is_hidden
+        (!self.state.is_skipped || self.state.is_title || self.state.is_mark) && !self.state.is_hidden
     }
 
     /// The bytes that were met become text, in the code page that holds until here.
@@ -354,7 +359,12 @@ impl Reader<'_, '_> {
         if !self.is_read() {
             return;
         }
-        if self.state.is_title { self.title.push_str(text) } else { self.text.push_str(text) }
+        let kept = match (self.state.is_title, self.state.is_mark) {
+            (true, _) => &mut self.title,
+            (false, true) => &mut self.mark,
+            (false, false) => &mut self.text,
+        };
+        kept.push_str(text);
     }
 
     fn end_cell(&mut self) {
@@ -370,15 +380,20 @@ impl Reader<'_, '_> {
 
     fn end_paragraph(&mut self) -> Result<()> {
         self.decode();
+        let mark = std::mem::take(&mut self.mark);
         if self.state.in_table {
             self.text.push(' ');
             return Ok(());
         }
         self.end_table()?;
         let text = std::mem::take(&mut self.text);
-        match (self.state.level, self.state.item) {
-            (Some(level), _) => self.out.heading(level, &text),
-            (None, Some(depth)) => self.out.item(depth, "-", &text),
+        // Bullets are of any shape.
+        let number = Some(mark.trim()).filter(|mark| mark.contains(char::is_alphanumeric));
+        let item = self.state.item.or_else(|| (!mark.is_empty()).then_some(0));
+        match (self.state.level, item) {
+            (Some(_), _) if text.trim().is_empty() => Ok(()),
+            (Some(level), _) => self.out.heading(level, &format!("{} {text}", number.unwrap_or_default())),
+            (None, Some(depth)) => self.out.item(depth, number.unwrap_or("-"), &text),
             (None, None) => self.out.paragraph(&text),
         }
     }
@@ -410,7 +425,9 @@ mod tests {
     fn what_is_skipped_changes_nothing() {
         let numbered =
             b"{\\rtf1{\\stylesheet{\\s1\\outlinelevel0 x;}}One\\par\\pard\\outlinelevel0{\\listtext\\pard 1.}Two\\par}";
-        assert_eq!(text(numbered), "One\n\n# Two\n");
+        assert_eq!(text(numbered), "One\n\n# 1. Two\n");
+        let bullets = b"{\\rtf1{\\pntext\\'b7\\tab}One\\par{\\listtext (b)\\tab}\\ls1\\ilvl1 Two\\par}";
+        assert_eq!(text(bullets), "- One\n  (b) Two\n");
         assert_eq!(text(b"{\\rtf1 a{\\*\\shpinst{\\sp{\\sn fLine}{\\sv 0}}{\\shptxt b}}}"), "ab\n");
     }
 
