@@ -1,10 +1,15 @@
-//! Word documents (ECMA-376 part 1, WordprocessingML): headings by style or outline level, lists, tables, notes. Text
-//! that was deleted under tracking is not there; text in boxes is. Pages are those that the last program that laid the
-//! document out wrote into it.
+//! Word documents (ECMA-376 part 1, WordprocessingML): headings by style or outline level, lists and headings with their
+//! numbers, tables, formulas, charts and diagrams, notes, comments. Text that was deleted under tracking is not there; text
+//! in boxes is. Pages are those that the last program that laid the document out wrote into it.
 
-use std::collections::HashMap;
+mod numbering;
+mod styles;
+
+use std::collections::{BTreeMap, HashMap};
 
 use super::budget::Budget;
+use super::drawings::{self, Drawing};
+use super::formula::Formula;
 use super::package::Package;
 use super::tables::Tables;
 use super::write::Text;
@@ -12,9 +17,10 @@ use super::xml::{Node, Tag, Xml, text_of};
 use super::{Extracted, office};
 use crate::model::error::Result;
 
+use numbering::Numbering;
+use styles::Style;
+
 const DOCUMENT: &str = "word/document.xml";
-/// Styles that a style may rest on, one on the other.
-const CHAIN: usize = 20;
 
 /// Elements whose content is no text of the document.
 const SKIPPED: &[&str] = &[
@@ -24,6 +30,7 @@ const SKIPPED: &[&str] = &[
     "instrText",
     "delText",
     "rPr",
+    "pPrChange",
     "sectPr",
     "tblPr",
     "trPr",
@@ -39,13 +46,28 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
     let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);
     let beside = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     let styles = match package.read(&beside("styles.xml"))? {
-        Some(part) => levels(&text_of(&part), "styles.xml")?,
+        Some(part) => styles::read(&text_of(&part), "styles.xml")?,
         None => HashMap::new(),
     };
+    let numbering = match package.read(&beside("numbering.xml"))? {
+        Some(part) => Numbering::read(&text_of(&part), "numbering.xml")?,
+        None => Numbering::default(),
+    };
     let mut text = Text::new(budget);
-    let mut document = Document { styles: &styles, text: &mut text, open: Vec::new(), tables: Tables::default() };
+    let drawings = drawings::beside(&mut package, &main)?;
+    let mut document = Document {
+        styles: &styles,
+        numbering,
+        drawings,
+        text: &mut text,
+        open: Vec::new(),
+        tables: Tables::default(),
+        shown: Vec::new(),
+        by: None,
+        formula: None,
+    };
     document.part(&text_of(&package.need(&main)?), &main)?;
-    for notes in ["footnotes.xml", "endnotes.xml"] {
+    for notes in ["footnotes.xml", "endnotes.xml", "comments.xml"] {
         if let Some(part) = package.read(&beside(notes))? {
             document.part(&text_of(&part), notes)?;
         }
@@ -54,68 +76,30 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
     Ok(Extracted::new(name, title, text, properties.facts))
 }
 
-/// The heading level of each style that has one, by its id.
-fn levels(styles: &str, part: &str) -> Result<HashMap<String, usize>> {
-    #[derive(Default)]
-    struct Style {
-        name: String,
-        based_on: String,
-        is_default: bool,
-        outline: Option<usize>,
-    }
-    let mut known: HashMap<String, Style> = HashMap::new();
-    let mut current: Option<(String, Style)> = None;
-    let mut xml = Xml::new(styles, part);
-    while let Some(node) = xml.next()? {
-        match node {
-            Node::Open(tag) if tag.name == "style" => {
-                let is_default = matches!(tag.get("default"), Some("1" | "true" | "on"));
-                let id = tag.get("styleId").unwrap_or_default().to_owned();
-                current = Some((id, Style { is_default, ..Style::default() }));
-            }
-            Node::Open(tag) => {
-                let Some((_, style)) = &mut current else { continue };
-                let value = || tag.get("val").unwrap_or_default().to_owned();
-                match tag.name.as_str() {
-                    "name" => style.name = value().to_lowercase(),
-                    "basedOn" => style.based_on = value(),
-                    "outlineLvl" => style.outline = tag.number("val"),
-                    _ => {}
-                }
-            }
-            Node::Close(name) if name == "style" => known.extend(current.take()),
-            _ => {}
-        }
-    }
-    let of_name = |name: &str| match name {
-        "title" => Some(1),
-        "subtitle" => Some(2),
-        name => name.strip_prefix("heading ")?.trim().parse().ok().filter(|level| (1..=9).contains(level)),
-    };
-    let level = |id: &str| {
-        let chain = std::iter::successors(known.get(id), |style| known.get(&style.based_on));
-        // Level 9 says that the text is of the body; what the default style says would make headings of all of it.
-        let mut own = chain.take(CHAIN).take_while(|style| !style.is_default);
-        let level =
-            own.find_map(|style| style.outline.map(|level| level.saturating_add(1)).or_else(|| of_name(&style.name)));
-        level.filter(|level| *level <= 9)
-    };
-    Ok(known.keys().filter_map(|id| Some((id.clone(), level(id)?))).collect())
-}
-
 /// A paragraph whose end is still to come: one in a text box stands within another.
 #[derive(Default)]
 struct Paragraph {
     text: String,
+    style: Option<String>,
+    /// The heading level that it says itself, 0 for none.
     level: Option<usize>,
-    item: Option<usize>,
+    /// The list that it says itself, and how deep in it.
+    list: Option<String>,
+    depth: Option<usize>,
 }
 
 struct Document<'d, 'b> {
-    styles: &'d HashMap<String, usize>,
+    styles: &'d HashMap<String, Style>,
+    numbering: Numbering,
     text: &'d mut Text<'b>,
     open: Vec<Paragraph>,
     tables: Tables,
+    /// Charts and diagrams by the ids of their relations, and those of what is open.
+    drawings: BTreeMap<String, Drawing>,
+    shown: Vec<String>,
+    /// Who made the comment that is open.
+    by: Option<String>,
+    formula: Option<Formula>,
 }
 
 impl Document<'_, '_> {
@@ -143,12 +127,18 @@ impl Document<'_, '_> {
     }
 
     fn add(&mut self, text: &str) {
-        if let Some(paragraph) = self.open.last_mut() {
+        if let Some(formula) = &mut self.formula {
+            formula.add(text);
+        } else if let Some(paragraph) = self.open.last_mut() {
             paragraph.text.push_str(text);
         }
     }
 
     fn open(&mut self, tag: &Tag) -> Result<()> {
+        if self.formula.is_some() || tag.name == "oMath" {
+            self.formula.get_or_insert_default().open(&tag.name, tag.get("val"));
+            return Ok(());
+        }
         match tag.name.as_str() {
             "p" => self.open.push(Paragraph::default()),
             "tbl" => self.tables.open(),
@@ -163,18 +153,22 @@ impl Document<'_, '_> {
             "br" => self.add("\n"),
             "lastRenderedPageBreak" if !self.tables.is_open() => self.text.page()?,
             "pStyle" => {
-                let level = tag.get("val").and_then(|style| self.styles.get(style)).copied();
-                self.paragraph(|paragraph| paragraph.level = paragraph.level.or(level));
+                let style = tag.get("val").map(str::to_owned);
+                self.paragraph(|paragraph| paragraph.style = style);
             }
             "outlineLvl" => {
-                let level = tag.number("val").filter(|level| *level < 9).map(|level| level + 1);
+                let level = tag.number("val").map(|level| if level < 9 { level + 1 } else { 0 });
                 self.paragraph(|paragraph| paragraph.level = level);
             }
-            "numId" if tag.number("val") == Some(0) => self.paragraph(|paragraph| paragraph.item = None),
-            "numPr" => self.paragraph(|paragraph| paragraph.item = Some(0)),
+            "comment" => self.by = tag.get("author").map(str::to_owned),
+            "chart" | "relIds" => self.shown.extend(drawings::shown(tag).map(str::to_owned)),
+            "numId" => {
+                let list = tag.get("val").map(str::to_owned);
+                self.paragraph(|paragraph| paragraph.list = list);
+            }
             "ilvl" => {
-                let depth = tag.number("val").unwrap_or_default();
-                self.paragraph(|paragraph| paragraph.item = paragraph.item.map(|_| depth));
+                let depth = tag.number("val");
+                self.paragraph(|paragraph| paragraph.depth = depth);
             }
             _ => {}
         }
@@ -188,25 +182,62 @@ impl Document<'_, '_> {
     }
 
     fn close(&mut self, name: &str) -> Result<()> {
+        if let Some(formula) = &mut self.formula {
+            if let Some(text) = formula.close() {
+                self.formula = None;
+                self.add(&text);
+            }
+            return Ok(());
+        }
         match name {
             "p" => {
                 let Some(done) = self.open.pop() else { return Ok(()) };
-                if self.tables.is_open() {
-                    self.tables.add(&done.text);
-                    return Ok(());
-                }
-                match (done.level, done.item) {
-                    (Some(level), _) => self.text.heading(level, &done.text),
-                    (None, Some(depth)) => self.text.item(depth, "-", &done.text),
-                    (None, None) => self.text.paragraph(&done.text),
-                }
+                self.end(&done)
             }
-            "tbl" => match self.tables.close() {
-                Some(rows) => self.text.table(&rows),
-                None => Ok(()),
-            },
+            "tbl" => {
+                if let Some(rows) = self.tables.close() {
+                    self.text.table(&rows)?;
+                }
+                self.show()
+            }
             _ => Ok(()),
         }
+    }
+}
+
+impl Document<'_, '_> {
+    fn end(&mut self, done: &Paragraph) -> Result<()> {
+        let style = done.style.as_ref().and_then(|style| self.styles.get(style));
+        let level = done.level.or(style.and_then(|style| style.level)).filter(|level| *level > 0);
+        // List 0 is none.
+        let list = done.list.as_ref().or(style.and_then(|style| style.list.as_ref())).filter(|list| *list != "0");
+        let item = list.map(|list| {
+            let of_style = || self.numbering.level_of_style(list, done.style.as_ref()?);
+            let depth = done.depth.or_else(of_style).or(style.and_then(|style| style.depth)).unwrap_or_default();
+            (depth, self.numbering.next(list, depth))
+        });
+        let mark = item.as_ref().map_or("", |(_, mark)| mark.as_str());
+        let marked = || format!("{mark} {}", done.text);
+        match (level, &item) {
+            _ if self.tables.is_open() => self.tables.add(&marked()),
+            (Some(_), _) if done.text.trim().is_empty() => {}
+            (Some(level), _) => self.text.heading(level, &marked())?,
+            (None, Some((depth, _))) => self.text.item(*depth, if mark.is_empty() { "-" } else { mark }, &done.text)?,
+            (None, None) => match self.by.take() {
+                Some(by) => self.text.paragraph(&format!("{by}: {}", done.text))?,
+                None => self.text.paragraph(&done.text)?,
+            },
+        }
+        self.show()
+    }
+
+    /// Writes the charts and diagrams of what is written, as soon as nothing is open that would go on behind them.
+    fn show(&mut self) -> Result<()> {
+        if self.open.is_empty() && !self.tables.is_open() {
+            let shown = std::mem::take(&mut self.shown).into_iter();
+            shown.filter_map(|id| self.drawings.remove(&id)).try_for_each(|drawing| drawing.write(self.text))?;
+        }
+        Ok(())
     }
 }
 
@@ -219,21 +250,45 @@ fn is_skipped(tag: &Tag) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::extract::tests::zipped;
 
     #[test]
-    fn styles_say_what_is_a_heading() {
-        let style = |id: &str, attributes: &str, inner: &str| {
-            format!("<w:style w:type=\"paragraph\" w:styleId=\"{id}\"{attributes}>{inner}</w:style>")
+    fn numbers_charts_formulas_and_comments_are_where_they_show() {
+        let document = "<w:document><w:body><w:p><w:pPr><w:pStyle w:val=\"H1\"/></w:pPr><w:r><w:t>Scope</w:t></w:r></w:p>\
+                        <w:p><w:pPr><w:pStyle w:val=\"H2\"/></w:pPr><w:r><w:t>Terms</w:t></w:r></w:p>\
+                        <w:p><w:pPr><w:pStyle w:val=\"H2\"/><w:numPr><w:numId w:val=\"0\"/></w:numPr></w:pPr><w:r><w:t>Bare</w:t>\
+                        </w:r></w:p><w:p><w:pPr><w:numPr><w:ilvl w:val=\"2\"/><w:numId w:val=\"1\"/></w:numPr><w:pPrChange><w:pPr>\
+                        <w:pStyle w:val=\"H1\"/></w:pPr></w:pPrChange></w:pPr><w:r><w:t>item</w:t></w:r></w:p><w:p><w:r>\
+                        <w:drawing><c:chart r:id=\"r1\"/></w:drawing><w:t>Of </w:t></w:r><m:oMath><m:f><m:fPr><m:ctrlPr/></m:fPr>\
+                        <m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath><w:r>\
+                        <w:t> it is.</w:t></w:r></w:p></w:body></w:document>";
+        let level = |at: usize, text: &str, style: &str| {
+            format!("<w:lvl w:ilvl=\"{at}\"><w:start w:val=\"1\"/>{style}<w:lvlText w:val=\"{text}\"/></w:lvl>")
         };
-        let styles = [
-            style("Normal", " w:default=\"1\"", "<w:outlineLvl w:val=\"0\"/>"),
-            style("Plain", "", "<w:basedOn w:val=\"Normal\"/>"),
-            style("H1", "", "<w:name w:val=\"heading 1\"/><w:basedOn w:val=\"Normal\"/>"),
-            style("Quiet", "", "<w:basedOn w:val=\"H1\"/><w:outlineLvl w:val=\"9\"/>"),
-            style("Quieter", "", "<w:basedOn w:val=\"Quiet\"/>"),
-            style("Own", "", "<w:basedOn w:val=\"H1\"/><w:outlineLvl w:val=\"2\"/>"),
-        ];
-        let found = levels(&format!("<w:styles xmlns:w=\"w\">{}</w:styles>", styles.concat()), "styles.xml").unwrap();
-        assert_eq!(found, HashMap::from([("H1".to_owned(), 1), ("Own".to_owned(), 3)]));
+        let levels =
+            [level(0, "%1.", ""), level(1, "%1.%2", "<w:pStyle w:val=\"H2\"/>"), level(2, "(%3)", "")].concat();
+        let numbering = format!(
+            "<w:numbering><w:abstractNum w:abstractNumId=\"5\">{levels}</w:abstractNum><w:num w:numId=\"1\">\
+             <w:abstractNumId w:val=\"5\"/></w:num></w:numbering>"
+        );
+        let styles = "<w:styles><w:style w:styleId=\"H1\"><w:name w:val=\"heading 1\"/><w:numId w:val=\"1\"/></w:style>\
+                      <w:style w:styleId=\"H2\"><w:name w:val=\"heading 2\"/><w:numId w:val=\"1\"/></w:style></w:styles>";
+        let comments =
+            "<w:comments><w:comment w:author=\"Ann\"><w:p><w:r><w:t>Why?</w:t></w:r></w:p></w:comment></w:comments>";
+        let relations =
+            "<Relationships><Relationship Id=\"r1\" Type=\"x/chart\" Target=\"charts/c.xml\"/></Relationships>";
+        let chart = "<c:chart><c:title><a:t>Sales</a:t></c:title></c:chart>";
+        let zip = zipped(&[
+            ("word/document.xml", document.as_bytes()),
+            ("word/styles.xml", styles.as_bytes()),
+            ("word/numbering.xml", numbering.as_bytes()),
+            ("word/comments.xml", comments.as_bytes()),
+            ("word/_rels/document.xml.rels", relations.as_bytes()),
+            ("word/charts/c.xml", chart.as_bytes()),
+        ]);
+        let text = read(&zip, "x.docx", &Budget::new(0)).unwrap().text;
+        let expected =
+            "# 1. Scope\n\n## 1.1 Terms\n\n## Bare\n\n    (1) item\n\nOf (a+b)/2 it is.\n\nSales\n\nAnn: Why?\n";
+        assert_eq!(text, expected);
     }
 }

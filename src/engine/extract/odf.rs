@@ -1,4 +1,7 @@
-//! OpenDocument texts and presentations (OASIS OpenDocument 1.3): headings, paragraphs, lists, tables, slides.
+//! OpenDocument texts and presentations (OASIS OpenDocument 1.3): headings and lists with their numbers, paragraphs, tables,
+//! slides. Notes and comments follow the paragraph or table that they belong to.
+
+mod lists;
 
 use super::budget::Budget;
 use super::package::{Package, protected};
@@ -8,9 +11,10 @@ use super::xml::{Node, Tag, Xml, text_of};
 use super::{Extracted, office};
 use crate::model::error::Result;
 
+use lists::Lists;
+
 /// What stands in the content and is no text of it.
-const SKIPPED: &[&str] =
-    &["tracked-changes", "annotation", "automatic-styles", "font-face-decls", "scripts", "forms", "desc"];
+const SKIPPED: &[&str] = &["tracked-changes", "font-face-decls", "scripts", "forms", "desc"];
 /// Spaces that one element stands for.
 const SPACES: usize = 200;
 
@@ -24,26 +28,55 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
     let meta = package.read("meta.xml")?.unwrap_or_default();
     let meta = text_of(&meta);
     let (title, facts) = (office::text_in(&meta, "title"), office::facts_in(&meta));
+    let mut lists = Lists::default();
+    if let Some(styles) = package.read("styles.xml")? {
+        let styles = text_of(&styles);
+        let mut xml = Xml::new(&styles, "styles.xml");
+        while let Some(node) = xml.next()? {
+            if let Node::Open(tag) = node {
+                lists.define(&tag);
+            }
+        }
+    }
     let content = package.need("content.xml")?;
     let mut text = Text::new(budget);
-    Content { text: &mut text, open: Vec::new(), lists: 0, tables: Tables::default(), slides: 0 }
-        .read(&text_of(&content))?;
+    Content {
+        text: &mut text,
+        open: Vec::new(),
+        lists,
+        tables: Tables::default(),
+        slides: 0,
+        asides: Asides::default(),
+    }
+    .read(&text_of(&content))?;
     let title = title.or_else(|| text.first_heading().map(str::to_owned));
     Ok(Extracted::new(name, title, text, facts))
 }
 
 /// A paragraph or heading that is open; one in a frame stands within another.
+#[derive(Default)]
 struct Open {
     text: String,
     level: Option<usize>,
+    mark: Option<String>,
+}
+
+/// Notes and comments, whose paragraphs stand within the one that they belong to.
+#[derive(Default)]
+struct Asides {
+    open: usize,
+    /// What the next paragraph begins with: a note's mark, who comments.
+    label: String,
+    done: Vec<String>,
 }
 
 struct Content<'d, 'b> {
     text: &'d mut Text<'b>,
     open: Vec<Open>,
-    lists: usize,
+    lists: Lists,
     tables: Tables,
     slides: usize,
+    asides: Asides,
 }
 
 impl Content<'_, '_> {
@@ -64,7 +97,7 @@ impl Content<'_, '_> {
                 Node::Text(_) => {}
             }
         }
-        Ok(())
+        self.end_asides()
     }
 
     fn add(&mut self, text: &str) {
@@ -77,6 +110,7 @@ impl Content<'_, '_> {
         match tag.name.as_str() {
             // `draw:page`; a `text:page` would be a field.
             "page" if tag.get("master-page-name").is_some() => {
+                self.end_asides()?;
                 self.slides += 1;
                 if self.slides > 1 {
                     self.text.page()?;
@@ -84,10 +118,25 @@ impl Content<'_, '_> {
             }
             "h" => {
                 let level = tag.number("outline-level").unwrap_or(1);
-                self.open.push(Open { text: String::new(), level: Some(level) });
+                let is_numbered = tag.get("is-list-header") != Some("true") && self.lists.depth() == 0;
+                let mark = match is_numbered {
+                    true => Some(self.lists.heading(level, tag.number("start-value"))),
+                    false => self.lists.mark().filter(|mark| mark != "-"),
+                };
+                self.open.push(Open { text: String::new(), level: Some(level), mark });
             }
-            "p" => self.open.push(Open { text: String::new(), level: None }),
-            "list" => self.lists += 1,
+            "p" if self.asides.open > 0 => self.open.push(Open::default()),
+            "p" => {
+                let mark = self.lists.mark();
+                self.open.push(Open { mark, ..Open::default() });
+            }
+            "note-citation" => self.open.push(Open::default()),
+            "note-body" | "annotation" => {
+                self.asides.open += 1;
+                self.open.push(Open::default());
+            }
+            "list" => self.lists.begin(tag),
+            "list-item" => self.lists.item(tag),
             "table" => self.tables.open(),
             "table-row" => self.tables.row(),
             "table-cell" => {
@@ -99,7 +148,7 @@ impl Content<'_, '_> {
             "tab" => self.add("\t"),
             "line-break" => self.add("\n"),
             "soft-page-break" if !self.tables.is_open() => self.text.page()?,
-            _ => {}
+            _ => self.lists.define(tag),
         }
         Ok(())
     }
@@ -107,26 +156,93 @@ impl Content<'_, '_> {
     fn close(&mut self, name: &str) -> Result<()> {
         match name {
             "h" | "p" => {
-                let Some(Open { text, level }) = self.open.pop() else { return Ok(()) };
-                if self.tables.is_open() {
-                    self.tables.add(&text);
-                    return Ok(());
-                }
-                match (level, self.lists) {
-                    (Some(level), _) => self.text.heading(level, &text),
-                    (None, 0) => self.text.paragraph(&text),
-                    (None, depth) => self.text.item(depth - 1, "-", &text),
-                }
+                let Some(done) = self.open.pop() else { return Ok(()) };
+                self.end(&done)
             }
-            "list" => {
-                self.lists = self.lists.saturating_sub(1);
+            "note-citation" => {
+                self.asides.label = format!("[{}]", self.open.pop().unwrap_or_default().text.trim());
+                let label = self.asides.label.clone();
+                self.add(&label);
                 Ok(())
             }
-            "table" => match self.tables.close() {
-                Some(rows) => self.text.table(&rows),
-                None => Ok(()),
-            },
+            "creator" if self.asides.open > 0 => {
+                let name = self.open.last_mut().map(|open| std::mem::take(&mut open.text)).unwrap_or_default();
+                self.asides.label = format!("{name}:");
+                Ok(())
+            }
+            "note-body" | "annotation" => {
+                self.asides.open = self.asides.open.saturating_sub(1);
+                self.open.pop();
+                Ok(())
+            }
+            "list" => {
+                self.lists.end();
+                Ok(())
+            }
+            "table" => {
+                if let Some(rows) = self.tables.close() {
+                    self.text.table(&rows)?;
+                }
+                self.end_asides()
+            }
             _ => Ok(()),
         }
+    }
+
+    fn end(&mut self, Open { text, level, mark }: &Open) -> Result<()> {
+        if self.asides.open > 0 {
+            let label = std::mem::take(&mut self.asides.label);
+            self.asides.done.push(format!("{label} {text}"));
+            return Ok(());
+        }
+        let shown = mark.as_deref().unwrap_or_default();
+        match (level, mark) {
+            _ if self.tables.is_open() => self.tables.add(&format!("{} {text}", shown.trim_start_matches('-'))),
+            (Some(_), _) if text.trim().is_empty() => {}
+            (Some(level), _) => self.text.heading(*level, &format!("{shown} {text}"))?,
+            (None, Some(mark)) => self.text.item(self.lists.depth().saturating_sub(1), mark, text)?,
+            (None, None) => self.text.paragraph(text)?,
+        }
+        self.end_asides()
+    }
+
+    /// Writes the notes of what is written, as soon as nothing is open that would go on behind them.
+    fn end_asides(&mut self) -> Result<()> {
+        if self.open.is_empty() && !self.tables.is_open() {
+            for aside in std::mem::take(&mut self.asides.done) {
+                self.text.paragraph(&aside)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::extract::tests::zipped;
+
+    #[test]
+    fn items_and_headings_have_their_numbers_and_notes_follow_their_paragraph() {
+        let styles = "<office:styles><text:outline-style><text:outline-level-style text:level=\"1\" style:num-format=\"1\"/>\
+                      <text:outline-level-style text:level=\"2\" style:num-format=\"1\" text:display-levels=\"2\"/>\
+                      </text:outline-style></office:styles>";
+        let content = "<office:document><office:automatic-styles><text:list-style style:name=\"L\">\
+                       <text:list-level-style-number text:level=\"1\" style:num-format=\"a\" style:num-suffix=\")\"/>\
+                       <text:list-level-style-bullet text:level=\"2\"/></text:list-style></office:automatic-styles>\
+                       <text:h text:outline-level=\"1\">One</text:h><text:h text:outline-level=\"2\">Two</text:h>\
+                       <text:h text:outline-level=\"2\" text:is-list-header=\"true\">No number</text:h>\
+                       <text:list text:style-name=\"L\"><text:list-item><text:p>x</text:p><text:p>more</text:p><text:list>\
+                       <text:list-item><text:p>in</text:p></text:list-item></text:list></text:list-item><text:list-item>\
+                       <text:p>y</text:p></text:list-item></text:list><text:p>Words<text:note><text:note-citation>1\
+                       </text:note-citation><text:note-body><text:p>Note.</text:p></text:note-body></text:note> go \
+                       <office:annotation><dc:creator>Ann</dc:creator><dc:date>2024</dc:date><text:p>Why?</text:p>\
+                       </office:annotation>on.</text:p><text:list text:style-name=\"L\" text:continue-numbering=\"true\">\
+                       <text:list-item><text:p>z</text:p></text:list-item></text:list></office:document>";
+        let zip = zipped(&[("styles.xml", styles.as_bytes()), ("content.xml", content.as_bytes())]);
+        let text = read(&zip, "x.odt", &Budget::new(0)).unwrap().text;
+        let expected = "# 1 One\n\n## 1.1 Two\n\n## No number\n\na) x\n\nmore\n\n  - in\nb) y\n\nWords[1] go on.\n\n\
+                        [1] Note.\n\nAnn: Why?\n\nc) z\n";
+        assert_eq!(text, expected);
     }
 }

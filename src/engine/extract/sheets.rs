@@ -7,6 +7,7 @@ use calamine::{Data, Ods, Range, Reader as _, SheetType, SheetVisible, Sheets, X
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
+use super::drawings;
 use super::package::{Package, protected};
 use super::write::{Text, squeezed};
 use super::{Extracted, broken, held};
@@ -116,7 +117,7 @@ fn unreadable(what: &str, cause: &dyn std::fmt::Display) -> Error {
     if cause.to_lowercase().contains("password") { protected() } else { broken(format!("{what}: {cause}")) }
 }
 
-/// Every sheet as a table of one text.
+/// Every sheet as a table of one text, and behind them what is drawn on sheets.
 pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracted> {
     let mut workbook = Workbook::open(bytes.to_vec(), budget)?;
     let mut text = Text::new(budget);
@@ -130,6 +131,9 @@ pub(super) fn read(bytes: &[u8], name: &str, budget: &Budget) -> Result<Extracte
         let header = table.columns.iter().map(|(name, _)| name.clone()).collect();
         let rows = table.rows().map(|row| row.into_iter().map(Option::unwrap_or_default).collect());
         text.table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())?;
+    }
+    if bytes.starts_with(b"PK") {
+        drawings::of_sheets(&mut Package::open(bytes, budget)?, &mut text)?;
     }
     Ok(Extracted::new(name, None, text, Facts::new()))
 }

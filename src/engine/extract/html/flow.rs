@@ -7,8 +7,10 @@ use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef};
 use scraper::Node;
 
+use crate::engine::extract::formula::Formula;
+use crate::engine::extract::numbers::{Form, written};
 use crate::engine::extract::tables::Tables;
-use crate::engine::extract::write::Text;
+use crate::engine::extract::write::{Text, squeezed};
 use crate::model::error::Result;
 
 /// Elements that stand by themselves (WHATWG HTML §15.3), and those that are shown as things of their own. All others, known
@@ -92,7 +94,8 @@ fn is_block(name: &str) -> bool {
 enum Shape {
     Paragraph,
     Heading(usize),
-    Item(usize),
+    /// So many lists deep, with its number.
+    Item(usize, Option<(usize, Form)>),
     Code,
 }
 
@@ -100,16 +103,25 @@ struct Flow<'t, 'b> {
     out: &'t mut Text<'b>,
     text: String,
     shape: Shape,
-    lists: usize,
+    /// The lists that are open, with the number of the next item where they count.
+    lists: Vec<Option<(usize, Form)>>,
     tables: Tables,
     /// Open `pre`.
     code: usize,
+    formula: Option<Formula>,
 }
 
 pub(super) fn write(root: NodeRef<'_, Node>, left_out: &HashSet<NodeId>, out: &mut Text<'_>) -> Result<()> {
     let layout = layouts(root);
-    let mut flow =
-        Flow { out, text: String::new(), shape: Shape::Paragraph, lists: 0, tables: Tables::default(), code: 0 };
+    let mut flow = Flow {
+        out,
+        text: String::new(),
+        shape: Shape::Paragraph,
+        lists: Vec::new(),
+        tables: Tables::default(),
+        code: 0,
+        formula: None,
+    };
     let mut hidden = 0_usize;
     for edge in root.traverse() {
         match edge {
@@ -120,9 +132,11 @@ pub(super) fn write(root: NodeRef<'_, Node>, left_out: &HashSet<NodeId>, out: &m
                 }
                 match node.value() {
                     Node::Text(text) => flow.add(text),
+                    Node::Element(element) if flow.formula.is_some() || element.name() == "math" => {
+                        flow.formula.get_or_insert_default().open(element.name(), None);
+                    }
                     Node::Element(element) if !(is_of_table(element.name()) && layout.contains(&owner(node))) => {
-                        let span = element.attr("colspan").and_then(|span| span.parse().ok()).unwrap_or(1);
-                        flow.open(element.name(), span)?;
+                        flow.open(element.name(), |name| element.attr(name))?;
                     }
                     Node::Element(_) => flow.flush()?,
                     _ => {}
@@ -133,6 +147,7 @@ pub(super) fn write(root: NodeRef<'_, Node>, left_out: &HashSet<NodeId>, out: &m
                     && hidden == 0
                 {
                     match is_of_table(element.name()) && layout.contains(&owner(node)) {
+                        _ if flow.formula.is_some() => flow.close_in_formula(),
                         true => flow.flush()?,
                         false => flow.close(element.name())?,
                     }
@@ -195,7 +210,18 @@ fn attribute_is(element: &scraper::node::Element, name: &str, value: &str) -> bo
 }
 
 impl Flow<'_, '_> {
+    fn close_in_formula(&mut self) {
+        if let Some(text) = self.formula.as_mut().and_then(Formula::close) {
+            self.formula = None;
+            self.add(&text);
+        }
+    }
+
     fn add(&mut self, text: &str) {
+        if let Some(formula) = &mut self.formula {
+            formula.add(&squeezed(text));
+            return;
+        }
         if self.code > 0 {
             self.text.push_str(text);
             return;
@@ -213,7 +239,9 @@ impl Flow<'_, '_> {
         }
     }
 
-    fn open(&mut self, name: &str, span: usize) -> Result<()> {
+    /// An element begins, with attributes by their names.
+    fn open<'e>(&mut self, name: &str, attribute: impl Fn(&str) -> Option<&'e str>) -> Result<()> {
+        let number = |name: &str| attribute(name).and_then(|number| number.trim().parse().ok());
         match name {
             // Two of them part paragraphs.
             "br" if self.code == 0 && self.text.ends_with('\n') => self.flush()?,
@@ -221,7 +249,7 @@ impl Flow<'_, '_> {
             "td" | "th" if self.tables.is_open() => {
                 self.flush()?;
                 self.tables.cell();
-                self.tables.span(span);
+                self.tables.span(number("colspan").unwrap_or(1));
             }
             "tr" if self.tables.is_open() => {
                 self.flush()?;
@@ -235,13 +263,23 @@ impl Flow<'_, '_> {
                 self.flush()?;
                 self.shape = Shape::Heading(name.bytes().last().map_or(1, |digit| usize::from(digit - b'0')));
             }
-            "ul" | "ol" | "menu" | "dir" => {
+            "ol" => {
                 self.flush()?;
-                self.lists += 1;
+                self.lists.push(Some((number("start").unwrap_or(1), form(attribute("type")))));
+            }
+            "ul" | "menu" | "dir" => {
+                self.flush()?;
+                self.lists.push(None);
             }
             "li" | "dt" => {
                 self.flush()?;
-                self.shape = Shape::Item(self.lists.saturating_sub(1));
+                let depth = self.lists.len().saturating_sub(1);
+                let item = self.lists.last_mut().and_then(Option::as_mut).filter(|_| name == "li").map(|next| {
+                    let own = (number("value").unwrap_or(next.0), next.1);
+                    next.0 = own.0.saturating_add(1);
+                    own
+                });
+                self.shape = Shape::Item(depth, item);
             }
             "pre" | "textarea" => {
                 self.flush()?;
@@ -260,7 +298,7 @@ impl Flow<'_, '_> {
         match name {
             "ul" | "ol" | "menu" | "dir" => {
                 self.flush()?;
-                self.lists = self.lists.saturating_sub(1);
+                self.lists.pop();
             }
             "pre" | "textarea" => {
                 self.flush()?;
@@ -285,16 +323,31 @@ impl Flow<'_, '_> {
             return Ok(());
         }
         let shape = std::mem::replace(&mut self.shape, if self.code > 0 { Shape::Code } else { Shape::Paragraph });
+        let mark = match shape {
+            Shape::Item(_, Some((number, form))) => format!("{}.", written(number, form)),
+            _ => String::new(),
+        };
         if self.tables.is_open() {
-            self.tables.add(&text);
+            self.tables.add(&format!("{mark} {text}"));
             return Ok(());
         }
         match shape {
             Shape::Paragraph => self.out.paragraph(&text),
             Shape::Heading(level) => self.out.heading(level, &text),
-            Shape::Item(depth) => self.out.item(depth, "-", &text),
+            Shape::Item(depth, number) => self.out.item(depth, if number.is_some() { &mark } else { "-" }, &text),
             Shape::Code => self.out.code(&text),
         }
+    }
+}
+
+/// How a list writes its numbers (WHATWG HTML §4.4.5).
+fn form(kind: Option<&str>) -> Form {
+    match kind {
+        Some("a") => Form::LowerLetters,
+        Some("A") => Form::UpperLetters,
+        Some("i") => Form::LowerRoman,
+        Some("I") => Form::UpperRoman,
+        _ => Form::Digits,
     }
 }
 
@@ -303,11 +356,27 @@ mod tests {
     use crate::engine::extract::{Budget, html};
 
     #[test]
+    fn items_of_lists_that_count_have_their_numbers() {
+        let page = "<body><ol start=3><li>x<ul><li>in</ul><li value=7>y<ol type=a><li>z</ol></ol><ul><li>end</ul>";
+        let read = html::read(page.as_bytes(), "x.html", &Budget::new(0)).unwrap();
+        assert_eq!(read.text, "3. x\n  - in\n7. y\n  a. z\n- end\n");
+    }
+
+    #[test]
     fn elements_of_other_vocabularies_stand_in_their_line() {
         let page = "<body><p>Sales of <ix:nonfraction name=s>12</ix:nonfraction> million in\n\
                     <st1:place>Ghent</st1:place>.<o:p></o:p></p><div>Next<my-card>card</my-card></div>";
         let read = html::read(page.as_bytes(), "x.html", &Budget::new(0)).unwrap();
         assert_eq!(read.text, "Sales of 12 million in Ghent.\n\nNext\n\ncard\n");
+    }
+
+    #[test]
+    fn formulas_are_a_line_of_text() {
+        let page = "<body><p>Half of <math><semantics><mrow><msup><mi>x</mi><mn>2</mn></msup><mo>=</mo><mfrac><mrow><mi>a</mi>\
+                    <mo>+</mo>\n<msqrt><mi>b</mi></msqrt></mrow><mn>12</mn></mfrac></mrow><annotation>tex</annotation>\
+                    </semantics></math> is it.";
+        let read = html::read(page.as_bytes(), "x.html", &Budget::new(0)).unwrap();
+        assert_eq!(read.text, "Half of x^2=(a+√b)/12 is it.\n");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::engine::extract::write::squeezed;
 
 /// What never shows as text.
 const UNSEEN: &[&str] = &[
-    "script", "style", "noscript", "template", "head", "svg", "math", "iframe", "object", "canvas", "audio", "video",
-    "select", "datalist", "input", "button", "dialog", "map",
+    "script", "style", "noscript", "template", "head", "svg", "iframe", "object", "canvas", "audio", "video", "select",
+    "datalist", "input", "button", "dialog", "map",
 ];
 /// What leads elsewhere, or is the same on every page.
 const AROUND: &[&str] = &["nav", "aside", "footer", "menu"];
