@@ -20,6 +20,7 @@ struct Tally {
     measured: usize,
     recall: f64,
     precision: f64,
+    order: f64,
     parts: usize,
     bytes: u64,
     time: Duration,
@@ -44,9 +45,11 @@ fn main() {
                 tally.parts += read.parts;
                 tally.bytes += read.bytes;
                 tally.time += read.time;
-                if let Some((recall, precision)) = read.words {
-                    (tally.measured, tally.recall, tally.precision) =
-                        (tally.measured + 1, tally.recall + recall, tally.precision + precision);
+                if let Some(Compared { recall, precision, order }) = read.words {
+                    tally.measured += 1;
+                    tally.recall += recall;
+                    tally.precision += precision;
+                    tally.order += order;
                     if recall < 0.9 {
                         remarks.push(format!("{recall:.3} of the words: {name}"));
                     }
@@ -62,16 +65,17 @@ fn main() {
             }
         }
     }
-    println!("format    files refused measured  recall precision  parts/s    MB/s");
+    println!("format    files refused measured  recall precision  order  parts/s    MB/s");
     for (ending, tally) in &tallies {
         let (measured, seconds) = (tally.measured.max(1) as f64, tally.time.as_secs_f64().max(1e-9));
         println!(
-            "{ending:<9} {:>5} {:>7} {:>8}  {:>6.3} {:>9.3} {:>8.0} {:>7.1}",
+            "{ending:<9} {:>5} {:>7} {:>8}  {:>6.3} {:>9.3} {:>6.3} {:>8.0} {:>7.1}",
             tally.files,
             tally.refused,
             tally.measured,
             tally.recall / measured,
             tally.precision / measured,
+            tally.order / measured,
             tally.parts as f64 / seconds,
             tally.bytes as f64 / 1e6 / seconds,
         );
@@ -83,7 +87,15 @@ struct Read {
     parts: usize,
     bytes: u64,
     time: Duration,
-    words: Option<(f64, f64)>,
+    words: Option<Compared>,
+}
+
+/// The part of the expected words that was found, the part of the found that was expected, and the part of the expected
+/// pairs of words that follow each other which do so in what was found; each as often as it is there.
+struct Compared {
+    recall: f64,
+    precision: f64,
+    order: f64,
 }
 
 fn one(path: &Path) -> Result<Read, String> {
@@ -100,19 +112,27 @@ fn one(path: &Path) -> Result<Read, String> {
     Ok(Read { parts, bytes: bytes.len() as u64, time, words })
 }
 
-/// The part of the expected words that was found, and the part of the found that was expected; each as often as it is there.
-fn compared(expected: &HashMap<String, usize>, found: &HashMap<String, usize>) -> (f64, f64) {
-    let both: usize = expected.iter().map(|(word, count)| found.get(word).map_or(0, |found| *found.min(count))).sum();
-    let part = |of: &HashMap<String, usize>| both as f64 / of.values().sum::<usize>().max(1) as f64;
-    (part(expected), part(found))
+fn compared(expected: &[String], found: &[String]) -> Compared {
+    let pairs = |words: &[String]| counted(words.windows(2).map(|pair| pair.join(" ")));
+    let (recall, precision) = parts(&counted(expected.iter().cloned()), &counted(found.iter().cloned()));
+    Compared { recall, precision, order: parts(&pairs(expected), &pairs(found)).0 }
 }
 
-fn words(text: &str) -> HashMap<String, usize> {
-    let mut words = HashMap::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        *words.entry(word.to_lowercase()).or_default() += 1;
-    }
-    words
+/// What both have, as part of the one and of the other.
+fn parts(one: &HashMap<String, usize>, other: &HashMap<String, usize>) -> (f64, f64) {
+    let both: usize = one.iter().map(|(word, count)| other.get(word).map_or(0, |found| *found.min(count))).sum();
+    let part = |of: &HashMap<String, usize>| both as f64 / of.values().sum::<usize>().max(1) as f64;
+    (part(one), part(other))
+}
+
+fn counted(words: impl Iterator<Item = String>) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    words.for_each(|word| *counts.entry(word).or_default() += 1);
+    counts
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 const ENDINGS: &[&str] =
