@@ -3,6 +3,10 @@
 
 use crate::engine::ontology::draft::columns::{Column, Kind, is_run};
 use crate::engine::ontology::draft::kinds;
+use crate::engine::ontology::draft::names::singular;
+use crate::engine::ontology::draft::quantities;
+use crate::engine::ontology::draft::units::unit;
+use crate::engine::ontology::draft::words::PEOPLE;
 use crate::engine::ontology::read::datatype_of;
 use crate::model::ontology::DataType;
 
@@ -28,16 +32,25 @@ fn of_name(words: &[String], whole: bool, fractional: bool) -> f64 {
         // A number that is kept as one may have any values.
         return if kinds::is_number(words) && fractional { 2.0 } else { -6.0 };
     }
-    if whole && kinds::is_coded(words) {
+    if whole && is_coded(words) {
         return -5.0;
     }
-    let amount = kinds::is_amount(words) || kinds::starts_as_count(words) || kinds::unit(words, "").is_some();
+    let amount = quantities::is_amount(words) || kinds::starts_as_count(words) || unit(words, "").is_some();
     match (amount, kinds::is_many(words)) {
         (true, _) => 5.0,
         // "goals" and "wins" are counted.
         (false, true) => 2.5,
         (false, false) => 0.0,
     }
+}
+
+/// Whether a whole number stands for one of a set, or for a person: "gender", "script", "added by user".
+fn is_coded(words: &[String]) -> bool {
+    const CODED: &[&str] = &["format", "script", "country", "nationality", "quality"];
+    let person = |word: &String| PEOPLE.contains(&singular(word).as_str()) && singular(word) == *word;
+    // "Region" is one of a set, and a "rating" is none.
+    (kinds::is_closed(words) || kinds::last_is(words, CODED)) && !quantities::is_amount(words)
+        || words.last().is_some_and(person)
 }
 
 /// Numbers with a part behind the point number nothing.

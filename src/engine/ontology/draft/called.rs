@@ -4,8 +4,8 @@
 //! what is plainly something else, who or which one is meant, and last what only shows that it is a key of something.
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
-use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::names::{abbreviates, canonical, ends_with, inflected, key_stem, last, same};
+use crate::engine::ontology::draft::quantities;
 use crate::engine::ontology::draft::reading::{
     Names, Reading, begins, is_about, is_people, is_staff, is_switch_or_count,
 };
@@ -261,7 +261,7 @@ impl Pair<'_> {
             return Some(Called::of(if self.bare { 40 } else { 65 }, Says::ShortForm));
         }
         // "fund" of the funds of acquisition, which have an id
-        let whole = self.column.kind == Kind::Whole && self.primary && !self.telling() && !kinds::is_amount(stem);
+        let whole = self.column.kind == Kind::Whole && self.primary && !self.telling() && !quantities::is_amount(stem);
         if self.bare && whole && self.reading.tails == 1 && table.len() > stem.len() && ends_with(table, stem) {
             return Some(Called::of(60, Says::PartOfTable));
         }

@@ -4,7 +4,7 @@ use crate::engine::ontology::draft::columns::Column;
 use crate::engine::ontology::draft::names::{common_prefix, key_stem, noun, same, spelt_out};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::{DraftTable, identifier, personal};
-use crate::engine::ontology::draft::{amounts, kinds};
+use crate::engine::ontology::draft::{amounts, kinds, quantities, units};
 use crate::engine::ontology::read::datatype_of;
 use crate::model::dataset::ColumnInfo;
 use crate::model::ontology::{Aggregation, AiContext, DataType, Field, FieldRole};
@@ -13,6 +13,8 @@ use crate::model::profile::ColumnProfile;
 /// Different values of a closed set, and of one that is looked up in questions.
 const CLOSED_VALUES: i64 = 50;
 const INDEXED_VALUES: i64 = 20_000;
+/// Words of keys that say when something happened.
+const PERIODS: &[&str] = &["year", "season", "quarter", "month", "week", "jahr", "saison", "annee", "temporada"];
 /// Characters of a value that people would say.
 const SPOKEN: usize = 80;
 
@@ -39,10 +41,11 @@ pub(super) struct About<'a> {
 /// The fields of a table.
 pub(super) fn fields(table: &DraftTable, vocabulary: &Vocabulary, about: &About<'_>) -> Vec<Field> {
     let words = words(table, vocabulary);
-    // What others refer to and what has no time of its own is described, and did not happen.
+    // What others refer to and what has no time of its own is described, and did not happen. What is told apart by a
+    // season too did: what a player scored in it.
     let happened = |(column, words): (&ColumnInfo, &Vec<String>)| {
         let is_time = table.times.contains_key(&column.name) || datatype_of(&column.r#type).is_calendar();
-        is_time && !kinds::is_other_time(words)
+        is_time && !kinds::is_other_time(words) || about.key.contains(&column.name) && kinds::any(words, PERIODS)
     };
     let described = about.referred && !table.columns.iter().zip(&words).any(happened);
     let nouns = vocabulary.table(&table.name);
@@ -78,7 +81,7 @@ fn field(
     let datatype = written.map_or(datatype, |written| written.datatype());
     let figures = table.figures(&column.name);
     // A number that is called like the table numbers its rows.
-    let numbers = datatype == DataType::Integer && same(words, nouns) && !kinds::is_amount(words);
+    let numbers = datatype == DataType::Integer && same(words, nouns) && !quantities::is_amount(words);
     let label = match words {
         [only] if key_stem(words).is_some() => format!("{} {only}", noun(nouns)),
         _ if numbers => format!("{} number", noun(nouns)),
@@ -108,9 +111,9 @@ fn field(
             Some(if kinds::is_moved(nouns) && matches!(words, [only] if only == "weight" || only == "volume") {
                 Aggregation::Sum
             } else {
-                kinds::aggregation(words, described, datatype == DataType::Float)
+                quantities::aggregation(words, described, datatype == DataType::Float)
             });
-        field.unit = kinds::unit(words, &column.description);
+        field.unit = units::of_measure(words, column, figures);
     }
     field.is_enum = pii.is_none() && (few || is_closed(table, figures, words, datatype, role));
     field.index_values = pii.is_none()
@@ -154,7 +157,7 @@ fn role(
             let counts_rows = matches!(words, [only] if only == "count");
             let one = figures.is_some_and(|figures| figures.distinct == 1)
                 && rows > 1
-                && (counts_rows || !kinds::is_amount(words));
+                && (counts_rows || !quantities::is_amount(words));
             if kinds::is_place(words) || kinds::is_ratio(words) || kinds::is_moment(words) || one {
                 FieldRole::Attribute
             } else if is_year(words, figures)

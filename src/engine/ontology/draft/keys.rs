@@ -7,7 +7,7 @@ use crate::engine::ontology::draft::columns::{Column, Kind, Seen, seen};
 use crate::engine::ontology::draft::names::{abbreviates, ends_with, key_stem, noun, same};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::draft::words::SHORT_KEYS;
-use crate::engine::ontology::draft::{DraftTable, Facts, ForeignKey, KeyCandidate, kinds};
+use crate::engine::ontology::draft::{DraftTable, Facts, ForeignKey, KeyCandidate, kinds, quantities};
 use crate::engine::ontology::read::datatype_of;
 
 /// Columns of which keys of several are made, and sets of them that are tried for one table.
@@ -252,7 +252,7 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
             return 88;
         }
         // "ssn", where others have an "essn" and a "super ssn"
-        let plain = !kinds::is_amount(words) && !kinds::is_prose(words);
+        let plain = !quantities::is_amount(words) && !kinds::is_prose(words);
         if only.len() >= 3 && plain && vocabulary.ends_others(only) {
             return 72;
         }
@@ -263,14 +263,14 @@ fn called(table: &Seen<'_>, column: &Column<'_>, vocabulary: &Vocabulary) -> u8 
     }
     // Others have a column of that name: "period" of a trapping, and of the periods of the moon.
     if column.kind == Kind::Whole
-        && !kinds::is_amount(words)
+        && !quantities::is_amount(words)
         && !kinds::is_naming(words)
         && vocabulary.is_shared(&column.info.name)
     {
         return 40;
     }
     if column.kind != Kind::Text {
-        let amount = kinds::is_amount(words);
+        let amount = quantities::is_amount(words);
         return if column.at == 0 && column.kind == Kind::Whole && !amount { 45 } else { 0 };
     }
     const CODES: &[&str] = &[
@@ -357,7 +357,7 @@ fn sets(table: &Seen<'_>, count: usize, vocabulary: &Vocabulary) -> Vec<Vec<Stri
         // What numbers things within others has few values that come again and again: a lap, a stint, a plot.
         let again = column.at < PARTS && column.distinct().is_some_and(|distinct| distinct.saturating_mul(4) <= rows);
         let fits = match column.kind {
-            Kind::Whole => names || (column.at < 2 || again) && !kinds::is_amount(words),
+            Kind::Whole => names || (column.at < 2 || again) && !quantities::is_amount(words),
             Kind::Text => !long(column) && !kinds::is_prose(words),
             Kind::Uuid => true,
             Kind::Day => !kinds::is_audit(words),

@@ -1,8 +1,6 @@
 //! What a column's name says of its values.
 
 use crate::engine::ontology::draft::names;
-use crate::engine::ontology::draft::words::PEOPLE;
-use crate::model::ontology::Aggregation;
 
 /// Of numbers that only name something.
 const NAMING: &[&str] = &[
@@ -80,120 +78,19 @@ const NAMING: &[&str] = &[
     "strand",
     "phase",
     "difficulty",
+    "numero",
+    "nummer",
+    "numer",
+    "matricola",
+    "method",
+    "flags",
+    "center",
+    "centre",
 ];
 
 /// Of places on the earth and of directions: no sum or mean of them says anything.
 const PLACES: &[&str] =
     &["lat", "lon", "lng", "latitude", "longitude", "dir", "direction", "angle", "bearing", "heading", "azimuth"];
-
-/// Of numbers that are averaged: what one thing has, or what it has per something.
-const AVERAGED: &[&str] = &[
-    "price",
-    "rate",
-    "percent",
-    "pct",
-    "percentage",
-    "ratio",
-    "avg",
-    "average",
-    "mean",
-    "median",
-    "temperature",
-    "temp",
-    "age",
-    "duration",
-    "delay",
-    "score",
-    "rating",
-    "speed",
-    "humidity",
-    "pressure",
-    "visibility",
-    "wind",
-    "length",
-    "height",
-    "width",
-    "depth",
-    "weight",
-    "size",
-    "altitude",
-    "alt",
-    "distance",
-    "time",
-    "minutes",
-    "seconds",
-    "hours",
-    "days",
-    "milliseconds",
-    "salary",
-    "wage",
-    "density",
-    "margin",
-    "share",
-    "discount",
-    "tax",
-    "latency",
-    "interval",
-    "index",
-    "elevation",
-    "area",
-    "gdp",
-    "capacity",
-    "limit",
-    "stars",
-    "seats",
-];
-
-/// Of numbers that are added up.
-const SUMMED: &[&str] = &[
-    "amount",
-    "amt",
-    "total",
-    "quantity",
-    "qty",
-    "revenue",
-    "sales",
-    "count",
-    "cnt",
-    "fee",
-    "fees",
-    "payment",
-    "paid",
-    "charge",
-    "charges",
-    "premium",
-    "profit",
-    "income",
-    "spend",
-    "spent",
-    "budget",
-    "extended",
-    "gross",
-    "net",
-    "bytes",
-    "units",
-    "points",
-    "volume",
-    "population",
-    "votes",
-    "views",
-    "clicks",
-    "impressions",
-    "visits",
-    "balance",
-    "bal",
-    "stock",
-    "precipitation",
-    "rainfall",
-    "expense",
-    "expenses",
-    "loss",
-    "value",
-    "sum",
-];
-
-/// Of numbers that are a state at a time, and not added up over it.
-const STOCKS: &[&str] = &["balance", "bal", "stock", "inventory", "headcount", "population", "avail", "available"];
 
 /// Of texts that are read, not looked up.
 const PROSE: &[&str] = &[
@@ -286,11 +183,11 @@ const OTHER_TIMES: &[&str] = &[
     "next",
 ];
 
-fn any(words: &[String], list: &[&str]) -> bool {
+pub(super) fn any(words: &[String], list: &[&str]) -> bool {
     words.iter().any(|word| list.contains(&word.as_str()))
 }
 
-fn last_is(words: &[String], list: &[&str]) -> bool {
+pub(super) fn last_is(words: &[String], list: &[&str]) -> bool {
     words.last().is_some_and(|word| list.contains(&word.as_str()))
 }
 
@@ -347,27 +244,15 @@ pub(super) fn is_ratio(words: &[String]) -> bool {
     last_is(words, &["ratio", "share"])
 }
 
-/// Whether a whole number stands for one of a set, or for a person: "gender", "script", "added by user".
-pub(super) fn is_coded(words: &[String]) -> bool {
-    const CODED: &[&str] = &["format", "script", "country", "nationality", "quality"];
-    let person = |word: &String| PEOPLE.contains(&names::singular(word).as_str()) && names::singular(word) == *word;
-    // "Region" is one of a set, and a "rating" is none.
-    (last_is(words, CLOSED) || last_is(words, CODED)) && !is_amount(words) || words.last().is_some_and(person)
-}
-
-/// Whether it is an amount or a quantity, whatever table it is in.
-pub(super) fn is_amount(words: &[String]) -> bool {
-    any(words, SUMMED) || any(words, AVERAGED)
-}
-
 /// Whether it is called as several are: "goals", "penalties against".
 pub(super) fn is_many(words: &[String]) -> bool {
     words.iter().any(|word| names::singular(word) != *word)
 }
 
-/// "Number of orders", not "number".
+/// "Number of orders" and "numero soci", not "number".
 pub(super) fn starts_as_count(words: &[String]) -> bool {
-    matches!(words, [first, _, ..] if matches!(first.as_str(), "num" | "no" | "number" | "count"))
+    const COUNTS: &[&str] = &["num", "no", "number", "count", "numero", "anzahl", "aantal"];
+    matches!(words, [first, _, ..] if COUNTS.contains(&first.as_str()))
 }
 
 /// Whether a number only names something.
@@ -385,7 +270,7 @@ pub(super) fn is_naming(words: &[String]) -> bool {
     let first =
         words.len() > 1 && words.first().is_some_and(|first| matches!(first.as_str(), "codigo" | "code" | "cod"));
     // "month of birth", "created by"
-    let part = matches!(words, [first, of, _, ..] if of == "of" && NAMING.contains(&first.as_str()));
+    let part = !counts && matches!(words, [first, of, _, ..] if of == "of" && NAMING.contains(&first.as_str()));
     last_is(words, NAMING) && !counts
         || part
         || matches!(words, [_, last] if last == "by")
@@ -407,10 +292,6 @@ pub(super) fn is_closed(words: &[String]) -> bool {
     last_is(words, CLOSED)
 }
 
-pub(super) fn is_stock(words: &[String]) -> bool {
-    any(words, STOCKS)
-}
-
 /// Whether it says when, also where it is counted in days from something: the "date of registration", -20.
 pub(super) fn is_moment(words: &[String]) -> bool {
     matches!(words, [first, ..] if first == "date") || last_is(words, &["date"])
@@ -428,82 +309,9 @@ pub(super) fn is_money(words: &[String]) -> bool {
     any(words, MONEY)
 }
 
-/// How values come together when nobody says. What says that it is a whole is added up, even of prices: "total price",
-/// "extended price".
-///
-/// What has neither kind of word is averaged where things are only described (`described`) and where it is a
-/// measurement by its type (`floating`), and added up otherwise.
-pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> Aggregation {
-    const PER_UNIT: &[&str] = &[
-        "unit",
-        "unidad",
-        "per",
-        "rate",
-        "average",
-        "avg",
-        "mean",
-        "pct",
-        "percent",
-        "percentage",
-        "ratio",
-        "min",
-        "minimum",
-        "max",
-        "maximum",
-        "growth",
-        "factor",
-        "reorder",
-        "threshold",
-        "target",
-        "reputation",
-        "installments",
-    ];
-    // "Unit sales" are sales in units.
-    let per_unit = any(words, PER_UNIT) && !last_is(words, &["sales", "sold"]);
-    // How heavy one is does not become a whole by being "net".
-    let heavy = any(words, &["weight"]) && any(words, &["gross", "net"]);
-    // "goals" and "wins" are counted, also of what is only described.
-    let counted = !floating && !any(words, AVERAGED) && words.last().is_some_and(|last| names::singular(last) != *last);
-    let whole = (any(words, SUMMED) || counted) && !heavy || starts_as_count(words);
-    // Minutes and miles are measured on each thing; bytes and money are added up.
-    let measured = unit(words, "").is_some_and(|unit| unit != "bytes" && unit.len() != 3);
-    let averaged = per_unit
-        || measured && !any(words, &["total", "sum"])
-        || !whole && (described || floating || any(words, AVERAGED));
-    if averaged { Aggregation::Avg } else { Aggregation::Sum }
-}
-
-/// The unit that the name or the description gives.
-pub(super) fn unit(words: &[String], description: &str) -> Option<String> {
-    const UNITS: &[(&[&str], &str)] = &[
-        (&["pct", "percent", "percentage"], "%"),
-        (&["usd", "dollars"], "USD"),
-        (&["eur", "euros"], "EUR"),
-        (&["gbp"], "GBP"),
-        (&["milliseconds", "ms", "millis", "msec"], "milliseconds"),
-        (&["seconds", "secs", "sec"], "seconds"),
-        (&["minutes", "mins"], "minutes"),
-        (&["hours", "hrs", "hr"], "hours"),
-        (&["days"], "days"),
-        (&["months"], "months"),
-        (&["years", "yrs"], "years"),
-        (&["miles"], "miles"),
-        (&["km", "kilometers", "kilometres"], "kilometers"),
-        (&["meters", "metres"], "meters"),
-        (&["feet", "ft"], "feet"),
-        (&["kg", "kilograms"], "kilograms"),
-        (&["lbs", "pounds"], "pounds"),
-        (&["bytes"], "bytes"),
-        (&["mph"], "mph"),
-    ];
-    if let Some((_, unit)) = UNITS.iter().find(|(names, _)| any(words, names)) {
-        return Some((*unit).to_owned());
-    }
-    // "Departure delay, in minutes", "Distance (miles)"
-    let text = description.to_lowercase();
-    let said = |name: &str| [format!("in {name}"), format!("({name})")].iter().any(|phrase| text.contains(phrase));
-    UNITS
-        .iter()
-        .find(|(names, _)| names.iter().any(|name| name.len() > 2 && said(name)))
-        .map(|(_, unit)| (*unit).to_owned())
+/// Whether it is an amount of money, also one that is no sale.
+pub(super) fn is_paid(words: &[String]) -> bool {
+    const PAID: &[&str] =
+        &["cost", "costs", "salary", "wage", "budget", "balance", "profit", "subtotal", "income", "expense"];
+    is_money(words) || any(words, PAID)
 }

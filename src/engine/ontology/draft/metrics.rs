@@ -7,6 +7,7 @@ use crate::engine::ontology::draft::fields;
 use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::measured::{head_of, reference, synonyms};
 use crate::engine::ontology::draft::names::plural;
+use crate::engine::ontology::draft::quantities;
 use crate::engine::ontology::draft::sales::{self, Sold};
 use crate::engine::ontology::draft::vocabulary::Vocabulary;
 use crate::engine::ontology::read::MAX_METRICS;
@@ -147,7 +148,7 @@ fn total(entity: &Entity, field: &Field, words: &[String], label: &str, time: Op
     let rest = label.strip_prefix("total ").unwrap_or(label);
     let mut names = vec![format!("sum of {label}")];
     names.extend(others(entity, field, label).map(|other| format!("total {other}")));
-    let stock = kinds::is_stock(words);
+    let stock = quantities::is_stock(words);
     Metric {
         name: if rest.ends_with(" total") {
             rest.replace(' ', "_")

@@ -10,6 +10,7 @@ mod answers;
 mod called;
 mod choose;
 mod columns;
+mod currencies;
 pub mod declared;
 pub mod dictionary;
 mod entities;
@@ -26,6 +27,7 @@ mod measured;
 mod metrics;
 mod names;
 mod personal;
+mod quantities;
 mod reading;
 mod relate;
 mod roles;
@@ -36,6 +38,7 @@ mod subtypes;
 #[cfg(test)]
 mod tests;
 mod twins;
+mod units;
 mod vocabulary;
 mod weigh;
 mod words;
@@ -205,6 +208,7 @@ pub fn draft(wanted: &Wanted, tables: &[DraftTable], facts: &Facts) -> Draft {
     } else if zoned_times(&ontology) {
         notes.push("There are times with a zone: say in which time zone days begin. UTC was taken.".into());
     }
+    currencies::name_currencies(tables, &mut ontology, &mut notes);
     sales::name_amounts(&mut ontology, &vocabulary);
     ontology.metrics = metrics::metrics(tables, &ontology, &vocabulary, &mut notes);
     flags::name_states(tables, &mut ontology, &vocabulary);

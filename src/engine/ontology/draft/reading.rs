@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use crate::engine::ontology::draft::columns::{Column, Kind, Seen};
 use crate::engine::ontology::draft::keys::Keys;
-use crate::engine::ontology::draft::kinds;
 use crate::engine::ontology::draft::marks::{Marks, letters};
 use crate::engine::ontology::draft::names::{
     canonical, ends_with, forms, inflected, key_stem, same, singular, without_number,
 };
+use crate::engine::ontology::draft::quantities;
 use crate::engine::ontology::draft::roles::STAFF;
 use crate::engine::ontology::draft::says::{Called, Says};
 use crate::engine::ontology::draft::words::{ENDS, OWN_ROLES, PEOPLE, ROLES, SHORT_KEYS, any, is_done_by};
@@ -223,7 +223,7 @@ pub(super) fn begins(words: &[String], table: &[String]) -> bool {
 /// What a name says by itself: that it is an amount, an id of something, or one of two ends.
 fn left(words: &[String], bare: bool, whole: bool) -> Called {
     let run_together = |only: &String| only.len() > 2 && (only.ends_with("id") || only.ends_with("no"));
-    let (score, says) = if kinds::is_amount(words) && bare {
+    let (score, says) = if quantities::is_amount(words) && bare {
         (-1, Says::Amount)
     } else if !bare {
         (12, Says::SomeId)

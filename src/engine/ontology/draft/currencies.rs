@@ -1,0 +1,38 @@
+//! Currencies of amounts that stand in a column beside them.
+
+use crate::engine::ontology::draft::units::is_currency;
+use crate::engine::ontology::draft::{DraftTable, fields, kinds};
+use crate::model::ontology::{DataType, Field, Ontology};
+use crate::model::profile::ColumnProfile;
+
+/// Gives amounts of money the only currency that the column beside them has, and notes where there are several.
+pub(super) fn name_currencies(tables: &[DraftTable], ontology: &mut Ontology, notes: &mut Vec<String>) {
+    for entity in &mut ontology.datasets {
+        let Some(table) = tables.iter().find(|table| table.name == entity.source) else { continue };
+        let Some(figures) = entity.fields.iter().find_map(|field| currencies(table, field)) else { continue };
+        let open = |field: &&mut Field| {
+            let words: Vec<String> = field.label.split(' ').map(str::to_owned).collect();
+            fields::measure(field).is_some() && field.unit.is_none() && kinds::is_paid(&words)
+        };
+        let amounts: Vec<&mut Field> = entity.fields.iter_mut().filter(open).collect();
+        match figures.top_values.as_slice() {
+            [only] if figures.distinct == 1 => {
+                amounts.into_iter().for_each(|field| field.unit = Some(only.value.clone()));
+            }
+            _ if amounts.is_empty() => {}
+            _ => notes.push(format!(
+                "Amounts of {} are in several currencies: ask for one of them, by {}, before they are added up.",
+                table.name, figures.name
+            )),
+        }
+    }
+}
+
+/// The figures of a column whose values are codes of currencies.
+fn currencies<'a>(table: &'a DraftTable, field: &Field) -> Option<&'a ColumnProfile> {
+    const CALLED: &[&str] = &["currency", "waehrung", "devise", "moneda", "moeda", "valuta", "waluta"];
+    let called = field.label.split(' ').any(|word| CALLED.contains(&word));
+    let figures = table.figures(&field.name).filter(|_| called && field.datatype == DataType::String)?;
+    let codes = !figures.top_values.is_empty() && figures.top_values.iter().all(|top| is_currency(&top.value));
+    codes.then_some(figures)
+}

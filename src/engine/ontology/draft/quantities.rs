@@ -1,0 +1,344 @@
+//! Numbers that are added up or averaged, by what they are called.
+
+use crate::engine::ontology::draft::kinds::{any, last_is, starts_as_count};
+use crate::engine::ontology::draft::names;
+use crate::engine::ontology::draft::units::{is_measured, unit};
+use crate::model::ontology::Aggregation;
+
+/// Of numbers that are averaged: what one thing has, or what it has per something.
+const AVERAGED: &[&str] = &[
+    "price",
+    "rate",
+    "percent",
+    "pct",
+    "percentage",
+    "ratio",
+    "avg",
+    "average",
+    "mean",
+    "median",
+    "temperature",
+    "temp",
+    "age",
+    "duration",
+    "delay",
+    "score",
+    "rating",
+    "speed",
+    "humidity",
+    "pressure",
+    "visibility",
+    "wind",
+    "length",
+    "height",
+    "width",
+    "depth",
+    "weight",
+    "size",
+    "altitude",
+    "alt",
+    "distance",
+    "time",
+    "minutes",
+    "seconds",
+    "hours",
+    "days",
+    "milliseconds",
+    "salary",
+    "wage",
+    "density",
+    "margin",
+    "share",
+    "discount",
+    "tax",
+    "latency",
+    "interval",
+    "index",
+    "elevation",
+    "area",
+    "gdp",
+    "capacity",
+    "limit",
+    "stars",
+    "seats",
+    "slope",
+];
+/// The same in German, Dutch, French, Spanish, Portuguese, Italian and Polish.
+const AVERAGED_ABROAD: &[&str] = &[
+    "preis",
+    "prijs",
+    "precio",
+    "preco",
+    "prezzo",
+    "prix",
+    "cena",
+    "taxa",
+    "tasa",
+    "taux",
+    "prozent",
+    "procent",
+    "porcentaje",
+    "pourcentage",
+    "percentuale",
+    "idade",
+    "edad",
+    "alter",
+    "leeftijd",
+    "gewicht",
+    "peso",
+    "poids",
+    "dauer",
+    "duur",
+    "duree",
+    "duracion",
+    "duracao",
+    "durata",
+    "gehalt",
+    "salario",
+    "salaire",
+    "stipendio",
+    "loon",
+    "hoehe",
+    "altura",
+    "altezza",
+    "hauteur",
+    "breite",
+    "largeur",
+    "laenge",
+    "longueur",
+    "temperatur",
+    "temperatura",
+    "geschwindigkeit",
+    "vitesse",
+    "velocidad",
+];
+
+/// Of numbers that are added up.
+const SUMMED: &[&str] = &[
+    "amount",
+    "amt",
+    "total",
+    "quantity",
+    "qty",
+    "revenue",
+    "sales",
+    "count",
+    "cnt",
+    "fee",
+    "fees",
+    "payment",
+    "paid",
+    "charge",
+    "charges",
+    "premium",
+    "profit",
+    "income",
+    "spend",
+    "spent",
+    "budget",
+    "extended",
+    "gross",
+    "net",
+    "bytes",
+    "units",
+    "points",
+    "volume",
+    "population",
+    "votes",
+    "views",
+    "clicks",
+    "impressions",
+    "visits",
+    "balance",
+    "bal",
+    "stock",
+    "precipitation",
+    "rainfall",
+    "expense",
+    "expenses",
+    "loss",
+    "value",
+    "sum",
+    "cost",
+    "costs",
+    "commission",
+    "refund",
+    "refunds",
+    "subtotal",
+    "turnover",
+    "expenditure",
+    "donation",
+    "donations",
+];
+/// The same in those languages.
+const SUMMED_ABROAD: &[&str] = &[
+    "betrag",
+    "bedrag",
+    "kwota",
+    "importe",
+    "montant",
+    "importo",
+    "kosten",
+    "cout",
+    "couts",
+    "costo",
+    "costi",
+    "custo",
+    "koszt",
+    "saldo",
+    "summe",
+    "suma",
+    "somme",
+    "somma",
+    "menge",
+    "hoeveelheid",
+    "aantal",
+    "anzahl",
+    "cantidad",
+    "quantidade",
+    "quantita",
+    "quantite",
+    "ilosc",
+    "liczba",
+    "umsatz",
+    "omzet",
+    "ventes",
+    "ventas",
+    "vendas",
+    "vendite",
+    "bestand",
+    "voorraad",
+    "estoque",
+    "existencias",
+    "punkte",
+    "puntos",
+    "pontos",
+    "punti",
+    "oplata",
+    "gebuehr",
+    "frais",
+    "gasto",
+    "gastos",
+];
+
+/// Of numbers that are a state at a time, and not added up over it.
+const STOCKS: &[&str] = &[
+    "balance",
+    "bal",
+    "stock",
+    "inventory",
+    "headcount",
+    "population",
+    "avail",
+    "available",
+    "saldo",
+    "bestand",
+    "voorraad",
+    "estoque",
+    "existencias",
+];
+
+/// Whether it is an amount or a quantity, whatever table it is in.
+pub(super) fn is_amount(words: &[String]) -> bool {
+    is_summed(words) || is_averaged(words)
+}
+
+fn is_summed(words: &[String]) -> bool {
+    any(words, SUMMED) || any(words, SUMMED_ABROAD)
+}
+
+fn is_averaged(words: &[String]) -> bool {
+    any(words, AVERAGED) || any(words, AVERAGED_ABROAD)
+}
+
+/// Whether it is added up, and not over time.
+pub(super) fn is_stock(words: &[String]) -> bool {
+    any(words, STOCKS)
+}
+
+/// How values come together when nobody says. What says that it is a whole is added up, even of prices: "total price",
+/// "extended price".
+///
+/// What has neither kind of word is averaged where things are only described (`described`) and where it is a
+/// measurement by its type (`floating`), and added up otherwise.
+pub(super) fn aggregation(words: &[String], described: bool, floating: bool) -> Aggregation {
+    const PER_UNIT: &[&str] = &[
+        "unit",
+        "unidad",
+        "per",
+        "por",
+        "rate",
+        "average",
+        "avg",
+        "mean",
+        "pct",
+        "percent",
+        "percentage",
+        "ratio",
+        "min",
+        "minimum",
+        "max",
+        "maximum",
+        "minimal",
+        "maximal",
+        "default",
+        "low",
+        "standard",
+        "growth",
+        "factor",
+        "reorder",
+        "threshold",
+        "target",
+        "reputation",
+        "installments",
+    ];
+    // "Unit sales" are sales in units. "ebcmax" is a bound too.
+    let bound = |word: &String| word.len() > 4 && (word.starts_with("max") || word.ends_with("max"));
+    let per_unit = any(words, PER_UNIT) && !last_is(words, &["sales", "sold"]) || words.iter().any(bound);
+    // What each thing of a kind costs is no part of a whole.
+    const CHARGED: &[&str] = &["fee", "fees", "fine", "cost", "costs", "charge", "deposit"];
+    let charged = described && any(words, CHARGED) && !any(words, &["total", "sum"]);
+    // How heavy one is does not become a whole by being "net".
+    let heavy = any(words, &["weight"]) && any(words, &["gross", "net"]);
+    // "goals" and "wins" are counted, also of what is only described.
+    let counted = !floating && !is_averaged(words) && words.last().is_some_and(|last| names::singular(last) != *last);
+    let energy = unit(words, "").is_some_and(|unit| unit.ends_with("Wh"));
+    let whole = (is_summed(words) || counted) && !heavy || starts_as_count(words) || energy;
+    const QUANTITIES: &[&str] =
+        &["total", "sum", "quantity", "qty", "consumption", "production", "output", "menge", "hoeveelheid", "cantidad"];
+    let measured = unit(words, "").is_some_and(is_measured);
+    let averaged = per_unit
+        || charged
+        || measured && !any(words, QUANTITIES)
+        || !whole && (described || floating || is_averaged(words));
+    if averaged { Aggregation::Avg } else { Aggregation::Sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ontology::in_words;
+
+    #[test]
+    fn what_must_not_be_added_up_is_averaged() {
+        // A name, whether things are only described, whether it has fractions.
+        for (name, described, floating, expected) in [
+            ("taxa_juro", false, false, Aggregation::Avg),
+            ("hoeveelheid_kg", false, true, Aggregation::Sum),
+            ("energy_kwh", false, true, Aggregation::Sum),
+            ("bedrag", false, true, Aggregation::Sum),
+            ("shipping_cost", false, true, Aggregation::Sum),
+            ("unit_cost", false, true, Aggregation::Avg),
+            ("deposit_amount", true, true, Aggregation::Avg),
+            ("amount", true, true, Aggregation::Sum),
+            ("low_stock", false, false, Aggregation::Avg),
+            ("minimal_quantity", false, false, Aggregation::Avg),
+            ("maxcount", false, false, Aggregation::Avg),
+            ("ebcmax", false, false, Aggregation::Avg),
+            ("wins", false, false, Aggregation::Sum),
+        ] {
+            let words: Vec<String> = in_words(name).split(' ').map(str::to_owned).collect();
+            assert_eq!(aggregation(&words, described, floating), expected, "{name}");
+        }
+    }
+}
