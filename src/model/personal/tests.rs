@@ -6,7 +6,7 @@ fn found(name: &str, content: Content, values: &[&str]) -> Option<(Kind, Vec<Bas
 }
 
 #[test]
-fn names_in_four_languages_say_their_kind() {
+fn names_in_several_languages_say_their_kind() {
     use Content::{Text, Time, Whole};
     for (name, content, kind) in [
         ("email", Text, Kind::Email),
@@ -15,12 +15,17 @@ fn names_in_four_languages_say_their_kind() {
         ("courriel", Text, Kind::Email),
         ("correo_electronico", Text, Kind::Email),
         ("phone_number", Text, Kind::Phone),
+        ("CONTACT_NO", Whole, Kind::Phone),
         ("Telefonnummer", Text, Kind::Phone),
         ("teléfono", Whole, Kind::Phone),
         ("first_name", Text, Kind::PersonName),
         ("Nachname", Text, Kind::PersonName),
         ("prénom", Text, Kind::PersonName),
         ("apellidos", Text, Kind::PersonName),
+        ("Cognome", Text, Kind::PersonName),
+        ("achternaam", Text, Kind::PersonName),
+        ("DataNascita", Time, Kind::DateOfBirth),
+        ("data_nascimento", Time, Kind::DateOfBirth),
         ("customer_name", Text, Kind::PersonName),
         ("nom_client", Text, Kind::PersonName),
         ("adresse", Text, Kind::PostalAddress),

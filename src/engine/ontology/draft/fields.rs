@@ -345,7 +345,9 @@ pub(super) fn default_time_field(fields: &[Field], words: &[Vec<String>], nouns:
     let score = |words: &[String]| {
         let text = words.join(" ");
         let born = |word: &String| {
-            word == "dob" || ["birth", "geburt", "nacimiento", "naissance"].iter().any(|born| word.contains(born))
+            const BORN: &[&str] =
+                &["birth", "geburt", "geboorte", "nacimiento", "naissance", "nascita", "nascimento", "urodz"];
+            word == "dob" || BORN.iter().any(|born| word.contains(born))
         };
         if kinds::is_audit(words) || words.iter().any(born) {
             return None;

@@ -64,8 +64,20 @@ pub(super) fn hide_names(fields: &mut [Field], words: &[Vec<String>]) {
 
 /// Where first and last names stand, and what is in front of both words.
 pub(super) fn name_parts(fields: &[Field], words: &[Vec<String>]) -> Option<(String, usize, usize)> {
-    const FIRST: &[&str] =
-        &["first name", "name first", "given name", "fname", "forename", "fore name", "nombre", "prenom", "vorname"];
+    const FIRST: &[&str] = &[
+        "first name",
+        "name first",
+        "given name",
+        "fname",
+        "forename",
+        "fore name",
+        "nombre",
+        "prenom",
+        "vorname",
+        "nome",
+        "voornaam",
+        "imie",
+    ];
     const LAST: &[&str] = &[
         "last name",
         "name last",
@@ -79,6 +91,10 @@ pub(super) fn name_parts(fields: &[Field], words: &[Vec<String>]) -> Option<(Str
         "apellidos",
         "nom",
         "nachname",
+        "cognome",
+        "sobrenome",
+        "achternaam",
+        "nazwisko",
         "name",
     ];
     // "customer first name" too, as long as the last name has the same in front.
