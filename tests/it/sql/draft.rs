@@ -8,7 +8,7 @@ use dragoman::engine::job::{Job, Progress};
 use dragoman::engine::ontology::draft::measure::measured;
 use dragoman::engine::ontology::draft::{Draft, Wanted};
 use dragoman::engine::sql::TableFormat;
-use dragoman::model::dataset::Dataset;
+use dragoman::model::dataset::{ColumnInfo, Dataset};
 use dragoman::model::error::{Code, Result};
 use tokio_util::sync::CancellationToken;
 
@@ -91,6 +91,41 @@ async fn an_ontology_is_drafted_from_what_the_engine_measures() {
     let fractions: Vec<f64> = progress.iter().filter_map(|progress| progress.fraction).collect();
     assert!(fractions.is_sorted() && fractions.iter().all(|part| (0.0..=1.0).contains(part)), "{fractions:?}");
     assert!(progress.iter().any(|progress| progress.message == "Looking for relationships"));
+}
+
+/// Of a huge table keys are looked for in portions of all rows, and what it refers to in a sample.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_of_a_huge_table_is_found_and_a_number_that_comes_twice_is_none() {
+    let mut house = House::new(|budgets| budgets.sql_time = Duration::from_secs(120)).await;
+    // 108 million cells: too many for a profile of all rows.
+    house.make(
+        "sales",
+        "SELECT i AS sale_id, 7000000 + CASE WHEN i = 11999999 THEN 3 ELSE i END AS receipt_no,
+                CAST(hash(i) % 5000 + 1 AS BIGINT) AS product_id, 1 AS a, 2 AS b, 3 AS c, 4 AS d, 5 AS e, 6 AS f
+         FROM range(12000000) r(i)",
+    );
+    house.make("products", "SELECT i AS product_id, 'Lamp ' || i AS name FROM range(1, 5001) r(i)");
+    let columns = |names: &[(&str, &str)]| -> Vec<ColumnInfo> {
+        let column = |(name, r#type): &(&str, &str)| ColumnInfo {
+            name: (*name).to_owned(),
+            r#type: (*r#type).to_owned(),
+            ..ColumnInfo::default()
+        };
+        names.iter().map(column).collect()
+    };
+    let [mut sales, mut products] = ["sales", "products"].map(|name| house.dataset(name).clone());
+    sales.columns = columns(&[("sale_id", "BIGINT"), ("receipt_no", "BIGINT"), ("product_id", "BIGINT")]);
+    products.columns = columns(&[("product_id", "BIGINT"), ("name", "VARCHAR")]);
+    let datasets = [sales, products];
+    let pass = house.pass();
+    let job = Job::new(&pass, &house.budgets, Duration::from_secs(300), CancellationToken::new(), None);
+    let wanted = Wanted { name: "shop".into(), ..Wanted::default() };
+    let made = measured(&house.engine, &job, &wanted, &datasets, &BTreeMap::new()).await.unwrap();
+    let sales = made.ontology.entity("sales").unwrap();
+    assert_eq!(sales.primary_key, ["sale_id"], "{:?}", made.notes);
+    assert!(sales.unique_keys.is_empty(), "{:?}", sales.unique_keys);
+    assert_eq!(made.ontology.relationships.len(), 1, "{:?}", made.notes);
+    assert!(made.notes.iter().any(|note| note.contains("about 1000000 of its 12000000 rows")), "{:?}", made.notes);
 }
 
 #[tokio::test(flavor = "multi_thread")]

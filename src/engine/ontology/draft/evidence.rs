@@ -65,15 +65,19 @@ pub(super) fn of_key(table: &Seen<'_>, keys: &Keys, facts: &Facts) -> Evidence {
     }
     let declared = table.table.primary_key == keys.primary;
     let rows = table.table.rows();
-    let because = match declared {
-        true => declared_by(table.table.told.keys.contains(&keys.primary)).to_owned(),
-        false => format!("No two of its {rows} rows agree there, and none is empty."),
+    let guessed = !declared && facts.unknown.contains(&table.candidate(&keys.primary));
+    let because = match (declared, guessed) {
+        (true, _) => declared_by(table.table.told.keys.contains(&keys.primary)).to_owned(),
+        (false, true) => {
+            format!("It is called so, and an estimate says it; that no two of its {rows} rows agree was not measured.")
+        }
+        (false, false) => format!("No two of its {rows} rows agree there, and none is empty."),
     };
     let others: Vec<String> = keys.unique.iter().map(|columns| columns.join(", ")).collect();
     let others = (!others.is_empty()).then(|| format!("Keys too: {}.", others.join("; ")));
     let decided = format!("{name} is told apart by {}", keys.primary.join(", "));
     let because = std::iter::once(because).chain(others).collect();
-    Evidence { decided, because, sure: declared || rows >= 5, reference: None }
+    Evidence { decided, because, sure: declared || rows >= 5 && !guessed, reference: None }
 }
 
 /// What speaks for a reference.

@@ -141,8 +141,13 @@ pub(super) fn keys(table: &Seen<'_>, vocabulary: &Vocabulary, facts: &Facts) -> 
         let once: Vec<Vec<String>> = once.filter(|columns| is_key(table, columns, facts) == Some(true)).collect();
         keys.unique.extend(once);
     }
+    // What could not be measured may be the key, and is said to be one nowhere else.
     let own = singles.into_iter().filter(|(score, _)| *score >= OWN && table.table.rows() >= FEW);
-    let other = |columns: &Vec<String>| !declared.unique_keys.contains(columns) && *columns != keys.primary;
+    let other = |columns: &Vec<String>| {
+        !declared.unique_keys.contains(columns)
+            && *columns != keys.primary
+            && is_key(table, columns, facts) == Some(true)
+    };
     let own: Vec<Vec<String>> = own.map(|(_, name)| vec![name]).filter(other).collect();
     keys.unique.extend(own);
     keys

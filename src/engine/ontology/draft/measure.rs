@@ -13,9 +13,12 @@ use crate::engine::ontology::draft::{
     Candidate, Draft, DraftTable, Facts, KeyCandidate, Overlap, Rows, SAMPLE, Wanted, draft, key_candidates,
     relationship_candidates, time_candidates,
 };
+use crate::engine::ontology::read::datatype_of;
 use crate::engine::sql::SqlEngine;
 use crate::model::dataset::{Dataset, Kind};
 use crate::model::error::{Code, Error, Result};
+use crate::model::ontology::DataType;
+use crate::model::profile::Figure;
 
 /// Statements that are run for keys and overlaps of one draft; what is left is decided by names.
 const STATEMENTS: usize = 1_000;
@@ -27,8 +30,12 @@ const ROUNDS: usize = 5;
 const LARGE: i64 = 1_000_000;
 const HUGE: i64 = 10_000_000;
 
-/// Different values that are held in memory at once.
+/// Different values that are held in memory at once, and whole numbers of which each is one bit.
 const AT_ONCE: i64 = 2_000_000;
+const BITS: i64 = 100_000_000;
+
+/// Of what was not measured for one reason, what is named.
+const NAMED: usize = 3;
 
 /// Questions that are put into one statement.
 const TOGETHER: usize = 20;
@@ -50,7 +57,8 @@ pub async fn measured(
 ) -> Result<Draft> {
     let datasets: Vec<&Dataset> =
         datasets.iter().filter(|dataset| dataset.kind == Kind::Table && dataset.is_ready()).collect();
-    let mut measure = Measure { sql, job, left: STATEMENTS, whole: job.time_left(), unmeasured: Vec::new() };
+    let mut measure =
+        Measure { sql, job, left: STATEMENTS, whole: job.time_left(), notes: Vec::new(), open: BTreeMap::new() };
     let mut tables = Vec::new();
     for (at, dataset) in datasets.iter().enumerate() {
         report(job, "Reading tables", at, datasets.len(), 0.0);
@@ -74,7 +82,7 @@ pub async fn measured(
         (Arc::new(tables), missing)
     })
     .await?;
-    measure.unmeasured.extend(missing);
+    measure.notes.extend(missing);
     let mut facts = Facts::default();
     for _ in 0..ROUNDS {
         let of = tables.clone();
@@ -83,7 +91,8 @@ pub async fn measured(
         if open.is_empty() {
             break;
         }
-        let (huge, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|it| parts(&tables, it) > 1);
+        let of_huge = |it: &KeyCandidate| tables.iter().any(|table| table.name == it.table && is_huge(table));
+        let (huge, open): (Vec<_>, Vec<_>) = open.into_iter().partition(of_huge);
         let question = |it: &KeyCandidate| Question::of(&tables, [&it.table], it.sql(Rows::All), it.said(), 1);
         let questions: Vec<Question> = open.iter().map(question).collect();
         let found = measure.ask(("Looking for keys", 0.4), 2, &questions).await?;
@@ -106,8 +115,9 @@ pub async fn measured(
     let of = tables.clone();
     let (open, mut facts) = aside(job, move || (relationship_candidates(&of, &facts), facts)).await?;
     let question = |it: &Candidate| {
-        let huge = |name: &String| tables.iter().any(|table| table.name == *name && is_huge(table));
-        Question::of(&tables, [&it.from, &it.to], it.sql(huge(&it.from), huge(&it.to)), it.said(), 2)
+        let named = |name: &String| tables.iter().find(|table| table.name == *name);
+        let huge = |name: &String| named(name).filter(|table| is_huge(table)).map(DraftTable::rows);
+        Question::of(&tables, [&it.from, &it.to], it.sql(huge(&it.from), huge(&it.to).is_some()), it.said(), 2)
     };
     let questions: Vec<Question> = open.iter().map(question).collect();
     let found = measure.ask(("Looking for relationships", 0.7), 8, &questions).await?;
@@ -118,14 +128,15 @@ pub async fn measured(
     }
     let compared = |table: &&DraftTable| facts.overlaps.keys().any(|it| it.from == table.name);
     for table in tables.iter().filter(|table| is_huge(table)).filter(compared) {
-        measure.unmeasured.push(format!(
-            "What {} refers to was measured on {SAMPLE} of its rows, drawn at random, not on all.",
-            table.name
+        measure.notes.push(format!(
+            "What {} refers to was measured on about {SAMPLE} of its {} rows, in blocks chosen at random, not on all.",
+            table.name,
+            table.rows()
         ));
     }
     let wanted = wanted.clone();
     let mut made = aside(job, move || draft(&wanted, &tables, &facts)).await?;
-    made.notes.extend(measure.unmeasured);
+    made.notes.extend(measure.said());
     Ok(made)
 }
 
@@ -133,10 +144,29 @@ fn is_huge(table: &DraftTable) -> bool {
     table.place.is_none() && table.rows() >= HUGE
 }
 
-/// In how many parts the values of a possible key are looked at, one after the other.
-fn parts(tables: &[DraftTable], candidate: &KeyCandidate) -> i64 {
-    let table = tables.iter().find(|table| table.name == candidate.table);
-    table.filter(|table| is_huge(table)).map_or(1, |table| table.rows() / AT_ONCE + 1)
+/// Which rows of a huge table are looked at for a key, one portion after the other: ranges of [`BITS`] whole numbers where
+/// these are the fewer, and parts by hash of [`AT_ONCE`] values of anything else.
+fn portions(table: &DraftTable, candidate: &KeyCandidate) -> Vec<Rows> {
+    let of = table.rows() / AT_ONCE + 1;
+    match range(table, &candidate.columns).filter(|(least, most)| (most - least) / BITS < of) {
+        Some((least, most)) => {
+            let end = |from: i64| from.saturating_add(BITS - 1).min(most);
+            let begins = std::iter::successors(Some(least), |from| Some(end(*from) + 1).filter(|_| end(*from) < most));
+            begins.map(|from| Rows::Between { from, to: end(from) }).collect()
+        }
+        None => (0..of).map(|at| Rows::Part { at, of }).collect(),
+    }
+}
+
+/// The least and the greatest value of a column of whole numbers, where all rows were looked at for them and they are not
+/// further apart than such numbers reach.
+fn range(table: &DraftTable, columns: &[String]) -> Option<(i64, i64)> {
+    let [column] = columns else { return None };
+    let whole = table.column(column).is_some_and(|column| datatype_of(&column.r#type) == DataType::Integer);
+    let figures = table.figures(column).filter(|figures| whole && !figures.approximate.contains(&Figure::Range))?;
+    let number = |text: &Option<String>| text.as_ref()?.parse::<i64>().ok();
+    let (least, most) = number(&figures.min).zip(number(&figures.max))?;
+    most.checked_sub(least).map(|_| (least, most))
 }
 
 /// What takes long where there are many tables is done where nobody else waits for the thread.
@@ -191,8 +221,10 @@ struct Measure<'a> {
     left: usize,
     /// The time that the draft began with.
     whole: Duration,
-    /// What was not measured, in words.
-    unmeasured: Vec<String>,
+    /// What to know of tables, in words.
+    notes: Vec<String>,
+    /// What was not measured, in words, by the reason.
+    open: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl Measure<'_> {
@@ -206,7 +238,7 @@ impl Measure<'_> {
                 Ok(profile) => Some(Arc::unwrap_or_clone(profile)),
                 Err(error) => {
                     self.job.check()?;
-                    self.unmeasured.push(format!("{} has no profile: {}", dataset.name, error.message));
+                    self.notes.push(format!("{} has no profile: {}", dataset.name, error.message));
                     None
                 }
             }
@@ -236,13 +268,13 @@ impl Measure<'_> {
     /// sample that agree are enough to say no; that none do is seen in parts, of which the first in which two rows agree
     /// ends it.
     async fn in_parts(&mut self, tables: &[DraftTable], candidate: &KeyCandidate) -> Result<Option<bool>> {
-        let of = parts(tables, candidate);
-        for rows in std::iter::once(Rows::Sample).chain((0..of).map(|at| Rows::Part { at, of })) {
-            if let Rows::Part { at, of } = rows {
-                report(self.job, "Looking for keys", count_of(at), count_of(of).max(1), 0.4);
-            }
+        let Some(table) = tables.iter().find(|table| table.name == candidate.table) else { return Ok(None) };
+        let portions = portions(table, candidate);
+        let sample = std::iter::once(Rows::SampleOf(table.rows()));
+        for (at, rows) in sample.chain(portions.iter().copied()).enumerate() {
+            report(self.job, "Looking for keys", at, portions.len() + 1, 0.4);
             if !self.may_ask(2) {
-                self.unmeasured.push(format!("Not measured, because there was no time: {}.", candidate.said()));
+                self.leave("there was no time", candidate.said());
                 return Ok(None);
             }
             self.left -= 1;
@@ -254,6 +286,23 @@ impl Measure<'_> {
             }
         }
         Ok(Some(true))
+    }
+
+    /// Notes that something was not measured.
+    fn leave(&mut self, why: &'static str, about: String) {
+        self.open.entry(why).or_default().push(about);
+    }
+
+    /// What people should know: of each reason why something was not measured, the first of what it was.
+    fn said(self) -> Vec<String> {
+        let open = self.open.into_iter().map(|(why, all)| {
+            let named = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
+            match all.len().saturating_sub(NAMED) {
+                0 => format!("Not measured, because {why}: {named}."),
+                more => format!("Not measured, because {why}: {named}; and {more} more."),
+            }
+        });
+        self.notes.into_iter().chain(open).collect()
     }
 
     /// The row of each question; `None` where it could not be asked, which is noted. Several small ones are asked at
@@ -270,7 +319,7 @@ impl Measure<'_> {
             if !self.may_ask(reserve) {
                 let open = questions.len() - rows.len();
                 let why = if self.left == 0 { "there are too many" } else { "there was no time" };
-                self.unmeasured.push(format!("{open} possible keys and relationships were not measured: {why}."));
+                self.notes.push(format!("{open} possible keys and relationships were not measured: {why}."));
                 rows.resize(questions.len(), None);
                 break;
             }
@@ -327,17 +376,54 @@ impl Measure<'_> {
                     _ => "the engine could not",
                 };
                 tracing::debug!(%error, sql = question.sql, "a draft could not measure");
-                self.unmeasured.push(format!("Not measured, because {why}: {}.", question.about));
+                self.leave(why, question.about.clone());
                 Ok(None)
             }
         }
     }
 }
 
-fn count_of(parts: i64) -> usize {
-    usize::try_from(parts).unwrap_or(0)
-}
-
 fn count(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::dataset::ColumnInfo;
+    use crate::model::profile::{ColumnProfile, Profile};
+
+    fn sales(r#type: &str, most: &str, approximate: Vec<Figure>) -> DraftTable {
+        let figures = serde_json::json!({
+            "name": "id", "type": r#type, "nulls": 0, "distinct": 20_000_000, "min": "5", "max": most,
+            "top_values": [], "approximate": approximate
+        });
+        let figures: ColumnProfile = serde_json::from_value(figures).unwrap();
+        DraftTable {
+            name: "sales".into(),
+            columns: vec![ColumnInfo { name: "id".into(), r#type: r#type.into(), ..ColumnInfo::default() }],
+            profile: Some(Profile { row_count: 20_000_000, sampled_rows: None, columns: vec![figures] }),
+            ..DraftTable::default()
+        }
+    }
+
+    #[test]
+    fn a_huge_table_is_looked_at_in_portions_that_hold_every_value_once() {
+        let id = KeyCandidate { table: "sales".into(), columns: vec!["id".into()] };
+        let of = |table: &DraftTable| portions(table, &id);
+        let one = of(&sales("BIGINT", "20000004", vec![Figure::Distinct]));
+        assert_eq!(one, [Rows::Between { from: 5, to: 20_000_004 }]);
+        let ranges = of(&sales("BIGINT", "500000004", Vec::new()));
+        assert_eq!(ranges.first(), Some(&Rows::Between { from: 5, to: 100_000_004 }));
+        assert_eq!(ranges.last(), Some(&Rows::Between { from: 400_000_005, to: 500_000_004 }));
+        assert_eq!(ranges.len(), 5);
+        for by_hash in [
+            sales("VARCHAR", "20000004", Vec::new()),
+            sales("BIGINT", "20000004", vec![Figure::Range]),
+            sales("BIGINT", "9000000000000000000", Vec::new()),
+        ] {
+            let parts = of(&by_hash);
+            assert_eq!((parts.first(), parts.len()), (Some(&Rows::Part { at: 0, of: 11 }), 11));
+        }
+    }
 }

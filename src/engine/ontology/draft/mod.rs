@@ -125,7 +125,7 @@ pub struct Overlap {
 }
 
 /// Rows of a huge table that are looked at for what it refers to.
-pub(crate) const SAMPLE: usize = 1_000_000;
+pub(crate) const SAMPLE: i64 = 1_000_000;
 
 /// Which rows of a table are looked at for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,8 +137,13 @@ pub enum Rows {
         at: i64,
         of: i64,
     },
-    /// [`SAMPLE`] rows, drawn at random: enough to refute a key, and never to confirm one.
-    Sample,
+    /// Those whose only column is between two whole numbers, of which each is one bit.
+    Between {
+        from: i64,
+        to: i64,
+    },
+    /// About [`SAMPLE`] of so many rows: enough to refute a key, and never to confirm one.
+    SampleOf(i64),
 }
 
 /// What was measured.
@@ -231,21 +236,30 @@ impl KeyCandidate {
         let columns = self.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>();
         let nulls = columns.iter().map(|name| format!("{name} IS NULL")).collect::<Vec<_>>().join(" OR ");
         let columns = columns.join(", ");
-        let from = match rows {
-            Rows::All => table.clone(),
-            Rows::Part { at, of } => format!("{table} WHERE hash({columns}) % {of} = {at}"),
-            Rows::Sample => sampled(&table, &columns),
+        let twice = |from: String| {
+            format!(
+                "SELECT count(*) FROM (SELECT 1 AS one FROM {from} GROUP BY {columns} HAVING count(*) > 1 LIMIT 1) AS twice"
+            )
         };
-        format!(
-            "SELECT (SELECT count(*) FROM {table} WHERE {nulls}) + (SELECT count(*) FROM (SELECT 1 AS one FROM {from} \
-             GROUP BY {columns} HAVING count(*) > 1 LIMIT 1) AS twice) AS against"
-        )
+        let twice = match rows {
+            Rows::All => twice(table.clone()),
+            Rows::Part { at, of } => twice(format!("{table} WHERE hash({columns}) % {of} = {at}")),
+            Rows::SampleOf(rows) => twice(sampled(&table, &columns, rows)),
+            Rows::Between { from, to } => format!(
+                "SELECT count(*) - coalesce(bit_count(bitstring_agg(CAST({columns} AS BIGINT), {from}, {to})), 0) \
+                 FROM {table} WHERE {columns} BETWEEN {from} AND {to}"
+            ),
+        };
+        format!("SELECT (SELECT count(*) FROM {table} WHERE {nulls}) + ({twice}) AS against")
     }
 }
 
-/// [`SAMPLE`] rows of a table, drawn at random.
-fn sampled(table: &str, columns: &str) -> String {
-    format!("(SELECT {columns} FROM {table} USING SAMPLE reservoir({SAMPLE} ROWS)) AS sampled")
+/// About [`SAMPLE`] rows of a table that has so many: blocks of it, chosen by chance that a seed fixes. The others are not
+/// read, as they are where each row is chosen by itself.
+fn sampled(table: &str, columns: &str, rows: i64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "only the ratio matters")]
+    let percent = 100.0 * SAMPLE as f64 / rows.max(1) as f64;
+    format!("(SELECT {columns} FROM {table} TABLESAMPLE system({percent:.6} PERCENT) REPEATABLE (7)) AS sampled")
 }
 
 impl Candidate {
@@ -270,18 +284,19 @@ impl Candidate {
         Link { from, from_columns, to, to_columns }
     }
 
-    /// How many different values there are, and how many of them are keys of the other table; of [`SAMPLE`] rows, drawn
-    /// at random, where the table is huge. Of a huge other table only those keys are held that were asked for.
-    pub fn sql(&self, huge: bool, huge_to: bool) -> String {
+    /// How many different values there are, and how many of them are keys of the other table; of about [`SAMPLE`] rows
+    /// where the table is huge, which says how many it has. Of a huge other table only those keys are held that were asked
+    /// for.
+    pub fn sql(&self, huge: Option<i64>, huge_to: bool) -> String {
         let names = |columns: &[String], prefix: &str| {
             let named = columns.iter().enumerate().map(|(at, name)| format!("{} AS {prefix}{at}", quoted(name)));
             named.collect::<Vec<_>>().join(", ")
         };
         let listed = |columns: &[String]| columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
         let given = self.from_columns.iter().map(|name| format!("{} IS NOT NULL", quoted(name))).collect::<Vec<_>>();
-        let from = match quoted(&self.from) {
-            from if huge => sampled(&from, &listed(&self.from_columns)),
-            from => from,
+        let from = match huge {
+            Some(rows) => sampled(&quoted(&self.from), &listed(&self.from_columns), rows),
+            None => quoted(&self.from),
         };
         // 0 and -1 stand for none where there is no such key.
         let values = match self.from_columns.len() {

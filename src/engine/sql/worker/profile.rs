@@ -1,14 +1,18 @@
 //! The profile of a table, by statements of our own over its immutable file.
 //!
-//! A first pass reads the columns in groups: counts, range, mean, and an estimate of the distinct values. Then each column
-//! is grouped by its values for exact figures, as long as the table is small and there is time and memory; otherwise
+//! A first pass reads the columns in groups: counts, range, mean, and an estimate of the distinct values. Of a table too
+//! large for that it reads a sample, and then all rows for what is quickly computed, where there seems to be time. Then each
+//! column is grouped by its values for exact figures, as long as the table is small and there is time and memory; otherwise
 //! its estimates stand, and frequent values come from a sample of the rows.
 
+mod class;
+
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use duckdb::{Connection, Row};
 
+use self::class::{Class, estimated_median, finite, median};
 use super::instance::{self, internal};
 use super::problem;
 use crate::engine::sql::wire::TaskLimits;
@@ -22,8 +26,10 @@ const GROUP: usize = 40;
 /// Up to so many rows, and rows times columns, figures are exact.
 const EXACT_ROWS: i64 = 1_000_000;
 const EXACT_CELLS: i64 = 20_000_000;
-/// Up to so many rows times columns the first pass reads all rows; beyond it, a sample of half as many.
+/// Up to so many rows times columns the first pass reads all rows; beyond it, a sample of half as many first.
 const WHOLE_CELLS: i64 = 100_000_000;
+/// Percent of the time that all rows of a large table may take, by what the sample took.
+const ALL_ROWS: u32 = 60;
 /// Up to so many rows the medians of a group of columns are computed at once: each holds its column in memory.
 const MEDIAN_ROWS: i64 = 100_000;
 /// Rows of the sample for frequent values.
@@ -42,77 +48,6 @@ const LATE: u128 = 80;
 
 const TABLE: &str = "d0.main.data";
 
-/// How a column is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Text,
-    Uuid,
-    Whole,
-    Float,
-    Decimal,
-    Boolean,
-    /// Days and moments, which can be infinite.
-    Day,
-    /// Times of day and intervals.
-    Time,
-    Nested,
-    /// Binary values: counted, never shown.
-    Binary,
-    /// What a later engine may bring: only NULLs are counted.
-    Opaque,
-}
-
-impl Class {
-    fn of(r#type: &str) -> Self {
-        let head = r#type.split('(').next().unwrap_or_default();
-        match head {
-            _ if r#type.ends_with(']') => Class::Nested,
-            "STRUCT" | "MAP" | "UNION" | "JSON" => Class::Nested,
-            "VARCHAR" | "ENUM" => Class::Text,
-            "UUID" => Class::Uuid,
-            "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT" | "HUGEINT" | "UTINYINT" | "USMALLINT" | "UINTEGER"
-            | "UBIGINT" | "UHUGEINT" | "BIGNUM" => Class::Whole,
-            "FLOAT" | "DOUBLE" => Class::Float,
-            "DECIMAL" => Class::Decimal,
-            "BOOLEAN" => Class::Boolean,
-            "DATE" => Class::Day,
-            _ if head.starts_with("TIMESTAMP") => Class::Day,
-            "BLOB" | "BIT" => Class::Binary,
-            "INTERVAL" => Class::Time,
-            _ if head.starts_with("TIME") => Class::Time,
-            _ => Class::Opaque,
-        }
-    }
-
-    fn is_number(self) -> bool {
-        matches!(self, Class::Whole | Class::Float | Class::Decimal)
-    }
-
-    fn content(self) -> Content {
-        match self {
-            Class::Text => Content::Text,
-            // A whole number is often stored as a float because some of its column are missing.
-            Class::Whole | Class::Float | Class::Decimal => Content::Whole,
-            Class::Day => Content::Time,
-            Class::Nested => Content::Nested,
-            Class::Uuid | Class::Boolean => Content::Other,
-            Class::Time | Class::Binary | Class::Opaque => Content::Other,
-        }
-    }
-}
-
-impl Class {
-    /// Whether values of a column, of which `max` is the greatest, are worth a look.
-    fn could_be_personal(self, max: Option<&str>) -> bool {
-        match self.content() {
-            Content::Text | Content::Nested => true,
-            // No phone and no card has fewer digits.
-            Content::Whole => max.is_some_and(|max| max.len() >= 7),
-            Content::Time | Content::Other => false,
-        }
-    }
-}
-
 /// A column with what the first pass found.
 struct Found {
     /// As it is written in SQL.
@@ -125,6 +60,14 @@ struct Found {
 }
 
 impl Found {
+    /// Takes the figures of all rows for those of a sample, which may have missed the few values that there are.
+    fn take_whole(&mut self, whole: Found) {
+        if self.filled == 0 {
+            self.filled = whole.filled;
+        }
+        self.profile = whole.profile;
+    }
+
     /// What occurs once says nothing, unless it is one of a few.
     fn frequent(&self, top: Vec<(String, i64)>, distinct: i64, filled: i64) -> Vec<TopValue> {
         if self.class == Class::Binary {
@@ -203,25 +146,51 @@ impl Work<'_> {
     }
 
     fn first_pass(&self, group: &[(String, String)]) -> Result<Vec<Found>> {
+        if self.source == TABLE {
+            return self.pass(group, TABLE, !self.exact);
+        }
+        let started = Instant::now();
+        let mut found = self.pass(group, &self.source, false)?;
+        if self.has_time_for_all(started.elapsed()) {
+            match self.pass(group, TABLE, false) {
+                Ok(whole) => found.iter_mut().zip(whole).for_each(|(sample, whole)| sample.take_whole(whole)),
+                // The figures of the sample stand.
+                Err(error) if error.code == Code::LimitExceeded => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.sample_medians(&mut found)?;
+        Ok(found)
+    }
+
+    /// Whether there seems to be time to read all rows, after the sample took so long.
+    fn has_time_for_all(&self, took: Duration) -> bool {
+        let all = took.as_millis() * u128::from(self.rows.unsigned_abs()) / u128::from(self.read.unsigned_abs().max(1));
+        all * 100 < u128::from(self.limits.time_ms) * u128::from(ALL_ROWS)
+    }
+
+    /// Reads a group of columns in the table or in a sample of it, with estimates of the medians if they are wanted.
+    fn pass(&self, group: &[(String, String)], source: &str, medians: bool) -> Result<Vec<Found>> {
         let classes: Vec<Class> = group.iter().map(|(_, r#type)| Class::of(r#type)).collect();
-        let parts = group.iter().zip(&classes).map(|((name, _), class)| self.aggregates(&quoted(name), *class));
-        let sql = format!("SELECT {} FROM {}", parts.collect::<Vec<_>>().join(", "), self.source);
+        let parts =
+            group.iter().zip(&classes).map(|((name, _), class)| self.aggregates(&quoted(name), *class, medians));
+        let sql = format!("SELECT count(*), {} FROM {source}", parts.collect::<Vec<_>>().join(", "));
         self.one(&sql, |row| {
+            // Each time that a sample is drawn it has a few rows more or fewer.
+            let sample = Some(row.get::<_, i64>(0)?).filter(|_| source != TABLE);
             let columns = group.iter().zip(&classes).enumerate();
             columns
-                .map(|(index, ((name, r#type), class))| self.read_first(row, index * 7, name, r#type, *class))
+                .map(|(index, ((name, r#type), class))| {
+                    self.read_first(row, index * 7 + 1, sample, name, r#type, *class)
+                })
                 .collect()
         })
         .map_err(failed)
     }
 
-    /// Seven figures: values, distinct (estimated), least, greatest, mean, median (estimated), finite values.
-    fn aggregates(&self, column: &str, class: Class) -> String {
-        let finite = if matches!(class, Class::Float | Class::Day) {
-            format!("FILTER (WHERE isfinite({column}))")
-        } else {
-            String::new()
-        };
+    /// Seven figures: values, distinct (estimated), least, greatest, mean, median, finite values.
+    fn aggregates(&self, column: &str, class: Class, medians: bool) -> String {
+        let finite = finite(class, column);
         let text = |expression: String| format!("CAST({expression} {finite} AS VARCHAR)");
         let [least, greatest] = ["min", "max"].map(|which| match class {
             Class::Nested | Class::Binary | Class::Opaque => "CAST(NULL AS VARCHAR)".to_owned(),
@@ -229,14 +198,11 @@ impl Work<'_> {
             Class::Text => format!("{which}(left(CAST({column} AS VARCHAR), {}))", VALUE_CHARS + 1),
             _ => text(format!("{which}({column})")),
         });
-        let number = class.is_number();
-        let mean = if number { format!("avg({column}) {finite}") } else { "NULL".to_owned() };
-        let median = match median(class, column) {
-            Some(exact) if self.has_medians() => text(exact),
-            Some(_) if !self.exact && (number || class == Class::Day) => {
-                text(format!("approx_quantile({column}, 0.5)"))
-            }
-            _ => "CAST(NULL AS VARCHAR)".into(),
+        let mean = if class.is_number() { format!("avg({column}) {finite}") } else { "NULL".to_owned() };
+        let median = match median(class, column).filter(|_| self.has_medians()) {
+            Some(exact) => text(exact),
+            None if medians => estimated_median(class, column),
+            None => "CAST(NULL AS VARCHAR)".into(),
         };
         let distinct = if class == Class::Opaque { "0".to_owned() } else { format!("approx_count_distinct({column})") };
         format!(
@@ -245,22 +211,31 @@ impl Work<'_> {
         )
     }
 
-    fn read_first(&self, row: &Row<'_>, at: usize, name: &str, r#type: &str, class: Class) -> duckdb::Result<Found> {
+    /// The figures of a column, of all rows or of a sample of so many.
+    fn read_first(
+        &self,
+        row: &Row<'_>,
+        at: usize,
+        sample: Option<i64>,
+        name: &str,
+        r#type: &str,
+        class: Class,
+    ) -> duckdb::Result<Found> {
         let filled: i64 = row.get(at)?;
         let finite: i64 = row.get(at + 6)?;
         let shown = |index: usize| {
             Ok::<_, duckdb::Error>(row.get::<_, Option<String>>(index)?.map(|text| cut(&text, VALUE_CHARS)))
         };
         let mean: Option<f64> = row.get(at + 4)?;
-        let sampled = self.read < self.rows;
         let mut approximate = Vec::new();
-        if sampled {
+        if sample.is_some() {
             approximate.extend([Figure::Nulls, Figure::Range]);
             approximate.extend(mean.map(|_| Figure::Mean));
         }
-        let nulls = match (self.read - filled, sampled) {
-            (nulls, true) if self.read > 0 => (nulls as f64 / self.read as f64 * self.rows as f64).round() as i64,
-            (nulls, _) => nulls,
+        let distinct = row.get::<_, i64>(at + 1)?.min(filled);
+        let (nulls, distinct) = match sample {
+            Some(read) => of_all(self.rows, read, filled, distinct),
+            None => (self.rows - filled, distinct),
         };
         let median = shown(at + 5)?;
         approximate.extend(median.as_ref().filter(|_| !self.has_medians()).map(|_| Figure::Median));
@@ -268,7 +243,7 @@ impl Work<'_> {
             name: name.to_owned(),
             r#type: cut(r#type, TYPE_CHARS),
             nulls,
-            distinct: row.get::<_, i64>(at + 1)?.min(filled),
+            distinct,
             min: shown(at + 2)?,
             max: shown(at + 3)?,
             mean: mean.filter(|mean| mean.is_finite()),
@@ -280,6 +255,19 @@ impl Work<'_> {
             likely_personal_data: None,
         };
         Ok(Found { sql: quoted(name), class, r#type: r#type.to_owned(), filled, profile })
+    }
+
+    /// The medians of a sample's columns, which take longer than all other figures together.
+    fn sample_medians(&self, found: &mut [Found]) -> Result<()> {
+        let asked: Vec<String> = found.iter().map(|column| estimated_median(column.class, &column.sql)).collect();
+        let sql = format!("SELECT {} FROM {}", asked.join(", "), self.source);
+        let medians: Vec<Option<String>> =
+            self.one(&sql, |row| (0..asked.len()).map(|at| row.get(at)).collect()).map_err(failed)?;
+        for (column, median) in found.iter_mut().zip(medians) {
+            column.profile.approximate.extend(median.as_ref().map(|_| Figure::Median));
+            column.profile.median = median.map(|text| cut(&text, VALUE_CHARS));
+        }
+        Ok(())
     }
 
     /// Everything that is asked of a column by itself.
@@ -418,6 +406,15 @@ impl Work<'_> {
     }
 }
 
+/// Empty rows and different values of a table of so many rows, by those of a sample. Where nearly all values of the sample
+/// differ, those of the table do too, as far as it tells; of values that come again, the table may have more.
+fn of_all(rows: i64, read: i64, filled: i64, distinct: i64) -> (i64, i64) {
+    let empty = (read - filled) as f64 / read.max(1) as f64;
+    let nulls = (empty * rows as f64).round() as i64;
+    let differ = distinct > filled / 10 * 8;
+    (nulls, if differ { rows - nulls } else { distinct })
+}
+
 /// A sample of a column's values, to be looked at for personal data.
 fn looked_at(
     connection: &Connection,
@@ -465,15 +462,6 @@ pub(super) fn personal_kind(
     Ok(personal::judge_column(name, r#type, &values).map(|finding| finding.kind))
 }
 
-/// The exact median of a type that has one: between two numbers, or one of the moments.
-fn median(class: Class, column: &str) -> Option<String> {
-    match class {
-        class if class.is_number() => Some(format!("quantile_cont({column}, 0.5)")),
-        Class::Day | Class::Time => Some(format!("quantile_disc({column}, 0.5)")),
-        _ => None,
-    }
-}
-
 fn columns(connection: &Connection) -> duckdb::Result<Vec<(String, String)>> {
     let mut statement = connection.prepare(
         "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = 'd0' AND table_name = 'data'
@@ -503,18 +491,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_read_as_what_they_hold() {
-        for (r#type, class) in [
-            ("DECIMAL(10,2)", Class::Decimal),
-            ("TIMESTAMP WITH TIME ZONE", Class::Day),
-            ("TIME", Class::Time),
-            ("ENUM('a', 'b')", Class::Text),
-            ("VARCHAR[]", Class::Nested),
-            ("BLOB", Class::Binary),
-            ("GEOMETRY", Class::Opaque),
-        ] {
-            assert!(Class::of(r#type) == class, "{type}");
-            assert_eq!(Content::of_type(r#type), class.content(), "{type}: judged alike wherever it is shown");
-        }
+    fn values_that_differ_in_a_sample_do_so_in_the_table_and_others_are_as_many_as_were_seen() {
+        assert_eq!(of_all(200_000, 1_000, 1_000, 960), (0, 200_000));
+        assert_eq!(of_all(200_000, 1_000, 900, 880), (20_000, 180_000));
+        assert_eq!(of_all(200_000, 1_000, 1_000, 400), (0, 400));
+        assert_eq!(of_all(200_000, 0, 0, 0), (0, 0));
     }
 }
